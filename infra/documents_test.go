@@ -84,9 +84,8 @@ func checkLink(t *testing.T, from, to string) {
 const repository = ".."
 
 // anyAccount resolves the template for tests that don't depend on an account.
-var anyAccount = template.Names{
-	Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566",
-}
+var anyAccount = template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012",
+	Endpoint: "http://127.0.0.1:4566"}
 
 func textOf(t *testing.T, path string) string {
 	t.Helper()

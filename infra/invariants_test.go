@@ -50,28 +50,19 @@ var typesWalked = map[agent.ActionType][]walked{
 			Path: "a", Is: &trees.Side{Mode: trees.ModeFile, SHA256: strings.Repeat("a", 64)},
 			Hunks: []trees.Hunk{{From: 1, To: 1, Lines: []string{"+" + strings.Repeat("x", trees.MaxChangedLine+1)}}}}}}},
 	}},
-	agent.TestRun: {{
-		byRule:    true,
-		proposals: []string{`{"argv":["npm","test","--","a b"],"timeout_seconds":61}`},
-		tooMuch:   conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
-	}},
-	agent.ShellCommand: {{
-		proposals: []string{`{"script":"make\nmake test","timeout_seconds":62}`},
-		tooMuch:   conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
-	}},
-	agent.ToolCall: {{
-		byRule: true, proposals: []string{`{"tool":"list_employees","arguments":"{\"status\":\"all\"}"}`},
+	agent.TestRun: {{byRule: true, proposals: []string{`{"argv":["npm","test","--","a b"],"timeout_seconds":61}`},
+		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}}}},
+	agent.ShellCommand: {{proposals: []string{`{"script":"make\nmake test","timeout_seconds":62}`},
+		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}}}},
+	agent.ToolCall: {{byRule: true, proposals: []string{`{"tool":"list_employees","arguments":"{\"status\":\"all\"}"}`},
 		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
-		called:  conversation.Called{ToolVersion: strings.Repeat("a1", 32), Access: aggregate.Read},
-	}, {
+		called:  conversation.Called{ToolVersion: strings.Repeat("a1", 32), Access: aggregate.Read}}, {
 		proposals: []string{`{"tool":"open_pull_request","arguments":"{\"title\":\"A\",\"body\":\"B\"}"}`},
 		tooMuch:   conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Push: toShop}},
 		called:    conversation.Called{ToolVersion: strings.Repeat("b2", 32), Access: aggregate.Write},
 		push:      toShop,
-	}, {
-		proposals: []string{`{"tool":"book_room","arguments":"{\"room\":\"A\",\"people\":3}"}`},
-		called:    conversation.Called{ToolVersion: strings.Repeat("b2", 32), Access: aggregate.Write},
-	}},
+	}, {proposals: []string{`{"tool":"book_room","arguments":"{\"room\":\"A\",\"people\":3}"}`},
+		called: conversation.Called{ToolVersion: strings.Repeat("b2", 32), Access: aggregate.Write}}},
 }
 
 // eachWalked runs a test for each type of action, and each form of its payload.

@@ -174,10 +174,8 @@ func recordNotes(ctx context.Context) (map[string][]string, error) {
 		fmt.Fprint(w, "{}")
 	}))
 	defer table.Close()
-	s := store.NewTasks(dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(table.URL),
-		Credentials: credentials.NewStaticCredentialsProvider("none", "none", ""),
-	}), "ringi")
+	s := store.NewTasks(dynamodb.New(dynamodb.Options{Region: "us-east-1", BaseEndpoint: aws.String(table.URL),
+		Credentials: credentials.NewStaticCredentialsProvider("none", "none", "")}), "ringi")
 	if err := s.NoteToolChanged(ctx, tenancy.ToolPermission{TenantID: "T1", ToolName: "mcp:a:b"}, time.Now()); err != nil {
 		return nil, err
 	}

@@ -156,11 +156,9 @@ func read(dir string, texts map[string]string) (*stack, error) {
 
 func (s *stack) add(id string, v any) {
 	m := object(v)
-	s.resources[id] = resource{
-		Type: text(m["Type"]), Condition: text(m["Condition"]), DeletionPolicy: text(m["DeletionPolicy"]),
-		UpdateReplacePolicy: text(m["UpdateReplacePolicy"]), Metadata: object(m["Metadata"]),
-		Properties: object(m["Properties"]),
-	}
+	s.resources[id] = resource{Type: text(m["Type"]), Condition: text(m["Condition"]),
+		DeletionPolicy: text(m["DeletionPolicy"]), UpdateReplacePolicy: text(m["UpdateReplacePolicy"]),
+		Metadata: object(m["Metadata"]), Properties: object(m["Properties"])}
 }
 
 // unfold replaces a nested stack by what its template has, as if that were part of the template itself.

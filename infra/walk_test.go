@@ -200,10 +200,8 @@ func walkWith(t *testing.T, x attack) *walk {
 // ask rejects a first policy and approves a second.
 func (w *walk) ask() {
 	w.Helper()
-	c, ref, err := task.Receive("01TENANT", task.Request{
-		TeamID: "T1", Text: w.said(aMessage), User: requester, Channel: "C0HR", ChannelType: "channel",
-		MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100",
-	}, w.now)
+	c, ref, err := task.Receive("01TENANT", task.Request{TeamID: "T1", Text: w.said(aMessage), User: requester,
+		Channel: "C0HR", ChannelType: "channel", MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100"}, w.now)
 	w.a = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester},
 		TaskID: ref.ID}}
 	w.do("received", c, err)
@@ -241,10 +239,8 @@ func (w *walk) plan() {
 	w.Helper()
 	c, err := w.a.BeginProcess(w.a.Head.Run, w.now)
 	w.do("steps begun", c, err)
-	w.steps, _, _, err = model.Plan(w.Context(), w.model, model.PlanInput{
-		Task: *w.a.Task, Request: w.said(aMessage), Policy: w.a.Prompt().Content, Tools: w.attack.tools(w.T),
-		Requester: requester, Locale: "ja", Now: w.now,
-	})
+	w.steps, _, _, err = model.Plan(w.Context(), w.model, model.PlanInput{Task: *w.a.Task, Request: w.said(aMessage),
+		Policy: w.a.Prompt().Content, Tools: w.attack.tools(w.T), Requester: requester, Locale: "ja", Now: w.now})
 	expect.NoError(w, err)
 	for _, s := range w.steps {
 		w.made = append(w.made, s.Title, s.Description, s.ExpectedOutput)

@@ -88,8 +88,7 @@ func (a *attaching) files(pairs ...string) (all []conversation.Attachment) {
 		name, body := pairs[i], []byte(pairs[i+1])
 		a.slack["F"+name] = body
 		all = append(all, conversation.Attachment{Kind: unread, Name: name,
-			Type:   kinds[name[strings.LastIndex(name, ".")+1:]],
-			FileID: "F" + name, Bytes: int64(len(body))})
+			Type: kinds[name[strings.LastIndex(name, ".")+1:]], FileID: "F" + name, Bytes: int64(len(body))})
 	}
 	return all
 }

@@ -221,8 +221,7 @@ func (hubbed) Integrations(context.Context, string) ([]tenancy.Integration, erro
 func sourced(t *testing.T, server *storetest.Server, ref string, is ...files.File) *world {
 	t.Helper()
 	source := agent.Source{Name: "shop", Repository: "acme/shop", Ref: ref, People: []string{agent.Everybody},
-		Agents: []string{"codex"},
-		CI:     agent.CISkip, RepositoryID: 7}
+		Agents: []string{"codex"}, CI: agent.CISkip, RepositoryID: 7}
 	w := talkingOf(t, server, inbound(root, "U1", "please open a pull request"),
 		conversation.Opening{AgentID: "codex", Locale: "en", Source: conversation.SourceOf(source)},
 		func(s *tenancy.Settings) { s.Sources = []agent.Source{source} })
@@ -265,8 +264,7 @@ func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(x.Payload.JSON))
 	expect.Must(t, problems == nil && p.Push != nil, "%v", problems)
 	expect.Same(t, conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7,
-		Commit: strings.Repeat("c", 40), Into: "main",
-		CI: agent.CISkip}, *p.Push)
+		Commit: strings.Repeat("c", 40), Into: "main", CI: agent.CISkip}, *p.Push)
 	expect.Is(t, len(p.Changes), 2)
 	expect.Is(t, *p.Base, w.Load().Conversation.WorkspaceVersion)
 	expect.That(t, strings.Contains(w.vendor.requests[0].Messages[0].Parts[0].Text, "open_pull_request"),

@@ -87,8 +87,7 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 func TestARuleOfASourceHoldsWhileTheFilesAreTheSources(t *testing.T) {
 	server, fetched := storetest.Start(t), strings.Repeat("a", 64)
 	shop := agent.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7, Ref: "heads/main",
-		People: []string{agent.Everybody},
-		Agents: []string{"codex"}, CI: agent.CISkip}
+		People: []string{agent.Everybody}, Agents: []string{"codex"}, CI: agent.CISkip}
 	for name, tt := range map[string]struct {
 		rule    agent.AutoRule
 		version string

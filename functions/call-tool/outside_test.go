@@ -47,8 +47,7 @@ func outsideOf(t *testing.T, server *storetest.Server) *beyond {
 	w.Handler.Stays = func(_ context.Context, _, _, user string) (bool, error) { return user != b.left, nil }
 	b.Calls = calls.Calls{Store: rows, Catalog: w.Handler.Catalog, Now: func() time.Time { return w.now }}
 	var err error
-	b.key, b.secret, err = b.all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: "T1",
-		Name:    "ci",
+	b.key, b.secret, err = b.all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: "T1", Name: "ci",
 		Answers: "U1", Tools: []string{write.tool, "Bash"}, Channel: "C1", QuotaDay: 10, ExpiresAt: w.now.AddDate(0, 1, 0)},
 		pipelinetest.Member("U9"), w.now)
 	expect.NoError(t, err)
@@ -216,8 +215,7 @@ func TestWhatAKeyMayNotAskFor(t *testing.T) {
 func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
 	a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: "Bash",
-		Arguments: []byte(`{"command":"rm x","description":"a"}`),
-		Elsewhere: true})
+		Arguments: []byte(`{"command":"rm x","description":"a"}`), Elsewhere: true})
 	expect.NoError(t, err)
 	id := a.Head.CallID
 	rm := calls.Request{Tool: "Bash", Arguments: []byte(`{"command":"rm x"}`)}
@@ -290,8 +288,7 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 	slack := &keiri{silent: true}
 	b.Finder = decide.Finder{Store: b.world.Handler.Calls, Slack: slack, Known: &people.Requesters{}, Within: time.Minute}
 	ask := func(command string) *call.Aggregate {
-		a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: "Bash",
-			Arguments: []byte(`{"command":"` + command + `"}`),
+		a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: "Bash", Arguments: []byte(`{"command":"` + command + `"}`),
 			Elsewhere: true})
 		expect.Must(t, err == nil && a.LooksUp(b.now) && !a.Asked(a.Head.CallID).Open, "%v", err)
 		return a

@@ -85,9 +85,8 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	p.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}
 	text := p.JSON()
 	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: spec.Name, Access: spec.Access, Push: push,
-		On:      conversation.On{Base: version},
-		Payload: pipelinetest.InRow(text),
-		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: w.settingsRev()}}
+		On: conversation.On{Base: version}, Payload: pipelinetest.InRow(text),
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: w.settingsRev()}}
 	w.Answer("shall I?", proposal)
 	w.Approve()
 	w.Wake()

@@ -132,11 +132,9 @@ func TestContestsOfManyRequestsShareWhatTheDayLeaves(t *testing.T) {
 func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
-	c, ref, err := task.Receive(w.Ref.Tenant, task.Request{
-		User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: "1713450000.000100",
-		ThreadTS: "1713450000.000100", TeamID: w.By.Team,
-		Text: strings.Repeat("勤怠", 15_000), Source: task.SourceChannel, EventID: "Ev2",
-	}, w.Now())
+	c, ref, err := task.Receive(w.Ref.Tenant, task.Request{User: pipelinetest.Requester, Channel: "C0HR",
+		ChannelType: "channel", MessageTS: "1713450000.000100", ThreadTS: "1713450000.000100", TeamID: w.By.Team,
+		Text: strings.Repeat("勤怠", 15_000), Source: task.SourceChannel, EventID: "Ev2"}, w.Now())
 	expect.NoError(t, err)
 	expect.NoError(t, w.Store.Create(t.Context(), c))
 	w.Ref = ref

@@ -41,9 +41,8 @@ func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 	s := httptest.NewServer(m.rooms)
 	t.Cleanup(s.Close)
 	reach := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client()
-	real := expect.Value(runner.New(m.h.Catalog, runner.Config{
-		Credentials: tokens{m.vendors}, Outbound: reach, Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	}))(t)
+	real := expect.Value(runner.New(m.h.Catalog, runner.Config{Credentials: tokens{m.vendors}, Outbound: reach,
+		Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}))(t)
 	m.tools.Tools = real
 	settings := tenancy.DefaultSettings()
 	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: s.URL}}

@@ -226,9 +226,8 @@ func sessionWorldIn(t *testing.T, w *world) *sessionWorld {
 	m := &sessionWorld{world: w, agents: models.NewAgents()}
 	s := httptest.NewServer(m.agents)
 	t.Cleanup(s.Close)
-	m.h.Sessions = anthropic.NewManaged(anthropic.ManagedConfig{
-		BaseURL: s.URL, HTTP: http.DefaultClient, Key: func(context.Context) (string, error) { return m.agents.Key, nil },
-	})
+	m.h.Sessions = anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: s.URL, HTTP: http.DefaultClient,
+		Key: func(context.Context) (string, error) { return m.agents.Key, nil }})
 	m.h.Model, m.h.PollEvery, m.h.PollFor, m.h.HoldFor = "claude-sonnet-4-6", time.Millisecond, time.Minute, 30*time.Second
 	tenant := tenancy.Tenant{ID: m.Ref.Tenant, Name: "Ringi", TeamID: pipelinetest.Team, Admins: []string{}}
 	expect.Value(m.Store.Bootstrap(t.Context(), tenant, m.Now()))(t)

@@ -84,9 +84,8 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) 
 	t.Helper()
 	_, table := db.Store(t)
 	w := &world{t: t, GitHubServer: expect.Value(vendors.NewGitHub())(t), rows: store.NewConversations(db.DB, table),
-		calls: map[string]int{},
-		kept:  &kept{trees: map[string]*files.Tree{}},
-		now:   time.Now().UTC().Truncate(time.Millisecond)}
+		calls: map[string]int{}, kept: &kept{trees: map[string]*files.Tree{}},
+		now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.repo = w.Add("acme", "shop")
 	w.sha = w.repo.Commit("main", "first", odd(), w.now)
 	w.Fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {

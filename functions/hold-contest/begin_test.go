@@ -97,10 +97,9 @@ func (k keys) Get(context.Context) (secret.ModelSecret, error) {
 }
 
 func alone() store.Alone {
-	return store.Alone{
-		Tenant: aggregate.TenantID("T1"), Execution: contest.NewID(), File: models.SampleFile, Prompt: "勤怠の方針", Locale: "ja",
-		MaxRounds: 1, Seconds: 60, Budget: aggregate.USD(1), By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"},
-	}
+	return store.Alone{Tenant: aggregate.TenantID("T1"), Execution: contest.NewID(), File: models.SampleFile,
+		Prompt: "勤怠の方針", Locale: "ja", MaxRounds: 1, Seconds: 60, Budget: aggregate.USD(1),
+		By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}}
 }
 
 func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {

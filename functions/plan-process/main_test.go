@@ -83,11 +83,9 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 	t.Run("steps that their card can't show whole are not asked of people", func(t *testing.T) {
 		var steps []model.StepData
 		for i := range task.MaxSteps {
-			steps = append(steps, model.StepData{
-				StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: strings.Repeat("長",
-					model.MaxTitle), Tool: "list_employees",
-				ToolInput: `{"department":null,"status":"active"}`, Description: "x", ExpectedOutput: "x",
-			})
+			steps = append(steps, model.StepData{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1,
+				Title: strings.Repeat("長", model.MaxTitle), Tool: "list_employees",
+				ToolInput: `{"department":null,"status":"active"}`, Description: "x", ExpectedOutput: "x"})
 		}
 		unseen := expect.Value(json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": ""}))(t)
 		w, g := approved(t, server), &modeltest.Demo{First: string(unseen)}

@@ -162,11 +162,9 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	expect.Same(t, 200, stop(h, "U0ALICE", "1.000001"))
 	expect.Same(t, 400, stop(h, "U0ALICE", "soon"))
 
-	x := &conversation.Action{
-		Number: 1, ActionID: aggregate.Derive(now, "x"), Status: conversation.ActionExecuting,
+	x := &conversation.Action{Number: 1, ActionID: aggregate.Derive(now, "x"), Status: conversation.ActionExecuting,
 		Claim: &aggregate.Claim{Invocation: "i", LeaseUntil: now.Add(time.Minute)},
-		Gate:  aggregate.Gate{Status: aggregate.Approved},
-	}
+		Gate:  aggregate.Gate{Status: aggregate.Approved}}
 	a := k.opened[id]
 	a.Conversation.Actions, a.Conversation.Status, a.Head.Acting = 1, conversation.Executing, x.ActionID
 	a.Add(x)

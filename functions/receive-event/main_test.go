@@ -103,11 +103,9 @@ func shared(text string) map[string]any {
 }
 
 func TestMessagesBecomeOneWrite(t *testing.T) {
-	base := task.Request{
-		TeamID: "T0TEAM", Text: "今月の勤怠をまとめて", User: "U0ALICE", Channel: "C0HR", ChannelType: "channel",
+	base := task.Request{TeamID: "T0TEAM", Text: "今月の勤怠をまとめて", User: "U0ALICE", Channel: "C0HR", ChannelType: "channel",
 		MessageTS: "1776675599.000100", ThreadTS: "1776675599.000100", Source: task.SourceChannel, EventID: "Ev1",
-		CreatedAt: now,
-	}
+		CreatedAt: now}
 	for _, tt := range messages {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &kept{}

@@ -216,10 +216,9 @@ func (everybody) User(_ context.Context, id string) (slackapi.User, error) {
 func waiting(t testing.TB) *gate {
 	t.Helper()
 	team, now := "T1", time.Unix(1776675600, 0)
-	c, _, err := task.Receive(aggregate.TenantID(team), task.Request{
-		TeamID: team, Text: "x", User: "U1", Channel: "D1", ChannelType: "im", MessageTS: "1776675600.000100",
-		ThreadTS: "1776675600.000100", Source: task.SourceAgentContainer,
-	}, now)
+	c, _, err := task.Receive(aggregate.TenantID(team), task.Request{TeamID: team, Text: "x", User: "U1", Channel: "D1",
+		ChannelType: "im", MessageTS: "1776675600.000100", ThreadTS: "1776675600.000100",
+		Source: task.SourceAgentContainer}, now)
 	expect.NoError(t, err)
 	a := (&task.Aggregate{}).Apply(c)
 	for _, d := range []func() (aggregate.Change, error){

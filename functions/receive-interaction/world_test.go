@@ -44,13 +44,10 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t),
 		results: storetest.Bucket{}, heard: map[string]int{}}
 	w.StartClock()
-	w.h = &Handler{
-		Rows: all, Store: s,
-		Slack:  w.slack.Client,
+	w.h = &Handler{Rows: all, Store: s, Slack: w.slack.Client,
 		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
-		Console: "https://ringi.example/console",
-	}
+		Console: "https://ringi.example/console"}
 	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, "今月の勤怠をまとめて")
 	w.receive(webapi.Sato, webapi.HR, "channel", w.root)
 	return w

@@ -155,11 +155,9 @@ func approvedIn(t *testing.T, rows *store.ConversationStore, thread string, typ 
 	in := pipelinetest.Heard(thread, "U1", "do it")
 	in.Thread = thread
 	w.Talk = pipelinetest.Begin(t, rows, now, in, conversation.Opening{AgentID: "codex", Locale: "en"})
-	w.Handler = &Handler{
-		Store: w.Rows, Payloads: storetest.Rows{}, Files: w.archives, Sandbox: w.box, Now: now,
-		NewID:     func() string { w.ids++; return fmt.Sprint("i", w.ids) },
-		PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,
-	}
+	w.Handler = &Handler{Store: w.Rows, Payloads: storetest.Rows{}, Files: w.archives, Sandbox: w.box, Now: now,
+		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond,
+		FlushEvery: time.Hour, RedrawEvery: time.Hour}
 	proposal := w.proposal(typ, p, "")
 	w.Answer("shall I?", proposal)
 	w.Approve()
@@ -177,9 +175,8 @@ func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, ba
 	kept, problems := p.Complete(typ, conversation.On{Base: base}, list)
 	expect.Must(w.T, problems == nil, "%v", problems)
 	text := kept.JSON()
-	return &conversation.Proposal{Type: typ, Payload: pipelinetest.InRow(text),
-		On: conversation.On{Base: base}, Seconds: p.TimeoutSeconds,
-		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
+	return &conversation.Proposal{Type: typ, Payload: pipelinetest.InRow(text), On: conversation.On{Base: base},
+		Seconds: p.TimeoutSeconds, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
 }
 
 func (w *world) handle() (aggregate.Next, error) { return w.Handle(context.Background(), w.In()) }

@@ -57,10 +57,8 @@ func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string)
 
 // play plays all rounds of a team, as its branch of the state machine does.
 func (w *world) play(a *contest.Aggregate, place int, late time.Duration) (outcome string) {
-	h := &Handler{
-		Store: w.store, Models: modelsOf(provider.Wires{Instead: "demo"}),
-		Now: func() time.Time { return time.Now().Add(late) },
-	}
+	h := &Handler{Store: w.store, Models: modelsOf(provider.Wires{Instead: "demo"}),
+		Now: func() time.Time { return time.Now().Add(late) }}
 	ref := a.Ref()
 	for range 20 {
 		next, err := h.Handle(w.Context(),
@@ -302,8 +300,7 @@ func (l limited) Open(string) (model.Wire, error) { return l, nil }
 
 func (limited) Say(context.Context, model.Request) (model.Response, error) {
 	return model.Response{}, &model.Error{Provider: "compatible.gemini", Model: "gemini-3.5-flash",
-		Kind: model.RateLimited, Status: 429,
-		Retryable: true, RetryAfter: 10 * time.Minute}
+		Kind: model.RateLimited, Status: 429, Retryable: true, RetryAfter: 10 * time.Minute}
 }
 
 func TestATeamThatEndsForARateLimitSaysSo(t *testing.T) {

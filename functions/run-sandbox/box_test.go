@@ -129,12 +129,9 @@ func (o outcome) text() string {
 }
 
 func (s *store) order(script string) isolated.Order {
-	return isolated.Order{
-		Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60,
-		Deadline: time.Now().Add(3 * time.Minute),
-		Cancel:   s.URL + "/cancel",
-		Upload:   isolated.Form{URL: s.URL + "/upload", Fields: map[string]string{"key": "the key"}},
-	}
+	return isolated.Order{Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60,
+		Deadline: time.Now().Add(3 * time.Minute), Cancel: s.URL + "/cancel",
+		Upload: isolated.Form{URL: s.URL + "/upload", Fields: map[string]string{"key": "the key"}}}
 }
 
 // run runs an order in a box of one level.

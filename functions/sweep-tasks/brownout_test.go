@@ -185,10 +185,9 @@ func newMinute(t *testing.T) *minute {
 	m := &minute{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), rows: map[aggregate.Ref]*task.Aggregate{}}
 	s := tenancy.DefaultSettings()
 	for n := range heads {
-		c, ref, err := task.Receive(aggregate.TenantID("T1"), task.Request{
-			TeamID: "T1", Text: "x", User: "U1", Channel: "C1", ChannelType: "channel",
-			MessageTS: fmt.Sprintf("1763629200.%06d", n), ThreadTS: "1763629200.000000",
-		}, m.now)
+		c, ref, err := task.Receive(aggregate.TenantID("T1"), task.Request{TeamID: "T1", Text: "x", User: "U1",
+			Channel: "C1", ChannelType: "channel", MessageTS: fmt.Sprintf("1763629200.%06d", n),
+			ThreadTS: "1763629200.000000"}, m.now)
 		expect.NoError(t, err)
 		a := (&task.Aggregate{}).After(c).(*task.Aggregate)
 		for _, decide := range []func() (aggregate.Change, error){
@@ -217,9 +216,8 @@ func (m *minute) again() *minute {
 func (m *minute) sweep(t *testing.T) time.Duration {
 	t.Helper()
 	now := func() time.Time { return m.now }
-	h := &Handler{Store: m, Reminders: noReminders{},
-		Effects: effect.Runner{Store: m, Runs: m, Queue: m, Now: now},
-		Now:     now}
+	h := &Handler{Store: m, Reminders: noReminders{}, Effects: effect.Runner{Store: m, Runs: m, Queue: m, Now: now},
+		Now: now}
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
 	defer cancel()
 	began := time.Now()

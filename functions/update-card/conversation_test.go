@@ -120,11 +120,9 @@ func TestAConversationIsDrawn(t *testing.T) {
 	k.drawn("processing")
 	expect.Has(t, k.slack.Sessions(k.channel)[0].Waiting, "src/main.go", "what the agent reads is not said")
 	p := conversation.Payload{Script: "make test", TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
-	x := k.Answer("**まず** 試します。", &conversation.Proposal{
-		Type: conversation.ShellCommand, Payload: pipelinetest.InRow(p.JSON()),
-		Seconds: 60,
-		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24},
-	}).Current()
+	x := k.Answer("**まず** 試します。", &conversation.Proposal{Type: conversation.ShellCommand,
+		Payload: pipelinetest.InRow(p.JSON()), Seconds: 60,
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}).Current()
 	k.drawn("suspended", "**まず** 試します。", "操作 #1 の確認")
 	k.Approve()
 	k.Wake()

@@ -88,10 +88,9 @@ func (c *crowd) ask() {
 	c.T.Helper()
 	n := len(c.all)
 	root := c.slack.Say(c.T, webapi.Sato, webapi.HR, fmt.Sprintf("依頼 %d", n))
-	change, ref, err := task.Receive(aggregate.TenantID(slacktest.Team), task.Request{
-		TeamID: slacktest.Team, Text: "依頼", User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel",
-		MessageTS: root, ThreadTS: root, Source: task.SourceChannel, EventID: fmt.Sprintf("Ev%d", n),
-	}, c.Now())
+	change, ref, err := task.Receive(aggregate.TenantID(slacktest.Team), task.Request{TeamID: slacktest.Team, Text: "依頼",
+		User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: root, ThreadTS: root,
+		Source: task.SourceChannel, EventID: fmt.Sprintf("Ev%d", n)}, c.Now())
 	expect.NoError(c.T, err)
 	expect.NoError(c.T, c.Store.Create(c.T.Context(), change))
 	x := &asked{ref: ref, root: root, at: c.Now()}
@@ -137,10 +136,9 @@ func (c *crowd) move(x *asked) {
 		case 4:
 			return a.BeginProcess(a.Head.Run, now)
 		case 5:
-			return a.FinishProcess(a.Head.Run, []task.Step{{
-				StepID: "s1", Order: 1, Title: "一覧", Description: "手順", ExpectedOutput: "結果", Tool: "list_employees",
-				ToolInput: aggregate.JSON("{}"), Access: aggregate.Read, ToolVersion: "1",
-			}}, "", s, now)
+			return a.FinishProcess(a.Head.Run, []task.Step{{StepID: "s1", Order: 1, Title: "一覧", Description: "手順",
+				ExpectedOutput: "結果", Tool: "list_employees", ToolInput: aggregate.JSON("{}"), Access: aggregate.Read,
+				ToolVersion: "1"}}, "", s, now)
 		case 6:
 			return decide.Approve(a, a.Process().ID, c.requester(), c.policy(), now)
 		case 7:

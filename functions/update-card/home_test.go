@@ -162,10 +162,8 @@ func (k *inConversation) inChannel(n int, script string) {
 	expect.NoError(k.T, k.Rows.Begin(k.T.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, k.Now()))(k.T)))
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
-	k.Answer("", &conversation.Proposal{
-		Type: conversation.ShellCommand, Payload: pipelinetest.InRow(p.JSON()),
-		Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24},
-	})
+	k.Answer("", &conversation.Proposal{Type: conversation.ShellCommand, Payload: pipelinetest.InRow(p.JSON()),
+		Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}})
 }
 
 func TestConversationsOnHomeTabs(t *testing.T) {

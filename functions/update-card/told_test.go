@@ -88,11 +88,9 @@ func (k *inConversation) proposes(script string) *conversation.Action {
 	}
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
 	settings := expect.Value(k.Rows.KindStore.Store.Settings(k.T.Context(), k.Ref.Tenant))(k.T)
-	return k.Answer("試します。", &conversation.Proposal{
-		Type: conversation.ShellCommand, Payload: pipelinetest.InRow(p.JSON()),
-		Seconds: 60,
-		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: settings.Rev},
-	}).Current()
+	return k.Answer("試します。", &conversation.Proposal{Type: conversation.ShellCommand,
+		Payload: pipelinetest.InRow(p.JSON()), Seconds: 60,
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: settings.Rev}}).Current()
 }
 
 // shown draws the cards and copies.
@@ -175,10 +173,8 @@ func TestAnEndIsToldByOneMessage(t *testing.T) {
 // receivedOf makes the task belong to another workspace, whose message claims to be from this workspace's channel.
 func (w *world) receivedOf(team string) {
 	w.T.Helper()
-	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
-		TeamID: team, Text: "従業員一覧", User: webapi.Alex, Channel: webapi.HR, MessageTS: w.root, ThreadTS: w.root,
-		Source: task.SourceChannel,
-	}, w.Now())
+	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{TeamID: team, Text: "従業員一覧", User: webapi.Alex,
+		Channel: webapi.HR, MessageTS: w.root, ThreadTS: w.root, Source: task.SourceChannel}, w.Now())
 	expect.NoError(w.T, err)
 	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
 	w.Ref = ref

@@ -84,13 +84,10 @@ const console = "https://ringi.example/console"
 
 // handler returns a Handler as another invocation would have it.
 func (w *world) handler() *Handler {
-	return &Handler{
-		Store: w.Store.KindStore.Store, Rows: w.Store,
-		Kinds: map[string]Kind{task.Kind.Name: taskCards{results: w.bucket, links: w.slack.Client}},
-		Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", Console: console, NewID: aggregate.NewID,
-		Now:  w.Now,
-		Wait: func(context.Context, time.Duration) error { return nil },
-	}
+	return &Handler{Store: w.Store.KindStore.Store, Rows: w.Store,
+		Kinds: map[string]Kind{task.Kind.Name: taskCards{results: w.bucket, links: w.slack.Client}}, Slack: w.slack.Client,
+		Queue: w.queue, QueueURL: "queue", Console: console, NewID: aggregate.NewID, Now: w.Now,
+		Wait: func(context.Context, time.Duration) error { return nil }}
 }
 
 // deliver delivers one message and reports whether it was handled.
@@ -203,9 +200,8 @@ func (b *broken) Integrations(context.Context, string) ([]tenancy.Integration, e
 func cardRecords(bodies ...string) events.SQSEvent {
 	var e events.SQSEvent
 	for i, b := range bodies {
-		e.Records = append(e.Records, events.SQSMessage{
-			MessageId: fmt.Sprintf("m%d", i), Body: b, Attributes: map[string]string{"ApproximateReceiveCount": "3"},
-		})
+		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("m%d", i), Body: b,
+			Attributes: map[string]string{"ApproximateReceiveCount": "3"}})
 	}
 	return e
 }

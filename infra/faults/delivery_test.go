@@ -120,10 +120,8 @@ func (q cardQueue) poison(d *scenarioRun) {
 	nobody := `{"tenant":"` + d.Ref.Tenant + `","kind":"task","id":"` + aggregate.NewID() + `"}`
 	for _, body := range []string{"no JSON", `{"tenant":1}`, nobody} {
 		for _, group := range []string{d.Ref.ID, "another"} {
-			_, err := q.SendMessage(context.Background(), &sqs.SendMessageInput{
-				QueueUrl: &q.url, MessageBody: aws.String(body), MessageGroupId: &group,
-				MessageDeduplicationId: aws.String(aggregate.NewID()),
-			})
+			_, err := q.SendMessage(context.Background(), &sqs.SendMessageInput{QueueUrl: &q.url,
+				MessageBody: aws.String(body), MessageGroupId: &group, MessageDeduplicationId: aws.String(aggregate.NewID())})
 			if err != nil {
 				failf("send: %w", err)
 			}

@@ -79,11 +79,9 @@ type trace struct {
 }
 
 func newTrace(kills ...point) *trace {
-	return &trace{
-		counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{},
+	return &trace{counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{},
 		hold: map[string]chan struct{}{}, held: map[string]chan struct{}{}, freeze: map[string]lambda.Fault{},
-		instead: map[string]http.Handler{}, warm: map[string]bool{}, throttled: map[string]int{},
-	}
+		instead: map[string]http.Handler{}, warm: map[string]bool{}, throttled: map[string]int{}}
 }
 
 // cold gives a function's first invocation a new process if one is to be killed, or if all points are recorded: a

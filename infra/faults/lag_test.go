@@ -82,10 +82,8 @@ func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *store.TaskSto
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &lag{endpoint: b.AWSEndpoint, table: b.TableName + "-behind", behind: behind}
 	about := expect.Value(b.db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &b.TableName}))(t)
-	in := &dynamodb.CreateTableInput{
-		TableName: &l.table, KeySchema: about.Table.KeySchema, AttributeDefinitions: about.Table.AttributeDefinitions,
-		BillingMode: types.BillingModePayPerRequest,
-	}
+	in := &dynamodb.CreateTableInput{TableName: &l.table, KeySchema: about.Table.KeySchema,
+		AttributeDefinitions: about.Table.AttributeDefinitions, BillingMode: types.BillingModePayPerRequest}
 	for _, x := range about.Table.GlobalSecondaryIndexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: x.IndexName,
 			KeySchema: x.KeySchema, Projection: x.Projection})
@@ -114,10 +112,8 @@ func (b *harness) latest(t *testing.T, stream string) *string {
 	t.Helper()
 	c := dynamodbstreams.NewFromConfig(b.AWS)
 	about := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
-	at := expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: &stream, ShardId: about.StreamDescription.Shards[0].ShardId,
-		ShardIteratorType: streams.ShardIteratorTypeLatest,
-	}))(t)
+	at := expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: &stream,
+		ShardId: about.StreamDescription.Shards[0].ShardId, ShardIteratorType: streams.ShardIteratorTypeLatest}))(t)
 	return at.ShardIterator
 }
 

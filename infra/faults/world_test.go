@@ -236,10 +236,9 @@ func (d *scenarioRun) normalized(v any) any {
 
 // partition returns every row of an aggregate.
 func (d *scenarioRun) partition(pk string) (rows []map[string]any, err error) {
-	pages := dynamodb.NewQueryPaginator(d.db, &dynamodb.QueryInput{
-		TableName: &d.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}},
-	})
+	pages := dynamodb.NewQueryPaginator(d.db, &dynamodb.QueryInput{TableName: &d.TableName,
+		ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}}})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(context.Background())
 		if err != nil {

@@ -35,9 +35,7 @@ func under(t *testing.T, s *stack.Stack, all ...rules.Rule) {
 }
 
 func desk(name string, need int, users ...string) rules.Stage {
-	return rules.Stage{
-		Name: name, Need: need, Who: rules.Who{People: users},
-	}
+	return rules.Stage{Name: name, Need: need, Who: rules.Who{People: users}}
 }
 
 func threeStages() rules.Rule {
@@ -140,12 +138,10 @@ func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())
 	organise(t, s, tenant, "suzuki@example.com,人事部,部長,はい\ntanaka@example.com,人事部,課長\n"+
 		"sato@example.com,人事部,,,tanaka@example.com\nalex.kim@example.com,人事部\nyamada@example.com,営業部,係長\n")
-	vacant := rules.Stage{Name: "係長", Need: 1,
-		Who: rules.Who{Position: "係長"}}
+	vacant := rules.Stage{Name: "係長", Need: 1, Who: rules.Who{Position: "係長"}}
 	above := rules.Stage{Name: "上長", Need: 1, Who: rules.Who{Superior: 1}}
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000E", Name: "上長から", Outcome: rules.Outcome{
-		Stages: []rules.Stage{vacant, above, desk("確認", 1, webapi.Alex)},
-	}})
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000E", Name: "上長から",
+		Outcome: rules.Outcome{Stages: []rules.Stage{vacant, above, desk("確認", 1, webapi.Alex)}}})
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
@@ -191,15 +187,14 @@ func waits(t *testing.T, s *stack.Stack, user, id string) bool {
 	return strings.Contains(string(expect.Value(io.ReadAll(resp.Body))(t)), id)
 }
 
-// Suzuki names Alex, who is not in the channel, as a stand-in. Alex is told, and stamps at the console; the sandbox lists
-// what waits for Alex, too.
+// Suzuki names Alex, who is not in the channel, as a stand-in. Alex is told, and stamps at the console; the sandbox
+// lists what waits for Alex, too.
 func TestAStandInStampsAtTheConsole(t *testing.T) {
 	s := start(t)
 	organise(t, s, aggregate.TenantID(s.Sandbox.TeamID()), "suzuki@example.com,人事部,部長,はい\n"+
 		"sato@example.com,人事部\nalex.kim@example.com,人事部\n")
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ", Outcome: rules.Outcome{
-		Stages: []rules.Stage{desk("課長", 1, webapi.Suzuki)},
-	}})
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ",
+		Outcome: rules.Outcome{Stages: []rules.Stage{desk("課長", 1, webapi.Suzuki)}}})
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "👉 いま: 課長")

@@ -97,10 +97,8 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 	server := httptest.NewServer(slack.Handler())
 	defer server.Close()
 
-	o := stack.Options{
-		SlackAPIURL: server.URL + "/api/", SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token",
-		Model: "demo", ByHand: true,
-	}
+	o := stack.Options{SlackAPIURL: server.URL + "/api/", SigningSecret: "its-signing-secret",
+		BotToken: "xoxb-its-token", Model: "demo", ByHand: true}
 	driver.Configure(&o)
 	s := expect.Value(stack.Start(t.Context(), o))(t)
 	defer s.Close()

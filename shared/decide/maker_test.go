@@ -97,11 +97,9 @@ func TestAPersonIsLookedUpForTheQuestionThatTheyAnswer(t *testing.T) {
 			asks.People = []circulation.Person{{User: "U2"}}
 		}
 		g.Route = &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{asks}}
-		return &task.Aggregate{
-			Head:    task.Head{Head: aggregate.Head{TenantID: "T", Requester: "U0"}, TaskID: ref.ID},
+		return &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: "T", Requester: "U0"}, TaskID: ref.ID},
 			Request: &task.Request{TeamID: "T1", User: "U0", Channel: "CMINE", ChannelType: "channel"},
-			Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{{ID: gate, Version: 1, Gate: g}},
-		}
+			Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{{ID: gate, Version: 1, Gate: g}}}
 	}
 	for name, tt := range map[string]struct {
 		rows []*task.Aggregate
@@ -149,11 +147,9 @@ func TestWhoeverComesSecondIsLookedUpOnce(t *testing.T) {
 	done := expect.Value(g.Acted(act))(t)
 	done.Status = aggregate.Approved
 	of := func(g aggregate.Gate) *task.Aggregate {
-		return &task.Aggregate{
-			Head:    task.Head{Head: aggregate.Head{TenantID: "T", Requester: "U0"}, TaskID: ref.ID},
+		return &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: "T", Requester: "U0"}, TaskID: ref.ID},
 			Request: &task.Request{TeamID: "T1", User: "U0", Channel: "CMINE", ChannelType: "channel"},
-			Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{{ID: gate, Version: 1, Content: "policy", Gate: g}},
-		}
+			Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{{ID: gate, Version: 1, Content: "policy", Gate: g}}}
 	}
 	slack := &answersOnce{}
 	m := Maker{Store: &faster{rows: []*task.Aggregate{of(g), of(done)}}, Now: time.Now,

@@ -46,11 +46,9 @@ func (ids) Empty(string, []circulation.Person) bool { return false }
 
 // askersOf is a request of Sato's in C1, whose form Ito filled in again, for these steps; of none, for a write.
 func askersOf(steps ...task.Step) *About {
-	a := &task.Aggregate{
-		Head:    task.Head{Head: aggregate.Head{Requester: "SATO"}},
+	a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{Requester: "SATO"}},
 		Request: &task.Request{User: "SATO", Channel: "C1", ChannelType: "channel"},
-		Prompts: []*task.Prompt{{EditedBy: "ITO"}},
-	}
+		Prompts: []*task.Prompt{{EditedBy: "ITO"}}}
 	calls, _ := CallsOf("T1", steps, nil)
 	if steps == nil {
 		calls = []rules.Call{{Access: aggregate.Write}}

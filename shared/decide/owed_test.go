@@ -156,9 +156,8 @@ func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {
 	now := time.Now()
 	stands := func(principal string, from time.Duration) circulation.StandIn {
 		return circulation.StandIn{Delegation: circulation.Delegation{Key: "U1#" + principal + "#d", Rev: 1},
-			SetBy: circulation.Person{User: principal},
-			Hand:  circulation.Person{User: "U1"}, Principal: circulation.Person{User: principal}, Begins: now.Add(from),
-			Ends: now.Add(time.Hour)}
+			SetBy: circulation.Person{User: principal}, Hand: circulation.Person{User: "U1"},
+			Principal: circulation.Person{User: principal}, Begins: now.Add(from), Ends: now.Add(time.Hour)}
 	}
 	none := func(int) bool { return false }
 	for name, tt := range map[string]struct {

@@ -284,10 +284,9 @@ func calls() map[string]func(context.Context, aws.Config) error {
 func clientTo(t *testing.T, f http.Handler) aws.Config {
 	service := httptest.NewServer(f)
 	t.Cleanup(service.Close)
-	return aws.Config{
-		Region: "us-east-1", BaseEndpoint: &service.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
-		Retryer: func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 1) },
-	}
+	return aws.Config{Region: "us-east-1", BaseEndpoint: &service.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 1) }}
 }
 
 // The class tells which of AWS's errors, as the SDK's clients return them, a retry may fix.

@@ -125,11 +125,9 @@ func TestAnIdThatNoResourceHasIsRefused(t *testing.T) {
 }
 
 func row(details string) aggregate.AuditEntry {
-	return aggregate.AuditEntry{
-		ID: "01ENTRY", TenantID: "01T", Timestamp: at(), ActorType: aggregate.ActorUser, ActorID: "U1",
-		Action:       task.AuditPromptRejected,
-		ResourceType: "prompt", ResourceID: "01ROW", AggregateID: "01TASK", Details: aggregate.JSON(details),
-	}
+	return aggregate.AuditEntry{ID: "01ENTRY", TenantID: "01T", Timestamp: at(), ActorType: aggregate.ActorUser,
+		ActorID: "U1", Action: task.AuditPromptRejected, ResourceType: "prompt", ResourceID: "01ROW",
+		AggregateID: "01TASK", Details: aggregate.JSON(details)}
 }
 
 func TestDetailsHaveWordsForTheirCodes(t *testing.T) {

@@ -177,12 +177,9 @@ func (w *contestWorld) through(server *storetest.Server, transport http.RoundTri
 }
 
 func order(execution string, teams ...string) contest.Order {
-	o := contest.Order{
-		Execution: execution, Tenant: contestTenant, Prompt: "データ分析を実行してください", Locale: "ja", MaxRounds: 5, MinRounds: 2,
-		TeamTimeoutSeconds: 300,
-		Budget:             aggregate.USD(1), By: aggregate.Actor{Type: aggregate.ActorUser,
-			ID: "U1"}, Config: aggregate.Blob{JSON: "{}", Bytes: 2},
-	}
+	o := contest.Order{Execution: execution, Tenant: contestTenant, Prompt: "データ分析を実行してください", Locale: "ja", MaxRounds: 5,
+		MinRounds: 2, TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
+		By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Config: aggregate.Blob{JSON: "{}", Bytes: 2}}
 	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "Team " + t})
 	}
@@ -207,12 +204,10 @@ func played(execution, team string, round int, score float64) store.Played {
 	usage := contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
 	ms := 2500.0
 	return store.Played{ScoredRound: contest.ScoredRound{
-		Result: contest.RoundResult{
-			ExecutionID: execution, TeamID: team, TeamName: "Team " + team, RoundNumber: round,
-			SubmissionContent: fmt.Sprintf("分析結果 %s %d", team, round),
-			EvaluationScore:   score, EvaluationFeedback: "Relevance (0.90): " +
-				"高品質な情報が提供されています。", Usage: usage, ExecutionTimeSeconds: 5.2, CompletedAt: at,
-		},
+		Result: contest.RoundResult{ExecutionID: execution, TeamID: team, TeamName: "Team " + team, RoundNumber: round,
+			SubmissionContent: fmt.Sprintf("分析結果 %s %d", team, round), EvaluationScore: score,
+			EvaluationFeedback: "Relevance (0.90): " + "高品質な情報が提供されています。", Usage: usage, ExecutionTimeSeconds: 5.2,
+			CompletedAt: at},
 		Record: contest.MemberSubmissionsRecord{
 			ExecutionID: execution, TeamID: team, TeamName: "Team " + team, RoundNumber: round,
 			Submissions: []contest.MemberSubmission{{AgentName: "web", AgentType: contest.WebSearch, Content: "検索結果...",

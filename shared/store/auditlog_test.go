@@ -31,13 +31,10 @@ var (
 
 // auditEntry is the n-th entry: every third one is by Ringi itself, every second one is an approval.
 func auditEntry(owner string, n int, when time.Time) aggregate.AuditEntry {
-	x := aggregate.AuditEntry{
-		ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when, ActorType: aggregate.ActorUser,
-		ActorID: fmt.Sprintf("U%d", n%3),
-		Action: []aggregate.Action{task.AuditPromptApproved,
-			task.AuditPromptRejected}[n%2], ResourceType: "prompt", ResourceID: fmt.Sprintf("p%d", n),
-		AggregateID: fmt.Sprintf("t%d", n%7), Details: `{"version":1}`,
-	}
+	x := aggregate.AuditEntry{ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when,
+		ActorType: aggregate.ActorUser, ActorID: fmt.Sprintf("U%d", n%3),
+		Action: []aggregate.Action{task.AuditPromptApproved, task.AuditPromptRejected}[n%2], ResourceType: "prompt",
+		ResourceID: fmt.Sprintf("p%d", n), AggregateID: fmt.Sprintf("t%d", n%7), Details: `{"version":1}`}
 	if n%3 == 0 {
 		x.ActorType, x.ActorID = aggregate.ActorSystem, ""
 	}

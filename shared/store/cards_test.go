@@ -288,10 +288,8 @@ func testClaimBeside(t *testing.T, st *taskStore) {
 	p := read
 	p.Allowed = false
 	expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
-	c := expect.Value(a.ClaimStep(a.Head.Run, task.Call{
-		Order: 1, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2},
+	c := expect.Value(a.ClaimStep(a.Head.Run, task.Call{Order: 1, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2},
 		Tool:  task.ToolRef{Name: "list_departments", Rev: read.Rev},
-		Claim: aggregate.Claim{Invocation: "i", LeaseUntil: at().Add(75e9)},
-	}, at()))(t)
+		Claim: aggregate.Claim{Invocation: "i", LeaseUntil: at().Add(75e9)}}, at()))(t)
 	expect.That(t, expect.Err(st.Commit(t.Context(), a, c)) != nil, "the step of a tool that is off was claimed")
 }

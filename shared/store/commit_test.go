@@ -269,10 +269,8 @@ func testCreate(t *testing.T, st *taskStore) {
 		}
 		want := []shape{
 			{SK: "CARD#task", Type: "card", Rev: "1", Schema: "1"},
-			{
-				SK: "HEAD", Type: "head", Rev: "1", Schema: "1", GSI1PK: fmt.Sprintf("DUE#%d",
-					shardOf(ref.ID)), GSI1SK: "2026-04-18T14:31:00.001Z",
-			},
+			{SK: "HEAD", Type: "head", Rev: "1", Schema: "1", GSI1PK: fmt.Sprintf("DUE#%d", shardOf(ref.ID)),
+				GSI1SK: "2026-04-18T14:31:00.001Z"},
 			{SK: "REQUEST", Type: "request", Rev: "1", Schema: "1"},
 		}
 		expect.Same(t, want, got)

@@ -34,9 +34,8 @@ func change(t *testing.T, st *taskStore, ref aggregate.Ref, sk, attribute string
 	t.Helper()
 	e := table.NewExpression()
 	e.Set(attribute, v)
-	expect.Value(st.t.DB.UpdateItem(t.Context(), table.Filled(e, &dynamodb.UpdateItemInput{
-		TableName: &st.t.Name, Key: table.Key("TASK#"+ref.Tenant+"#"+ref.ID, sk), UpdateExpression: e.Update(),
-	})))(t)
+	expect.Value(st.t.DB.UpdateItem(t.Context(), table.Filled(e, &dynamodb.UpdateItemInput{TableName: &st.t.Name,
+		Key: table.Key("TASK#"+ref.Tenant+"#"+ref.ID, sk), UpdateExpression: e.Update()})))(t)
 }
 
 func testLoad(t *testing.T, st *taskStore) {

@@ -128,10 +128,8 @@ func (s *taskStore) over(transport http.RoundTripper, options ...func(*dynamodb.
 }
 
 func (s *suite) client(transport http.RoundTripper, options ...func(*dynamodb.Options)) *dynamodb.Client {
-	cfg := aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(s.endpoint),
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	}
+	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(s.endpoint),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 	if transport != nil {
 		cfg.HTTPClient = &http.Client{Transport: transport}
 	}
@@ -174,10 +172,8 @@ func wantField(t *testing.T, err error, field string) {
 // request returns the n-th message.
 func request(n int) task.Request {
 	ts := fmt.Sprintf("%d.%06d", at().Unix()+int64(n/1000), (n%1000)*1000)
-	return task.Request{
-		TeamID: "T0TEAM", Text: "今月の勤怠をまとめて", User: requester, Channel: "C0CHANNEL", ChannelType: "channel",
-		MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: fmt.Sprintf("Ev%d", n),
-	}
+	return task.Request{TeamID: "T0TEAM", Text: "今月の勤怠をまとめて", User: requester, Channel: "C0CHANNEL",
+		ChannelType: "channel", MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: fmt.Sprintf("Ev%d", n)}
 }
 
 func received(t *testing.T, n int) (aggregate.Change, aggregate.Ref) {
@@ -257,11 +253,9 @@ func finishProcess(n int) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		var steps []task.Step
 		for i := 1; i <= n; i++ {
-			steps = append(steps, task.Step{
-				StepID: fmt.Sprintf("step-%d",
-					i), Order: i, Tool: "list_employees", ToolInput: `{"department":null}`, Access: aggregate.Read,
-				Description: "従業員一覧を取得する", ExpectedOutput: "従業員のリスト", ToolVersion: "1",
-			})
+			steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i), Order: i, Tool: "list_employees",
+				ToolInput: `{"department":null}`, Access: aggregate.Read, Description: "従業員一覧を取得する", ExpectedOutput: "従業員のリスト",
+				ToolVersion: "1"})
 		}
 		steps[n-1].Tool, steps[n-1].Access = "send_slack_dm", aggregate.Write
 		return a.FinishProcess(a.Head.Run, steps, "", tenancy.DefaultSettings(), at())
@@ -281,10 +275,9 @@ func cancel(a *task.Aggregate) (aggregate.Change, error) { return a.End(approver
 func claim(order int) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		step := a.NextStep(a.Execution())
-		return a.ClaimStep(a.Head.Run, task.Call{
-			Order: order, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
-			Claim: aggregate.Claim{Invocation: "invocation", LeaseUntil: at().Add(75 * time.Second)},
-		}, at())
+		return a.ClaimStep(a.Head.Run, task.Call{Order: order, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2},
+			Tool:  task.ToolRef{Name: step.Tool},
+			Claim: aggregate.Claim{Invocation: "invocation", LeaseUntil: at().Add(75 * time.Second)}}, at())
 	}
 }
 
@@ -324,9 +317,8 @@ func raw(t *testing.T, s *taskStore, pk, sk string) table.Item {
 func rows(t *testing.T, s *taskStore, pk string) []table.Item {
 	t.Helper()
 	e := table.NewExpression()
-	out, err := s.t.DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", pk)),
-	}))
+	out, err := s.t.DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{TableName: &s.t.Name,
+		KeyConditionExpression: table.All(e.Is("PK", "=", pk))}))
 	expect.NoError(t, err)
 	return out.Items
 }

@@ -243,11 +243,10 @@ func testUsage(t *testing.T, st *taskStore) {
 		expect.That(t, diff == "", "what was loaded is not what was committed: %v", diff)
 	}
 	used := func(id string) aggregate.Usage {
-		return aggregate.Usage{
-			ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Prompt: "extract.ja.1", RequestID: "req_1", Calls: 1,
+		return aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Prompt: "extract.ja.1",
+			RequestID: "req_1", Calls: 1,
 			Sent:  &aggregate.Blob{Bytes: 9000, S3Key: "prompts/01TENANT/01TASK/" + aggregate.HashOf(id) + ".json"},
-			Input: 1 << 40, Output: 2, Cached: 3, Written: 4, MS: 5, Cost: 3_500_000, Unpriced: 1,
-		}
+			Input: 1 << 40, Output: 2, Cached: 3, Written: 4, MS: 5, Cost: 3_500_000, Unpriced: 1}
 	}
 	nothing := func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }
 

@@ -110,11 +110,9 @@ func (e *editor) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func answer(r *http.Request, status int, body []byte) *http.Response {
-	return &http.Response{
-		StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, ContentLength: int64(len(body)),
-		Body: io.NopCloser(bytes.NewReader(body)), Request: r,
-	}
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1,
+		ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, ContentLength: int64(len(body)),
+		Body: io.NopCloser(bytes.NewReader(body)), Request: r}
 }
 
 // forgetful removes the token by which DynamoDB recognises a repeated transaction.

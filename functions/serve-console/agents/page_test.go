@@ -107,10 +107,9 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 	rev := expect.Value(w.Store.Settings(t.Context(), k.Ref.Tenant))(t).Rev
 	by := w.Now().Add(time.Hour)
 	payload := completed(t, conversation.Payload{Files: []files.File{{Path: "a.txt", Content: markup + " \u202e"}}})
-	k.Answers(conversation.Answer{Text: markup, Proposal: &conversation.Proposal{
-		Type: conversation.CodeGenerate, Payload: consoletest.Inline(payload), Summary: markup,
-		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev},
-	}})
+	k.Answers(conversation.Answer{Text: markup, Proposal: &conversation.Proposal{Type: conversation.CodeGenerate,
+		Payload: consoletest.Inline(payload), Summary: markup,
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}}})
 	for _, path := range []string{k.Page(), "/console/agents", "/console?of=all"} {
 		a := w.As(webapi.Suzuki).Get(path)
 		expect.That(t, a.Status == http.StatusOK && !strings.Contains(a.Body, "<script>alert") &&

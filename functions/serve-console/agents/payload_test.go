@@ -111,10 +111,9 @@ func pulling(w *consoletest.World, ci agent.CI) (*consoletest.Conversation, *con
 		CI: ci}
 	p.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}
 	rev := expect.Value(w.Store.Settings(w.T.Context(), k.Ref.Tenant))(w.T).Rev
-	return k, k.Answers(conversation.Answer{Proposal: &conversation.Proposal{
-		Type: conversation.ToolCall, Payload: consoletest.Inline(p.JSON()), Summary: "直します", Tool: p.Tool, Access: p.Access,
-		Push: p.Push, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev},
-	}}).Current()
+	return k, k.Answers(conversation.Answer{Proposal: &conversation.Proposal{Type: conversation.ToolCall,
+		Payload: consoletest.Inline(p.JSON()), Summary: "直します", Tool: p.Tool, Access: p.Access, Push: p.Push,
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}}}).Current()
 }
 
 // Whoever is asked about a pull request on the page is told what the card tells: to which vendor the result goes, and

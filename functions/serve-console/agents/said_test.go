@@ -100,11 +100,9 @@ func longTalk(t *testing.T, w *consoletest.World) {
 		var rows []aggregate.Row
 		for i := range 25 {
 			n := from*25 + i
-			m := &conversation.Message{
-				MessageID: conversation.MessageID("T", "C",
-					fmt.Sprint(n)), SessionID: k.Ref.ID, Sender: conversation.FromUser, User: webapi.Sato,
-				Content: fmt.Sprintf("メッセージ %d 番", n), CreatedAt: w.Now().Add(time.Duration(n-2000) * time.Second),
-			}
+			m := &conversation.Message{MessageID: conversation.MessageID("T", "C", fmt.Sprint(n)), SessionID: k.Ref.ID,
+				Sender: conversation.FromUser, User: webapi.Sato, Content: fmt.Sprintf("メッセージ %d 番", n),
+				CreatedAt: w.Now().Add(time.Duration(n-2000) * time.Second)}
 			rows = append(rows, m)
 		}
 		expect.NoError(t, w.Console.Conversations.PutListed(t.Context(), k.Ref.Tenant, conversation.MessagesList, k.Ref.ID,

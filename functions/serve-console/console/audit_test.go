@@ -119,12 +119,10 @@ var hostile = []string{
 func auditShowsMarkup(t *testing.T, w *consoletest.World) {
 	var entries []aggregate.AuditEntry
 	for i, p := range hostile {
-		entries = append(entries, aggregate.AuditEntry{
-			TenantID: w.Tenant.ID, Timestamp: w.Now().Add(time.Duration(i) * time.Millisecond), ActorType: aggregate.ActorUser,
-			ActorID: "U" + p, Action: aggregate.Action("x." + p),
-			ResourceType: p, ResourceID: p, AggregateID: strings.ReplaceAll(p, "#",
-				""), Details: aggregate.Details(map[string]any{p: p, "reason": p, "changes": map[string]any{p: []string{p}}}),
-		})
+		entries = append(entries, aggregate.AuditEntry{TenantID: w.Tenant.ID,
+			Timestamp: w.Now().Add(time.Duration(i) * time.Millisecond), ActorType: aggregate.ActorUser, ActorID: "U" + p,
+			Action: aggregate.Action("x." + p), ResourceType: p, ResourceID: p, AggregateID: strings.ReplaceAll(p, "#", ""),
+			Details: aggregate.Details(map[string]any{p: p, "reason": p, "changes": map[string]any{p: []string{p}}})})
 	}
 	w.Record(entries...)
 	b := w.As(webapi.Suzuki)
@@ -163,10 +161,8 @@ func auditNames(t *testing.T, w *consoletest.World) {
 	w.KeyOf(webapi.Sato, "send_slack_dm").Asks("send_slack_dm", `{"recipient":"C0HR","text":"締めます"}`, "", nil)
 	w.As(webapi.Suzuki).Get("/console/audit").Says(t, http.StatusOK, "外部エージェントのキー: 経理エージェント")
 	entry := func(action aggregate.Action, typ string, details aggregate.JSON) aggregate.AuditEntry {
-		return aggregate.AuditEntry{
-			TenantID: w.Tenant.ID, Timestamp: w.Now(), ActorType: aggregate.ActorUser, ActorID: webapi.Suzuki, Action: action,
-			ResourceType: typ, ResourceID: "01X", Details: details,
-		}
+		return aggregate.AuditEntry{TenantID: w.Tenant.ID, Timestamp: w.Now(), ActorType: aggregate.ActorUser,
+			ActorID: webapi.Suzuki, Action: action, ResourceType: typ, ResourceID: "01X", Details: details}
 	}
 	w.Record(
 		entry(tenancy.AuditIntegrationConnected, "integration",

@@ -139,11 +139,10 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 		w.Filled(n, func(int) (user, channel, title string) { return webapi.Sato, webapi.HR, "勤怠" })
 		var entries []aggregate.AuditEntry
 		for i := range n {
-			entries = append(entries, aggregate.AuditEntry{
-				TenantID: w.Tenant.ID, Timestamp: time.Date(2026, 1, 20, 0, 0, -i, 0, time.UTC), ActorType: aggregate.ActorSystem,
+			entries = append(entries, aggregate.AuditEntry{TenantID: w.Tenant.ID,
+				Timestamp: time.Date(2026, 1, 20, 0, 0, -i, 0, time.UTC), ActorType: aggregate.ActorSystem,
 				Action: task.AuditTaskExpired, ResourceType: "task", ResourceID: fmt.Sprint(i), AggregateID: fmt.Sprint(i),
-				Details: "{}",
-			})
+				Details: "{}"})
 		}
 		w.Record(entries...)
 		b, newest := w.As(webapi.Suzuki), web.TextsOf("layout", "ja").Say("first")

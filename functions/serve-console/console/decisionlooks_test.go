@@ -49,8 +49,7 @@ func kindsOfRules() *rules.Rules {
 		return rules.Rule{ID: aggregate.NewID(), Name: name, Conditions: when, Outcome: rules.Outcome{Stages: stages}}
 	}
 	return &rules.Rules{Rules: []rules.Rule{
-		of("旅費", rules.Conditions{
-			People: []string{webapi.Sato, webapi.Alex},
+		of("旅費", rules.Conditions{People: []string{webapi.Sato, webapi.Alex},
 			Labels: map[string][]string{"費目": {"国内旅費", "海外旅費"}, "契約方法": {"随意契約"}}}, asked, above),
 		of("そのほかの費目", rules.Conditions{}, stage("上長", rules.Who{Superior: 1})),
 	}}

@@ -219,11 +219,9 @@ func someRules() *rules.Rules {
 		{ID: aggregate.NewID(), Name: "社外への送信", Conditions: rules.Conditions{Asks: steps, Channels: []string{webapi.HR}},
 			Outcome: rules.Outcome{Refuse: "社外への送信は総務部に依頼してください。"}},
 		{ID: aggregate.NewID(), Name: "営業部の少額",
-			Conditions: rules.Conditions{Departments: []string{"営業部"},
-				Only: true, Tools: []rules.Tool{{Name: "send_slack_dm"},
-					{Address: "https://rooms.example.com/mcp", Name: "book"}},
-				Below:    "50000",
-				Currency: "JPY"}, Outcome: rules.Outcome{Stages: []rules.Stage{
+			Conditions: rules.Conditions{Departments: []string{"営業部"}, Only: true,
+				Tools: []rules.Tool{{Name: "send_slack_dm"}, {Address: "https://rooms.example.com/mcp", Name: "book"}},
+				Below: "50000", Currency: "JPY"}, Outcome: rules.Outcome{Stages: []rules.Stage{
 				{Name: "上長", Who: rules.Who{Superior: 1}, Need: 1}, people("経理", 1, webapi.Tanaka)}}},
 		{ID: aggregate.NewID(), Name: "50万円以上", Conditions: rules.Conditions{Asks: steps, From: "500000", Currency: "JPY"},
 			Outcome: rules.Outcome{Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("社長", 1, webapi.Alex)}}},

@@ -86,10 +86,8 @@ func marked(w *consoletest.World) string {
 			`"total":{"type":"number","title":"合計"}},` +
 			`"examples":[{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000}],"total":298000}]}`,
 	}
-	p.Mark = &rules.Mark{
-		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY",
-	}
+	p.Mark = &rules.Mark{Version: p.Pin.Version(), How: rules.HowProduct,
+		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Currency: "JPY"}
 	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
 	return "/console/tools/marks/" + name
 }
@@ -104,8 +102,7 @@ const prompt = `{"model":"claude-x","max_tokens":4096,"system":[{"type":"text","
 
 func usage(id, key string) aggregate.Usage {
 	return aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-x", Prompt: "extract.ja.2", Calls: 1,
-		Input: 1200, Output: 34, Cost: 5600,
-		Sent: &aggregate.Blob{S3Key: key, Bytes: 9}}
+		Input: 1200, Output: 34, Cost: 5600, Sent: &aggregate.Blob{S3Key: key, Bytes: 9}}
 }
 
 // finished brings a request, sent back once, to its end, and leaves another one waiting. It returns the first one's
@@ -242,10 +239,9 @@ func organised(w *consoletest.World) []look {
 func requestLooks(full *consoletest.World) (all []look) {
 	ids := standing(full)
 	for n := range 12 {
-		r := consoletest.Requested{
-			User: []string{webapi.Sato, webapi.Tanaka, webapi.Alex}[n%3], Channel: webapi.HR, Kind: "channel",
-			Title: []string{"営業部の残業を月ごとに集計して", "Book a room for Friday 15:00 and tell the team", "全員の有給の残りをシートに書き出して"}[n%3],
-		}
+		r := consoletest.Requested{User: []string{webapi.Sato, webapi.Tanaka, webapi.Alex}[n%3], Channel: webapi.HR,
+			Kind:  "channel",
+			Title: []string{"営業部の残業を月ごとに集計して", "Book a room for Friday 15:00 and tell the team", "全員の有給の残りをシートに書き出して"}[n%3]}
 		if n == 4 {
 			r.Priority = task.Urgent
 		}

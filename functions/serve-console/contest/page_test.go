@@ -141,10 +141,9 @@ func longTalks(t *testing.T, w *consoletest.World) {
 	played.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90,
 		EvaluatorComment: "講評" + strings.Repeat("長", 2000)}}
 	for i := range 60 {
-		played.Record.Submissions = append(played.Record.Submissions, contest.MemberSubmission{
-			AgentName: "analyst", AgentType: contest.Plain, Content: fmt.Sprintf("%d 番目に%s", i,
-				strings.Repeat("長", 40_000)), Status: contest.Success, Timestamp: k.Now(),
-		})
+		played.Record.Submissions = append(played.Record.Submissions, contest.MemberSubmission{AgentName: "analyst",
+			AgentType: contest.Plain, Content: fmt.Sprintf("%d 番目に%s", i, strings.Repeat("長", 40_000)),
+			Status: contest.Success, Timestamp: k.Now()})
 	}
 	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
 	page := b.Get(k.Page())

@@ -47,10 +47,8 @@ func newConnecting(t *testing.T, db *storetest.Server) *connecting {
 		vault.FreeeOAuth(w.at+"/freee/token"), vault.GoogleOAuth(w.at+"/google/token"))
 	out := outbound.Allowing(strings.TrimPrefix(w.at, "http://")).Client()
 	held.Outbound, held.Now = out.Transport, w.Now
-	w.Console.Connect = integrations.Connections{
-		Vault: held, Outbound: out,
-		Bot: func(context.Context, string) (string, error) { return "xoxb-first", nil },
-	}
+	w.Console.Connect = integrations.Connections{Vault: held, Outbound: out,
+		Bot: func(context.Context, string) (string, error) { return "xoxb-first", nil }}
 	return w
 }
 

@@ -87,8 +87,7 @@ func testNamed(t *testing.T, w *consoletest.World) {
 	alex.Get(address).Says(t, http.StatusOK, "田中 恵", "終える")
 	alex.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
 	d := expect.Value(w.Store.KindStore.Delegation(t.Context(), tenancy.Delegation{TenantID: w.Tenant.ID,
-		Hand: webapi.Alex, Principal: webapi.Tanaka,
-		From: tenancy.DateOf(w.Now().In(tenancy.Zone()))}))(t)
+		Hand: webapi.Alex, Principal: webapi.Tanaka, From: tenancy.DateOf(w.Now().In(tenancy.Zone()))}))(t)
 	expect.That(t, d.EndedBy == webapi.Alex && d.Over(w.Now()), "%+v", d)
 	for _, user := range []string{webapi.Alex, webapi.Tanaka} {
 		_, ref := task.TellStandIn(d, w.Tenant.TeamID, user, "", w.Now())

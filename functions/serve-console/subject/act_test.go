@@ -258,10 +258,8 @@ func order(items string) task.Step {
 		StepID: "step-1", Order: 1, Tool: "rooms.place_order", ToolVersion: "v1", Access: aggregate.Write,
 		RequiresHumanCheck: true, LeftOut: `{"note":"none"}`,
 		ToolInput: aggregate.JSON(`{"supplier":"Acme","currency":"JPY","items":[` + items + `]}`),
-		Mark: &rules.Mark{
-			Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-			CurrencyAt: "/currency",
-		},
+		Mark: &rules.Mark{Version: "v1", How: rules.HowProduct,
+			Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, CurrencyAt: "/currency"},
 	}
 }
 

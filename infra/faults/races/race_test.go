@@ -296,33 +296,28 @@ func TestTheEmulatorKeepsItsWord(t *testing.T) {
 		swapped := atOnce(t, func(who int) error {
 			_, err := server.DB.TransactWriteItems(context.Background(),
 				&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-					{Update: &types.Update{
-						TableName: &table, Key: row(pk, "COUNTER",
-							nil), UpdateExpression: aws.String("SET v = v + :one"), ConditionExpression: aws.String("v = :old"),
-						ExpressionAttributeValues: map[string]types.AttributeValue{":old": number("0"), ":one": number("1")},
-					}},
+					{Update: &types.Update{TableName: &table, Key: row(pk, "COUNTER", nil),
+						UpdateExpression: aws.String("SET v = v + :one"), ConditionExpression: aws.String("v = :old"),
+						ExpressionAttributeValues: map[string]types.AttributeValue{":old": number("0"), ":one": number("1")}}},
 					{Put: &types.Put{TableName: &table, Item: row(pk, fmt.Sprintf("ENTRY#%02d", who), nil),
 						ConditionExpression: aws.String("attribute_not_exists(PK)")}},
 				}})
 			return err
 		})
 		put := atOnce(t, func(who int) error {
-			_, err := server.DB.PutItem(context.Background(), &dynamodb.PutItemInput{
-				TableName: &table, Item: row(pk, "ONCE", nil), ConditionExpression: aws.String("attribute_not_exists(PK)"),
-			})
+			_, err := server.DB.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table,
+				Item: row(pk, "ONCE", nil), ConditionExpression: aws.String("attribute_not_exists(PK)")})
 			return err
 		})
 		atOnce(t, func(int) error {
-			_, err := server.DB.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
-				TableName: &table, Key: row(pk, "SUM", nil), UpdateExpression: aws.String("ADD v :one"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{":one": number("1")},
-			})
+			_, err := server.DB.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: &table,
+				Key: row(pk, "SUM", nil), UpdateExpression: aws.String("ADD v :one"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{":one": number("1")}})
 			return err
 		})
-		out := expect.Value(server.DB.Query(t.Context(), &dynamodb.QueryInput{
-			TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}},
-		}))(t)
+		out := expect.Value(server.DB.Query(t.Context(), &dynamodb.QueryInput{TableName: &table,
+			ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}}}))(t)
 		values := map[string]string{}
 		for _, it := range out.Items {
 			if v, ok := it["v"].(*types.AttributeValueMemberN); ok {

@@ -45,10 +45,9 @@ type scenario struct {
 
 func begin(t fataler, s *store.TaskStore) *scenario {
 	ts := fmt.Sprintf("1776490200.%06d", told.Add(1))
-	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{
-		TeamID: team, Text: "今月の勤怠をまとめて", User: "U_SATO", Channel: "C_HR", ChannelType: "channel",
-		MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel, EventID: "Ev1",
-	}, dawn)
+	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{TeamID: team, Text: "今月の勤怠をまとめて", User: "U_SATO",
+		Channel: "C_HR", ChannelType: "channel", MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel,
+		EventID: "Ev1"}, dawn)
 	if err == nil {
 		err = s.Create(context.Background(), c)
 	}
@@ -104,10 +103,8 @@ func (s *scenario) beginProcess(a *task.Aggregate) (aggregate.Change, error) {
 func (s *scenario) finishProcess(a *task.Aggregate) (aggregate.Change, error) {
 	steps := make([]task.Step, 2)
 	for i := range steps {
-		steps[i] = task.Step{
-			StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}", Access: aggregate.Read,
-			ToolVersion: "v1", Description: "一覧",
-		}
+		steps[i] = task.Step{StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}",
+			Access: aggregate.Read, ToolVersion: "v1", Description: "一覧"}
 	}
 	return a.FinishProcess(a.Head.Run, steps, "", s.settings, s.now)
 }
@@ -127,12 +124,10 @@ func (s *scenario) claim(a *task.Aggregate) (aggregate.Change, error) {
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	step := a.NextStep(e)
-	return a.ClaimStep(a.Head.Run, task.Call{
-		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput},
+	return a.ClaimStep(a.Head.Run, task.Call{Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput},
 		ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
 		Claim:         aggregate.Claim{Invocation: "one", LeaseUntil: s.now.Add(75 * time.Second)},
-		Tool:          task.ToolRef{Name: step.Tool},
-	}, s.now)
+		Tool:          task.ToolRef{Name: step.Tool}}, s.now)
 }
 
 // finish ends the call in flight.

@@ -85,12 +85,10 @@ func longAgo(t *testing.T, d *driver.Dialogue, messages, bytes int) {
 		var rows []aggregate.Row
 		for n := from; n < min(from+25, messages); n++ {
 			text := fmt.Sprintf("%d 番目の相談です。", n)
-			rows = append(rows, &conversation.Message{
-				MessageID: conversation.MessageID("T", ref.ID,
-					fmt.Sprint(n)), SessionID: ref.ID, Sender: conversation.FromUser, User: webapi.Sato,
+			rows = append(rows, &conversation.Message{MessageID: conversation.MessageID("T", ref.ID, fmt.Sprint(n)),
+				SessionID: ref.ID, Sender: conversation.FromUser, User: webapi.Sato,
 				Content:   text + strings.Repeat("x", max(0, bytes-len(text))),
-				CreatedAt: now.Add(time.Duration(n-messages-100) * time.Second),
-			})
+				CreatedAt: now.Add(time.Duration(n-messages-100) * time.Second)})
 		}
 		expect.NoError(t, d.Rows().PutListed(t.Context(), ref.Tenant, conversation.MessagesList, ref.ID, rows, nil))
 	}

@@ -28,40 +28,32 @@ type words struct {
 	edited, unchanged, remove, gone                 string
 }
 
-var japanese = words{
-	locale: "ja", attendance: "今月の勤怠をまとめて", staff: "従業員一覧を取得して",
-	policy: "📝 実行方針", steps: "⚙️ 実行ステップ", approved: "(承認済み)", done: "✅ 実行完了", summary: "従業員 42 名を確認しました。",
-	reason: "もっと簡潔に", more: "お願いします", required: "この項目は必須です", rejected: "理由: もっと簡潔に お願いします", next: "新しいバージョン v2 が生成されました",
+var japanese = words{locale: "ja", attendance: "今月の勤怠をまとめて", staff: "従業員一覧を取得して", policy: "📝 実行方針",
+	steps: "⚙️ 実行ステップ", approved: "(承認済み)", done: "✅ 実行完了", summary: "従業員 42 名を確認しました。", reason: "もっと簡潔に",
+	more: "お願いします", required: "この項目は必須です", rejected: "理由: もっと簡潔に お願いします", next: "新しいバージョン v2 が生成されました",
 	cancel: "キャンセル・終了", cancelled: "によりキャンセルされました", onlyYou: "あなただけに表示されています", accepted: "依頼をキャンセルしました。",
-	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました",
-	draftFailed: "依頼の文にあった練習用の失敗を起こしました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
-	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
-	check: "🔍 実行前の確認", faster: "承認しました", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
-	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要",
-	newcomer: webapi.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
-	edited: "(編集済み)", unchanged: "メッセージを編集しても、依頼は変わりません",
-	remove: "メッセージを削除", gone: "このメッセージは削除されました",
-}
+	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました", draftFailed: "依頼の文にあった練習用の失敗を起こしました",
+	failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした", question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」", check: "🔍 実行前の確認",
+	faster: "承認しました", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。", nowhere: "宇宙部の先月の残業を確認して",
+	expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要", newcomer: webapi.Guest,
+	welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定", edited: "(編集済み)",
+	unchanged: "メッセージを編集しても、依頼は変わりません", remove: "メッセージを削除", gone: "このメッセージは削除されました"}
 
-var english = words{
-	locale: "en", attendance: "Summarize this month's attendance", staff: "Get the list of employees",
+var english = words{locale: "en", attendance: "Summarize this month's attendance", staff: "Get the list of employees",
 	policy: "📝 Policy", steps: "⚙️ Steps", approved: " (approved)", done: "✅ Completed", summary: "42 employees",
-	reason: "Make it shorter", more: "please", required: "This field is " +
-		"required", rejected: "Reason: Make it shorter please", next: "v2 is ready",
-	cancel: "Cancel or end", cancelled: "Cancelled by", onlyYou: "Only visible to you",
-	accepted: "The request is cancelled.",
-	stop:     "Stop this run?", waits: "needs a check before it runs", stopped: "Stopped by",
-	draftFailed: "The demo model failed on purpose", failed: "❌ Failed", said: "Slack rejected the call",
-	question: "What can you do?", help: "Ask Ringi for work in plain words",
-	check: "🔍 Check before " +
-		"running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
-	nowhere: "Overtime of the 宇宙部 for " + "last month", expired: "(expired)", tooMuch: "reached your limit of requests " +
-		"this hour", quiet: "Get the list of employees, no DM",
-	newcomer: webapi.Tanaka, welcome: "This is Ringi. Tell me what you " +
-		"need done.", suggested: "Summarize this month's attendance", settings: "Settings",
-	edited: "(edited)", unchanged: "Editing the message doesn’t change the request",
-	remove: "Delete message", gone: "This message was deleted",
-}
+	reason: "Make it shorter", more: "please", required: "This field is " + "required",
+	rejected: "Reason: Make it shorter please", next: "v2 is ready", cancel: "Cancel or end", cancelled: "Cancelled by",
+	onlyYou: "Only visible to you", accepted: "The request is cancelled.", stop: "Stop this run?",
+	waits: "needs a check before it runs", stopped: "Stopped by", draftFailed: "The demo model failed on purpose",
+	failed: "❌ Failed", said: "Slack rejected the call", question: "What can you do?",
+	help: "Ask Ringi for work in plain words", check: "🔍 Check before " + "running", faster: "already approved this",
+	odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
+	nowhere: "Overtime of the 宇宙部 for " + "last month", expired: "(expired)",
+	tooMuch: "reached your limit of requests " + "this hour", quiet: "Get the list of employees, no DM",
+	newcomer: webapi.Tanaka, welcome: "This is Ringi. Tell me what you " + "need done.",
+	suggested: "Summarize this month's attendance", settings: "Settings", edited: "(edited)",
+	unchanged: "Editing the message doesn’t change the request", remove: "Delete message",
+	gone: "This message was deleted"}
 
 // stories are what people do with the sandbox, and what they see.
 var stories = []struct {
@@ -190,10 +182,8 @@ var stories = []struct {
 		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
 	}},
 	{"the last step is done at the second try", func(v *visitor) {
-		v.s.Sandbox.Faults().Add(webapi.Fault{
-			Method: "chat.postMessage", Channel: webapi.DirectMessage(v.requester), Kind: webapi.Refused,
-			Code: "restricted_action",
-		})
+		v.s.Sandbox.Faults().Add(webapi.Fault{Method: "chat.postMessage", Channel: webapi.DirectMessage(v.requester),
+			Kind: webapi.Refused, Code: "restricted_action"})
 		v.asks(v.words.staff)
 		v.becomes(v.approver)
 		v.presses("approve_prompt")

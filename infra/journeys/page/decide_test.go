@@ -234,11 +234,10 @@ func talk(t *testing.T, messages int) aggregate.Ref {
 	for from := 0; from < messages; from += 25 {
 		var rows []aggregate.Row
 		for n := from; n < from+25; n++ {
-			rows = append(rows, &conversation.Message{
-				MessageID: conversation.MessageID("T", ref.ID,
-					fmt.Sprint(n)), SessionID: ref.ID, Sender: conversation.FromUser, User: webapi.Sato,
-				Content: fmt.Sprintf("%d 番目の、集計のしかたを相談するメッセージ", n), CreatedAt: now.Add(time.Duration(n-messages-10) * time.Second),
-			})
+			rows = append(rows, &conversation.Message{MessageID: conversation.MessageID("T", ref.ID, fmt.Sprint(n)),
+				SessionID: ref.ID, Sender: conversation.FromUser, User: webapi.Sato,
+				Content:   fmt.Sprintf("%d 番目の、集計のしかたを相談するメッセージ", n),
+				CreatedAt: now.Add(time.Duration(n-messages-10) * time.Second)})
 		}
 		expect.NoError(t, all.PutListed(t.Context(), ref.Tenant, conversation.MessagesList, ref.ID, rows, nil))
 	}

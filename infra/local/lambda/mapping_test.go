@@ -90,10 +90,8 @@ func (p *probe) seen() []string {
 }
 
 func config(t *testing.T) aws.Config {
-	return aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(moto.ForTests(t)),
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	}
+	return aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(moto.ForTests(t)),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }
 
 // run runs f in the background until the test ends.
@@ -184,16 +182,11 @@ func TestStream(t *testing.T) {
 				Retries: -1, PartialFailures: true},
 			answer: first(`{"batchItemFailures":[{"itemIdentifier":""}]}`, `null`), want: []string{"a1 a2", "a1 a2"},
 		},
-		{
-			name: "given up after its retries", rows: "a1 a2 a3", mapping: template.StreamMapping{BatchSize: 2, Retries: 1},
-			answer: refuses("a1"), want: []string{"a1 a2", "a1 a2", "a3"}, lost: []string{"RetryAttemptsExhausted 2"},
-		},
-		{
-			name: "halved until the bad one is alone", rows: "a1 a2 a3 a4", mapping: template.StreamMapping{BatchSize: 10,
-				Retries: 0, Bisect: true},
-			answer: refuses("a2"), want: []string{"a1 a2 a3 a4", "a1 a2", "a1", "a2", "a3 a4"},
-			lost: []string{"RetryAttemptsExhausted 1"},
-		},
+		{name: "given up after its retries", rows: "a1 a2 a3", mapping: template.StreamMapping{BatchSize: 2, Retries: 1},
+			answer: refuses("a1"), want: []string{"a1 a2", "a1 a2", "a3"}, lost: []string{"RetryAttemptsExhausted 2"}},
+		{name: "halved until the bad one is alone", rows: "a1 a2 a3 a4",
+			mapping: template.StreamMapping{BatchSize: 10, Retries: 0, Bisect: true}, answer: refuses("a2"),
+			want: []string{"a1 a2 a3 a4", "a1 a2", "a1", "a2", "a3 a4"}, lost: []string{"RetryAttemptsExhausted 1"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -201,11 +194,9 @@ func TestStream(t *testing.T) {
 			m := tt.mapping
 			m.From, m.Source = "TRIM_HORIZON", table(t, dynamodb.NewFromConfig(cfg), strings.Fields(tt.rows))
 			var lost losses
-			s := &lambda.Stream{
-				Function: "F", Mapping: m, Filter: filter(t, m.Filters), Region: "us-east-1",
+			s := &lambda.Stream{Function: "F", Mapping: m, Filter: filter(t, m.Filters), Region: "us-east-1",
 				Reader: dynamodbstreams.NewFromConfig(cfg), Invoker: p, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-				OnFailure: lost.hear,
-			}
+				OnFailure: lost.hear}
 			run(t, s.Run)
 			expect.Eventually(t, "the last batch", func() bool { return len(p.seen()) >= len(tt.want) })
 			expect.Same(t, tt.want, p.seen())
@@ -302,11 +293,8 @@ func TestQueue(t *testing.T) {
 
 func TestScheduleRunsAtItsRate(t *testing.T) {
 	p := &probe{}
-	s := &lambda.Schedule{
-		Function: "F", Schedule: template.Schedule{Event: "Tick", Every: 20 * time.Millisecond}, Region: "us-east-1",
-		Account: "1", Invoker: p,
-		Log: slog.New(slog.DiscardHandler), Now: time.Now,
-	}
+	s := &lambda.Schedule{Function: "F", Schedule: template.Schedule{Event: "Tick", Every: 20 * time.Millisecond},
+		Region: "us-east-1", Account: "1", Invoker: p, Log: slog.New(slog.DiscardHandler), Now: time.Now}
 	_, err := s.Fire(t.Context())
 	expect.That(t, err == nil && len(p.seen()) == 1, "fired: %v, %d calls", err, len(p.seen()))
 	run(t, s.Run)

@@ -22,11 +22,8 @@ import (
 )
 
 func config(endpoint string) aws.Config {
-	return aws.Config{
-		Region:       "us-east-1",
-		BaseEndpoint: aws.String(endpoint),
-		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
-	}
+	return aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(endpoint),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }
 
 func table(t *testing.T, db *dynamodb.Client) string {
@@ -71,10 +68,9 @@ func put(item map[string]types.AttributeValue) types.TransactWriteItem {
 func oldest(t *testing.T, c *dynamodbstreams.Client, stream string) *string {
 	t.Helper()
 	d := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
-	return expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: &stream, ShardId: d.StreamDescription.Shards[0].ShardId,
-		ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
-	}))(t).ShardIterator
+	return expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: &stream,
+		ShardId:           d.StreamDescription.Shards[0].ShardId,
+		ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon}))(t).ShardIterator
 }
 
 func records(t *testing.T, cfg aws.Config, stream string) []string {
@@ -119,10 +115,9 @@ func TestOneWriterOfManyWins(t *testing.T) {
 	}
 	all.Wait()
 	expect.That(t, won == 1 && lost == writers-1, "%d won and %d lost, want 1 and %d", won, lost, writers-1)
-	rows := expect.Value(db.Query(t.Context(), &dynamodb.QueryInput{
-		TableName: aws.String("rows"), KeyConditionExpression: aws.String("PK = :p"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("a")},
-	}))(t)
+	rows := expect.Value(db.Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String("rows"),
+		KeyConditionExpression:    aws.String("PK = :p"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("a")}}))(t)
 	expect.That(t, rows.Count == 2, "%d rows, want the winner's two", rows.Count)
 	expect.Is(t, len(records(t, cfg, stream)), 2, "stream records")
 }
@@ -150,10 +145,9 @@ func TestStreamHasOneRecordPerChange(t *testing.T) {
 	stream := table(t, db)
 	set := func(value string) {
 		t.Helper()
-		expect.Value(db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-			TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: aws.String("SET v = :v"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":v": text(value)},
-		}))(t)
+		expect.Value(db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("rows"), Key: key("a", "1"),
+			UpdateExpression:          aws.String("SET v = :v"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":v": text(value)}}))(t)
 	}
 	set("x")
 	set("x")
@@ -245,11 +239,9 @@ func TestIndexPagesInOrder(t *testing.T) {
 			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"rows": batch}}))(t)
 	}
 	begin := time.Now()
-	pages := dynamodb.NewQueryPaginator(db, &dynamodb.QueryInput{
-		TableName: aws.String("rows"), IndexName: aws.String("GSI1"), Limit: aws.Int32(40),
-		KeyConditionExpression:    aws.String("GSI1PK = :p"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("even")},
-	})
+	pages := dynamodb.NewQueryPaginator(db, &dynamodb.QueryInput{TableName: aws.String("rows"),
+		IndexName: aws.String("GSI1"), Limit: aws.Int32(40), KeyConditionExpression: aws.String("GSI1PK = :p"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("even")}})
 	var got []string
 	for pages.HasMorePages() {
 		page := expect.Value(pages.NextPage(t.Context()))(t)
@@ -271,11 +263,8 @@ type values = map[string]types.AttributeValue
 func update(t *testing.T, db *dynamodb.Client, expression, condition string, names map[string]string,
 	of values) (values, error) {
 	t.Helper()
-	in := &dynamodb.UpdateItemInput{
-		TableName: aws.String("rows"), Key: key("a",
-			"1"), UpdateExpression: &expression, ReturnValues: types.ReturnValueAllNew,
-		ExpressionAttributeNames: names, ExpressionAttributeValues: of,
-	}
+	in := &dynamodb.UpdateItemInput{TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: &expression,
+		ReturnValues: types.ReturnValueAllNew, ExpressionAttributeNames: names, ExpressionAttributeValues: of}
 	if condition != "" {
 		in.ConditionExpression = &condition
 	}

@@ -163,10 +163,9 @@ func startMachine(t *testing.T) *machine {
 	m := &machine{t: t, sfn: sfn.NewFromConfig(cfg), sqs: sqs.NewFromConfig(cfg)}
 	q := expect.Value(m.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("tokens")}))(t)
 	m.queue = aws.ToString(q.QueueUrl)
-	made := expect.Value(m.sfn.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
-		Name: aws.String("ask"), RoleArn: aws.String("arn:aws:iam::123456789012:role/local"),
-		Definition: aws.String(fmt.Sprintf(waiting, m.queue)),
-	}))(t)
+	made := expect.Value(m.sfn.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{Name: aws.String("ask"),
+		RoleArn:    aws.String("arn:aws:iam::123456789012:role/local"),
+		Definition: aws.String(fmt.Sprintf(waiting, m.queue))}))(t)
 	m.arn = aws.ToString(made.StateMachineArn)
 	return m
 }

@@ -234,10 +234,8 @@ func (m mayStamp) May(_ context.Context, user, task string) (may bool, instead s
 	return m[task] == user, "", nil
 }
 
-var asked = sandbox.Asked{
-	Writes: map[string]string{"ja": "メッセージ ×2", "en": "Message ×2"}, Until: new(time.Date(2100, 1, 1, 0, 0, 0, 0,
-		time.UTC)),
-}
+var asked = sandbox.Asked{Writes: map[string]string{"ja": "メッセージ ×2", "en": "Message ×2"},
+	Until: new(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))}
 
 func (m mayStamp) Asked(context.Context, string) (sandbox.Asked, error) { return asked, nil }
 

@@ -33,11 +33,9 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-var account = Account{
-	Region: "us-east-1", ID: "123456789012",
+var account = Account{Region: "us-east-1", ID: "123456789012",
 	Waiting:       []string{"arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline"},
-	PartitionKeys: map[string]string{"ringi-Table": "PK", "ringi-Table/index/GSI1": "GSI1PK"},
-}
+	PartitionKeys: map[string]string{"ringi-Table": "PK", "ringi-Table/index/GSI1": "GSI1PK"}}
 
 // clients makes AWS clients as a function's code does.
 type clients struct{ aws.Config }
@@ -53,10 +51,8 @@ func calling(t *testing.T, r Role, answer http.HandlerFunc) clients {
 	bench := &Bench{Account: account, Roles: map[string]Role{"OneFunction": r}, Log: slog.New(slog.DiscardHandler)}
 	front := httptest.NewServer(bench.Handler(answer))
 	t.Cleanup(front.Close)
-	return clients{aws.Config{
-		Region: "us-east-1", BaseEndpoint: &front.URL, Credentials: credentials.NewStaticCredentialsProvider("OneFunction",
-			"local", "local"), RetryMaxAttempts: 1,
-	}}
+	return clients{aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("OneFunction", "local", "local"), RetryMaxAttempts: 1}}
 }
 
 func s(v string) ddb.AttributeValue { return &ddb.AttributeValueMemberS{Value: v} }
@@ -76,26 +72,23 @@ var calls = map[string]struct {
 		return c.rows().GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: row("TASK#t#1")})
 	}, []string{"dynamodb:GetItem table/ringi-Table Attributes=PK,SK LeadingKeys=TASK#t#1"}},
 	"Query": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().Query(ctx, &dynamodb.QueryInput{
-			TableName: table, KeyConditionExpression: aws.String("#b BETWEEN :l AND :h AND #a = :v"),
+		return c.rows().Query(ctx, &dynamodb.QueryInput{TableName: table,
+			KeyConditionExpression:    aws.String("#b BETWEEN :l AND :h AND #a = :v"),
 			FilterExpression:          aws.String("size(body.#n[2].deep) > :l"),
 			ExpressionAttributeNames:  map[string]string{"#a": "PK", "#b": "SK", "#n": "inner"},
-			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TASK#t#1"), ":l": s("a"), ":h": s("b")},
-		})
+			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TASK#t#1"), ":l": s("a"), ":h": s("b")}})
 	}, []string{"dynamodb:Query table/ringi-Table Attributes=PK,SK,body LeadingKeys=TASK#t#1"}},
 	"Query of an index": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().Query(ctx, &dynamodb.QueryInput{
-			TableName: table, IndexName: aws.String("GSI1"), KeyConditionExpression: aws.String("GSI1PK=:v"),
-			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TENANT#t#PENDING")},
-		})
+		return c.rows().Query(ctx, &dynamodb.QueryInput{TableName: table, IndexName: aws.String("GSI1"),
+			KeyConditionExpression:    aws.String("GSI1PK=:v"),
+			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TENANT#t#PENDING")}})
 	}, []string{"dynamodb:Query table/ringi-Table/index/GSI1 Attributes=GSI1PK LeadingKeys=TENANT#t#PENDING"}},
 	"UpdateItem": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: table, Key: row("HOME#t"), UpdateExpression: aws.String("SET #a = if_not_exists(n, :v) REMOVE gone"),
+		return c.rows().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: table, Key: row("HOME#t"),
+			UpdateExpression:          aws.String("SET #a = if_not_exists(n, :v) REMOVE gone"),
 			ConditionExpression:       aws.String("attribute_exists(PK) AND NOT #a IN (:v)"),
 			ExpressionAttributeNames:  map[string]string{"#a": "rev"},
-			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("1")},
-		})
+			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("1")}})
 	}, []string{"dynamodb:UpdateItem table/ringi-Table Attributes=PK,SK,gone,n,rev LeadingKeys=HOME#t"}},
 	"TransactWriteItems": {func(ctx context.Context, c clients) (any, error) {
 		return c.rows().TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []ddb.TransactWriteItem{

@@ -294,11 +294,9 @@ func TestWhatIsToldIsNotedOnceItStands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noted := false
 			other := aggregate.Ref{Tenant: "T", Kind: "other", ID: "2"}
-			a := asks{effects: aggregate.Effects{Tell: []aggregate.Telling{{
-				Ref: other, Absent: tt.absent,
+			a := asks{effects: aggregate.Effects{Tell: []aggregate.Telling{{Ref: other, Absent: tt.absent,
 				Decide: func(aggregate.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, tt.answer },
-				Told:   func(aggregate.Aggregate) (aggregate.Change, error) { noted = true; return aggregate.Change{}, nil },
-			}}}}
+				Told:   func(aggregate.Aggregate) (aggregate.Change, error) { noted = true; return aggregate.Change{}, nil }}}}}
 			n, err := effect.Runner{Store: table{}, Now: time.Now}.Run(t.Context(), a, a.Effects(time.Now()), false)
 			expect.That(t, noted == tt.noted && n == tt.repairs && errors.Is(err, tt.err), "noted %v, %d repairs, %v", noted, n,
 				err)

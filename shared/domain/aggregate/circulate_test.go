@@ -21,11 +21,9 @@ func routed() aggregate.Gate {
 		return circulation.Stage{Name: user, Mode: circulation.ModePeople, People: []circulation.Person{{User: user}},
 			Need: 1}
 	}
-	return aggregate.Gate{
-		Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "sum",
+	return aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "sum",
 		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
-		Route: &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{desk("A"), desk("B")}},
-	}
+		Route: &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{desk("A"), desk("B")}}}
 }
 
 func act(kind circulation.Kind, user string, stage int) circulation.Act {

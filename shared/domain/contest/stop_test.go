@@ -155,12 +155,9 @@ var (
 )
 
 func order(teams ...string) contest.Order {
-	o := contest.Order{
-		Execution: contest.IDFor(asker,
-			"PROMPT#0001"), Tenant: tenant, Prompt: "勤怠の方針", Locale: "ja", MaxRounds: 5, MinRounds: 2,
-		TeamTimeoutSeconds: 300, Budget: aggregate.USD(1), By: aggregate.Actor{Type: aggregate.ActorUser,
-			ID: "U1"}, For: &asker, ForRow: "PROMPT#0001",
-	}
+	o := contest.Order{Execution: contest.IDFor(asker, "PROMPT#0001"), Tenant: tenant, Prompt: "勤怠の方針", Locale: "ja",
+		MaxRounds: 5, MinRounds: 2, TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
+		By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, For: &asker, ForRow: "PROMPT#0001"}
 	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "Team " + t})
 	}
@@ -199,13 +196,11 @@ func applied[A aggregate.Aggregate](a A, c aggregate.Change) A {
 
 func (w *world) scored(team, round int, score float64) contest.Scored {
 	e := w.a.Contest.Teams[team]
-	return contest.Scored{ScoredRound: contest.ScoredRound{Result: contest.RoundResult{
-		ExecutionID: w.a.Head.ExecutionID, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: round,
-		SubmissionContent: "draft " + e.TeamID,
-		EvaluationScore:   score, EvaluationFeedback: "Relevance (0.90): good", Usage: contest.RunUsage{InputTokens: 450,
-			OutputTokens: 900, Requests: 3},
-		ExecutionTimeSeconds: 5.2, CompletedAt: w.now,
-	}}}
+	return contest.Scored{ScoredRound: contest.ScoredRound{Result: contest.RoundResult{ExecutionID: w.a.Head.ExecutionID,
+		TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: round, SubmissionContent: "draft " + e.TeamID,
+		EvaluationScore: score, EvaluationFeedback: "Relevance (0.90): good",
+		Usage: contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}, ExecutionTimeSeconds: 5.2,
+		CompletedAt: w.now}}}
 }
 
 func (w *world) score(team, round int, score float64) {

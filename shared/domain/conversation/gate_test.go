@@ -26,9 +26,8 @@ func (tb *table) acting(kind circulation.Kind, user string,
 	return func(a *Aggregate) (aggregate.Change, error) {
 		x := a.Actions[len(a.Actions)-1]
 		st := circulation.Walk(x.Gate.Circulating())
-		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user},
-			Principal: circulation.Person{User: user},
-			Stage:     max(1, st.Present), Hash: x.Gate.AskedSum}
+		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user}, Principal: circulation.Person{User: user},
+			Stage: max(1, st.Present), Hash: x.Gate.AskedSum}
 		if kind != circulation.Stamp {
 			act.Text = " 理由 "
 		}

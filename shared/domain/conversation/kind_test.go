@@ -92,12 +92,9 @@ func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
 	for _, i := range a.Waiting() {
 		folded = append(folded, i.Message)
 	}
-	long := Answer{
-		Text: strings.Repeat("a", (mostParts+1)*partSize), Usage: aggregate.Usage{ID: "u",
-			Cost: 5}, Proposal: proposal(ShellCommand, now, ""),
-		Request: "do it", Summary: "so far", Through: MessageKey(now,
-			"x"), Folded: folded, Read: []Attachment{{FileID: "F1"}},
-	}
+	long := Answer{Text: strings.Repeat("a", (mostParts+1)*partSize), Usage: aggregate.Usage{ID: "u", Cost: 5},
+		Proposal: proposal(ShellCommand, now, ""), Request: "do it", Summary: "so far", Through: MessageKey(now, "x"),
+		Folded: folded, Read: []Attachment{{FileID: "F1"}}}
 	closed := *a
 	over := *a.Conversation
 	over.Status, closed.Conversation = Closed, &over

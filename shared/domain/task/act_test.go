@@ -25,10 +25,8 @@ func desk(need int, users ...string) circulation.Stage {
 
 // along returns an opening that asks these stages for what the requester asks.
 func along(stages ...circulation.Stage) aggregate.Opening {
-	return aggregate.Opening{
-		Rule: circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, Askers: []circulation.Person{{User: requester}},
-		Route: circulation.Route{Form: circulation.Form, Stages: stages},
-	}
+	return aggregate.Opening{Rule: circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3},
+		Askers: []circulation.Person{{User: requester}}, Route: circulation.Route{Form: circulation.Form, Stages: stages}}
 }
 
 // onRoute returns a task whose steps' gate asks Suzuki and then Tanaka.

@@ -194,12 +194,10 @@ func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
 		if due := a.DueAt(s.now); len(e.Tell) != 1 || !e.Tell[0].Absent || due == nil || due.After(s.now.Add(5*time.Minute)) {
 			t.Fatalf("%s: nobody tells the contest: %+v, due %v", name, e, due)
 		}
-		c, err := contest.Begin(contest.Order{
-			Execution: asked.ExecutionID, Tenant: asker.Tenant, Prompt: "方針", Teams: []contest.Entry{{TeamID: "a",
-				TeamName: "A"}}, MaxRounds: 1, MinRounds: 1,
-			TeamTimeoutSeconds: 60, TimeoutSeconds: 60, Budget: 100, By: aggregate.System(), For: &asker, ForRow: PromptKey(1),
-			Config: aggregate.Blob{JSON: "{}"},
-		}, s.now)
+		c, err := contest.Begin(contest.Order{Execution: asked.ExecutionID, Tenant: asker.Tenant, Prompt: "方針",
+			Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1, MinRounds: 1, TeamTimeoutSeconds: 60,
+			TimeoutSeconds: 60, Budget: 100, By: aggregate.System(), For: &asker, ForRow: PromptKey(1),
+			Config: aggregate.Blob{JSON: "{}"}}, s.now)
 		expect.NoError(t, err)
 		x := (&contest.Aggregate{}).After(c)
 		if c, err = e.Tell[0].Decide(x); err != nil || x.After(c).(*contest.Aggregate).Head.OverAt == nil {

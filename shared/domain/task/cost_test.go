@@ -17,10 +17,9 @@ import (
 
 // answer returns the usage of one generation.
 func answer(id string, dollars float64) aggregate.Usage {
-	return aggregate.Usage{
-		ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Prompt: "plan.ja.1", RequestID: "req_" + id,
-		Calls: 2, Input: 1000, Output: 200, Cached: 50, Written: 10, MS: 900, Cost: aggregate.USD(dollars),
-	}
+	return aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Prompt: "plan.ja.1",
+		RequestID: "req_" + id, Calls: 2, Input: 1000, Output: 200, Cached: 50, Written: 10, MS: 900,
+		Cost: aggregate.USD(dollars)}
 }
 
 func paying(u aggregate.Usage, d decision) decision {

@@ -111,11 +111,8 @@ func reach(t *testing.T, name string) *story {
 
 func TestARunIsStartedWithTheSameNameAndBytesEachTime(t *testing.T) {
 	s := begin(t)
-	want := &aggregate.Run{
-		Name:  s.head.TaskID + "-1",
-		Input: `{"tenant":"` + s.head.TenantID + `","task":"` + s.head.TaskID + `","run":1}`,
-		Run:   1,
-	}
+	want := &aggregate.Run{Name: s.head.TaskID + "-1",
+		Input: `{"tenant":"` + s.head.TenantID + `","task":"` + s.head.TaskID + `","run":1}`, Run: 1}
 	for range 2 {
 		expect.Same(t, want, s.load().Effects(s.now).Run)
 		s.do(s.pause)

@@ -17,10 +17,8 @@ func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
 	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions, s.settings.Rev = 24, 3, 7
 	s.do(s.extract, s.finishPrompt)
 	by := s.head.ChangedAt.Add(24 * time.Hour)
-	want := aggregate.Terms{
-		ApprovalRequired: true, DecideBy: &by, Executor: "steps", L4TimeoutSeconds: 360, AutoApproveTools: true,
-		MaxVersions: 3, ApprovalHours: 24, SettingsRev: 7, Locale: "ja",
-	}
+	want := aggregate.Terms{ApprovalRequired: true, DecideBy: &by, Executor: "steps", L4TimeoutSeconds: 360,
+		AutoApproveTools: true, MaxVersions: 3, ApprovalHours: 24, SettingsRev: 7, Locale: "ja"}
 	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions = 1, 1
 	s.do(s.rejectPrompt) // not the last: three versions are allowed
 	expect.That(t, s.head.Ended == nil, "ended %+v", s.head.Ended)

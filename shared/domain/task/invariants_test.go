@@ -151,10 +151,9 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 				want[AuditExecutionStarted]++
 			case r.Managed() && r.Status == ExecutionRunning: // recorded together with its session
 			case was != nil && was.Status != r.Status:
-				want[map[ExecutionStatus]aggregate.Action{
-					ExecutionRunning: AuditExecutionStarted, ExecutionCompleted: AuditExecutionCompleted,
-					ExecutionFailed: AuditExecutionFailed, ExecutionCancelled: AuditExecutionCancelled,
-				}[r.Status]]++
+				want[map[ExecutionStatus]aggregate.Action{ExecutionRunning: AuditExecutionStarted,
+					ExecutionCompleted: AuditExecutionCompleted, ExecutionFailed: AuditExecutionFailed,
+					ExecutionCancelled: AuditExecutionCancelled}[r.Status]]++
 			}
 		}
 	}

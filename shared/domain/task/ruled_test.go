@@ -122,9 +122,8 @@ func TestNobodyIsLookedUpForAStepThatIsOver(t *testing.T) {
 
 // A rule may refuse what a step's arguments turn out to be. Then nothing is called, and what was done stays.
 func TestARuleRefusesAStep(t *testing.T) {
-	for why, want := range map[aggregate.Reason]aggregate.Reason{
-		ReasonRuleRefuses: ReasonStepRefused, ReasonNoRoute: ReasonStepNoRoute, ReasonNoDepartment: ReasonNoDepartment,
-	} {
+	for why, want := range map[aggregate.Reason]aggregate.Reason{ReasonRuleRefuses: ReasonStepRefused,
+		ReasonNoRoute: ReasonStepNoRoute, ReasonNoDepartment: ReasonNoDepartment} {
 		s := stamped(t)
 		s.do(s.asks, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			no := aggregate.Refusal{Why: why, Rule: another().Rule, Detail: "購買部へ"}

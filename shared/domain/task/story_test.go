@@ -36,19 +36,15 @@ func person(id string) aggregate.Actor {
 }
 
 func request() Request {
-	return Request{
-		TeamID: team, Text: "今月の勤怠をまとめて", User: requester, Channel: "C_HR", ChannelType: "channel",
-		MessageTS: "1776490200.000100", ThreadTS: "1776490200.000100", Source: SourceChannel, EventID: "Ev1",
-	}
+	return Request{TeamID: team, Text: "今月の勤怠をまとめて", User: requester, Channel: "C_HR", ChannelType: "channel",
+		MessageTS: "1776490200.000100", ThreadTS: "1776490200.000100", Source: SourceChannel, EventID: "Ev1"}
 }
 
 // threeSteps returns one read and two writes.
 func threeSteps() []Step {
 	step := func(n int, tool string, e aggregate.Access) Step {
-		return Step{
-			StepID: fmt.Sprint("step-", n), Order: n, Tool: tool, ToolInput: `{"month":4}`, Access: e, ToolVersion: "v1",
-			Description: "手順 " + fmt.Sprint(n), ExpectedOutput: "結果",
-		}
+		return Step{StepID: fmt.Sprint("step-", n), Order: n, Tool: tool, ToolInput: `{"month":4}`, Access: e,
+			ToolVersion: "v1", Description: "手順 " + fmt.Sprint(n), ExpectedOutput: "結果"}
 	}
 	return []Step{step(1, "list_employees", aggregate.Read), step(2, "write_rows_to_google_sheet", aggregate.Write),
 		step(3, "send_slack_dm", aggregate.Write)}

@@ -57,12 +57,9 @@ func newWorld(rt *rapid.T) *world {
 	s.MaxVersions = rapid.IntRange(1, 3).Draw(rt, "max versions")
 	s.Executor = rapid.SampledFrom([]string{tenancy.ExecutorSteps, tenancy.ExecutorManaged}).Draw(rt, "executor")
 	s.L4TimeoutSeconds = rapid.SampledFrom([]int{30, 360, 86400}).Draw(rt, "l4 timeout")
-	w := &world{
-		table: create(rt, c), rt: rt, now: dawn, settings: s,
-		contests: rapid.Bool().Draw(rt, "contests"),
-		calls:    map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{},
-		unbilled: map[string]bool{},
-	}
+	w := &world{table: create(rt, c), rt: rt, now: dawn, settings: s, contests: rapid.Bool().Draw(rt, "contests"),
+		calls: map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{},
+		unbilled: map[string]bool{}}
 	w.decide("accept", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Accept(a.Head.Run, person(requester), w.settings, now)
 	})

@@ -25,10 +25,8 @@ func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 
 // Each row of the table belongs to a setting with a field of its kind, and has texts in each language.
 func TestEachSettingHasOneRow(t *testing.T) {
-	types := map[Kind]string{
-		KindFlag: "bool", KindWhole: "int", KindDollars: "float64", KindText: "string", KindChoice: "string",
-		KindPeople: "[]string", KindGroups: "[]string",
-	}
+	types := map[Kind]string{KindFlag: "bool", KindWhole: "int", KindDollars: "float64", KindText: "string",
+		KindChoice: "string", KindPeople: "[]string", KindGroups: "[]string"}
 	var fields, rows []string
 	for _, m := range Members(new(Settings)) {
 		fields = append(fields, m.Name)

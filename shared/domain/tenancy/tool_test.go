@@ -73,14 +73,10 @@ const order = `{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000},{"
 
 // marked is a server's tool that is allowed and marked as it is.
 func marked() ToolPermission {
-	p := ToolPermission{
-		TenantID: "T1", ToolName: "shop.order", Allowed: true,
-		Pin: &Pin{URL: "https://shop.example/mcp", Input: `{"type":"object"}`, Access: aggregate.Write, Hash: "h"},
-	}
-	p.Mark = &rules.Mark{
-		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY",
-	}
+	p := ToolPermission{TenantID: "T1", ToolName: "shop.order", Allowed: true,
+		Pin: &Pin{URL: "https://shop.example/mcp", Input: `{"type":"object"}`, Access: aggregate.Write, Hash: "h"}}
+	p.Mark = &rules.Mark{Version: p.Pin.Version(), How: rules.HowProduct,
+		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Currency: "JPY"}
 	return p
 }
 
@@ -88,14 +84,11 @@ func TestWhatRulesMayKnowOfACall(t *testing.T) {
 	p := marked()
 	v := p.Pin.Version()
 	shop := rules.Tool{Address: "https://shop.example/mcp", Name: "order"}
-	expect.Same(t, p.Call(v, aggregate.Write, order, p.Mark), rules.Call{
-		Tool: shop, Access: aggregate.Write,
-		Amount: rules.Amount{Value: "300000", Currency: "JPY"},
-	})
+	expect.Same(t, p.Call(v, aggregate.Write, order, p.Mark), rules.Call{Tool: shop, Access: aggregate.Write,
+		Amount: rules.Amount{Value: "300000", Currency: "JPY"}})
 	referred := aggregate.JSON(`{"supplier":{"$ref":"step-1.result.name"},"items":{"$ref":"step-1.result.items"}}`)
-	expect.Same(t, p.Call(v, aggregate.Write, referred, p.Mark), rules.Call{
-		Tool: shop, Access: aggregate.Write, Amount: rules.Unknown(rules.WhyReference),
-	})
+	expect.Same(t, p.Call(v, aggregate.Write, referred, p.Mark), rules.Call{Tool: shop, Access: aggregate.Write,
+		Amount: rules.Unknown(rules.WhyReference)})
 	own := ToolPermission{TenantID: "T1", ToolName: "send_slack_dm", Allowed: true}
 	own.Mark = &rules.Mark{Version: "v1", How: rules.HowNothing}
 	expect.Same(t, own.Call("v1", aggregate.Write, `{"recipient":"U1"}`, own.Mark), rules.Call{

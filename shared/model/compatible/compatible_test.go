@@ -23,10 +23,8 @@ func open(at string) model.Wire {
 	if err != nil {
 		panic(err)
 	}
-	return compatible.New(compatible.Config{
-		Endpoint: "box", BaseURL: at + "/v1", Model: "llama3.2:3b", Key: modeltest.Secret,
-		HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client(),
-	})
+	return compatible.New(compatible.Config{Endpoint: "box", BaseURL: at + "/v1", Model: "llama3.2:3b",
+		Key: modeltest.Secret, HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client()})
 }
 
 // completion is an answer with the members that OpenAI's schema of Chat Completions requires. Its input is 2112 tokens:

@@ -41,11 +41,9 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 		"agents":{"docs":{"url":"%s","key":"key-d"},"free":{"url":"","key":"key-f"},
 			"hr":{"url":"anthropic","key":"key-hr"},"empty":{"url":"%s"}}}`, home.URL, home.URL, home.URL)}
 	hosts := strings.TrimPrefix(home.URL, "http://") + "," + strings.TrimPrefix(away.URL, "http://")
-	c := provider.Config{
-		Secret: &secret.Models{Reader: keys,
-			ID: "models"}, Vendor: provider.VendorClient(), Outbound: outbound.Allowing(hosts).Client(),
-		At: map[string]string{aggregate.Anthropic: home.URL, aggregate.OpenAI: home.URL + "/v1"},
-	}
+	c := provider.Config{Secret: &secret.Models{Reader: keys, ID: "models"}, Vendor: provider.VendorClient(),
+		Outbound: outbound.Allowing(hosts).Client(),
+		At:       map[string]string{aggregate.Anthropic: home.URL, aggregate.OpenAI: home.URL + "/v1"}}
 	for about, tt := range map[string]struct {
 		agent agent.Definition
 		want  string // expected path and key; empty: nothing is sent, because the key is missing
@@ -128,11 +126,9 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 	defer s.Close()
 	keys := &secretReader{value: `{"anthropic":"` + m.Key + `","openai":"` + m.Key + `","compatible":{"gemini":{"url":"` +
 		s.URL + `/compatible/v1","key":"` + m.Key + `"}}}`}
-	c := provider.Wires{Config: provider.Config{
-		Secret: &secret.Models{Reader: keys, ID: "models"}, At: map[string]string{aggregate.Anthropic: s.URL + "/anthropic",
-			aggregate.OpenAI: s.URL + "/openai/v1"}, Vendor: provider.VendorClient(),
-		Outbound: outbound.Allowing(strings.TrimPrefix(s.URL, "http://")).Client(),
-	}}
+	c := provider.Wires{Config: provider.Config{Secret: &secret.Models{Reader: keys, ID: "models"},
+		At:     map[string]string{aggregate.Anthropic: s.URL + "/anthropic", aggregate.OpenAI: s.URL + "/openai/v1"},
+		Vendor: provider.VendorClient(), Outbound: outbound.Allowing(strings.TrimPrefix(s.URL, "http://")).Client()}}
 	for name, vendor := range map[string]string{
 		"anthropic:claude-sonnet-4-6": "anthropic", "openai:gpt-5.4": "openai", "gpt-5.4": "openai",
 		"gemini-2.5-flash-lite": "compatible.gemini", "google-gla:gemini-2.5-flash-lite": "compatible.gemini",

@@ -299,10 +299,8 @@ func TestWhatCanBeNoRequestsIDIsNotKept(t *testing.T) {
 
 func sampled() model.Request {
 	warm, top, seed := 1.5, 0.9, 7
-	return model.Request{
-		System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
-		Sampling: model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終"}},
-	}
+	return model.Request{System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}},
+		MaxTokens: 10, Sampling: model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終"}}}
 }
 
 func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {

@@ -50,11 +50,9 @@ func TestACallWithoutAnAnswerIsMadeAgain(t *testing.T) {
 		w.Write([]byte(`{"TableNames":["t"]}`))
 	}))
 	t.Cleanup(service.Close)
-	c := dynamodb.NewFromConfig(aws.Config{
-		Region: "us-east-1", BaseEndpoint: &service.URL, Credentials: credentials.NewStaticCredentialsProvider("local",
-			"local", ""),
-		HTTPClient: impatient(time.Minute, time.Second),
-	})
+	c := dynamodb.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: &service.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		HTTPClient:  impatient(time.Minute, time.Second)})
 	out := expect.Value(c.ListTables(t.Context(), &dynamodb.ListTablesInput{}))(t)
 	expect.Same(t, []string{"t"}, out.TableNames)
 	n := calls.Load()

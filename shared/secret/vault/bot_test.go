@@ -71,10 +71,8 @@ func (d deployments) Bot(context.Context) (string, string, error) {
 func (d deployments) Refused(context.Context) bool { return false }
 
 func start(t *testing.T) *workspaces {
-	w := &workspaces{
-		teams: map[string]string{"xoxb-1": "T0FIRST",
-			"xoxb-2": "T0SECOND"}, secret: "xoxb-1", rows: map[string]string{second: "xoxb-2"}, now: time.Now(),
-	}
+	w := &workspaces{teams: map[string]string{"xoxb-1": "T0FIRST", "xoxb-2": "T0SECOND"}, secret: "xoxb-1",
+		rows: map[string]string{second: "xoxb-2"}, now: time.Now()}
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
 	keys := &vault.BotKeys{Deployment: deployments{w, server.URL + "/api/"}, Now: func() time.Time { return w.now },

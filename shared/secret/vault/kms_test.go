@@ -95,10 +95,9 @@ func (k *refusing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func callingKMS(t *testing.T, k http.Handler) aws.Config {
 	server := httptest.NewServer(k)
 	t.Cleanup(server.Close)
-	return aws.Config{
-		Region: "ap-northeast-1", BaseEndpoint: &server.URL, Retryer: func() aws.Retryer { return aws.NopRetryer{} },
-		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
-	}
+	return aws.Config{Region: "ap-northeast-1", BaseEndpoint: &server.URL,
+		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}
 }
 
 // said is what a caller sees of a refused call.

@@ -79,8 +79,7 @@ func planSteps() *rapid.Generator[[]task.Step] {
 				}
 			}
 			s := task.Step{StepID: fmt.Sprintf("step-%d", n+1), Order: n + 1, Title: "t", Tool: tool,
-				ToolInput: aggregate.JSON(jsonOf(args)),
-				Access:    aggregate.Read}
+				ToolInput: aggregate.JSON(jsonOf(args)), Access: aggregate.Read}
 			if tool == "send_slack_dm" || tool == "write_rows_to_google_sheet" {
 				s.Access = aggregate.Write
 			}

@@ -134,9 +134,8 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"unused":    granted.do(granted.Expire(begunAt.AddDate(0, 1, 0))).shown(locale),
 		"dialog":    card.DialogsOf(sent.Aggregate).Rejection(of, locale), "whole": review,
 		"more": card.DialogsOf(sent.Aggregate).More(of, true, true, locale),
-		"copy": card.Copy(onRoute.Aggregate, &aggregate.Card{CardType: call.Card, Subject: call.Key,
-			User: "U_TANAKA", Stage: 1,
-			Channel: "D1"}, at, "https://example.slack.com/archives/C1/p1", onRoute.now),
+		"copy": card.Copy(onRoute.Aggregate, &aggregate.Card{CardType: call.Card, Subject: call.Key, User: "U_TANAKA",
+			Stage: 1, Channel: "D1"}, at, "https://example.slack.com/archives/C1/p1", onRoute.now),
 	}
 	return all
 }

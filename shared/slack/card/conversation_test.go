@@ -72,11 +72,9 @@ func proposed(t conversation.ActionType, p conversation.Payload) *conversation.P
 	}
 	text := p.JSON()
 	by := begunAt.Add(24 * time.Hour)
-	return &conversation.Proposal{
-		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text),
-			Bytes: len(text)}, Seconds: p.TimeoutSeconds, Summary: "失敗しているテストを確かめます",
-		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by},
-	}
+	return &conversation.Proposal{Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
+		Seconds: p.TimeoutSeconds, Summary: "失敗しているテストを確かめます",
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by}}
 }
 
 // changing proposes changes of files.
@@ -265,8 +263,7 @@ func pulling(t *testing.T, ci agent.CI) *onThread {
 	c := begunConversation(t)
 	commit := strings.Repeat("c0", 20)
 	c.Aggregate.Conversation.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7,
-		Commit: commit,
-		State:  conversation.SourceThere}
+		Commit: commit, State: conversation.SourceThere}
 	was := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a.py", Content: "1\n"}}))(t)
 	is := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a.py", Content: "2\u202e\n"}}))(t)
 	base := ""

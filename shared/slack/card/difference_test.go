@@ -70,8 +70,7 @@ func TestBackticksThatEndNothingStayInADifference(t *testing.T) {
 func tooMuch() *conversation.Proposal {
 	text := strings.Repeat("x", files.MaxChangedLine+1)
 	return proposed(conversation.CodeGenerate, conversation.Payload{Stamped: conversation.Stamped{Base: new(string),
-		Changes: []files.Change{{Path: "a",
-			Is:    &files.Side{Mode: files.ModeFile, SHA256: aggregate.HashOf(text)},
+		Changes: []files.Change{{Path: "a", Is: &files.Side{Mode: files.ModeFile, SHA256: aggregate.HashOf(text)},
 			Hunks: []files.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}})
 }
 

@@ -196,8 +196,7 @@ func walked(t *rapid.T, s *scenario) {
 			hand = owes[0]
 		}
 		act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: hand, Principal: hand,
-			Stage: st.Present,
-			At:    s.now.Add(time.Minute), Hash: g.AskedSum, Surface: "slack"}
+			Stage: st.Present, At: s.now.Add(time.Minute), Hash: g.AskedSum, Surface: "slack"}
 		switch rapid.IntRange(0, 9).Draw(t, "act") {
 		case 0:
 			act.Kind, act.Text = circulation.SendBack, strings.Repeat("&", 1000)

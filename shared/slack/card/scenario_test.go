@@ -69,10 +69,9 @@ func departmentSteps() []task.Step {
 func received(t testing.TB) *scenario {
 	t.Helper()
 	s := &scenario{TB: t, now: time.Date(2026, 4, 18, 14, 33, 12, 0, time.UTC)}
-	c, ref, err := task.Receive("01TENANT", task.Request{
-		TeamID: "T1", Text: "今月の勤怠をまとめて", User: requester.ID, Channel: "C0HR", ChannelType: "channel",
-		MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100", Source: task.SourceChannel,
-	}, s.now)
+	c, ref, err := task.Receive("01TENANT", task.Request{TeamID: "T1", Text: "今月の勤怠をまとめて", User: requester.ID,
+		Channel: "C0HR", ChannelType: "channel", MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100",
+		Source: task.SourceChannel}, s.now)
 	expect.NoError(t, err)
 	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,
 		Requester: requester.ID}, TaskID: ref.ID}}
@@ -102,10 +101,8 @@ func (s *scenario) lastExtracted() *scenario { return s.extract(true) }
 
 func (s *scenario) extract(last bool) *scenario {
 	s.now = s.now.Add(time.Second) // a model was called
-	return s.do(s.Extracted(1, task.Extract{
-		Title: "今月の勤怠集計", Description: "今月の勤怠を従業員ごとにまとめます。", Priority: task.Medium, TaskType: task.TypeStandard,
-		Last: last,
-	}, s.now))
+	return s.do(s.Extracted(1, task.Extract{Title: "今月の勤怠集計", Description: "今月の勤怠を従業員ごとにまとめます。", Priority: task.Medium,
+		TaskType: task.TypeStandard, Last: last}, s.now))
 }
 
 func (s *scenario) drafting() *scenario { return s.do(s.BeginPrompt(s.Head.Run, s.now)) }
@@ -196,10 +193,8 @@ func started(t testing.TB, steps []task.Step) *scenario {
 
 func (s *scenario) claim(order int) *scenario {
 	s.Helper()
-	return s.do(s.ClaimStep(s.Head.Run, task.Call{
-		Order: order, Arguments: aggregate.Blob{JSON: "{}"}, ArgumentsHash: "h",
-		Claim: aggregate.Claim{Invocation: "i", LeaseUntil: s.now.Add(75 * time.Second)},
-	}, s.now))
+	return s.do(s.ClaimStep(s.Head.Run, task.Call{Order: order, Arguments: aggregate.Blob{JSON: "{}"},
+		ArgumentsHash: "h", Claim: aggregate.Claim{Invocation: "i", LeaseUntil: s.now.Add(75 * time.Second)}}, s.now))
 }
 
 func (s *scenario) finish(order int, o task.Outcome) *scenario {
@@ -272,10 +267,9 @@ func manySteps(n, width int) []task.Step {
 		for len(name) < width {
 			name = append(name, '長')
 		}
-		steps[i] = task.Step{
-			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet",
-			Access: aggregate.Write, ToolVersion: "v1", ToolInput: `{"spreadsheet_id":"1aBcD","sheet":"勤怠"}`,
-		}
+		steps[i] = task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name),
+			Tool: "write_rows_to_google_sheet", Access: aggregate.Write, ToolVersion: "v1",
+			ToolInput: `{"spreadsheet_id":"1aBcD","sheet":"勤怠"}`}
 	}
 	return steps
 }

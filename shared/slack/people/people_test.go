@@ -333,16 +333,13 @@ func TestAListSaysWhoOwesAStage(t *testing.T) {
 	stage := circulation.Stage{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{a}}
 	second := circulation.Stage{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{b}}
 	of := func(stages ...circulation.Stage) aggregate.Gate {
-		return aggregate.Gate{
-			Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "hash",
+		return aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "hash",
 			Terms:  aggregate.Terms{ApprovalHours: 1, Rule: &circulation.Rule{ID: "r"}},
-			Askers: []circulation.Person{{User: "UASKS"}}, Route: &circulation.Route{Form: circulation.Form, Stages: stages},
-		}
+			Askers: []circulation.Person{{User: "UASKS"}}, Route: &circulation.Route{Form: circulation.Form, Stages: stages}}
 	}
 	people := of(stage, second)
-	stamped := expect.Value(people.Acted(circulation.Act{
-		Form: circulation.Form, Kind: circulation.Stamp, Hand: a, Principal: a, At: at, Stage: 1, Hash: "hash",
-	}))(t)
+	stamped := expect.Value(people.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: a,
+		Principal: a, At: at, Stage: 1, Hash: "hash"}))(t)
 	over, unknown := people, of(stage)
 	over.Status, unknown.Route.Form = aggregate.Cancelled, circulation.Form+1
 	here := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}

@@ -165,10 +165,8 @@ func with(t *testing.T, r *keys) (*slackapi.Client, *webapi.Workspace, *[]webapi
 	t.Helper()
 	w := webapi.NewWorkspace(webapi.Config{TeamID: slacktest.Team, AppID: "A0RINGI"})
 	calls := &[]webapi.Call{}
-	server := httptest.NewServer(webapi.New(webapi.Options{
-		Workspace: w, BotToken: "xoxb-new", Faults: &webapi.Faults{}, Self: func() string { return "" },
-		Heard: func(c webapi.Call) { *calls = append(*calls, c) },
-	}))
+	server := httptest.NewServer(webapi.New(webapi.Options{Workspace: w, BotToken: "xoxb-new", Faults: &webapi.Faults{},
+		Self: func() string { return "" }, Heard: func(c webapi.Call) { *calls = append(*calls, c) }}))
 	t.Cleanup(server.Close)
 	r.address = server.URL + "/api/"
 	c := slackapi.With(r, time.Minute)

@@ -61,16 +61,14 @@ func (b sdk) Get(ctx context.Context, key string, limit int64) ([]byte, error) {
 }
 
 func (b sdk) Put(ctx context.Context, key, kind string, v []byte) error {
-	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &b.name, Key: &key, ContentType: &kind, Body: bytes.NewReader(v),
-	})
+	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, ContentType: &kind,
+		Body: bytes.NewReader(v)})
 	return err
 }
 
 func (b sdk) PutNew(ctx context.Context, key, kind string, v []byte) error {
-	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &b.name, Key: &key, ContentType: &kind, Body: bytes.NewReader(v), IfNoneMatch: aws.String("*"),
-	})
+	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, ContentType: &kind,
+		Body: bytes.NewReader(v), IfNoneMatch: aws.String("*")})
 	return err
 }
 
@@ -170,14 +168,12 @@ type request struct {
 
 func anyRequest(t *rapid.T) request {
 	strange := rapid.StringMatching(`[a-z]/[あ-ん漢 +%()*'~!?#&=:;@,$/._-]{1,20}`)
-	return request{
-		local:  rapid.Bool().Draw(t, "local"),
+	return request{local: rapid.Bool().Draw(t, "local"),
 		region: rapid.SampledFrom([]string{"ap-northeast-1", "us-east-1", "us-gov-west-1", "cn-north-1"}).Draw(t, "region"),
 		token:  rapid.SampledFrom([]string{"", "session"}).Draw(t, "token"),
 		bucket: rapid.StringMatching(`[a-z0-9][a-z0-9.-]{3,20}[a-z0-9]`).Draw(t, "bucket"),
 		key:    rapid.OneOf(rapid.StringN(1, 40, 200), strange).Draw(t, "key"),
-		value:  rapid.StringN(1, 30, 90).Draw(t, "value"),
-	}
+		value:  rapid.StringN(1, 30, 90).Draw(t, "value")}
 }
 
 // Requests are those of the SDK: the same method, address, headers, content and signature, for whatever keys. In the

@@ -227,11 +227,9 @@ func TestPeriodsOfSeveralClosingDays(t *testing.T) {
 }
 
 func record(id int64, excess, legal, within, holiday int) freee.Record {
-	return freee.Record{
-		EmployeeID: id, DisplayName: "a", StartDate: "2026-03-01", EndDate: "2026-03-31", WorkDays: 20,
+	return freee.Record{EmployeeID: id, DisplayName: "a", StartDate: "2026-03-01", EndDate: "2026-03-31", WorkDays: 20,
 		TotalWorkMins: 20000, TotalExcessStatutoryWorkMins: excess, TotalOvertimeExceptNormalWorkMins: legal,
-		TotalOvertimeWithinNormalWorkMins: within, TotalHolidayWorkMins: holiday,
-	}
+		TotalOvertimeWithinNormalWorkMins: within, TotalHolidayWorkMins: holiday}
 }
 
 func TestLimits(t *testing.T) {

@@ -221,15 +221,12 @@ func TestTheDoorOfAServer(t *testing.T) {
 			}))
 			t.Cleanup(s.Close)
 			catalog := expect.Value(tool.NewCatalog())(t)
-			r, err := runner.New(catalog, runner.Config{
-				Credentials: test.door, Outbound: outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(),
-				Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			})
+			r, err := runner.New(catalog, runner.Config{Credentials: test.door,
+				Outbound: outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(), Now: time.Now,
+				Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 			expect.NoError(t, err)
-			_, err = r.Run(t.Context(), tool.Call{
-				Tenant: "T", Tool: "rooms.book", Arguments: given(`{}`), Locale: "en",
-				Pin: &tenancy.Pin{URL: s.URL, Access: aggregate.Write, Hash: "h"},
-			})
+			_, err = r.Run(t.Context(), tool.Call{Tenant: "T", Tool: "rooms.book", Arguments: given(`{}`), Locale: "en",
+				Pin: &tenancy.Pin{URL: s.URL, Access: aggregate.Write, Hash: "h"}})
 			var e *explain.CallError
 			expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed && e.Problem == test.problem && e.Detail != "",
 				"%+v", e)

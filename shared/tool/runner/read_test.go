@@ -74,10 +74,9 @@ func TestPositions(t *testing.T) {
 func TestDepartmentsNameNoneOutsideOfAConstraint(t *testing.T) {
 	w := newWorld(t)
 	for listed, above := range map[string]string{"第一営業課": `null`, "営業部": `"営業部"`} {
-		got, err := w.Run(t.Context(), tool.Call{
-			Tenant: "T1", Tool: "list_departments", Arguments: given(`{"department":"第一営業課"}`), Locale: "ja",
-			Bounds: tenancy.Constraints{Departments: []string{listed, "第一営業課"}},
-		})
+		got, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "list_departments",
+			Arguments: given(`{"department":"第一営業課"}`), Locale: "ja",
+			Bounds: tenancy.Constraints{Departments: []string{listed, "第一営業課"}}})
 		want := `{"count":1,"departments":[{"id":704,"code":"Sales 1","name":"第一営業課","level":2,"above":` + above + `}]}`
 		expect.That(t, err == nil && string(got) == want, "%s: %s, %v", listed, got, err)
 	}
@@ -116,9 +115,8 @@ func TestWhoWasThereThen(t *testing.T) {
 			Departments: [][2]string{{"2010-04-01", "Sales"}}},
 		vendors.Person{Name: "F", Entry: "2026-10-05", Retire: "2026-10-15",
 			Departments: [][2]string{{"2026-10-05", "Sales"}}},
-		vendors.Person{Name: "G", Entry: "2021-04-01", Departments: [][2]string{{"2021-04-01", "HR"},
-			{"2026-10-10", "Sales 1"},
-			{"2026-10-20", "Engineering"}}},
+		vendors.Person{Name: "G", Entry: "2021-04-01",
+			Departments: [][2]string{{"2021-04-01", "HR"}, {"2026-10-10", "Sales 1"}, {"2026-10-20", "Engineering"}}},
 		vendors.Person{Name: "H", Entry: "2099-04-01", Departments: [][2]string{{"2099-04-01", "HR"}}},
 	)
 	for args, want := range map[string]string{
@@ -157,10 +155,9 @@ func TestWhoWasThereThen(t *testing.T) {
 		expect.Is(t, strings.Join(got, " "), want, "%s", args)
 	}
 	ask := func(month int) error {
-		_, err := w.Run(t.Context(), tool.Call{
-			Tenant: "T1", Tool: "list_attendance", Locale: "en", Bounds: tenancy.Constraints{Departments: []string{"営業部"}},
-			Arguments: given(fmt.Sprintf(`{"year":2026,"month":%d,"employees":[{"id":3700004}]}`, month)),
-		})
+		_, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "list_attendance", Locale: "en",
+			Bounds:    tenancy.Constraints{Departments: []string{"営業部"}},
+			Arguments: given(fmt.Sprintf(`{"year":2026,"month":%d,"employees":[{"id":3700004}]}`, month))})
 		return err
 	}
 	expect.NoError(t, ask(10))
@@ -177,11 +174,9 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 		for _, id := range ids {
 			people = append(people, fmt.Sprintf(`{"id":%d}`, id))
 		}
-		_, err := w.Run(t.Context(), tool.Call{
-			Tenant: "T1", Tool: "list_attendance", Locale: "en",
+		_, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "list_attendance", Locale: "en",
 			Bounds:    tenancy.Constraints{Departments: strings.Split(departments, ",")},
-			Arguments: given(fmt.Sprintf(`{"year":2026,"month":3,"employees":[%s]}`, strings.Join(people, ","))),
-		})
+			Arguments: given(fmt.Sprintf(`{"year":2026,"month":3,"employees":[%s]}`, strings.Join(people, ",")))})
 		return err
 	}
 	const hr, sales, development, team = 3510001, 3510008, 3510015, 3510022

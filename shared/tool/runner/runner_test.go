@@ -105,10 +105,9 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(s.Close)
 	w.url = s.URL
 	w.people = webapi.NewWorkspace(webapi.Config{TeamID: "T0SANDBOX", AppID: "A0SANDBOX"})
-	api := httptest.NewServer(webapi.New(webapi.Options{
-		Workspace: w.people, BotToken: botToken, Self: func() string { return "http://slack" }, Faults: w.slack,
-		Heard: func(c webapi.Call) { w.called.add(c.Method) },
-	}))
+	api := httptest.NewServer(webapi.New(webapi.Options{Workspace: w.people, BotToken: botToken,
+		Self: func() string { return "http://slack" }, Faults: w.slack,
+		Heard: func(c webapi.Call) { w.called.add(c.Method) }}))
 	t.Cleanup(api.Close)
 	w.slackURL = api.URL + "/api/"
 	w.tokens = tokens{"freee": w.vendors.Token("freee"), "google": w.vendors.Token("google")}

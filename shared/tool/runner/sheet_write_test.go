@@ -22,10 +22,8 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 	for range 2 { // the second time the tab exists, and the same call changes nothing
 		var out sheets.Written
 		w.run(t, sheetTool, sheetArgs, &out)
-		expect.Same(t, sheets.Written{
-			SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B4", UpdatedRows: 3, UpdatedCells: 8, URL: w.url +
-				"/sheets/ringi-demo-sheet", RowsBelow: new(int),
-		}, out)
+		expect.Same(t, sheets.Written{SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B4", UpdatedRows: 3,
+			UpdatedCells: 8, URL: w.url + "/sheets/ringi-demo-sheet", RowsBelow: new(int)}, out)
 		expect.Same(t, want, w.vendors.Rows("ringi-demo-sheet", "tab 'a'"))
 	}
 	expect.Is(t, len(w.vendors.Tabs()), 1, "tabs")

@@ -125,8 +125,7 @@ func TestATabIsFoundByItsTitle(t *testing.T) {
 				"sheets": tabs}) // it fails only if the client is gone
 		}))
 		_, err := sheets.New(s.URL, tokens{}, wire.NewHTTP()).Write(t.Context(), sheets.Table{SpreadsheetID: "1AbC",
-			Sheet:   x.asked,
-			Columns: []sheets.Column{{Key: "n", Title: "N"}}, Rows: []map[string]any{{"n": 1}}})
+			Sheet: x.asked, Columns: []sheets.Column{{Key: "n", Title: "N"}}, Rows: []map[string]any{{"n": 1}}})
 		s.Close()
 		if x.refused == "" {
 			expect.That(t, err == nil && strings.HasPrefix(written, "'"+x.written+"'!"), "%s: %q, %v", about, written, err)

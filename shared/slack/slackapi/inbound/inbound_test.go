@@ -77,9 +77,8 @@ func edge() Edge {
 
 func signed(body string) Request {
 	stamp := strconv.FormatInt(now.Unix(), 10)
-	return Request{Body: body, Headers: map[string]string{
-		"x-slack-request-timestamp": stamp, "x-slack-signature": Sign(stamp, []byte(body), "s"),
-	}}
+	return Request{Body: body,
+		Headers: map[string]string{"x-slack-request-timestamp": stamp, "x-slack-signature": Sign(stamp, []byte(body), "s")}}
 }
 
 func encoded(r Request) Request {
