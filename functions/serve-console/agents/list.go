@@ -79,17 +79,6 @@ func (p agentsPage) May(d agent.Definition) (all []string) {
 	return all
 }
 
-// Key names an agent's key.
-func (p agentsPage) Key(d agent.Definition) string {
-	switch {
-	case d.AuthRef != "":
-		return d.AuthRef
-	case d.Provider == agent.OpenAI, d.Provider == agent.Anthropic:
-		return string(d.Provider)
-	}
-	return p.words.Say("no_key")
-}
-
 type listedRow struct {
 	ID, Title, Status, Badge string
 	Agent, Name              string

@@ -162,7 +162,6 @@ var pageFuncs = template.FuncMap{
 	"count64": func(n int) string { return Count(int64(n)) },
 	"pair":    func(a, b any) pair { return pair{a, b} },
 	"fields":  fields, "typed": typed, "hinted": hinted, "faulty": faulty,
-	"only":    only,
 	"badge":   func(status any) string { return Badge(fmt.Sprint(status)) },
 	"spelled": legible.Spelled, "spelledLine": legible.OneLine, "oneLine": legible.ForeignLine,
 	"prose": card.Prose, "spent": Spent,

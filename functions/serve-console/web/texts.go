@@ -92,22 +92,12 @@ type Column struct {
 	Number bool
 }
 
-// Columns returns the heads of a table's columns by their keys, with # before those of numbers. No key is no column.
-func (t Texts) Columns(keys ...string) (out []Column) {
-	for _, key := range keys {
-		if name, number := strings.CutPrefix(key, "#"); name != "" {
-			out = append(out, Column{Name: t.Say(name), Number: number})
-		}
-	}
-	return out
-}
-
-// only is the key of a column that a table has only sometimes.
-func only(has bool, key string) string {
-	if has {
-		return key
-	}
-	return ""
+// Columns returns the heads of a table's columns by their keys, with # before those of numbers.
+func (t Texts) Columns(keys ...string) []Column {
+	return Each(keys, func(key string) Column {
+		name, number := strings.CutPrefix(key, "#")
+		return Column{Name: t.Say(name), Number: number}
+	})
 }
 
 // Say returns the text of a key with {names} replaced by values: Say("row", "n", 3).
