@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -25,7 +24,7 @@ import (
 
 const (
 	homePath = "/console"
-	// waitingOfPage is how many waiting items a page shows, of the oldest web.MostLooked.
+	// waitingOfPage is how many waiting items the page shows, what is due first; the list of requests has all.
 	waitingOfPage = 50
 	// mostText is how many characters a row shows of a message, and mostAbout of one that is to be sent.
 	mostText, mostAbout = 200, 80
@@ -84,48 +83,20 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	mine := slices.DeleteFunc(slices.Clone(all), func(x waitingItem) bool { return !x.mine })
 	p := homePage{Mine: q.Get("of") != everything}
 	p.Views = []web.View{{Path: homePath, Text: words.Say("mine", "n", len(mine)), Here: p.Mine},
-		{Path: homeAt(everything, 1), Text: words.Say("everything", "n", len(all)), Here: !p.Mine}}
-	at := max(1, numberOf(q.Get("page")))
-	of, shown := "", mine
-	if !p.Mine {
-		of, shown = everything, all
-	} else if at == 1 {
+		{Path: homePath + "?of=" + everything, Text: words.Say("everything", "n", len(all)), Here: !p.Mine}}
+	shown := all
+	if p.Live = homePath + "?of=" + everything; p.Mine {
+		p.Live, shown = homePath, mine
 		if p.Rows, err = c.returned(ctx, v); err != nil {
 			return err
 		}
 	}
-	p.Rows = append(p.Rows, c.rows(ctx, v, pageOf(shown, at), reach, settings)...)
-	if at > 1 {
-		p.First = homeAt(of, 1)
-	} else {
-		p.Live = homeAt(of, 1)
-	}
-	if len(shown) > at*waitingOfPage {
-		p.Next = homeAt(of, at+1)
-	}
+	p.Rows = append(p.Rows, c.rows(ctx, v, shown[:min(len(shown), waitingOfPage)], reach, settings)...)
 	return c.Show(w, r, v, web.Document{Here: "home", Data: p}, "home")
 }
 
 // everything is the tab of all that the viewer may see.
 const everything = "all"
-
-func homeAt(of string, page int) string {
-	values := map[string]string{"of": of}
-	if page > 1 {
-		values["page"] = strconv.Itoa(page)
-	}
-	return web.At(homePath, values)
-}
-
-func numberOf(text string) int {
-	n, _ := strconv.Atoi(text)
-	return n
-}
-
-func pageOf[T any](all []T, page int) []T {
-	from := min(len(all), (page-1)*waitingOfPage)
-	return all[from:min(len(all), from+waitingOfPage)]
-}
 
 // waiting returns what waits and the viewer may see, in the order in which it is due. Administrators see all; others
 // what they may decide, what is of their channels, and what is on a route with them.
