@@ -1,6 +1,7 @@
 package contest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -135,11 +136,7 @@ func (c *change) summary(teams []TeamResult, results aggregate.Blob, now time.Ti
 
 // settle records that the contest is finished.
 func (c *change) settle() {
-	at := c.Now
-	c.Contest.SettledAt = &at
-	if c.Head.OverAt == nil {
-		c.Head.OverAt = &at
-	}
+	c.Contest.SettledAt, c.Head.OverAt = &c.Now, cmp.Or(c.Head.OverAt, &c.Now)
 	c.Head.Restarts = 0
 }
 
@@ -158,8 +155,7 @@ func (a *Aggregate) Cancel(by aggregate.Actor, now time.Time) (aggregate.Change,
 			Reason: c.Contest.Reason})
 	}
 	c.to(Cancelled)
-	at := c.Now
-	c.Head.OverAt, c.Contest.Reason, c.Contest.ClosedBy = &at, ReasonCancelled, by.ID
+	c.Head.OverAt, c.Contest.Reason, c.Contest.ClosedBy = &c.Now, ReasonCancelled, by.ID
 	c.audit(by, AuditCancelled, map[string]any{"why": ReasonCancelled})
 	return c.done()
 }
@@ -213,10 +209,7 @@ func (c *change) abandon() {
 
 // closing starts the first run that only writes the summary.
 func (c *change) closing() {
-	at := c.Now
-	if c.Head.OverAt == nil {
-		c.Head.OverAt = &at
-	}
+	c.Head.OverAt = cmp.Or(c.Head.OverAt, &c.Now)
 	c.Head.Run++
 	c.Head.Restarts = 0
 	c.Contest.ClosesFrom = c.Head.Run

@@ -71,12 +71,6 @@ type MemberSubmissionsRecord struct {
 	Submissions []MemberSubmission `json:"submissions"`
 }
 
-// Successful returns the submissions of members that answered.
-func (r MemberSubmissionsRecord) Successful() []MemberSubmission { return r.with(Success) }
-
-// Failed returns the submissions of members that did not answer.
-func (r MemberSubmissionsRecord) Failed() []MemberSubmission { return r.with(Error) }
-
 func (r MemberSubmissionsRecord) with(s MemberStatus) []MemberSubmission {
 	out := []MemberSubmission{}
 	for _, x := range r.Submissions {
@@ -116,7 +110,7 @@ func (r MemberSubmissionsRecord) MarshalJSON() ([]byte, error) {
 	if r.Submissions == nil {
 		r.Submissions = []MemberSubmission{}
 	}
-	good, bad := r.Successful(), r.Failed()
+	good, bad := r.with(Success), r.with(Error)
 	return json.Marshal(struct {
 		record
 		SuccessfulSubmissions []MemberSubmission `json:"successful_submissions"`

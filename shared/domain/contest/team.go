@@ -175,8 +175,7 @@ func (c *teamChange) crown(board []*Board, row *Board) {
 	for _, b := range all {
 		is := b.RoundNumber == number
 		if is {
-			score := b.EvaluationScore
-			c.Team.BestRound, c.Team.BestScore = number, &score
+			c.Team.BestRound, c.Team.BestScore = number, &b.EvaluationScore
 		}
 		if b != row && b.IsBest == is {
 			continue
@@ -228,8 +227,7 @@ func (w *Work) End(exit ExitReason, why aggregate.Reason, detail string, now tim
 	if !TeamMoves.Allows(w.Team.Status, to) {
 		return aggregate.Change{}, fmt.Errorf("team %s cannot become %s: %w", w.Team.Status, to, aggregate.ErrConflict)
 	}
-	at := c.Now
 	c.Team.Status, c.Team.ExitReason, c.Team.Reason, c.Team.Detail, c.Team.EndedAt = to, exit, why,
-		shortened(detail, maxDetail), &at
+		shortened(detail, maxDetail), &c.Now
 	return c.done(), nil
 }

@@ -144,7 +144,7 @@ func (c *change) attach(x Answer) {
 	for _, f := range x.Unread {
 		m.item(f.Name, ": "+f.Why)
 	}
-	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
+	c.post(m)
 }
 
 // fold saves a summary of all messages up to a key.
@@ -313,8 +313,7 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 	if was := a.ReadFor(seen); was != nil { // people see what was read, although nothing came of it
 		refused.Read = was.Read
 	}
-	m := c.say(refused)
-	c.card(CardMessage, MessageSubject(m.Key(), 0))
+	c.post(refused)
 	if r.Failed {
 		if c.Conversation.Status != Failing {
 			c.audit(aggregate.System(), AuditFailing, "session", c.Conversation.ID, map[string]any{"reason": r.Reason,

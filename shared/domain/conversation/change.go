@@ -120,6 +120,9 @@ func (c *change) say(m Message) *Message {
 	return &m
 }
 
+// post adds a message of the system, and its card.
+func (c *change) post(m Message) { c.card(CardMessage, MessageSubject(c.say(m).Key(), 0)) }
+
 // tell adds a message to the inbox, for the agent to answer.
 func (c *change) tell(m *Message) { c.Put(m.waits()) }
 
@@ -283,5 +286,5 @@ func (c *change) lose(version string) {
 	c.Conversation.WorkspaceVersion = ""
 	m := Message{Sender: FromSystem}
 	m.own(said.In(c.Conversation.Locale).lost)
-	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
+	c.post(m)
 }

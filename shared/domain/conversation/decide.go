@@ -82,7 +82,7 @@ func (a *Aggregate) mayWithdraw(x *Action, by aggregate.Actor, p aggregate.Polic
 // then.
 func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	x := a.Current()
-	if x == nil || x.Status != ActionPending || !overdue(x.Gate.Terms, now) {
+	if x == nil || x.Status != ActionPending || x.Gate.Terms.DecideBy == nil || now.Before(*x.Gate.Terms.DecideBy) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(now)
@@ -93,10 +93,6 @@ func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	})
 	c.auditAction(aggregate.System(), AuditExpired, x, map[string]any{"asked_at": aggregate.TimeText(x.CreatedAt)})
 	return c.done()
-}
-
-func overdue(t aggregate.Terms, now time.Time) bool {
-	return t.DecideBy != nil && !now.Before(*t.DecideBy)
 }
 
 // End closes the conversation and cancels an action that waits. Allowed are the opener and every approver who may

@@ -155,8 +155,7 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 	if r.Status == ActionFailed {
 		as = AuditFailed
 	}
-	about := map[string]any{"error": r.Error, "version": r.Version}
-	c.auditAction(aggregate.System(), as, x, about)
+	c.auditAction(aggregate.System(), as, x, map[string]any{"error": r.Error, "version": r.Version})
 	return c.done()
 }
 
@@ -253,8 +252,7 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	why, outcome := x.cutOff()
 	c.progress()
 	c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why })
-	about := map[string]any{"error": why, "outcome": outcome}
-	c.auditAction(aggregate.System(), AuditFailed, x, about)
+	c.auditAction(aggregate.System(), AuditFailed, x, map[string]any{"error": why, "outcome": outcome})
 	return c.done()
 }
 

@@ -157,7 +157,7 @@ func (a *Aggregate) GiveThread(run int, said []Earlier, of aggregate.Thread, now
 	default:
 		return c.done()
 	}
-	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
+	c.post(m)
 	return c.done()
 }
 

@@ -82,7 +82,7 @@ func (c *change) offer(text string) {
 	if made := c.madeOf(); made != nil {
 		m := Message{Sender: FromSystem}
 		m.own(fmt.Sprintf(saidOfOffers.In(c.Conversation.Locale).already, made.TaskID))
-		c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
+		c.post(m)
 		return
 	}
 	user, ts := c.asked()

@@ -183,8 +183,7 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 		m.own(fmt.Sprintf(w.left, n))
 		m.named(said.In(c.Conversation.Locale), s.Left[:min(len(s.Left), shownLeft)], n)
 	}
-	shown := c.say(m)
-	c.card(CardMessage, MessageSubject(shown.Key(), 0))
+	c.post(m)
 	c.audit(aggregate.System(), AuditSourceFetched, "session", c.Conversation.ID, map[string]any{
 		"source": s.Name, "repository": s.Repository, "repository_id": s.RepositoryID, "commit": s.Commit,
 		"version": s.Version,
@@ -204,8 +203,7 @@ func (a *Aggregate) FailSource(run int, why aggregate.Reason, now time.Time) (ag
 	m := Message{Sender: FromSystem, Reason: why}
 	m.own(SourceWords(c.Conversation.Locale, why))
 	m.quote(s.String())
-	shown := c.say(m)
-	c.card(CardMessage, MessageSubject(shown.Key(), 0))
+	c.post(m)
 	c.audit(aggregate.System(), AuditSourceFailed, "session", c.Conversation.ID, map[string]any{
 		"source": s.Name, "repository": s.Repository, "commit": s.Commit, "error": why,
 	})

@@ -257,36 +257,38 @@ func (p *Prompt) Others() (out []contest.Place) {
 // would cost money besides the version that replaced the contest.
 func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw []aggregate.Telling) {
 	self := a.Ref()
+	over := func(execution string) aggregate.Telling {
+		return aggregate.Telling{Ref: contest.Ref(a.Head.TenantID, execution),
+			Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
+				return x.(*contest.Aggregate).Withdraw(self, now)
+			}}
+	}
 	for _, p := range a.Prompts {
 		if p.Contest == nil || p.Contest.Over() {
 			continue
 		}
-		ref, key := contest.Ref(a.Head.TenantID, p.Contest.ExecutionID), p.Key()
-		over := aggregate.Telling{Ref: ref, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
-			return x.(*contest.Aggregate).Withdraw(self, now)
-		}}
+		key, tell := p.Key(), over(p.Contest.ExecutionID)
 		switch {
 		case p.Contest.Order != "" && a.Head.Ended != nil:
-			if over.Absent = true; a.makesNone(now) {
-				over.Told = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).dropContest(key, now) }
+			if tell.Absent = true; a.makesNone(now) {
+				tell.Told = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).dropContest(key, now) }
 			}
-			withdraw = append(withdraw, over)
+			withdraw = append(withdraw, tell)
 		case p.Contest.Order != "":
-			begin = append(begin, aggregate.Making{Ref: ref, Order: p.Contest.Order,
+			begin = append(begin, aggregate.Making{Ref: tell.Ref, Order: p.Contest.Order,
 				Made: func(x aggregate.Aggregate) (aggregate.Change, error) {
 					return x.(*Aggregate).contestMade(key)
 				}})
 		case a.Head.Ended != nil:
-			withdraw = append(withdraw, over)
+			withdraw = append(withdraw, tell)
 		}
 	}
 	for _, lost := range a.Head.LostContests {
-		withdraw = append(withdraw, aggregate.Telling{Ref: contest.Ref(a.Head.TenantID, lost), Absent: true,
-			Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
-				return x.(*contest.Aggregate).Withdraw(self, now)
-			},
-			Told: func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).contestWithdrawn(lost) },
-		})
+		tell := over(lost)
+		tell.Absent, tell.Told = true, func(x aggregate.Aggregate) (aggregate.Change, error) {
+			return x.(*Aggregate).contestWithdrawn(lost)
+		}
+		withdraw = append(withdraw, tell)
 	}
 	return begin, withdraw
 }

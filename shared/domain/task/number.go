@@ -26,21 +26,14 @@ type Series struct {
 // Of names the list of the series.
 func (s Series) Of() string { return fmt.Sprintf("%04d", s.Year) }
 
-// Lacks returns why the series, as it was read, has no next number: ErrNumber or ErrNumbersGone; nil: it has.
-func (s Series) Lacks() error {
+// Give returns the row of the next number, and the number. as says what has it. It returns ErrNumber or ErrNumbersGone
+// if the series, as it was read, has no next one.
+func (s Series) Give(as Numbered) (row aggregate.Listed, number string, err error) {
 	switch {
 	case s.Year == 0:
-		return ErrNumber
+		return row, "", ErrNumber
 	case s.Last >= MostNumbers:
-		return ErrNumbersGone
-	}
-	return nil
-}
-
-// Give returns the row of the next number, and the number. as says what has it. It returns what the series lacks.
-func (s Series) Give(as Numbered) (row aggregate.Listed, number string, err error) {
-	if err := s.Lacks(); err != nil {
-		return row, "", err
+		return row, "", ErrNumbersGone
 	}
 	as.Year, as.N = s.Year, s.Last+1
 	return aggregate.Listed{List: NumbersList, Of: s.Of(), Row: &as, Err: ErrNumber}, as.String(), nil

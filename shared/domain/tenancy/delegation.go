@@ -169,13 +169,10 @@ func (d Delegation) End(by Setter, now time.Time) (Delegation, Change, error) {
 
 // changed writes the row over a revision of it. Cards that wait for the principal say who stands in.
 func (d Delegation) changed(over int, what aggregate.Action, by Setter, now time.Time) Change {
+	details := map[string]any{"hand": d.Hand, "principal": d.Principal, "from": d.From.String(),
+		"until": d.Until.String(), "revision": d.Rev}
 	return Change{Tenant: d.TenantID, Redraw: true, Owes: d.Principal, Writes: []Write{{Row: d, Over: over}},
-		Audit: []aggregate.AuditEntry{entry(d.TenantID, what, "delegation", d.Key(), d.details(), by.Actor, now)}}
-}
-
-func (d Delegation) details() map[string]any {
-	return map[string]any{"hand": d.Hand, "principal": d.Principal, "from": d.From.String(), "until": d.Until.String(),
-		"revision": d.Rev}
+		Audit: []aggregate.AuditEntry{entry(d.TenantID, what, "delegation", d.Key(), details, by.Actor, now)}}
 }
 
 // open counts the delegations that are not over.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,26 +83,20 @@ func rateOf(text string) rate {
 
 // SearchCost returns the cost of a provider's own web searches, rounded up; known is false if they have no known price.
 func SearchCost(provider string, n int64) (cost aggregate.MicroUSD, known bool) {
-	lists, err := read()
-	if err != nil || n == 0 {
+	s := listOf(provider).Search
+	if s == nil || n == 0 {
 		return 0, n == 0
 	}
-	for _, l := range lists {
-		if l.Provider == provider && l.Search != nil {
-			return aggregate.MicroUSD((n*int64(l.Search.Thousand) + 999) / 1000), true
-		}
-	}
-	return 0, false
+	return aggregate.MicroUSD((n*int64(s.Thousand) + 999) / 1000), true
 }
 
-var table = sync.OnceValues(func() (map[string]map[string]priceEntry, error) {
-	lists, err := read()
-	out := map[string]map[string]priceEntry{}
-	for _, l := range lists {
-		out[l.Provider] = l.Models
+func listOf(provider string) (of list) {
+	lists, _ := read() // a test reads the embedded file, so it is valid
+	if i := slices.IndexFunc(lists, func(l list) bool { return l.Provider == provider }); i >= 0 {
+		of = lists[i]
 	}
-	return out, err
-})
+	return of
+}
 
 var read = sync.OnceValues(func() (lists []list, err error) {
 	if err := json.Unmarshal(file, &lists); err != nil {
@@ -138,10 +133,6 @@ func find(provider, model string, prices []ModelPrice) (e priceEntry, markup int
 			}
 		}
 	}
-	listed, err := table()
-	if err != nil { // a test reads the embedded file, so it is valid
-		return priceEntry{}, 0, false
-	}
 	if provider == aggregate.Bedrock {
 		name := bedrockForm.Get().FindStringSubmatch(model)
 		if name == nil {
@@ -153,7 +144,7 @@ func find(provider, model string, prices []ModelPrice) (e priceEntry, markup int
 		}
 	}
 	for _, name := range spelled(model) {
-		if e, known = listed[provider][name]; known {
+		if e, known = listOf(provider).Models[name]; known {
 			break
 		}
 	}
