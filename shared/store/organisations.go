@@ -61,7 +61,7 @@ func unpacked(packed []byte, sum string) (*organisation.Organisation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if organisation.SHA256(file) != sum {
+	if aggregate.HashOf(string(file)) != sum {
 		return nil, errOther
 	}
 	o, wrong := organisation.Read(file)
@@ -77,7 +77,7 @@ func (s *Store) SaveOrganisation(ctx context.Context, tenant string, over int, o
 		return err
 	}
 	file := o.Bytes()
-	sum := organisation.SHA256(file)
+	sum := aggregate.HashOf(string(file))
 	if err == nil && sum == was.SHA256 && was.Rev == over {
 		return nil
 	}

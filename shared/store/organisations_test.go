@@ -98,7 +98,7 @@ func TestAnOrganisationStandsOnceItIsSaved(t *testing.T) {
 	entries := w.audit(t)
 	expect.Must(t, len(entries) == 1, "%d entries", len(entries))
 	expect.Is(t, entries[0].Action, tenancy.AuditOrganisationSaved)
-	for _, part := range []string{`"people":30`, `"people_added":30`, `"sha256":"` + organisation.SHA256(o.Bytes()) +
+	for _, part := range []string{`"people":30`, `"people_added":30`, `"sha256":"` + aggregate.HashOf(string(o.Bytes())) +
 		`"`} {
 		expect.That(t, strings.Contains(string(entries[0].Details), part), "lacks %s: %s", part, entries[0].Details)
 	}

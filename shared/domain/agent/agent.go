@@ -2,6 +2,7 @@
 package agent
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -76,10 +77,7 @@ func (d Definition) May(t ActionType) bool {
 
 // Label returns the agent's display name.
 func (d Definition) Label() string {
-	if label := d.Metadata["label"]; label != "" {
-		return label
-	}
-	return d.ID
+	return cmp.Or(d.Metadata["label"], d.ID)
 }
 
 // Codex is the id of the agent that is the default if no other is.
@@ -150,9 +148,7 @@ func define(custom []Definition, reachable func(Definition) bool) []Definition {
 		}
 		taken = append(taken, d.ID)
 		d.Metadata = maps.Clone(d.Metadata)
-		if d.Model == "" {
-			d.Model = UsualModel(d.Provider)
-		}
+		d.Model = cmp.Or(d.Model, UsualModel(d.Provider))
 		if d.IsDefault && chosen == "" {
 			chosen = d.ID
 		}
@@ -162,9 +158,7 @@ func define(custom []Definition, reachable func(Definition) bool) []Definition {
 			defs = append(defs, d)
 		}
 	}
-	if chosen == "" {
-		chosen = Codex
-	}
+	chosen = cmp.Or(chosen, Codex)
 	for i := range defs {
 		defs[i].IsDefault = defs[i].ID == chosen
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"maps"
 	"net"
 	"net/url"
@@ -72,10 +73,7 @@ func (d Definition) reachable(allow []string) bool {
 	if err != nil {
 		return false
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	at := net.JoinHostPort(u.Hostname(), port)
 	return d.Provider == HTTP && u.Scheme == "https" ||
 		slices.ContainsFunc(allow, func(a string) bool { return strings.EqualFold(a, at) })

@@ -184,7 +184,7 @@ var Moves = aggregate.Moves[Status]{
 	Abandoned: {},
 }
 
-// TeamStatus is the status of a team; see TeamMoves.
+// TeamStatus is the status of a team, which ends once.
 type TeamStatus string
 
 const (
@@ -192,9 +192,6 @@ const (
 	TeamEnded   TeamStatus = "ended"  // with a scored round
 	TeamFailed  TeamStatus = "failed" // without a scored round
 )
-
-// TeamMoves lists the statuses that may follow a team's status.
-var TeamMoves = aggregate.Moves[TeamStatus]{TeamRunning: {TeamEnded, TeamFailed}, TeamEnded: {}, TeamFailed: {}}
 
 // SummaryStatus is the status of an execution_summary.
 type SummaryStatus string

@@ -224,9 +224,6 @@ func (w *Work) End(exit ExitReason, why aggregate.Reason, detail string, now tim
 	if w.Best() != nil {
 		to = TeamEnded
 	}
-	if !TeamMoves.Allows(w.Team.Status, to) {
-		return aggregate.Change{}, fmt.Errorf("team %s cannot become %s: %w", w.Team.Status, to, aggregate.ErrConflict)
-	}
 	c.Team.Status, c.Team.ExitReason, c.Team.Reason, c.Team.Detail, c.Team.EndedAt = to, exit, why,
 		shortened(detail, maxDetail), &c.Now
 	return c.done(), nil

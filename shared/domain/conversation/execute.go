@@ -93,6 +93,11 @@ func (a *Aggregate) Release(id, invocation string, now time.Time) (aggregate.Cha
 	default:
 		return a.end(x, Result{Status: ActionFailed, Error: ReasonNotBegun}, now)
 	}
+	return a.freed(x, now)
+}
+
+// freed gives up the action's claim, so that the next invocation may claim it.
+func (a *Aggregate) freed(x *Action, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	n := *x
 	n.Claim = nil
@@ -170,8 +175,7 @@ func (a *Aggregate) late(x *Action, r Result, now time.Time) (aggregate.Change, 
 	n.Late, n.Lines, n.Dropped = &r, r.Lines, r.Dropped
 	n.steps(r.Pushed)
 	if n.Pushed != nil && n.Pushed.Look != nil { // nobody needs to look any more
-		pushed := *n.Pushed
-		pushed.Look, n.Pushed = nil, &pushed
+		n.look(nil, n.Pushed.Unseen)
 	}
 	c.Put(&n)
 	c.say(n.toldLate(r, c.Conversation.Locale)) // nobody waits for an answer to it
@@ -240,9 +244,8 @@ func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	case x.leased(now):
 		return aggregate.Change{}, aggregate.ErrInFlight
-	}
-	if c, freed, err := a.again(x, now); freed {
-		return c, err
+	case x.Pushed != nil && x.NotBegun+1 < mostNotBegun:
+		return a.freed(x, now)
 	}
 	return a.lost(x, now)
 }

@@ -101,21 +101,6 @@ func (x *Action) steps(to *Pushed) {
 	}
 }
 
-// again frees the claim of a push that was cut off, so that the next invocation goes on with it. false: it was tried
-// too often, or is no push.
-func (a *Aggregate) again(x *Action, now time.Time) (aggregate.Change, bool, error) {
-	if x.Pushed == nil || x.NotBegun+1 >= mostNotBegun {
-		return aggregate.Change{}, false, nil
-	}
-	c := a.begin(now)
-	n := *x
-	n.Claim = nil
-	n.NotBegun++
-	c.Put(&n)
-	out, err := c.done()
-	return out, true, err
-}
-
 // Unsure returns the action with this id if nobody knows what of its pull request is there.
 func (a *Aggregate) Unsure(id string) *Action {
 	if x := a.Action(id); x != nil && x.Pushed != nil && x.Outcome == OutcomeUnknown {
@@ -143,11 +128,10 @@ func (a *Aggregate) Check(id string, by aggregate.Actor, p aggregate.Policy, now
 	c := a.begin(now)
 	c.progress()
 	c.active()
-	n, pushed := *x, *x.Pushed
-	pushed.Look, pushed.Unseen = &Look{By: by.ID, At: c.Now}, ""
-	n.Pushed = &pushed
+	n := *x
+	n.look(&Look{By: by.ID, At: c.Now}, "")
 	c.Put(&n)
-	c.auditAction(by, AuditLooked, x, map[string]any{"branch": pushed.Branch})
+	c.auditAction(by, AuditLooked, x, map[string]any{"branch": x.Pushed.Branch})
 	return c.done()
 }
 
@@ -165,12 +149,14 @@ func (a *Aggregate) Looking() *Action {
 // lookWhatIsThere has a run look what is there of a push that is withdrawn: no invocation is left that knows whether
 // its branch was made.
 func (n *Action) lookWhatIsThere(by string, now time.Time) {
-	if n.Pushed == nil || n.Pushed.Commit == "" {
-		return
+	if n.Pushed != nil && n.Pushed.Commit != "" {
+		n.look(&Look{By: by, At: now}, "")
 	}
+}
+
+func (n *Action) look(wanted *Look, unseen aggregate.Reason) {
 	pushed := *n.Pushed
-	pushed.Look, pushed.Unseen = &Look{By: by, At: now}, ""
-	n.Pushed = &pushed
+	pushed.Look, pushed.Unseen, n.Pushed = wanted, unseen, &pushed
 }
 
 // Found records what a look found: the result of an action whose outcome was unknown, or of one that was withdrawn.
@@ -204,8 +190,7 @@ func (a *Aggregate) looked(run int, id string, unseen aggregate.Reason) (*Action
 	if a.Head.Run != run || x == nil || x.ActionID != id {
 		return nil, aggregate.ErrMoved
 	}
-	is, pushed := *x, *x.Pushed
-	pushed.Look, pushed.Unseen = nil, unseen
-	is.Pushed = &pushed
+	is := *x
+	is.look(nil, unseen)
 	return &is, nil
 }

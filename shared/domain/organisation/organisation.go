@@ -7,9 +7,7 @@ package organisation
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/csv"
-	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
@@ -212,10 +210,4 @@ func (o *Organisation) Bytes() []byte {
 	w := csv.NewWriter(&b)
 	_ = w.WriteAll(o.Rows(language.English)) // to memory: it can't fail
 	return b.Bytes()
-}
-
-// SHA256 is the hexadecimal SHA-256 of a file.
-func SHA256(file []byte) string {
-	sum := sha256.Sum256(file)
-	return hex.EncodeToString(sum[:])
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -55,9 +56,7 @@ func (c *Conditions) unsure(f *Facts, listed map[string][]string) (label string,
 	for _, name := range c.Names() {
 		if c.unknown(name, f, listed[name]) {
 			delete(may.Labels, name)
-			if label == "" {
-				label = name
-			}
+			label = cmp.Or(label, name)
 		}
 	}
 	if label == "" && !who || !may.hold(f) {

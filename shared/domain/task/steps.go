@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -63,10 +64,7 @@ func checkSteps(steps []Step) error {
 
 // Name returns the step's title, or its description if it has no title.
 func (s Step) Name() string {
-	if s.Title != "" {
-		return s.Title
-	}
-	return s.Description
+	return cmp.Or(s.Title, s.Description)
 }
 
 // Hash returns the SHA-256 of everything that a person stamps: tools, raw input, order, flags, and the tools' effect,

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -126,12 +127,8 @@ func (i Integration) next(
 	if i.Status != Connected && i.Status != Disconnected && i.Status != Broken {
 		return i, Change{}, aggregate.Problem{Field: "status", Code: "must be connected, disconnected or error"}
 	}
-	if i.ID == "" {
-		i.ID = id
-	}
-	if i.Metadata == "" {
-		i.Metadata = "{}"
-	}
+	i.ID = cmp.Or(i.ID, id)
+	i.Metadata = cmp.Or(i.Metadata, "{}")
 	i.UpdatedAt = moment(now)
 	i.Rev++
 	c := Change{Tenant: i.TenantID, Writes: []Write{{Row: i, Over: i.Rev - 1}}}

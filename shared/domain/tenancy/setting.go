@@ -73,8 +73,6 @@ func SettingNamed(name string) (Setting, bool) {
 	return x, ok
 }
 
-var withUnit = language.InEach("%s (%s)", "%s (%s)")
-
 // LogName returns the setting's name in the audit log.
 func (x Setting) LogName(locale string) string {
 	w := x.Says.In(locale)
@@ -84,7 +82,7 @@ func (x Setting) LogName(locale string) string {
 	case w.Unit == "":
 		return w.Label
 	}
-	return fmt.Sprintf(withUnit.In(locale), w.Label, w.Unit)
+	return w.Label + " (" + w.Unit + ")"
 }
 
 // Member is a field of a struct under its JSON name.

@@ -191,9 +191,7 @@ func (x Settings) Save(was SettingsRow, id string, by aggregate.Actor, now time.
 	if diff == nil {
 		return was.Settings(), c, nil
 	}
-	if was.ID != "" {
-		id = was.ID
-	}
+	id = cmp.Or(was.ID, id)
 	x.Rev, x.UpdatedAt, x.UpdatedBy = was.Rev+1, moment(now), by.ID
 	x.RulesRev, x.Ruled = was.RulesRev, was.Ruled
 	c.Writes = append(c.Writes, x.put(was.TenantID, id))

@@ -75,15 +75,11 @@ const MaxContestTools = 20
 // constraint that is not among known, the constraints of the tool's catalog entry.
 func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known []Constraint) (ToolPermission,
 	Change, error) {
-	if p.Constraints == "" {
-		p.Constraints = "{}"
-	}
+	p.Constraints = cmp.Or(p.Constraints, "{}")
 	if err := p.check(known); err != nil {
 		return p, Change{}, err
 	}
-	if p.ID == "" {
-		p.ID = id
-	}
+	p.ID = cmp.Or(p.ID, id)
 	p.UpdatedAt = moment(now)
 	if p.Rev == 0 {
 		p.CreatedAt = p.UpdatedAt
