@@ -11,7 +11,6 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 )
@@ -29,14 +28,6 @@ type Payloads interface {
 type conversationCards struct {
 	said    Said
 	results Payloads
-}
-
-func (conversationCards) Place(a aggregate.Aggregate) (Place, bool) {
-	s := card.ConversationOf(a).Conversation
-	if s == nil {
-		return Place{}, false
-	}
-	return Place{Team: s.TeamID, Thread: s.ThreadTS}, true
 }
 
 // live adds the console's address, and the last lines of a running action's output, which grows without a commit.
@@ -94,17 +85,6 @@ func (k conversationCards) Opened(
 // Outcome returns nothing: a person who talks with an agent has the answer in the thread.
 func (conversationCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
 
-// Copy draws a copy. If its action is no longer in the conversation, the copy stays unchanged.
-func (conversationCards) Copy(
-	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
-) (card.Message, bool) {
-	t := card.ConversationOf(a)
-	if aggregate.Find(t.Actions, c.Subject) == nil {
-		return card.Message{}, false
-	}
-	return card.Copy(t, c, s, link, now), true
-}
-
 // status sends Slack the agent's state, each time, since another process may have sent another one. If it fails, cards
 // and copies are drawn anyway.
 func (d *drawing) status(ctx context.Context) {
@@ -121,9 +101,9 @@ func (d *drawing) status(ctx context.Context) {
 	case !t.Head.Resting:
 		st = slackapi.AgentProcessing
 	}
-	err := d.Slack.SetAgentStatus(ctx, is.Channel, d.place.Thread, st, is.Title)
+	err := d.Slack.SetAgentStatus(ctx, is.Channel, d.root, st, is.Title)
 	if waits := card.AgentReads(t, d.settings); err == nil && waits != "" {
-		err = d.Slack.SetWaiting(ctx, is.Channel, d.place.Thread, waits)
+		err = d.Slack.SetWaiting(ctx, is.Channel, d.root, waits)
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "the status is not shown", d.ref.Log(), "status", st, "err", err)

@@ -56,12 +56,15 @@ func (d *drawing) direct(ctx context.Context, c *aggregate.Card) error {
 	}
 	set, link := d.settings, card.Page(d.Console, d.ref) // who is asked need not be in the channel
 	if c.CardType == task.CardOutcome {                  // no card, but a message to one person
-		set.Locale = d.who.Language(ctx, d.Slack, d.place.Team, c.User, set.Locale, d.Now())
+		set.Locale = d.who.Language(ctx, d.Slack, d.a.Origin().Team, c.User, set.Locale, d.Now())
+	}
+	if t, is := d.a.(*task.Aggregate); is {
+		set.Locale = t.Language(set.Locale)
 	}
 	if !asks {
 		link = d.origin(ctx, c)
 	}
-	m, ok := d.kind.Copy(d.a, d.standsNow(c), set, link, d.Now())
+	m, ok := card.Copy(d.a, d.standsNow(c), set, link, d.Now())
 	hash := card.Hash(m)
 	if !ok || c.State == aggregate.CardPosted && c.Hash == hash {
 		return nil
@@ -73,7 +76,7 @@ func (d *drawing) direct(ctx context.Context, c *aggregate.Card) error {
 	if err != nil {
 		return err
 	}
-	m, _ = d.kind.Copy(opened, d.standsNow(c), set, link, d.Now())
+	m, _ = card.Copy(opened, d.standsNow(c), set, link, d.Now())
 	return d.send(ctx, c, m, hash)
 }
 
@@ -121,10 +124,8 @@ func (d *drawing) addDirects(ctx context.Context) error {
 
 // owes reports whether a message's person is asked now.
 func (d *drawing) owes(c *aggregate.Card) bool {
-	q, waits := d.a.Asks()
-	g := d.a.GateAt(q.Key)
-	return waits && q.Key == c.Subject && g != nil &&
-		(c.Stage == 0 || card.Owes(circulation.Walk(g.Circulating()), d.standsNow(c)))
+	q, st, s := d.turn()
+	return s != nil && q.Key == c.Subject && (c.Stage == 0 || card.Owes(st, d.standsNow(c)))
 }
 
 // turn returns the gate that waits, where it stands, and its present stage; nil: nobody is asked.
@@ -145,37 +146,25 @@ func (d *drawing) asked(ctx context.Context) (rows []*aggregate.Card, err error)
 	if s == nil {
 		return nil, nil
 	}
-	sent := 0
-	add := func(c *aggregate.Card) {
-		if aggregate.Find(d.a.Common().Copies, c.Key()) == nil {
-			rows = append(rows, c)
-		}
-	}
+	copies := d.a.Common().CopiesOf(q.Key)
 	if s.Mode == circulation.ModeSettings {
-		if len(d.a.Common().CopiesOf(q.Key)) > 0 {
+		if len(copies) > 0 {
 			return nil, nil
 		}
 		users, err := d.approvers(ctx, q)
-		if err != nil {
-			return nil, err
-		}
 		for _, user := range users {
-			add(&aggregate.Card{CardType: q.Kind, Subject: q.Key, User: user})
+			rows = append(rows, &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: user})
 		}
-		return rows, nil
-	}
-	for _, c := range d.a.Common().CopiesOf(q.Key) {
-		if c.Stage == st.Present {
-			sent++
-		}
+		return rows, err
 	}
 	for _, p := range st.Owes() {
-		add(&aggregate.Card{CardType: q.Kind, Subject: q.Key, User: p.User, Stage: st.Present})
+		rows = append(rows, &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: p.User, Stage: st.Present})
 	}
-	for _, c := range d.standing(q, st) {
-		add(c)
-	}
-	return rows[:min(len(rows), max(0, mostAsked-sent))], nil
+	rows = slices.DeleteFunc(append(rows, d.standing(q, st)...), func(c *aggregate.Card) bool {
+		return aggregate.Find(copies, c.Key()) != nil
+	})
+	copies = slices.DeleteFunc(copies, func(c *aggregate.Card) bool { return c.Stage != st.Present })
+	return rows[:min(len(rows), max(0, mostAsked-len(copies)))], nil
 }
 
 // standing returns the rows of those who stand in now for somebody who owes the present stage a stamp.

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -45,20 +46,10 @@ type Rows interface {
 
 // Kind draws the cards of one kind of aggregate.
 type Kind interface {
-	// Place returns where the cards belong. It returns false for a torn read, whose rows come from two commits.
-	Place(a aggregate.Aggregate) (Place, bool)
 	// Opened reads contents that are needed only for a card whose message changes.
 	Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error)
-	// Copy draws a direct message: a line, if its person isn't asked any more. It returns false if it stays unchanged.
-	Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (card.Message, bool)
 	// Outcome returns the message that tells the requester how it ended, or nil if none is due.
 	Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card
-}
-
-type Place struct {
-	Team     string
-	Thread   string
-	Accepted bool // the deployment is known to serve this workspace
 }
 
 type Slack interface {
@@ -82,7 +73,7 @@ type drawing struct {
 	*Handler
 	ref      aggregate.Ref
 	kind     Kind
-	place    Place
+	root     string // of the thread of its cards
 	a        decide.Subject
 	head     *aggregate.Head // of a
 	settings tenancy.Settings
@@ -101,7 +92,7 @@ type drawing struct {
 // draw posts or updates each card whose content has changed, and then the copies of cards in direct messages. If the
 // aggregate changes meanwhile, another message asks for the rest.
 func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.Head, r receipt) error {
-	d, known, err := h.load(ctx, ref, asked)
+	d, err := h.load(ctx, ref, asked)
 	if err != nil {
 		return err
 	}
@@ -109,7 +100,7 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.H
 	if err := d.doubt(ctx, rows, r); err != nil {
 		return err
 	}
-	if err = d.show(ctx, known); err != nil && d.unsaved == 0 && len(rows) > 0 {
+	if err = d.show(ctx); err != nil && d.unsaved == 0 && len(rows) > 0 {
 		if err := d.Rows.GaveBack(ctx, ref, rows[0].Key(), r.named(r.nth)); err != nil {
 			slog.WarnContext(ctx, "note the receipt", ref.Log(), "err", err)
 		}
@@ -136,17 +127,14 @@ func (d *drawing) doubt(ctx context.Context, rows []*aggregate.Card, r receipt) 
 }
 
 // show does what draw says with what was loaded.
-func (d *drawing) show(ctx context.Context, known bool) (err error) {
+func (d *drawing) show(ctx context.Context) (err error) {
 	if k, is := d.kind.(conversationCards); is {
 		if d.a, err = k.live(ctx, d.a, d.Console); err != nil {
 			return err
 		}
 	}
-	if !known {
-		if errors.Is(d.a.Readable(d.Now()), aggregate.ErrNotFound) {
-			return fmt.Errorf("only its head is left: %w", aggregate.ErrNotFound)
-		}
-		return errors.New("it is not known yet where the cards go") // a torn read
+	if d.a.Origin().Team == "" { // only its head is left, or was read
+		return fmt.Errorf("where the cards go: %w", d.a.Readable(d.Now()))
 	}
 	if ours, err := d.ours(ctx); err != nil || !ours {
 		return err
@@ -168,23 +156,21 @@ func (d *drawing) show(ctx context.Context, known bool) (err error) {
 	return d.shown(ctx)
 }
 
-// load begins the drawing of an aggregate, and reports whether the place of its cards is known. A query may return a
-// head that is newer than the rows, and that head must not be recorded as shown: only one that was there before the
-// query, which the message names. A later commit sends its own message.
-func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.Head) (
-	d *drawing, known bool, err error,
-) {
-	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID()}
+// load begins the drawing of an aggregate. A query may return a head that is newer than the rows, and that head must not
+// be recorded as shown: only one that was there before the query, which the message names. A later commit sends its own
+// message.
+func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.Head) (*drawing, error) {
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
-		return nil, false, fmt.Errorf("load %s: %w", ref.Kind, err)
+		return nil, fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
-	d.a = a.(decide.Subject) // of every kind in Kinds
-	head := *d.a.Root().Common()
+	head := *a.Root().Common()
 	head.Rev, head.Redraws = min(head.Rev, before.Rev), min(head.Redraws, before.Redraws)
-	d.head = &head
-	d.place, known = d.kind.Place(d.a)
-	return d, known, nil
+	d := &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), head: &head}
+	if d.a = a.(decide.Subject); d.a.Origin().Team != "" { // of every kind in Kinds
+		_, d.root = d.a.Beginning()
+	}
+	return d, nil
 }
 
 // shown records that Slack shows the task at head, unless nothing would follow from that.
@@ -287,7 +273,7 @@ func (d *drawing) thread(c *aggregate.Card) string {
 	if c.User != "" && !c.TellsGroup() {
 		return ""
 	}
-	return d.place.Thread
+	return d.root
 }
 
 func (d *drawing) about(c *aggregate.Card) slackapi.Metadata {
@@ -341,13 +327,14 @@ func (d *drawing) person(c *aggregate.Card) string {
 
 // language returns the language that a person has chosen by now, for messages that only they see. A drawing asks once.
 func (d *drawing) language(ctx context.Context, user string) string {
-	return d.fresh.Language(ctx, d.Slack, d.place.Team, user, d.settings.Locale, d.Now())
+	return d.fresh.Language(ctx, d.Slack, d.a.Origin().Team, user, d.settings.Locale, d.Now())
 }
 
-// ours reports whether the deployment serves the workspace of the cards, as it does for every accepted task. Nothing is
+// ours reports whether the deployment serves the workspace of the cards, as it does of what it accepted. Nothing is
 // sent to any other workspace, and its cards count as shown.
 func (d *drawing) ours(ctx context.Context) (bool, error) {
-	if d.place.Accepted {
+	t, is := d.a.(*task.Aggregate)
+	if _, call := d.a.(*call.Aggregate); call || is && (t.Head.AcceptedAt != nil || t.Task != nil) {
 		return true, nil
 	}
 	ours, err := slackapi.HomeWorkspace{Slack: d.Slack, Rows: d.Store}.Serves(ctx, d.ref.Tenant)

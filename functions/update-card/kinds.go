@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"ringi/shared/decide"
@@ -11,7 +10,6 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 )
 
@@ -23,15 +21,6 @@ type Results interface {
 type taskCards struct {
 	results Results
 	links   decide.InboxLinks
-}
-
-func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
-	t := a.(*task.Aggregate)
-	if t.Request == nil {
-		return Place{}, false
-	}
-	return Place{Team: t.Request.TeamID, Thread: t.Request.ThreadTS, Accepted: t.Head.AcceptedAt != nil || t.Task != nil},
-		true
 }
 
 // Opened reads the large arguments of a waiting step, which never change, and the links of a reminder.
@@ -81,29 +70,8 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}
 }
 
-// Copy draws a copy of a card. If a task is retried, the message about its end stays unchanged until it ends again.
-func (taskCards) Copy(
-	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
-) (card.Message, bool) {
-	t := a.(*task.Aggregate)
-	if c.CardType == task.CardOutcome && !strings.HasPrefix(c.Subject, card.ReturnedCopy) &&
-		(t.Head.Ended == nil || c.Subject != outcome) {
-		return card.Message{}, false
-	}
-	s.Locale = t.Language(s.Locale)
-	return card.Copy(t, c, s, link, now), true
-}
-
 // callCards draws the cards of calls that outside agents ask for, those of a key and a day in one thread.
 type callCards struct{}
-
-func (callCards) Place(a aggregate.Aggregate) (Place, bool) {
-	x := a.(*call.Aggregate).Call
-	if x == nil {
-		return Place{}, false
-	}
-	return Place{Team: x.TeamID, Thread: x.ThreadTS, Accepted: true}, true
-}
 
 func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.Card) (aggregate.Aggregate, error) {
 	return a, nil
@@ -121,11 +89,4 @@ func (callCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 		return nil
 	}
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: x.Answers}
-}
-
-// Copy draws a copy of the card, or what tells of it.
-func (callCards) Copy(
-	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
-) (card.Message, bool) {
-	return card.Copy(a, c, s, link, now), true
 }

@@ -38,13 +38,16 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	}
 	now := d.Now()
 	held, err := d.Rows.ClaimCard(ctx, d.ref, c.Key(), d.by, now, now.Add(-stale))
-	if isOther(err) {
-		return wait(held, now)
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return d.postClaimed(ctx, c, m, hash)
+	case !errors.Is(err, store.ErrClaimed):
 		return fmt.Errorf("claim: %w", err)
+	case held.State == aggregate.CardPosting && held.ClaimedAt != nil:
+		// it usually takes a moment, and later cards wait behind this message
+		return later{min(soon, max(time.Second, held.ClaimedAt.Add(stale).Sub(now))), "another invocation is posting"}
 	}
-	return d.postClaimed(ctx, c, m, hash)
+	return errFaster
 }
 
 // postClaimed posts a card that this drawing has claimed.
@@ -87,15 +90,6 @@ func (d *drawing) afterClaim(cause string) error {
 	return later{max(0, d.tried.Add(stale+clocks).Sub(d.Now())), cause}
 }
 
-// wait makes the message return when another invocation should have posted the card. That usually takes a moment, and
-// the task's later cards wait behind this message.
-func wait(held aggregate.Card, now time.Time) error {
-	if held.State == aggregate.CardPosting && held.ClaimedAt != nil {
-		return later{min(soon, max(time.Second, held.ClaimedAt.Add(stale).Sub(now))), "another invocation is posting"}
-	}
-	return later{0, "another invocation was faster"}
-}
-
 // keep saves the timestamp of the card's message. If this invocation has lost the claim, it deletes its own message,
 // but only if the row already names another. Otherwise a later invocation finds and adopts this one.
 func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) error {
@@ -104,7 +98,7 @@ func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) 
 		all = nil
 	}
 	err := d.Rows.PostedCard(ctx, d.ref, c.Key(), d.by, ts, c.Channel, hash, all)
-	if !isOther(err) {
+	if !errors.Is(err, store.ErrClaimed) {
 		if err != nil {
 			return d.afterClaim(fmt.Sprintf("save the message: %s", err))
 		}
@@ -120,7 +114,7 @@ func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) 
 			d.log(c).ErrorContext(ctx, "a second message stays", "ts", ts, "err", err)
 		}
 	}
-	return later{0, "another invocation was faster"}
+	return errFaster
 }
 
 // look searches for a post whose outcome is unknown, after a moment. If the message is not there, the claim remains,
@@ -154,6 +148,9 @@ func (d *drawing) look(
 	d.release(ctx, c)
 	return errNotPosted
 }
+
+// errFaster: another invocation has the row.
+var errFaster = later{0, "another invocation was faster"}
 
 // errNotPosted is an error of Slack's own at a post. The next try comes soon, each later one after a longer wait.
 var errNotPosted = errors.New("slack failed at the post")
@@ -226,9 +223,6 @@ func (d *drawing) suggest(ctx context.Context, c *aggregate.Card) {
 	}
 }
 
-// isOther reports whether another invocation has claimed the row.
-func isOther(err error) bool { return errors.Is(err, store.ErrClaimed) }
-
 // update changes a card's message. If the message is deleted or can't be changed any more, update posts a new one.
 func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
 	d.unsaved++
@@ -247,7 +241,7 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		}
 		d.unsaved--
 		if row.MessageTS != "" || row.Drawn != c.Drawn { // another drawing showed a state that may be later
-			return later{0, "another invocation was faster"}
+			return errFaster
 		}
 		fresh := *c
 		fresh.State, fresh.MessageTS, fresh.Hash = aggregate.CardNone, "", ""
@@ -278,7 +272,7 @@ func (d *drawing) save(ctx context.Context, c *aggregate.Card, hash string, all 
 		return err
 	}
 	d.unsaved--
-	if isOther(err) {
+	if errors.Is(err, store.ErrClaimed) {
 		err = errors.Join(err, d.Store.Redraw(ctx, d.ref))
 	}
 	return err
@@ -303,8 +297,8 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	}
 	err = d.Rows.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.head.Rev, d.Now())
 	switch {
-	case isOther(err):
-		return later{0, "another invocation was faster"}
+	case errors.Is(err, store.ErrClaimed):
+		return errFaster
 	case err != nil:
 		return fmt.Errorf("mark as unreachable: %w", err)
 	}

@@ -54,7 +54,7 @@ func Buttons() map[string]Button {
 		card.CancelCall:         End(),
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
 		card.CheckAction:        {Act: on((*conversation.Aggregate).Check), Withdraws: true},
-		card.MakeRequest:        {Act: on((*conversation.Aggregate).MakeRequest), Withdraws: true},
+		card.MakeRequest:        {Act: on((*conversation.Aggregate).MakeRequest)},
 		card.ReopenConversation: {Act: onWhole((*conversation.Aggregate).Reopen)},
 	}
 }

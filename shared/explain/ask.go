@@ -55,10 +55,12 @@ type WayWords struct{ Follows, Submit, Example string }
 type Cancelling struct{ Title, Text, Yes, No string }
 
 type askWords struct {
-	Why     string              // asks for a reason
-	Lost    string              // whose stamps end with a rejection
-	Ways    map[string]WayWords // by what follows
-	Cancels map[aggregate.CardType]Cancelling
+	Why  string              // asks for a reason
+	Lost string              // whose stamps end with a rejection
+	Ways map[string]WayWords // by what follows
+
+	Again, AgainMade, AgainRejected, AgainUnknown string // of a call that is asked for once more: how the first ended
+	Cancels                                       map[aggregate.CardType]Cancelling
 }
 
 var askWordsOf = language.Catalog[askWords]{Files: &texts, Folder: "texts/asks"}
@@ -108,4 +110,22 @@ func Cancels(locale string, kind aggregate.CardType) Cancelling {
 		kind = task.CardTask
 	}
 	return askWordsOf.In(locale).Cancels[kind]
+}
+
+// Again says of a call that is asked for once more how the first ended.
+func (s Surface) Again(x *call.Call) string {
+	w := askWordsOf.In(s.Locale)
+	switch was := x.Was; {
+	case x.Again == "":
+		return ""
+	case was == nil:
+		return w.Again
+	case was.Unknown:
+		return w.AgainUnknown
+	case was.By != "":
+		return fill(w.AgainRejected, "who", s.Marks.Person(was.By), "text", s.Marks.Text(was.Why, maxDetail))
+	case was.Status == call.Granted || was.Status == conversation.ActionSucceeded:
+		return w.AgainMade
+	}
+	return w.Again
 }

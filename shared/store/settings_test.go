@@ -3,14 +3,11 @@ package store
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
@@ -39,46 +36,6 @@ func testSettings(t *testing.T, st *taskStore) {
 
 	t.Run("a change is saved with the entry that names the fields", func(t *testing.T) { testSettingsSaved(t, st, owner) })
 	t.Run("what is refused, and what is there, writes nothing", func(t *testing.T) { testNothingToSave(t, st, owner) })
-	t.Run("an agent that can't be read keeps no settings from being read",
-		func(t *testing.T) { testSettingsWithAgents(t, st) })
-}
-
-func inMap(name string, v types.AttributeValue) types.AttributeValue {
-	return &types.AttributeValueMemberM{Value: table.Item{name: v}}
-}
-
-// A row may have been edited by hand.
-func testSettingsWithAgents(t *testing.T, st *taskStore) {
-	entry := func(id string, more table.Item) *types.AttributeValueMemberM {
-		it := table.Item{"id": table.Text(id), "provider": table.Text("openai"),
-			"capabilities": &types.AttributeValueMemberL{Value: []types.AttributeValue{table.Text("code")}},
-			"later":        table.Number(1)}
-		maps.Copy(it, more)
-		return &types.AttributeValueMemberM{Value: it}
-	}
-	for i, name := range []string{"agents", "aiAgents"} {
-		tenant := fmt.Sprintf("01AGENTS%d", i)
-		write(t, st, table.Item{
-			"PK": table.Text("TENANT#" +
-				tenant), "SK": table.Text("SETTINGS"), "type": table.Text("settings"), "schema_version": table.Number(1),
-			"rev": table.Number(4),
-			"config": &types.AttributeValueMemberM{Value: table.Item{"name": table.Text("新"), "of_another": table.Text("x"),
-				"aiSessions": inMap("cache", inMap("enabled", &types.AttributeValueMemberBOOL{Value: true})),
-				name: &types.AttributeValueMemberL{Value: []types.AttributeValue{
-					entry("a", table.Item{"isDefault": &types.AttributeValueMemberBOOL{Value: true}}), table.Text("b"), entry("c",
-						table.Item{"capabilities": table.Text("code")}),
-				}}}},
-		})
-		got := expect.Value(st.Settings(t.Context(), tenant))(t)
-		expect.Must(t, len(got.Agents) == 3 && got.Agents[0].IsDefault && got.AISessions.Cache.Enabled && got.Name == "新" &&
-			got.MaxVersions == 5, "%s: %+v", name, got)
-		defs := agent.Definitions(got.Agents, nil)
-		expect.That(t, len(defs) == 3 && agent.Default(defs).ID == "a" && got.Agents[1].Problems()[0].Field == "entry" &&
-			got.Agents[2].Problems()[0].Field == "capabilities", "%s: %+v", name, defs)
-		got.Agents, got.MaxVersions = got.Agents[:1], 3
-		saved := expect.Value(st.SaveSettings(t.Context(), tenant, got, approver(), at()))(t)
-		expect.Same(t, saved, expect.Value(st.Settings(t.Context(), tenant))(t))
-	}
 }
 
 func testSettingsSaved(t *testing.T, st *taskStore, owner tenancy.Tenant) {

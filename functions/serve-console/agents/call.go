@@ -35,6 +35,7 @@ type callData struct {
 	Kind                               string // whether it reads or writes
 	Does                               *subject.Effect
 	Exactly                            string // its arguments, as they are stamped
+	Again                              string // how the same call ended that it repeats
 	Approved, Ended, Because, Returned string
 	Failed                             bool // Ended says that something went wrong
 }
@@ -114,6 +115,7 @@ func drawnCall(x *call.Call, by subject.Reader, surface explain.Surface, words w
 	if p.Kind = explain.CallKind(x.Access, by.Locale); x.Elsewhere {
 		p.Kind = words.Say("runs_elsewhere")
 	}
+	p.Again = surface.Again(x)
 	p.ended(x, by, surface, words)
 	return p
 }

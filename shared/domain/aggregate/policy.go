@@ -125,6 +125,17 @@ func (p Policy) Retry(by Actor, requester string) error {
 	return p.Request(by)
 }
 
+// RetryFrom is Retry of what a gate settled. Under a rule whoever is asked to approve it may, but no other approver.
+func (p Policy) RetryFrom(g *Gate, by Actor, requester string) error {
+	if !g.Ruled() || by.ID == requester || by.Type != ActorUser {
+		return p.Retry(by, requester)
+	}
+	if err := p.Request(by); err != nil || g.asks(by.ID) {
+		return err
+	}
+	return ErrNotAllowed{RuleOffRoute}
+}
+
 // Withdraw returns ErrNotAllowed if by may not cancel. The requester and every approver may.
 func (p Policy) Withdraw(by Actor, requester string) error {
 	if by.Type == ActorSystem {

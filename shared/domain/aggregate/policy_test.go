@@ -117,6 +117,26 @@ func TestWhoMayActOnAGate(t *testing.T) {
 	refusedBy(t, err, aggregate.RuleNotListed, "another hand")
 }
 
+// Under a rule the people of its route have a write made again or say that it arrived, and no other approver.
+func TestWhoMayRetryWhatARouteSettled(t *testing.T) {
+	rule, asks := routed(), routed()
+	asks.Terms.Rule = nil
+	anybody := aggregate.Policy{Team: "T", Mode: aggregate.ApproversChannel}
+	for name, c := range map[string]struct {
+		gate aggregate.Gate
+		by   aggregate.Actor
+		want aggregate.Rule
+	}{
+		"who is asked":         {rule, person("B", outside), ""},
+		"the requester":        {rule, person(requester, outside), ""},
+		"a member":             {rule, person("U_OTHER"), aggregate.RuleOffRoute},
+		"a guest on the route": {rule, person("A", guest), aggregate.RuleGuest},
+		"without a rule":       {asks, person("U_OTHER"), ""},
+	} {
+		refusedBy(t, anybody.RetryFrom(&c.gate, c.by, requester), c.want, name)
+	}
+}
+
 // A reason has one to a thousand characters, whatever blanks stand around it. One in which nobody can see a character
 // is empty, whatever invisible characters it has.
 func TestAReasonHasOneToAThousandCharacters(t *testing.T) {

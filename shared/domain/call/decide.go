@@ -24,14 +24,14 @@ func (a *Aggregate) Readable(time.Time) error {
 
 func (a *Aggregate) Origin() aggregate.Origin { return a.Call.Origin() }
 
-// Beginning is the call's card, which begins its thread or stands in that of the key's day.
+// Beginning returns the call's card, once it is posted, and the thread that it begins or, of the key's day, stands in.
 func (a *Aggregate) Beginning() (message, thread string) {
 	for _, c := range a.Cards {
 		if c.MessageTS != "" {
 			return c.MessageTS, cmp.Or(a.Call.ThreadTS, c.MessageTS)
 		}
 	}
-	return "", ""
+	return "", a.Call.ThreadTS
 }
 
 func (a *Aggregate) Askers() []string {

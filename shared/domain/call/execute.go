@@ -151,7 +151,7 @@ func (a *Aggregate) Confirm(id string, by aggregate.Actor, p aggregate.Policy, n
 	if x == nil || x.CallID != id {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	if err := p.Retry(by, a.Head.Requester); err != nil {
+	if err := p.RetryFrom(&x.Gate, by, a.Head.Requester); err != nil {
 		return aggregate.Change{}, err
 	}
 	switch {

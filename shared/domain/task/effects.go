@@ -202,16 +202,19 @@ func (a *Aggregate) goOn(id string, by aggregate.Actor, p aggregate.Policy, now 
 	if e.ID != id {
 		return aggregate.Change{}, a.retried(id, by)
 	}
-	if err := p.Retry(by, a.Head.Requester); err != nil {
+	process := a.ProcessOf(e)
+	if process == nil {
+		return aggregate.Change{}, aggregate.ErrConflict
+	}
+	if err := p.RetryFrom(&process.Gate, by, a.Head.Requester); err != nil {
 		return aggregate.Change{}, err
 	}
-	process := a.ProcessOf(e)
 	switch {
 	case a.Head.Ended == nil:
 		return aggregate.Change{}, ErrNothingToRetry
 	case a.Head.Ended.As != TaskFailed:
 		return aggregate.Change{}, a.ended()
-	case e.Status != ExecutionFailed || process == nil:
+	case e.Status != ExecutionFailed:
 		return aggregate.Change{}, aggregate.ErrConflict
 	case !e.AttemptsLeft():
 		return aggregate.Change{}, ErrMaxAttempts

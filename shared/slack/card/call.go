@@ -23,19 +23,17 @@ type callWords struct {
 	doingHeads
 	Granted string
 
-	Agent                                  string // who asks, and who answers for it
-	Reason                                 string // in the agent's words
-	NoReason                               string
-	Here                                   string // what an approval does
-	There                                  string
-	Tool                                   string // of a call that runs elsewhere
-	Again                                  string // it is meant to be made once more, and how the first ended
-	AgainMade, AgainRejected, AgainUnknown string
-	Taken                                  string // what is known of a grant that was taken
-	Unused                                 string // of one that wasn't
-	Made                                   string // what the result names
-	ByAgent                                string // the agent cancelled it
-	Cancelled, Refused                     string // to who answers for the key: people did, or the rules
+	Agent              string // who asks, and who answers for it
+	Reason             string // in the agent's words
+	NoReason           string
+	Here               string // what an approval does
+	There              string
+	Tool               string // of a call that runs elsewhere
+	Taken              string // what is known of a grant that was taken
+	Unused             string // of one that wasn't
+	Made               string // what the result names
+	ByAgent            string // the agent cancelled it
+	Cancelled, Refused string // to who answers for the key: people did, or the rules
 }
 
 var callWordsOf = language.Catalog[callWords]{Files: &embedded, Folder: "texts/calls"}
@@ -111,27 +109,10 @@ func (d drawing) callContent(most int) body {
 	return d.callBody(c.Payload(), title, most)
 }
 
-// again says of a call that is asked for once more how the first ended.
-func (d drawing) again(x *call.Call) string {
-	switch was := x.Was; {
-	case x.Again == "":
-		return ""
-	case was == nil:
-		return d.calls.Again
-	case was.Unknown:
-		return d.calls.AgainUnknown
-	case was.By != "":
-		return fill(d.calls.AgainRejected, "who", d.w.mention(was.By), "text", or(inline(was.Why, maxAbout), d.w.None))
-	case was.Status == call.Granted || was.Status == conversation.ActionSucceeded:
-		return d.calls.AgainMade
-	}
-	return d.calls.Again
-}
-
 // aboutCall says who asks and who answers for it, and why.
 func (d drawing) aboutCall() []slack.Block {
 	x, c, reason := d.outside.Call, d.calls, d.calls.NoReason
-	agent, again := d.asksFor(), d.again(d.outside.Call)
+	agent, again := d.asksFor(), d.w.surface().Again(d.outside.Call)
 	left := maxSection - units(agent+again+c.Reason)
 	if said := inline(x.Reason, min(left, 4*call.MaxReason)); said != "" {
 		reason = fill(c.Reason, "text", said)

@@ -100,7 +100,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 	at := tenancy.Settings{Locale: locale}
 	review, _ := card.DialogsOf(long.Aggregate).Review(card.Review{ID: long.Head.CallID, TaskID: long.Head.CallID}, locale)
 	told := func(o *outside) card.Message {
-		return card.Copy(o.Aggregate, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: "U_SATO"}, at,
+		return copyOf(o.Aggregate, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: "U_SATO"}, at,
 			"https://example.slack.com/archives/C1/p1", o.now)
 	}
 	all := map[string]any{
@@ -134,7 +134,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"unused":    granted.do(granted.Expire(begunAt.AddDate(0, 1, 0))).shown(locale),
 		"dialog":    card.DialogsOf(sent.Aggregate).Rejection(of, locale), "whole": review,
 		"more": card.DialogsOf(sent.Aggregate).More(of, true, true, locale),
-		"copy": card.Copy(onRoute.Aggregate, &aggregate.Card{CardType: call.Card, Subject: call.Key, User: "U_TANAKA",
+		"copy": copyOf(onRoute.Aggregate, &aggregate.Card{CardType: call.Card, Subject: call.Key, User: "U_TANAKA",
 			Stage: 1, Channel: "D1"}, at, "https://example.slack.com/archives/C1/p1", onRoute.now),
 	}
 	return all

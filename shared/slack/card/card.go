@@ -112,7 +112,8 @@ type drawing struct {
 	settled bool // nobody decides any more about what is drawn
 	done    bool // it was done
 
-	beneath bool            // what is drawn stands below what names it
+	beneath bool            // what is drawn stands below what names the request
+	headed  bool            // and what is drawn of a call, below what names its tool
 	copy    *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread
 	first   bool            // it is the first copy to its person
 }

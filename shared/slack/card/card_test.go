@@ -321,3 +321,12 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 	expect.NoError(t, json.Unmarshal([]byte(strings.NewReplacer(append(pairs, more...)...).Replace(string(b))), &v))
 	return v
 }
+
+// copyOf draws a direct message that has changed.
+func copyOf(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) card.Message {
+	m, changed := card.Copy(of, c, s, link, now)
+	if !changed {
+		panic("nothing is drawn of " + c.Subject)
+	}
+	return m
+}

@@ -18,19 +18,21 @@ import (
 
 // Copy draws what one person gets of a card in their direct messages: while they are asked, the same with the same
 // buttons, below a line that says who asked and leads to the card; once that is over for them, that line and how it
-// stands. Of other types of c it says how something ended or was decided. link may be empty.
-func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
-	w := askWordsOf.In(s.Locale)
+// stands. Of other types of c it says how something ended or was decided. link may be empty. It returns false for what
+// stays unchanged: the end of a task that goes on, an action that is no longer in the conversation.
+func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (Message, bool) {
 	switch a := of.(type) {
 	case *task.Aggregate:
-		d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
+		w, d := askWordsOf.In(s.Locale), drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
 		switch key, back := strings.CutPrefix(c.Subject, ReturnedCopy); {
 		case back:
-			return returnedTo(a, key, s, link, Around{}, now)
+			return returnedTo(a, key, s, link, Around{}, now), true
+		case c.CardType == task.CardOutcome && a.Head.Ended == nil:
+			return Message{}, false
 		case c.CardType == task.CardOutcome:
-			return outcomeOf(a, s, link, now)
+			return outcomeOf(a, s, link, now), true
 		case c.CardType == aggregate.CardDecided:
-			return d.decided(c, link)
+			return d.decided(c, link), true
 		}
 		who := d.w.mention(a.Head.Requester)
 		from := fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w, d.w.Quoted), "who", who)
@@ -39,17 +41,20 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 		if g != nil && len(m.Attachments[0].Blocks.BlockSet) > 1 {
 			m.Text = fill(w.CopyText, "text", m.Text, "who", who) + w.until(g.Terms.DecideBy)
 		}
-		return m
+		return m, true
 	case Conversation:
-		w = askWordsOf.In(a.locale(s))
+		if aggregate.Find(a.Actions, c.Subject) == nil {
+			return Message{}, false
+		}
+		w := askWordsOf.In(a.locale(s))
 		from := fill(w.ConversationFrom, "title", conversationTitle(a.Aggregate.Conversation, w), "who",
 			wordsOf.In(w.Locale).mention(a.Aggregate.Conversation.Opener), "agent",
 			inline(a.Aggregate.Conversation.AgentID, maxTool))
-		return drawingOf(a, s, now).talkFace(c).copied(a.GateAt(c.Subject), from, link, w)
+		return drawingOf(a, s, now).talkFace(c).copied(a.GateAt(c.Subject), from, link, w), true
 	case *call.Aggregate:
-		return drawCall(a, Around{}, s, s.Locale, now).callCopy(c, link, w)
+		return drawCall(a, Around{}, s, s.Locale, now).callCopy(c, link, askWordsOf.In(s.Locale)), true
 	}
-	return Message{}
+	return Message{}, false
 }
 
 // copied is a card in direct messages, below the line that says who asked; that line and how it stands, if the gate

@@ -33,7 +33,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	if d.done && s.Final {
 		says = s.Done()
 	}
-	if first := strong(d.line(says)); !d.beneath || lead.Act != "" || lead.Order == 0 || s.Unreadable() != "" {
+	if first := strong(d.line(says)); !d.headed || lead.Act != "" || lead.Order == 0 || s.Unreadable() != "" {
 		d.put(&top, 1, lead, append(d.unsaid(s), first)...)
 	}
 	d.put(&top, 1, lead, quotation(lead.Words)...)
@@ -105,7 +105,7 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 
 // unsaid is the request's title where it isn't known what steps do: what a tool is called says little.
 func (d drawing) unsaid(s explain.Sum) []string {
-	if s.Told() || s.Lead.Order == 0 || d.beneath || d.a.Task == nil {
+	if s.Told() || s.Lead.Order == 0 || d.beneath || d.headed || d.a.Task == nil {
 		return nil
 	}
 	return []string{fill(d.w.Request, "text", or(inline(d.a.Task.Title, maxListTitle), d.w.Untitled))}
@@ -229,7 +229,7 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 	if !ok { // it stands as it is
 		return d.unread(b, most).with(body{blocks: sectionOf([]string{fill(d.w.Final, "text", s.Unreadable())})}), s
 	}
-	d.beneath = true
+	d.headed = true
 	out = d.effects(s, "", most)
 	if len(hidden) > 0 {
 		for i, name := range hidden {

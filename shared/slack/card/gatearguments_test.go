@@ -256,7 +256,7 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		expect.That(t, (strings.Count(text, link+">") == 1) == links, "%s is a link once: %v", url, !links)
 		expect.That(t, strings.Contains(text, "https://evil.example/ と "), "what isn't a result is a link: %s", text)
 		s.Head.Ended = &task.Ended{As: task.TaskCompleted, At: s.now}
-		told := card.Copy(s.Aggregate, &aggregate.Card{CardType: task.CardOutcome}, defaults, "", s.now)
+		told := copyOf(s.Aggregate, &aggregate.Card{CardType: task.CardOutcome}, defaults, "", s.now)
 		expect.That(t, strings.Contains(drawn(told.Attachments[0].Blocks.BlockSet), link+">") == links,
 			"%s is a link for the requester: %v", url, !links)
 	}

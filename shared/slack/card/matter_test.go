@@ -267,7 +267,7 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 	copyOf := func(s *scenario) card.Message {
 		c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ReturnedCopy + task.ProcessKey(1),
 			User: s.Head.Requester}
-		return card.Copy(s.Aggregate, c, set, "https://x.slack.com/archives/C1/p1", s.now)
+		return copyOf(s.Aggregate, c, set, "https://x.slack.com/archives/C1/p1", s.now)
 	}
 	return map[string]any{
 		"dialog_form": card.RefillModal(s.Aggregate, of, locale, kinds), "copy": copyOf(s),

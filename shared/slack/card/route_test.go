@@ -106,7 +106,7 @@ func (s *scenario) copyOf(user string, stage int) *aggregate.Card {
 func copied(s *scenario, c *aggregate.Card, locale string) card.Message {
 	set := tenancy.DefaultSettings()
 	set.Locale = locale
-	return card.Copy(s.Aggregate, c, set, "https://x.slack.com/archives/C0HR/p1", s.now)
+	return copyOf(s.Aggregate, c, set, "https://x.slack.com/archives/C0HR/p1", s.now)
 }
 
 func copiesOnARoute(t *testing.T, locale string) map[string]card.Message {

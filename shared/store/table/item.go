@@ -1,7 +1,6 @@
 package table
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"strconv"
@@ -148,37 +147,7 @@ func FromColumns(it Item, into any) (Item, error) {
 			it = maps.Clone(it)
 			delete(it, "credentials")
 		}
-	case *tenancy.SettingsRow:
-		return takeAgents(it, &v.Config)
 	}
-	return it, nil
-}
-
-// takeAgents reads the agents from a settings item separately, so that one invalid agent doesn't make all settings
-// unreadable. It also accepts the names that the specification's file uses.
-func takeAgents(it Item, into *tenancy.Settings) (Item, error) {
-	config, ok := it["config"].(*types.AttributeValueMemberM)
-	if !ok {
-		return it, nil
-	}
-	fields := maps.Clone(config.Value)
-	for other, name := range map[string]string{"aiAgents": "agents", "aiSessions": "ai_sessions"} {
-		if fields[name] == nil && fields[other] != nil {
-			fields[name] = fields[other]
-		}
-	}
-	if list, ok := fields["agents"].(*types.AttributeValueMemberL); ok {
-		plain, err := canonical(list)
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal([]byte(plain), &into.Agents); err != nil {
-			return nil, fmt.Errorf("read the agents: %w", err)
-		}
-	}
-	delete(fields, "agents")
-	it = maps.Clone(it)
-	it["config"] = &types.AttributeValueMemberM{Value: fields}
 	return it, nil
 }
 
