@@ -156,9 +156,9 @@ func (d *drawing) show(ctx context.Context) (err error) {
 	return d.shown(ctx)
 }
 
-// load begins the drawing of an aggregate. A query may return a head that is newer than the rows, and that head must not
-// be recorded as shown: only one that was there before the query, which the message names. A later commit sends its own
-// message.
+// load begins the drawing of an aggregate. A query may return a head that is newer than the rows, and that head must
+// not be recorded as shown: only one that was there before the query, which the message names. A later commit sends its
+// own message.
 func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.Head) (*drawing, error) {
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
