@@ -21,7 +21,7 @@ import (
 // that opens relies on the content's row, the settings' revision, the rows of the tools and of the organisation, so
 // what changed meanwhile is asked anew. Where the rules have ended meanwhile, the built-in one takes over.
 //
-// Askers are the requester, whoever filled in the form again, and who picked the draft; whose words models were shown
+// Askers are the requester and whoever filled in the form again; who picked the draft, or whose words models were shown,
 // is none. Whoever rejects asks for nothing, since one rejection would otherwise take an approver away from every later
 // version.
 //

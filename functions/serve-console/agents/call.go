@@ -52,7 +52,8 @@ func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	words, x := v.Texts("calls"), is.Call
 	channel := c.ChannelsOf(r.Context(), v, x.Origin(), v.Texts("task").Say("that_channel"))
-	by := subject.Reader{Locale: v.Locale, Settled: x.Status != conversation.ActionPending, Channel: channel(x.Channel)}
+	by := subject.Reader{Locale: v.Locale, Settled: x.Status != conversation.ActionPending,
+		Channel: channel(x.Channel), ChannelOf: channel}
 	var p callData
 	var surface explain.Surface
 	c.Naming(r.Context(), v, func(called func(id string) string) {

@@ -43,7 +43,7 @@ func testKeyOfItsLife(t *testing.T, w *consoletest.World) {
 	secret := regexp.MustCompile(`rk_[\w-]{43}`).FindString(made.Body)
 	door := regexp.MustCompile(`data-copy="(https?://[^/"]+)/mcp"`).FindStringSubmatch(made.Body)
 	expect.Must(t, len(door) == 2, "no address for MCP: %s", made.Body)
-	made.Holds(t, `data-copy="`+secret+`"`, `data-copy="`+door[1]+`/calls"`)
+	made.Holds(t, `data-copy="`+secret+`"`, `data-copy="`+door[1]+`"`)
 	k := expect.Value(w.Store.KeyBySecret(t.Context(), secret, w.Now()))(t)
 	expect.That(t, k.QuotaDay == 50 && k.Answers == webapi.Sato && len(k.Tools) == 2 && k.Team == w.Tenant.TeamID, "%+v",
 		k)

@@ -344,6 +344,8 @@ func (v version) rejected() face {
 		f := draw(w.IsDenied, v.ended())
 		f.colour = grey
 		return f
+	case v.beneath && v.replaced == "": // a direct message isn't changed again
+		return draw(w.IsRejected)
 	case v.replaced != "":
 		by = v.replaced
 		return draw(contestWords.In(w.Locale).Replaced, fill(w.NextVersion, "version", v.version+1))

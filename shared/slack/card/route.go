@@ -87,8 +87,13 @@ func (r routed) waits(notes ...string) []slack.Block {
 	case s == nil:
 		turn, more := r.bySettings()
 		return append(sectioned(turn), contextOf(append(notes, more))...)
-	case r.copy != nil:
-		return append(sectioned(r.yours(s)+r.until(s.DecideBy)), contextOf(append(notes, r.hint()))...)
+	}
+	amount := ""
+	if !r.said {
+		amount = r.Amount(r.plain)
+	}
+	if r.copy != nil {
+		return append(sectioned(r.yours(s)+r.until(s.DecideBy)), contextOf(append(notes, amount, r.hint()))...)
 	}
 	turn := fill(r.Words.Now, "owes", r.Owes(), "who", r.Owing(maxNamed))
 	left, alone := r.left()
@@ -99,10 +104,6 @@ func (r routed) waits(notes ...string) []slack.Block {
 	denies := r.Words.OneDenies
 	if r.step {
 		denies = r.Words.OneStops
-	}
-	amount := ""
-	if !r.said {
-		amount = r.Amount(r.plain)
 	}
 	notes = append(notes, amount, r.path(), fill(r.Words.Rule, "rule", r.RuleName())+" · "+denies,
 		cut(r.AskedToo(), maxNotes), cut(r.carried(), maxNotes))

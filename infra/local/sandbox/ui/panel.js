@@ -131,7 +131,7 @@ function when(time) {
 function facts(w) {
   if (!w.until && !w.writes) return null;
   return h("span.wait-facts", {},
-    h("span", {}, w.writes ? t("writes", { what: w.writes[language()] }) : t("unplanned")),
+    w.writes && h("span", {}, t("writes", { what: w.writes[language()] })),
     w.until && h("time", { dateTime: w.until, title: new Date(w.until).toLocaleString(language()) },
       t("due", { when: when(w.until) })));
 }
