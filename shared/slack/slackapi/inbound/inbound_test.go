@@ -330,9 +330,9 @@ func TestSignaturesAreComparedInConstantTime(t *testing.T) {
 			return true
 		})
 		ast.Inspect(file, func(n ast.Node) bool {
-			b, ok := n.(*ast.BinaryExpr)
-			expect.That(t, !ok || b.Op != token.EQL && b.Op != token.NEQ || !named(b.X, "signature") || empty(b.Y),
-				"%s: a signature is compared with %s", name, b.Op)
+			if b, ok := n.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) {
+				expect.That(t, !named(b.X, "signature") || empty(b.Y), "%s: a signature is compared with %s", name, b.Op)
+			}
 			return true
 		})
 	}
