@@ -26,12 +26,11 @@ const (
 )
 
 type keysPage struct {
-	web.Came
 	Rows           []keyRow
 	Of             tenancy.Key // that the form changes; without an id it makes one
 	Open           bool        // the form is
 	People, Places []web.Choice
-	Tools          web.Chooser
+	Tools          []web.Box
 	Elsewhere      string            // tools that are not Ringi's, in lines
 	Quota, Until   string            // as they were typed
 	Wrong          map[string]string // by field
@@ -85,17 +84,12 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		return err
 	}
 	channels := sight.Channels()
-	p.Open, p.Tools = p.Open || len(all) == 0, web.Chooser{Name: "tools", Few: true}
-	p.Door = web.Address(r)
+	p.Open, p.Tools, p.Door = p.Open || len(all) == 0, offered, web.Address(r)
 	own := slices.DeleteFunc(slices.Clone(p.Of.Tools), func(name string) bool {
 		return slices.ContainsFunc(offered, func(b web.Box) bool { return b.Value == name })
 	})
-	for _, b := range offered {
-		if b.On = slices.Contains(p.Of.Tools, b.Value); b.On {
-			p.Tools.Chosen = append(p.Tools.Chosen, b)
-		} else {
-			p.Tools.Found, p.Tools.Searched = append(p.Tools.Found, b), true
-		}
+	for i := range p.Tools {
+		p.Tools[i].On = slices.Contains(p.Of.Tools, p.Tools[i].Value)
 	}
 	p.Elsewhere = strings.Join(own, "\n")
 	if p.Places = placesOf(p.Of.Channel, channels, words); p.Of.ID == "" { // whose it is stays
@@ -108,7 +102,8 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	c.Naming(ctx, v, func(called func(id string) string) {
 		p.Rows = web.Each(all, func(k tenancy.Key) keyRow { return rowOf(k, words, called, channels, c.Now()) })
 	})
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "keys", Data: p, Came: p.Came}, "calls/keys")
+	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "keys", Data: p,
+		Came: web.Came{Conflict: p.Problem != "", Wrong: p.Wrong != nil}}, "calls/keys")
 }
 
 func rowOf(k tenancy.Key, words web.Texts, called func(id string) string, channels map[string]string,
@@ -147,13 +142,16 @@ func (c *Pages) offered(ctx context.Context, v *web.Viewer) (out []web.Box, err 
 		switch {
 		case !p.Allowed || own && !spec.Keyed():
 		case own:
-			out = append(out, web.Box{Value: p.ToolName, Text: spec.Title(v.Locale), Note: p.ToolName})
+			out = append(out, boxOf(p.ToolName, spec.Title(v.Locale)))
 		case p.Pin != nil:
-			out = append(out, web.Box{Value: p.ToolName, Text: cmp.Or(legible.OneLine(p.Pin.Title), p.ToolName),
-				Note: p.ToolName})
+			out = append(out, boxOf(p.ToolName, p.Pin.Title))
 		}
 	}
 	return out, err
+}
+
+func boxOf(name, title string) web.Box {
+	return web.Box{Value: name, Text: legible.OneLine(strings.TrimSpace(title + " (" + name + ")"))}
 }
 
 // saveKey makes a key, changes one or revokes it.
@@ -202,9 +200,9 @@ func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		return c.Done(w, r, keysPath, "saved")
 	case bad:
 		field, _, _ := strings.Cut(wrong.Field, "[")
-		p.Wrong, p.Came.Wrong = map[string]string{field: words.In("problems", field)}, true
+		p.Wrong = map[string]string{field: words.In("problems", field)}
 	case errors.Is(err, aggregate.ErrConflict) || revoked:
-		p.Problem, p.Came.Conflict = words.Say("conflict"), true
+		p.Problem = words.Say("conflict")
 	default:
 		return err
 	}

@@ -43,7 +43,6 @@ type organisationData struct {
 	More    int // posts that aren't shown
 	Columns []string
 	web.Faults
-	web.Came
 }
 
 func (c *OrganisationPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -71,8 +70,8 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 		d.Columns = append(d.Columns, header+t.List("about_lists", "columns")[i])
 	}
 	d.Faults = web.FaultsOf(web.Each(wrong, func(p aggregate.Problem) web.Fault { return faultOf(t, p) }))
-	d.Came = web.Came{Conflict: conflict, Wrong: len(wrong) > 0}
-	return c.Show(w, r, v, web.Document{Here: "organisation", Data: d, Came: d.Came}, "organisation")
+	came := web.Came{Conflict: conflict, Wrong: len(wrong) > 0}
+	return c.Show(w, r, v, web.Document{Here: "organisation", Data: d, Came: came}, "organisation")
 }
 
 // faultOf says what is wrong with a file, on which line and in which column.

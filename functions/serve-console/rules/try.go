@@ -122,12 +122,12 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	who := cmp.Or(d.Who, a.v.User)
 	if d.Who != "" {
 		if _, listed := a.members.Person(d.Who); !listed {
-			users, _, _ := a.members.Find(d.Who, 1)
-			if len(users) == 0 {
+			u, found := a.members.Find(d.Who)
+			if !found {
 				d.Fail = a.Say("try_nobody", "who", legible.OneLine(d.Who))
 				return nil
 			}
-			who = users[0].ID
+			who = u.ID
 		}
 	}
 	x := a.rules()

@@ -27,15 +27,11 @@ func testNoSettingBecomesMarkup(t *testing.T, w *consoletest.World) {
 	const evil = `"><script>alert(1)</script>`
 	f := opened(w)
 	for name := range f {
-		if name != "rev" && name != "act" {
+		if name != "rev" {
 			f.Set(name, evil)
 		}
 	}
-	f.Set("find.approvers.users", evil)
-	for _, act := range []string{"save", "search"} {
-		f.Set("act", act)
-		expect.That(t, !strings.Contains(b.Post(formPage, f).Body, "<script>alert"), "%s: markup of a user's", act)
-	}
+	b.Post(formPage, f).Says(t, http.StatusUnprocessableEntity).Lacks(t, "<script>alert")
 	b.Post("/console/settings/import", url.Values{"text": {"name: '</textarea>" + evil + "'\nx: 1"}}).
 		Says(t, http.StatusUnprocessableEntity).Lacks(t, "<script>alert")
 	b.Post(formPage, opened(w, "name", evil)).Says(t, http.StatusSeeOther)
@@ -130,7 +126,7 @@ func testAdmins(t *testing.T, w *consoletest.World) {
 		rev := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t).Rev
 		return b.Post("/console/settings/admins", url.Values{"act": {act}, "id": {id}, "rev": {fmt.Sprint(rev)}})
 	}
-	b.Get("/console/settings/admins?q="+url.QueryEscape("佐藤")).Says(t, http.StatusOK, "鈴木 一郎", "佐藤 花子")
+	b.Get("/console/settings/admins").Says(t, http.StatusOK, "鈴木 一郎").Holds(t, `<option value="`+webapi.Sato+`">佐藤 花子<`)
 	for id, act := range map[string]string{webapi.Guest: "add", webapi.Stranger: "add", webapi.Bot: "add", "@sato": "add",
 		"": "add", webapi.Suzuki: "remove", webapi.Sato: "x"} {
 		a := send(act, id)

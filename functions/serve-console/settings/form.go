@@ -15,8 +15,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi"
-	"ringi/shared/words/legible"
 )
 
 // formOf returns the inputs of settings. A list of rows is YAML, as in the file of settings.
@@ -89,7 +87,6 @@ func readRows(f tenancy.Field, text string) aggregate.Problems {
 type settingsData struct {
 	Tabs     []web.View
 	Rev      int
-	Conflict bool
 	Cut      bool // Slack has more people than are searched
 	Spent    string
 	Problems []web.Fault
@@ -106,8 +103,9 @@ type input struct {
 	Name, ID, Value string
 	Kind            tenancy.Kind
 	Choices         []web.Choice
-	Of              *web.Chooser // of people or groups
-	Example         string       // of a list of rows
+	People          bool      // or groups: the choices are whom somebody may add
+	Chosen          []web.Box // of people
+	Example         string    // of a list of rows
 	Problems        []string
 	Bound           string
 	Ruled           bool // rules decide it
@@ -133,7 +131,7 @@ func (t settingsTexts) tabs(here string) []web.View {
 }
 
 func (t settingsTexts) page(p settingsPage, m *people.Members) settingsData {
-	d := settingsData{Tabs: t.tabs(settingsPath), Rev: p.now.Rev, Conflict: p.conflict, Cut: m.More}
+	d := settingsData{Tabs: t.tabs(settingsPath), Rev: p.now.Rev, Cut: m.More}
 	for _, wrong := range p.problems {
 		base, _, _ := strings.Cut(wrong.Field, "[")
 		label := t.label(wrong.Field)
@@ -168,12 +166,10 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Memb
 			return web.Choice{Value: value, Text: t.value(x.Name, value), Chosen: in.Value == value}
 		})
 	case tenancy.KindPeople, tenancy.KindGroups:
-		query := ""
-		if searches(p.form) {
-			query = p.form.Get("find." + x.Name)
+		if in.Choices = web.MembersToChoose(*m, "", "", ""); x.Kind == tenancy.KindGroups {
+			in.Choices = t.groups(m)
 		}
-		c := t.choose(m, x.Kind == tenancy.KindGroups, x.Name, web.Ticked(p.form[x.Name]), query)
-		in.Of = &c
+		in.People, in.Chosen = true, t.chosen(m, in.Choices, web.Ticked(p.form[x.Name]))
 	case tenancy.KindWhole:
 		most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + in.Unit)
 		in.Bound = t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)
@@ -199,53 +195,35 @@ func idAt(form url.Values, field string) string {
 	return ""
 }
 
-// choose returns a chooser of people, or of user groups, by their ids. An empty query searches for nobody.
-func (t settingsTexts) choose(m *people.Members, groups bool, name string, ids []string, query string) web.Chooser {
-	names := map[string]string{}
-	for _, u := range m.People {
-		names[u.ID] = legible.OneLine(u.Name)
-	}
-	web.Distinct(names)
-	box := func(id string, on bool) web.Box {
-		b := t.boxOf(m, id, on)
-		b.Text = cmp.Or(names[id], b.Text)
-		return b
-	}
-	c := web.Chooser{Name: name, Query: query, Searched: strings.TrimSpace(query) != "",
-		Chosen: web.Each(ids, func(id string) web.Box { return box(id, true) })}
-	users, found, more := m.Find(query, web.MostFound)
-	all := web.Each(users, func(u slackapi.User) string { return u.ID })
-	if groups {
-		all = web.Each(found, func(g slackapi.Group) string { return g.ID })
-	}
-	for _, id := range all {
-		if c.Searched && !slices.Contains(ids, id) {
-			c.Found = append(c.Found, box(id, false))
+// groups are the user groups that may be chosen.
+func (t settingsTexts) groups(m *people.Members) (all []web.Choice) {
+	for _, g := range m.Groups {
+		if !g.Disabled {
+			all = append(all, web.Choice{Value: g.ID,
+				Text: fmt.Sprintf("%s (@%s, %s)", g.Name, g.Handle, t.Say("members", "n", g.Count))})
 		}
 	}
-	c.More = c.Searched && more
-	return c
+	return all
 }
 
-// boxOf returns the checkbox of a current or possible approver, with the reason if they can't be one.
-func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
-	b := web.Box{Value: id, Text: nameOf(m, id), On: on}
-	u, isUser := m.Person(id)
-	g, isGroup := m.Group(id)
-	var rule string
-	switch {
-	case isUser:
-		rule = m.Rule(u)
-	case isGroup:
-		b.Text = fmt.Sprintf("%s (@%s, %s)", g.Name, g.Handle, t.Say("members", "n", g.Count))
-		if g.Disabled {
-			rule = "no_group"
+// chosen are people or user groups by their ids, with the reason if they can't be chosen.
+func (t settingsTexts) chosen(m *people.Members, offered []web.Choice, ids []string) []web.Box {
+	return web.Each(ids, func(id string) web.Box {
+		b := web.Box{Value: id, Text: nameOf(m, id), On: true}
+		if i := slices.IndexFunc(offered, func(c web.Choice) bool { return c.Value == id }); i >= 0 {
+			b.Text = offered[i].Text
+			return b
 		}
-	case !m.More || strings.HasPrefix(id, "S"):
-		b.Note = t.Say("unlisted")
-	}
-	if rule != "" {
-		b.Note, b.Off = t.problem(aggregate.Problem{Code: rule}), !on
-	}
-	return b
+		u, isUser := m.Person(id)
+		_, isGroup := m.Group(id)
+		switch {
+		case isUser:
+			b.Note = t.problem(aggregate.Problem{Code: m.Rule(u)})
+		case isGroup:
+			b.Note = t.problem(aggregate.Problem{Code: "no_group"})
+		case !m.More || strings.HasPrefix(id, "S"):
+			b.Note = t.Say("unlisted")
+		}
+		return b
+	})
 }

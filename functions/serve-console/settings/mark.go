@@ -222,7 +222,6 @@ type markData struct {
 	Free                bool
 	Amount, Why         string // of the example
 	Labels              []string
-	web.Came
 }
 
 // markRow is an argument with what it is for.
@@ -234,7 +233,7 @@ type markRow struct {
 func (c *Pages) showMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable, f markForm,
 	wrong []aggregate.Problem, came web.Came) error {
 	t, p := markTexts{v.Texts("tool-mark")}, m.row
-	d := markData{Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Foreign: m.foreign(), Came: came,
+	d := markData{Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Foreign: m.foreign(),
 		Stale: p.Mark != nil && p.Mark.Version != m.version, Currency: f.Currency, Free: f.Free, Example: f.Example}
 	pointers, said := arguments(m.schema)
 	for i, at := range f.At {

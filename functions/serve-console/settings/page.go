@@ -59,11 +59,11 @@ func (c *Pages) opened(r *http.Request, v *web.Viewer) (settingsPage, error) {
 	return settingsPage{now: now, form: formOf(now)}, err
 }
 
-// save saves the typed values. It shows them again if they have problems, if somebody else saved changes
-// meanwhile, or if the form was a search. What must be asked and doesn't answer is an error: nothing is saved.
+// save saves the typed values. It shows them again if they have problems, or if somebody else saved changes
+// meanwhile. What must be asked and doesn't answer is an error: nothing is saved.
 func (c *Pages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
 	p.form = r.PostForm
-	if p.conflict = web.RevisionOf(p.form) != p.now.Rev; p.conflict || searches(p.form) {
+	if p.conflict = web.RevisionOf(p.form) != p.now.Rev; p.conflict {
 		return c.show(w, r, v, p)
 	}
 	x, unread := typed(p.form, p.now)
@@ -113,13 +113,6 @@ func (c *Pages) problems(ctx context.Context, v *web.Viewer, was tenancy.Setting
 func (c *Pages) keep(r *http.Request, v *web.Viewer, x tenancy.Settings) error {
 	_, err := c.Store.SaveSettings(r.Context(), v.Tenant, x, v.Actor(), c.Now())
 	return err
-}
-
-// searches reports whether the form searches for somebody. Pressing Enter in the search field does that too.
-func searches(form url.Values) bool {
-	act := form.Get("act")
-	return act == "search" || act == "enter" && form.Get("find.approvers.users")+
-		form.Get("find.approvers.usergroups") != ""
 }
 
 // unfit returns the problems of approvers who are added.
@@ -182,9 +175,10 @@ func apart(m *people.Members, id string) string {
 }
 
 type adminsData struct {
-	Rev  int
-	Tabs []web.View
-	web.Chooser
+	Rev     int
+	Tabs    []web.View
+	Chosen  []web.Box
+	Offered []web.Choice
 	Problem string
 }
 
@@ -203,8 +197,8 @@ func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
-	query := strings.TrimSpace(r.URL.Query().Get("q"))
-	data := adminsData{owner.Rev, t.tabs(adminsPath), t.choose(&m, false, "id", owner.Admins, query), problem}
+	offered := web.MembersToChoose(m, "", "", "")
+	data := adminsData{owner.Rev, t.tabs(adminsPath), t.chosen(&m, offered, owner.Admins), offered, problem}
 	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Came: web.Came{Wrong: problem != ""}}
 	return c.Show(w, r, v, d, "settings/admins")
 }

@@ -34,7 +34,6 @@ func opened(w *consoletest.World, change ...string) url.Values {
 	s := w.SettingsNow()
 	f := settings.FormOf(s)
 	f.Set("rev", fmt.Sprint(s.Rev))
-	f.Set("act", "save")
 	for i := 0; i+1 < len(change); i += 2 {
 		f[change[i]] = strings.Split(change[i+1], "|")
 	}
@@ -195,10 +194,7 @@ func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	mine := opened(w, "max_versions", "9", "fiscal_year_month", "１")
 	b.Post(formPage, opened(w, "max_versions", "7", "approval_timeout_hours", "24")).Says(t, http.StatusSeeOther)
-	for _, act := range []string{"search", "save"} {
-		mine.Set("act", act)
-		b.Post(formPage, mine).Says(t, http.StatusConflict).Holds(t, `name="max_versions" value="9"`, `value="１"`)
-	}
+	b.Post(formPage, mine).Says(t, http.StatusConflict).Holds(t, `name="max_versions" value="9"`, `value="１"`)
 	s := w.SettingsNow()
 	expect.That(t, s.MaxVersions == 7 && s.FiscalYearMonth != 1, "the second was saved over the first: %+v", s)
 	again := opened(w, "max_versions", "9", "fiscal_year_month", "１") // the rest as it is now
@@ -210,15 +206,12 @@ func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 
 func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	f := opened(w, "act", "search", "find.approvers.users", "佐藤花子", "find.approvers.usergroups", "承認",
-		"max_versions", "42")
-	b.Post(formPage, f).Says(t, http.StatusOK).Holds(t, `name="approvers.users" value="`+webapi.Sato+`">`,
-		`name="approvers.usergroups" value="`+webapi.Approvers+`">`, `value="42"`)
-	f.Set("act", "enter")
-	b.Post(formPage, f).Says(t, http.StatusOK)
-	expect.That(t, len(settingsChanges(w)) == 0, "Enter behind a name saves")
-	f.Set("find.approvers.users", "ゲスト")
-	b.Post(formPage, f).Says(t, http.StatusOK, ja.Rule("guest")).Holds(t, `value="`+webapi.Guest+`" disabled`)
+	b.Get(formPage).Holds(t, `<option value="`+webapi.Sato+`">佐藤 花子</option>`,
+		`<option value="`+webapi.Approvers+`">`).Lacks(t, `<option value="`+webapi.Guest+`"`)
+	f := opened(w, "approvers.users", "|"+webapi.Sato+"|"+webapi.Guest, "max_versions", "42")
+	b.Post(formPage, f).Says(t, http.StatusUnprocessableEntity, ja.Rule("guest")).Holds(t,
+		`name="approvers.users" value="`+webapi.Sato+`" checked>`, `value="42"`)
+	expect.That(t, len(settingsChanges(w)) == 0, "a guest is saved")
 }
 
 func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consoletest.World) {

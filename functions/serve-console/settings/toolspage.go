@@ -20,7 +20,6 @@ import (
 type toolsData struct {
 	Own     []ownTool
 	Servers []serverSum
-	web.Came
 }
 
 // ownTool is one of Ringi's own tools with the form of its permission.
@@ -70,12 +69,11 @@ func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 		return err
 	}
 	t := toolsTexts{v.Texts("tools")}
-	data := toolsData{Servers: serverSums(settings.MCPServers, rows),
-		Came: web.Came{Conflict: sent.conflict, Wrong: len(sent.wrong) > 0}}
+	data := toolsData{Servers: serverSums(settings.MCPServers, rows)}
 	for _, s := range catalog.All() {
 		data.Own = append(data.Own, t.own(v.Locale, s, tenancy.Standing(rows, v.Tenant, s.Name), sent))
 	}
-	d := web.Document{Here: "tools", Data: data, Status: data.Status()}
+	d := web.Document{Here: "tools", Data: data, Came: web.Came{Conflict: sent.conflict, Wrong: len(sent.wrong) > 0}}
 	return c.Show(w, r, v, d, "tools")
 }
 

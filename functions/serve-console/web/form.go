@@ -13,7 +13,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Came is what came of a form that was sent. Pages have it among their data, and answer with its status.
+// Came is what came of a form that was sent. Pages answer with its status.
 type Came struct {
 	Conflict bool // somebody else saved meanwhile
 	Wrong    bool // something in it
@@ -85,20 +85,6 @@ func FaultsOf(all []Fault) Faults {
 type Box struct {
 	Value, Text, Note string
 	On                bool
-	Off               bool // can't be chosen
-}
-
-// MostFound bounds what a chooser's search shows.
-const MostFound = 20
-
-// Chooser is a list of which some are chosen, with a search for others.
-type Chooser struct {
-	Name          string
-	Chosen, Found []Box
-	Query         string
-	Searched      bool
-	More          bool
-	Few           bool // all are shown: there is nothing to search
 }
 
 // Distinct writes its key behind each name that looks like another one.

@@ -158,9 +158,16 @@ func MembersToChoose(m people.Members, chosen, without, none string) (out []Choi
 	if none != "" {
 		out = append(out, Choice{Text: none, Chosen: chosen == ""})
 	}
+	names := map[string]string{}
 	for _, u := range m.People {
 		if m.Rule(u) == "" && u.ID != without {
-			out = append(out, Choice{Value: u.ID, Text: cmp.Or(u.Name, u.ID), Chosen: u.ID == chosen})
+			names[u.ID] = legible.OneLine(cmp.Or(u.Name, u.ID))
+		}
+	}
+	Distinct(names)
+	for _, u := range m.People {
+		if name := names[u.ID]; name != "" {
+			out = append(out, Choice{Value: u.ID, Text: name, Chosen: u.ID == chosen})
 		}
 	}
 	return out

@@ -140,23 +140,16 @@ func (m Members) Group(id string) (slackapi.Group, bool) {
 	return m.Groups[i], true
 }
 
-// Find returns up to most people and user groups whose name contains the text or whose id equals it; more reports
-// whether there are others. It ignores spaces and case. An empty text matches everybody.
-func (m Members) Find(text string, most int) (users []slackapi.User, groups []slackapi.Group, more bool) {
+// Find returns the first person whose name contains the text or whose id equals it. It ignores spaces and case.
+func (m Members) Find(text string) (slackapi.User, bool) {
 	want := folded(strings.TrimLeft(text, "@＠"))
-	for _, u := range m.People {
-		if !u.Bot && (strings.Contains(folded(u.Name), want) || strings.EqualFold(u.ID, want)) {
-			users = append(users, u)
-		}
+	i := slices.IndexFunc(m.People, func(u slackapi.User) bool {
+		return !u.Bot && (strings.Contains(folded(u.Name), want) || strings.EqualFold(u.ID, want))
+	})
+	if i < 0 {
+		return slackapi.User{}, false
 	}
-	for _, g := range m.Groups {
-		if !g.Disabled && (strings.Contains(folded(g.Name), want) || strings.Contains(folded(g.Handle), want) ||
-			strings.EqualFold(g.ID, want)) {
-			groups = append(groups, g)
-		}
-	}
-	more = len(users) > most || len(groups) > most
-	return users[:min(most, len(users))], groups[:min(most, len(groups))], more
+	return m.People[i], true
 }
 
 func folded(s string) string {
