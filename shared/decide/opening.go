@@ -22,8 +22,8 @@ import (
 // what changed meanwhile is asked anew. Where the rules have ended meanwhile, the built-in one takes over.
 //
 // Askers are the requester and whoever filled in the form again; who picked the draft, or whose words models were
-// shown, is none. Whoever rejects asks for nothing, since one rejection would otherwise take an approver away from every
-// later version.
+// shown, is none. Whoever rejects asks for nothing, since one rejection would otherwise take an approver away from
+// every later version.
 //
 // Before a step the rules are asked again about the request as a whole: this call as it is about to be made, earlier
 // ones as they were made, later ones as planned. So amounts in several steps count together, and no step meets a rule
