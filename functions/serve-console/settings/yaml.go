@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/language"
 )
 
 // MaxBytes is the largest file that is read.
@@ -180,7 +178,6 @@ func (r *reader) list(at string, n *yaml.Node, into reflect.Value) {
 // unread is the problem of a value that can't be read, by the type of the field.
 var unread = map[reflect.Kind]string{
 	reflect.Bool: "flag", reflect.Int: "whole", reflect.Float64: "number", reflect.String: "text",
-	reflect.Slice: "list",
 }
 
 // scalar reads a value only if it has the field's own kind: YAML 1.1 would read no as false and 1_0 as ten.
@@ -215,42 +212,21 @@ func scalar(n *yaml.Node, into reflect.Value) bool {
 func fieldNamed(v reflect.Value, name string) (reflect.Value, bool) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		if inlined(f) {
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && tag == "" {
 			if of, ok := fieldNamed(v.Field(i), name); ok {
 				return of, true
 			}
-		}
-		if tagOf(f) == name && name != "" {
+		} else if tag == name && name != "" && name != "-" {
 			return v.Field(i), true
 		}
 	}
 	return reflect.Value{}, false
 }
 
-// inlined reports whether the fields of a struct's field are the struct's own.
-func inlined(f reflect.StructField) bool { return f.Anonymous && f.Tag.Get("json") == "" }
-
-func tagOf(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	if name == "-" {
-		return ""
-	}
-	return name
-}
-
-var atLine = language.Regexp{Text: `line (\d+)`}
-
-// lineOf returns the line in an error of the YAML reader.
-func lineOf(err error) int {
-	text := err.Error()
-	if typed, ok := errors.AsType[*yaml.TypeError](err); ok && len(typed.Errors) > 0 {
-		text = typed.Errors[0]
-	}
-	m := atLine.Get().FindStringSubmatch(text)
-	if m == nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(m[1]) // digits
+// lineOf returns the line in an error of the YAML reader; 0: it names none.
+func lineOf(err error) (n int) {
+	_, _ = fmt.Sscanf(err.Error(), "yaml: line %d:", &n)
 	return n
 }
 
