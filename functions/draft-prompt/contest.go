@@ -156,7 +156,7 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	o = contest.Order{
 		Execution: contest.IDFor(ref, a.Prompt().Key()), Tenant: ref.Tenant, Title: a.Task.Title,
 		Locale:    a.Language(s.Locale),
-		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds,
+		MaxRounds: config.MaxRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds,
 		TimeoutSeconds: s.DraftContest.Seconds,
 		Budget:         budget, By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),
 	}

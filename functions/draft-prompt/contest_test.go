@@ -275,29 +275,23 @@ func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
 	expect.Is(t, strings.Join(reasons, ", "), "9月にして, DM も送って", "the model is told to follow")
 }
 
-// Where the settings allow one round, no judge is asked, so that nobody needs the judge's key or price.
-func TestAContestOfOneRoundOpensNoJudge(t *testing.T) {
+// A contest is ordered with at most as many rounds as the settings allow.
+func TestTheSettingsBoundTheRoundsOfAContest(t *testing.T) {
 	server := pipelinetest.Start(t)
 	files := fstest.MapFS{
 		models.SampleFile: {Data: []byte(
 			"[orchestrator]\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n")},
-		"t.toml":                {Data: []byte("[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'demo'\n")},
-		"e.toml":                {Data: []byte("default_model = 'demo'\n[[metrics]]\nname = 'Relevance'\n")},
-		"configs/judgment.toml": {Data: []byte("model = 'bedrock:anthropic.unpriced'\n")},
+		"t.toml": {Data: []byte("[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'demo'\n")},
+		"e.toml": {Data: []byte("default_model = 'demo'\n[[metrics]]\nname = 'Relevance'\n")},
 	}
-	for most, want := range map[int]string{1: task.StateAwaitContest, 3: task.StateAwaitPromptApproval} {
+	for _, most := range []int{1, 3} {
 		w := server.World(t)
 		w.Extracted()
 		w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.MaxRounds = true, most })
 		h, _ := contested(w)
 		h.Models = teamconfig.Models{}
 		h.Workspace = func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }
-		expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, want)
-		if want == task.StateAwaitContest {
-			o := ordered(t, w.Load().Prompt())
-			expect.That(t, o.MaxRounds == 1 && o.MinRounds == 1, "%+v", o)
-		} else {
-			expect.Has(t, w.Load().Prompt().Contest.Detail, "configs/judgment.toml")
-		}
+		expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitContest)
+		expect.Is(t, ordered(t, w.Load().Prompt()).MaxRounds, most)
 	}
 }

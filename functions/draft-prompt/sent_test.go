@@ -108,7 +108,7 @@ func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 	}
 }
 
-// geminiKey is a model secret with the key of the default evaluator and judge.
+// geminiKey is a model secret with the key of the default evaluator.
 type geminiKey struct{}
 
 func (geminiKey) Get(context.Context) (secret.ModelSecret, error) {
@@ -144,7 +144,7 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 		}}
 	of := tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}}
 	if c, err := h.config(t.Context(), of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
-		t.Errorf("without files of an evaluator and a judge: %+v, %v", c, err)
+		t.Errorf("without a file of an evaluator: %+v, %v", c, err)
 	}
 	forbidden = true
 	_, err := h.config(t.Context(), of)

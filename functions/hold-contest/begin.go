@@ -111,7 +111,7 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 		return store.Described{}, c, err
 	}
 	found = append(append(found, unopened...), h.Models.Readers(c, s.ContestSearch, s.unlisted)...)
-	d := store.Described{File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
+	d := store.Described{File: file, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
 	d.Wrong, d.Warnings, err = teamconfig.Texts(found, mostWrong, s.reader)
 	if err != nil || len(d.Wrong) > 0 {
 		return d, c, err // mistakes include names that are too long
@@ -138,7 +138,7 @@ func (h *Handler) begin(
 	o := contest.Order{
 		Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: d.Teams, Budget: x.Budget,
 		By:        x.By,
-		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds,
+		MaxRounds: config.MaxRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds,
 		TimeoutSeconds: x.Seconds,
 	}
 	if _, err := contest.Begin(o, h.Now()); err != nil {

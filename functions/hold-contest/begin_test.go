@@ -180,7 +180,7 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 		got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t)
 		expect.Must(t, got.Begun, "%+v", got)
 	}
-	expect.That(t, len(k.orders) == 1 && k.orders[0].MaxRounds == 1 && k.orders[0].MinRounds == 1 &&
+	expect.That(t, len(k.orders) == 1 && k.orders[0].MaxRounds == 1 &&
 		k.orders[0].TimeoutSeconds == 60 && k.orders[0].For == nil && strings.Contains(k.config, `"max_rounds":1`),
 		"began %+v with %.200s", k.orders, k.config)
 	for name, change := range map[string]func(*store.Alone){
@@ -283,7 +283,7 @@ func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 		"bedrock.toml": "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'nova.toml'\n",
 		"nova.toml":    "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:anthropic.claude-9-v1:0'\n",
 	}))
-	h.Models.Keys = keys(`{"anthropic":"sk-ant"}`) // of evaluator and judge
+	h.Models.Keys = keys(`{"anthropic":"sk-ant"}`) // of the evaluator
 	x := alone()
 	x.File, x.MaxRounds = "bedrock.toml", 3
 	got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t)
@@ -307,7 +307,6 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 			"'claude-sonnet-99'\n",
 		"e.toml": "default_model = 'gemini-2.5-flash'\n[[metrics]]\nname = 'Coverage'\n[[metrics]]\nname = " +
 			"'Relevance'\nmodel = 'o9'\n",
-		"configs/judgment.toml": "",
 	}))
 	x := alone()
 	x.File, x.MaxRounds = "c.toml", 3
@@ -326,18 +325,12 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 		`e.toml: evaluator.default_model: ` + noKey + `compatible.gemini, got "gemini-2.5-flash"`,
 		`e.toml: evaluator.metrics[1].model: ` + noKey + `openai, got "o9"`,
 		`e.toml: evaluator.metrics[1].model: ` + noPrice + `"o9"`,
-		`configs/judgment.toml: judgment.model: is not set, and the default, google-gla:gemini-2.5-flash, ` +
-			noKey + `compatible.gemini`,
 		`t.toml: teams[0].leader.model: ` + noKey + `openai, got "gpt-5.4"`,
 		`m.toml: teams[0].members[0].model: ` + noPrice + `"claude-sonnet-99"`,
 		`t.toml: teams[0].members[1].model: can't be called: the model secret has no address for compatible.box, ` +
 			`got "compatible:box/llama"`,
 		`t.toml: teams[0].members[1].model: ` + noPrice + `"compatible:box/llama"`,
 	}, wrong(`{"anthropic":"sk-ant"}`))
-	x.MaxRounds = 1 // no round needs a judge
-	for _, w := range wrong(`{"anthropic":"sk-ant"}`) {
-		expect.That(t, !strings.Contains(w, "judgment"), "%s", w)
-	}
 	if all := wrong(`{`); len(all) < 5 || !strings.Contains(all[0], "the model secret can't be read") {
 		t.Errorf("a malformed secret: %q", all)
 	}

@@ -51,8 +51,8 @@ type team struct {
 	own     teamconfig.Team
 }
 
-// Handle plays at most one round of the team in.Team, or asks the judge about the last one, and says whether the team
-// continues. If time runs out, the next invocation finishes that with the models' answers so far.
+// Handle plays at most one round of the team in.Team, and says whether the team continues. If time runs out, the next
+// invocation finishes that with the models' answers so far.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.KindStore.Load(ctx, in.Ref())
 	if err != nil {
@@ -80,9 +80,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	if err := t.read(ctx); err != nil {
 		return aggregate.Next{}, err
-	}
-	if w.ToJudge() != nil {
-		return t.judge(ctx, false)
 	}
 	return t.play(ctx)
 }
@@ -116,41 +113,13 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	out, err := runner.Score(ctx, play)
+	out, err := runner.Round(ctx, play)
 	if err != nil {
 		return t.broken(ctx, play.Number, err)
 	}
 	slog.InfoContext(ctx, "scored", "execution_id", out.Result.ExecutionID, "team_id", out.Result.TeamID,
 		"round_number", play.Number, "score", out.Result.EvaluationScore, "exit_reason", out.Exit)
 	return t.save(ctx, out)
-}
-
-// judge asks the judge about the last round, which is saved: people see it while the judge's vendor keeps the team
-// waiting. called says that this invocation has called models before.
-func (t *team) judge(ctx context.Context, called bool) (aggregate.Next, error) {
-	play, err := t.next(ctx)
-	if err != nil {
-		return aggregate.Next{}, err
-	}
-	last := len(play.History) - 1
-	result := play.History[last]
-	play.Number, play.History = result.RoundNumber, play.History[:last]
-	runner, err := t.runner(ctx)
-	if err != nil {
-		return aggregate.Next{}, err
-	}
-	out, err := runner.Judge(ctx, play, result, called)
-	if err != nil {
-		return t.broken(ctx, play.Number, err)
-	}
-	if t.work, err = t.Store.JudgeRound(ctx, t.work.Ref(), play.Number, out.ScoredRound); err != nil {
-		return aggregate.Next{}, fmt.Errorf("save the judgment of round %d: %w", play.Number, err)
-	}
-	// What the row says counts, since another invocation may have been faster.
-	if exit := t.work.Next(t.Now()); exit != "" {
-		return t.end(ctx, exit, contest.ReasonOf(exit), "")
-	}
-	return aggregate.Next{State: StateRound}, nil
 }
 
 func (t *team) runner(ctx context.Context) (round.Runner, error) {
@@ -163,7 +132,7 @@ func (t *team) runner(ctx context.Context) (round.Runner, error) {
 	}, err
 }
 
-// broken says how the team goes on after a round, or its judgment, that came to no end.
+// broken says how the team goes on after a round that came to no end.
 func (t *team) broken(ctx context.Context, number int, err error) (aggregate.Next, error) {
 	k := t.contest.Contest
 	log := slog.With("execution_id", k.ExecutionID, "team_id", t.work.Team.TeamID, "round_number", number)
@@ -184,7 +153,7 @@ func (t *team) broken(ctx context.Context, number int, err error) (aggregate.Nex
 	return aggregate.Next{}, fmt.Errorf("play round %d: %w", number, err)
 }
 
-// keeping opens models whose requests are stored as sent: the leader's, members', the evaluator's and the judge's.
+// keeping opens models whose requests are stored as sent: the leader's, members' and the evaluator's.
 func (t *team) keeping() round.Models {
 	models := t.Models(t.config.Prices)
 	if t.Prompts == nil {
@@ -212,19 +181,9 @@ func (t *team) next(ctx context.Context) (round.Play, error) {
 		return round.Play{}, fmt.Errorf("read the team's rounds: %w", err)
 	}
 	k, own := t.contest.Contest, t.work.Team
-	board, err := t.Store.Board(ctx, k.TenantID, store.ContestFilter{Execution: k.ExecutionID, Best: true}, "",
-		contest.MaxTeams)
-	if err != nil {
-		return round.Play{}, fmt.Errorf("read the board: %w", err)
-	}
 	play := round.Play{
-		Execution: k.ExecutionID, Team: t.own, Evaluator: t.config.Evaluator, Judgment: t.config.Judgment,
-		Prompt: k.UserPrompt,
-		Number: own.Rounds + 1, MaxRounds: own.MaxRounds, MinRounds: own.MinRounds, History: history, Until: own.DeadlineAt,
-		Locale: k.Locale,
-	}
-	for _, b := range board.Items {
-		play.Ranking = append(play.Ranking, round.Standing{TeamID: b.TeamID, Score: b.EvaluationScore})
+		Execution: k.ExecutionID, Team: t.own, Evaluator: t.config.Evaluator, Prompt: k.UserPrompt,
+		Number: own.Rounds + 1, MaxRounds: own.MaxRounds, History: history, Until: own.DeadlineAt, Locale: k.Locale,
 	}
 	if k.ForKind == task.Kind.Name { // people approve it on a card
 		play.Accept = fits
@@ -287,11 +246,8 @@ func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, err
 		return aggregate.Next{}, fmt.Errorf("save the round: %w", err)
 	}
 	t.work = w
-	switch {
-	case out.Exit != "":
+	if out.Exit != "" {
 		return t.end(ctx, out.Exit, "", "")
-	case out.ToJudge:
-		return t.judge(ctx, true)
 	}
 	return aggregate.Next{State: StateRound}, nil
 }

@@ -42,7 +42,7 @@ func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string)
 	o := storetest.Order(teams...)
 	o.Prompt, o.Budget, o.TeamTimeoutSeconds = prompt, budget, 60
 	c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo",
-		Weight: 1}}}, Judgment: teamconfig.Judgment{Model: "demo"}}
+		Weight: 1}}}}
 	for _, e := range o.Teams {
 		c.Teams = append(c.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1,
 			Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
@@ -99,13 +99,13 @@ func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 		exit   contest.ExitReason
 		rounds int
 	}{
-		"a": {contest.TeamEnded, contest.NoImprovementExpected, 4}, "b": {contest.TeamFailed, contest.TeamTimeout,
+		"a": {contest.TeamEnded, contest.MaxRoundsReached, 5}, "b": {contest.TeamFailed, contest.TeamTimeout,
 			0}, "c": {contest.TeamFailed, contest.PartialFailure, 0},
 		"d": {contest.TeamFailed, contest.PartialFailure, 0}, "e": {contest.TeamEnded, contest.PartialFailure, 1},
 	} {
 		got := w.team(a, id)
 		expect.That(t, got.Status == want.status && got.ExitReason == want.exit && got.Rounds == want.rounds &&
-			(want.exit == contest.NoImprovementExpected || got.Detail != ""), "%s: %+v", id, got)
+			(want.exit == contest.MaxRoundsReached || got.Detail != ""), "%s: %+v", id, got)
 	}
 	settled := expect.Value(w.store.Settle(t.Context(), a.Ref(), a.Head.Run))(t)
 	expect.That(t, settled.Summary != nil && settled.Summary.Status == contest.SummaryPartialFailure,
@@ -115,7 +115,7 @@ func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 
 func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
 	w := newWorld(t)
-	// With the judge the rounds cost 0.40, 0.50 and 0.50.
+	// A round costs 0.40.
 	a := w.begin("手順 demo: cost 0.10 contest", aggregate.USD(1), "a")
 	w.play(a, 1, 0)
 	got := w.team(a, "a")
@@ -198,7 +198,7 @@ func TestWhatEveryModelOfARoundIsSentIsKeptWithWhatItCost(t *testing.T) {
 			}
 		}}
 		ref := a.Ref()
-		for range 3 { // three rounds: nobody judges after the first
+		for range 3 {
 			expect.Value(h.Handle(t.Context(),
 				pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(t)
 		}
@@ -208,7 +208,7 @@ func TestWhatEveryModelOfARoundIsSentIsKeptWithWhatItCost(t *testing.T) {
 			expect.That(t, (u.Sent == nil) == (full != nil), "%s: %s was sent %+v", name, u.Made, u.Sent)
 			whose[strings.Split(u.Prompt, ".")[0]] = true
 		}
-		for _, want := range []string{"leader", "member-plain", "metric-Coverage", "judge"} {
+		for _, want := range []string{"leader", "member-plain", "metric-Coverage"} {
 			expect.That(t, whose[want], "%s: nothing of the %s in %v", name, want, whose)
 		}
 		expect.That(t, of[ref] == len(team.Uses) && len(of) == 1, "%s: %d calls, kept %v", name, len(team.Uses), of)
@@ -262,7 +262,7 @@ func TestMembersSearchTheWebAsTheSettingsSay(t *testing.T) {
 				Model: "anthropic:claude-sonnet-4-6"}
 			c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage",
 				Model: "demo", Weight: 1}}},
-				Judgment: teamconfig.Judgment{Model: "demo"}, Teams: []teamconfig.Team{{TeamID: o.Teams[0].TeamID,
+				Teams: []teamconfig.Team{{TeamID: o.Teams[0].TeamID,
 					TeamName:             o.Teams[0].TeamName,
 					MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{member}}}}
 			text := expect.Value(json.Marshal(c))(t)

@@ -359,7 +359,7 @@ func TestAContestThatDoesNotEndIsHeardOf(t *testing.T) {
 	began := time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC)
 	id := contest.NewID()
 	c := expect.Value(contest.Begin(contest.Order{Execution: id, Tenant: aggregate.TenantID("T1"), Prompt: "方針",
-		Locale: "ja", Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1, MinRounds: 1,
+		Locale: "ja", Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1,
 		TeamTimeoutSeconds: 60, Budget: aggregate.USD(1), By: aggregate.System(),
 		Config: aggregate.Blob{JSON: "{}", Bytes: 2}}, began))(t)
 	c.ID = aggregate.NewID()

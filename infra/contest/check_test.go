@@ -55,7 +55,7 @@ func write(t *testing.T, folder, name, text string) {
 
 func TestCheckFindsTheSampleValid(t *testing.T) {
 	folder := sampled(t)
-	files := []string{"configs/contest.toml", "configs/evaluator.toml", "configs/judgment.toml",
+	files := []string{"configs/contest.toml", "configs/evaluator.toml",
 		"configs/agents/team-careful.toml", "configs/agents/checker.toml"}
 	r := run(t, folder, append([]string{"check"}, files...)...)
 	want := strings.Join(files, ": valid\n") + ": valid\n"

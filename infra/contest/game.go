@@ -37,10 +37,9 @@ type outcome struct {
 	Played     int                   `json:"rounds"`
 	ExitReason contest.ExitReason    `json:"exit_reason"`
 	Detail     string                `json:"detail,omitempty"` // why it ended, where something went wrong
-	Tokens     int64                 `json:"tokens"`           // of all calls, the evaluators' and the judge's too
+	Tokens     int64                 `json:"tokens"`           // of all calls, the evaluators' too
 	CostUSD    string                `json:"cost_usd"`
 	Unpriced   int                   `json:"unpriced_calls,omitempty"` // calls that CostUSD leaves out
-	Unjudged   *contest.Unjudged     `json:"unjudged,omitempty"`       // the judge gave no judgment of some rounds
 	cost       aggregate.MicroUSD
 }
 
@@ -103,10 +102,8 @@ func (g *game) play(ctx context.Context) summary {
 func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until time.Time) {
 	for o.ExitReason == "" {
 		play := round.Play{
-			Execution: g.id, Team: t, Evaluator: g.config.Evaluator, Judgment: g.config.Judgment, Prompt: g.prompt,
-			Number:    o.Played + 1,
-			MaxRounds: g.config.MaxRounds, MinRounds: g.config.MinRounds, History: o.Rounds, Ranking: g.ranking(), Until: until,
-			Locale: g.locale,
+			Execution: g.id, Team: t, Evaluator: g.config.Evaluator, Prompt: g.prompt, Number: o.Played + 1,
+			MaxRounds: g.config.MaxRounds, History: o.Rounds, Until: until, Locale: g.locale,
 		}
 		out, err := round.Runner{Models: g.models, Watch: g.watch}.Round(ctx, play)
 		g.mu.Lock()
@@ -121,21 +118,9 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 			o.ExitReason, o.Detail = contest.PartialFailure, err.Error()
 		default:
 			o.Rounds, o.Played, o.ExitReason = append(o.Rounds, out.Result), play.Number, out.Exit
-			o.judged(out.JudgeFailed)
 		}
 		g.mu.Unlock()
 	}
-}
-
-// judged notes why the judge gave no judgment of a round.
-func (o *outcome) judged(failed string) {
-	if failed == "" {
-		return
-	}
-	if o.Unjudged == nil {
-		o.Unjudged = &contest.Unjudged{TeamID: o.TeamID, TeamName: o.TeamName}
-	}
-	o.Unjudged.Rounds, o.Unjudged.Detail = o.Unjudged.Rounds+1, failed
 }
 
 // best returns the team's best round, or nil.
@@ -155,16 +140,6 @@ func ranked(teams []*outcome) []*outcome {
 			cmp.Compare(a.TeamID, b.TeamID))
 	})
 	return with
-}
-
-// ranking returns what a team learns about the others.
-func (g *game) ranking() (standings []round.Standing) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, o := range ranked(g.teams) {
-		standings = append(standings, round.Standing{TeamID: o.TeamID, Score: o.best().EvaluationScore})
-	}
-	return standings
 }
 
 func (g *game) summary(began, ended time.Time) summary {

@@ -166,10 +166,6 @@ func show(out io.Writer, s summary) {
 		if o.Detail != "" {
 			fmt.Fprintf(out, "%s: %s\n", still(o.TeamID), still(o.Detail))
 		}
-		if u := o.Unjudged; u != nil {
-			fmt.Fprintf(out, "%s: the judge gave no answer %s, so the team played on: %s\n", still(o.TeamID),
-				counted(u.Rounds, "time"), still(u.Detail))
-		}
 	}
 	if s.BestTeamID == nil {
 		return

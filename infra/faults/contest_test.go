@@ -148,7 +148,7 @@ func TestNothingOfADraftingContestIsLost(t *testing.T) {
 	driver.Leave(t, running.Stack)
 	driver.Settings(t, running.Stack, func(s *tenancy.Settings) {
 		if s.DraftContest.Enabled = true; !expect.Long() {
-			s.DraftContest.MaxRounds = 3 // one judge is asked
+			s.DraftContest.MaxRounds = 3
 		}
 	})
 	for _, x := range []struct {

@@ -34,11 +34,10 @@ func (b *harness) parallel(t *testing.T, rounds int, prompt string, disturb func
 		Poll: 200 * time.Millisecond}
 	disturb(d.trace)
 	b.injector.knows(id, d.trace)
-	order := contest.Order{Execution: id, Tenant: tenant, Prompt: "経費精算の差し戻しを減らす方針を書いてください。 demo: play on " + prompt,
-		Locale: "ja", MaxRounds: rounds, MinRounds: min(2, rounds), TeamTimeoutSeconds: 900, Budget: aggregate.USD(1),
+	order := contest.Order{Execution: id, Tenant: tenant, Prompt: "経費精算の差し戻しを減らす方針を書いてください。 " + prompt,
+		Locale: "ja", MaxRounds: rounds, TeamTimeoutSeconds: 900, Budget: aggregate.USD(1),
 		By: aggregate.System()}
-	config := teamconfig.Contest{TeamTimeoutSeconds: 900, MaxRounds: rounds, MinRounds: order.MinRounds,
-		Judgment: teamconfig.Judgment{Model: "demo"}}
+	config := teamconfig.Contest{TeamTimeoutSeconds: 900, MaxRounds: rounds}
 	config.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5},
 		{Name: "Relevance", Model: "demo", Weight: 0.5}}}
 	for i := range parallelTeams() {

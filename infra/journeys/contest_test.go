@@ -115,7 +115,7 @@ func troubles() []trouble {
 			},
 		},
 		{
-			name: "the budget is spent", text: "demo: cost 0.03 contest demo: play on", rounds: 3,
+			name: "the budget is spent", text: "demo: cost 0.03 contest", rounds: 3,
 			status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"careful": contest.BudgetExhausted, "swift": contest.BudgetExhausted,
 				"solo": contest.BudgetExhausted},

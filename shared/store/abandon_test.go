@@ -178,7 +178,7 @@ func (w *contestWorld) through(server *storetest.Server, transport http.RoundTri
 
 func order(execution string, teams ...string) contest.Order {
 	o := contest.Order{Execution: execution, Tenant: contestTenant, Prompt: "データ分析を実行してください", Locale: "ja", MaxRounds: 5,
-		MinRounds: 2, TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
+		TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
 		By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Config: aggregate.Blob{JSON: "{}", Bytes: 2}}
 	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "Team " + t})

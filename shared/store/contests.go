@@ -45,7 +45,7 @@ func ContestsOf(s *Store, v Values) *ContestStore {
 	}
 }
 
-// KeepConfig stores a contest's configuration (teams, evaluator and judge) and returns its reference for an Order.
+// KeepConfig stores a contest's configuration (teams and evaluator) and returns its reference for an Order.
 func (s *ContestStore) KeepConfig(ctx context.Context, tenant, execution string,
 	config json.RawMessage) (aggregate.Blob, error) {
 	return s.Values.KeepContest(ctx, contest.Ref(tenant, execution), config, MaxInline)
@@ -252,7 +252,6 @@ type ContestResult struct {
 type Described struct {
 	File        string          `json:"file"`
 	Teams       []contest.Entry `json:"teams"`
-	MinRounds   int             `json:"min_rounds"`
 	MaxRounds   int             `json:"max_rounds"`
 	TeamSeconds int             `json:"timeout_per_team_seconds"`
 	Wrong       []string        `json:"wrong"`    // why it can't be played

@@ -89,14 +89,6 @@ func (s *ContestStore) saveRound(ctx context.Context, team aggregate.Ref, p Play
 	})
 }
 
-// JudgeRound records what came of asking the judge after a team's last round. A round that was judged stays as it is.
-func (s *ContestStore) JudgeRound(ctx context.Context, team aggregate.Ref, number int,
-	p contest.ScoredRound) (*contest.Work, error) {
-	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) {
-		return w.JudgeRound(number, p.Judgment, p.JudgeFailed, s.Now())
-	})
-}
-
 // encode returns v as JSON without HTML escapes.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer

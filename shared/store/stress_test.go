@@ -128,7 +128,6 @@ func (w *contestWorld) playAll(t *testing.T, server *storetest.Server, f *faults
 		names = append(names, fmt.Sprintf("team-%02d", i))
 	}
 	o := order(id, names...)
-	o.Prompt += " demo: play on"
 	expect.NoError(t, w.Begin(t.Context(), o))
 	ref := contest.Ref(contestTenant, id)
 	var wait sync.WaitGroup
@@ -172,7 +171,7 @@ func (w *contestWorld) playRound(ctx context.Context, ref aggregate.Ref, place i
 	}
 	e := team.Team
 	play := round.Play{
-		Execution: ref.ID, Prompt: a.Contest.UserPrompt, Number: e.Rounds + 1, MaxRounds: e.MaxRounds, MinRounds: e.MinRounds,
+		Execution: ref.ID, Prompt: a.Contest.UserPrompt, Number: e.Rounds + 1, MaxRounds: e.MaxRounds,
 		Locale: "ja", History: history,
 		Team: teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 15,
 			Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
@@ -182,7 +181,6 @@ func (w *contestWorld) playRound(ctx context.Context, ref aggregate.Ref, place i
 			{Name: "ClarityCoherence", Weight: 0.334, Model: "demo"}, {Name: "Coverage", Weight: 0.333,
 				Model: "demo"}, {Name: "Relevance", Weight: 0.333, Model: "demo"},
 		}},
-		Judgment: teamconfig.Judgment{Model: "demo"},
 	}
 	kept := store.Kept{Store: w.ContestStore, Team: team.Ref(), Execution: ref.ID}
 	out, err := round.Runner{Models: w.models, Kept: kept,
@@ -209,7 +207,7 @@ func (w *contestWorld) left(t *testing.T, id string, teams int) (out string) {
 		for j, r := range team.Rounds {
 			b := team.Board[j]
 			out += fmt.Sprintln(r.TeamID, r.RoundNumber, r.EvaluationScore, r.EvaluationFeedback, r.SubmissionContent,
-				r.MessageHistory, r.MemberSubmissionsRecord, r.Usage, r.CompletedAt, r.Metrics, r.Judgment != nil)
+				r.MessageHistory, r.MemberSubmissionsRecord, r.Usage, r.CompletedAt, r.Metrics)
 			out += fmt.Sprintln(b.TeamID, b.RoundNumber, b.EvaluationScore, b.SubmissionContent, b.SubmissionHash, b.UsageInfo,
 				b.IsBest)
 			if b.IsBest {

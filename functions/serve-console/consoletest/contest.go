@@ -41,7 +41,7 @@ func (b *Beginner) Ask(ctx context.Context, asked store.ContestQuery) (store.Con
 			return store.ContestResult{}, nil
 		}
 		err := b.W.Console.Contests.Begin(ctx, contest.Order{Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt,
-			Locale: x.Locale, Teams: teams, MaxRounds: x.MaxRounds, MinRounds: 1, TeamTimeoutSeconds: 300,
+			Locale: x.Locale, Teams: teams, MaxRounds: x.MaxRounds, TeamTimeoutSeconds: 300,
 			TimeoutSeconds: x.Seconds, Budget: x.Budget, By: x.By, MostOfDay: b.MostOfDay})
 		if errors.As(err, new(aggregate.ErrFull)) {
 			return store.ContestResult{OverBudget: true}, nil
@@ -53,7 +53,7 @@ func (b *Beginner) Ask(ctx context.Context, asked store.ContestQuery) (store.Con
 	}
 	said := func(f teamconfig.Finding) []string { return []string{f.In(asked.Locale)} }
 	all := []store.Described{
-		{File: "configs/contest.toml", Teams: teams, MinRounds: 1, MaxRounds: 3, TeamSeconds: 300,
+		{File: "configs/contest.toml", Teams: teams, MaxRounds: 3, TeamSeconds: 300,
 			Warnings: said(teamconfig.Finding{File: "configs/agents/x.toml", Field: "teams[0].members[0].capabilities",
 				Message: "has no effect: a member", Value: "<b>x</b>"})},
 		{File: "configs/old.toml", Wrong: said(teamconfig.Finding{File: "configs/old.toml", Field: "max_rounds",
@@ -79,7 +79,7 @@ type Contest struct {
 func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
 	w.T.Helper()
 	k := &Contest{w, contest.NewID()}
-	o := contest.Order{Execution: k.ID, Tenant: w.Tenant.ID, Prompt: prompt, Locale: "ja", MaxRounds: 3, MinRounds: 1,
+	o := contest.Order{Execution: k.ID, Tenant: w.Tenant.ID, Prompt: prompt, Locale: "ja", MaxRounds: 3,
 		TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
 		Teams: []contest.Entry{{TeamID: "team-a", TeamName: "堅実"}, {TeamID: "team-b", TeamName: "<b>速攻</b>"}},
 		By:    aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}
@@ -90,8 +90,8 @@ func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
 	return k
 }
 
-// Plays adds a round of the team at a place; unjudged says why the judge gave no judgment of it, if it didn't.
-func (k *Contest) Plays(place, round int, score float64, text string, unjudged ...string) {
+// Plays adds a round of the team at a place.
+func (k *Contest) Plays(place, round int, score float64, text string) {
 	k.T.Helper()
 	a := expect.Value(k.Console.Contests.Load(k.T.Context(), contest.Ref(k.Tenant.ID, k.ID)))(k.T)
 	w := expect.Value(k.Console.Contests.Enter(k.T.Context(), a, place))(k.T)
@@ -103,10 +103,6 @@ func (k *Contest) Plays(place, round int, score float64, text string, unjudged .
 	p.Result.Usage = contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
 	p.Record.Submissions = []contest.MemberSubmission{said}
 	p.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 100 * score, EvaluatorComment: "要点がそろっています。"}}
-	p.Judgment = &contest.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75}
-	if unjudged != nil {
-		p.Judgment, p.JudgeFailed = nil, unjudged[0]
-	}
 	expect.Value(k.Console.Contests.SaveRound(k.T.Context(), w.Ref(), p))(k.T)
 }
 

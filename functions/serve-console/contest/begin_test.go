@@ -51,7 +51,7 @@ func beginsOnce(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 		strings.HasSuffix(first.To, "?done=contest_begun"), "%d %s, %s: %v", first.Status, first.To, second.To, first)
 	suzuki.Get(first.To).
 		Holds(t, "コンテストを始めました。", "経費精算の方針を\n決めて", "進行中", "依頼とは別",
-			"1〜2 回", "data-live", "コンテストを中止する", "鈴木")
+			"<dd>2 ", "data-live", "コンテストを中止する", "鈴木")
 	// the browser's button back
 	third := suzuki.Post("/console/contests", consoletest.With(form, "prompt", "別の依頼"))
 	expect.That(t, third.Status == http.StatusSeeOther && third.To != first.To,

@@ -22,19 +22,19 @@ import (
 )
 
 type contestPage struct {
-	Is                           *contest.Contest
-	Path, Live                   string
-	Since                        subject.Since
-	Status, Badge, Prompt        string
-	Broken                       string // why the contest failed
-	Task                         string // address of the request that the contest is for
-	By, Took, Rounds, Time, Cost string
-	Draft                        *draftView // the best one, or that of the address; nil: none is scored
-	Teams                        []teamRow  // by rank
-	Scored                       int        // rounds
-	Over                         bool
-	Cancel                       bool // the viewer may cancel the contest
-	Ending                       bool // the contest was cancelled; teams are still stopping
+	Is                    *contest.Contest
+	Path, Live            string
+	Since                 subject.Since
+	Status, Badge, Prompt string
+	Broken                string // why the contest failed
+	Task                  string // address of the request that the contest is for
+	By, Took, Time, Cost  string
+	Draft                 *draftView // the best one, or that of the address; nil: none is scored
+	Teams                 []teamRow  // by rank
+	Scored                int        // rounds
+	Over                  bool
+	Cancel                bool // the viewer may cancel the contest
+	Ending                bool // the contest was cancelled; teams are still stopping
 }
 
 // draftView is a complete submission, with what the members did for it if it was asked for.
@@ -56,7 +56,6 @@ type memberRow struct {
 
 type teamRow struct {
 	ID, Name, Status, Badge, Best, Why string
-	Unjudged                           string // that the judge gave no judgment of some rounds
 	Sent                               string // address of what models were sent; empty for members
 	Course                             string // scores by round
 	Rounds, Most                       int
@@ -66,10 +65,9 @@ type teamRow struct {
 
 type roundRow struct {
 	*contest.Round
-	Key, Score, Took       string
-	Best                   bool
-	Metrics                web.Table
-	Judge, Reasoning, Sure string
+	Key, Score, Took string
+	Best             bool
+	Metrics          web.Table
 }
 
 // opened is a contest with its teams that have begun.
@@ -121,9 +119,8 @@ func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (o opened, err error) 
 func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewer, a opened) error {
 	words, k, ask := contestTexts{v.Texts("contests")}, a.Contest, r.URL.Query().Get("draft")
 	p := contestPage{Is: k, Path: contestPath(k.ExecutionID), Task: taskPath(k), Over: k.SettledAt != nil,
-		Rounds: words.Say("rounds_of", "least", k.MinRounds, "most", k.MaxRounds),
-		Time:   words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
-		Cost:   spent(k, a.works, v.Locale), Broken: words.broken(a.Aggregate)}
+		Time: words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
+		Cost: spent(k, a.works, v.Locale), Broken: words.broken(a.Aggregate)}
 	if v.Admin || k.ForKind == "" { // a request's prompt names the bounds of tools, which only administrators may see
 		p.Prompt = card.Prose(k.UserPrompt)
 	}
@@ -217,7 +214,7 @@ func (c *Pages) members(ctx context.Context, v *web.Viewer, x *contest.Round, d 
 	return nil
 }
 
-// mostTold is how many characters the page shows of a text of a member or a judge: a Lambda function's answer is
+// mostTold is how many characters the page shows of a text of a member or an evaluator: a Lambda function's answer is
 // limited to 6 MB after escaping, and a contest may have hundreds.
 const mostTold = 1500
 
@@ -269,9 +266,6 @@ func (t contestTexts) team(w *contest.Work) teamRow {
 		row.Why = explain.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason,
 			Detail: k.Detail}.In(t.Locale())
 	}
-	if u := w.Unjudged(); u.Rounds > 0 {
-		row.Unjudged = t.Say("unjudged_rounds", "n", u.Rounds)
-	}
 	for _, x := range w.Rounds {
 		row.Played = append(row.Played, t.round(k, x))
 	}
@@ -287,16 +281,6 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 		row.Metrics.Rows = append(row.Metrics.Rows,
 			[]string{legible.ForeignLine(contest.MetricName(m.MetricName, t.Locale())),
 				strconv.FormatFloat(m.Score, 'f', 2, 64), told(m.EvaluatorComment)})
-	}
-	if j := x.Judgment; j != nil {
-		row.Judge, row.Reasoning, row.Sure = t.Say("stops"), told(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore,
-			'f', 2, 64)
-		if j.ShouldContinue {
-			row.Judge = t.Say("goes_on")
-		}
-	}
-	if x.JudgeFailed != "" {
-		row.Judge, row.Reasoning = t.Say("unjudged"), told(x.JudgeFailed)
 	}
 	return row
 }

@@ -321,10 +321,10 @@ func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*store.Cont
 	all := store.ContestsOf(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, store.Kinds()...), nil)
 	o := contest.Order{
 		Execution: contest.NewID(), Tenant: aggregate.TenantID(s.Sandbox.TeamID()), Prompt: prompt, Locale: "ja",
-		MaxRounds: rounds, MinRounds: rounds,
+		MaxRounds:          rounds,
 		TeamTimeoutSeconds: 600, Budget: aggregate.USD(1), By: aggregate.System(),
 	}
-	config := teamconfig.Contest{Judgment: teamconfig.Judgment{Model: "demo"}, Evaluator: teamconfig.Evaluator{
+	config := teamconfig.Contest{Evaluator: teamconfig.Evaluator{
 		Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5},
 			{Name: "Relevance", Model: "demo", Weight: 0.5}},
 	}}

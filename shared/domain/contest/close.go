@@ -15,8 +15,6 @@ type TeamResult struct {
 	Team  Team
 	Best  *Board // nil: the team failed
 	Usage aggregate.Usage
-	// Unjudged counts the rounds of which the judge gave no judgment.
-	Unjudged Unjudged
 }
 
 // Result returns the team's final result. It returns ErrInFlight while the team is running.
@@ -27,18 +25,7 @@ func (w *Work) Result() (TeamResult, error) {
 	if w.Team.Status == TeamRunning {
 		return TeamResult{}, fmt.Errorf("team %.50q: %w", w.Team.TeamID, aggregate.ErrInFlight)
 	}
-	return TeamResult{Team: *w.Team, Best: w.Best(), Usage: w.Used(), Unjudged: w.Unjudged()}, nil
-}
-
-// Unjudged counts the team's rounds of which the judge gave no judgment.
-func (w *Work) Unjudged() Unjudged {
-	out := Unjudged{TeamID: w.Team.TeamID, TeamName: w.Team.TeamName}
-	for _, r := range w.Rounds {
-		if r.JudgeFailed != "" {
-			out.Rounds, out.Detail = out.Rounds+1, r.JudgeFailed
-		}
-	}
-	return out
+	return TeamResult{Team: *w.Team, Best: w.Best(), Usage: w.Used()}, nil
 }
 
 // Ranked returns the teams with a result in the board's order.
@@ -116,9 +103,6 @@ func (c *change) summary(teams []TeamResult, results aggregate.Blob, now time.Ti
 		if t.Best == nil {
 			s.FailedTeams = append(s.FailedTeams, FailedTeam{t.Team.TeamID, t.Team.TeamName, t.Team.ExitReason, t.Team.Reason,
 				t.Team.Detail})
-		}
-		if t.Unjudged.Rounds > 0 {
-			s.Unjudged = append(s.Unjudged, t.Unjudged)
 		}
 	}
 	s.Status = StatusOf(len(s.FailedTeams), len(teams)-len(s.FailedTeams))

@@ -35,7 +35,6 @@ func TestAnOrderOutsideOfItsBoundsIsRefusedByName(t *testing.T) {
 		"teams[1].team_id":         func(o *contest.Order) { o.Teams = order("a", "a").Teams },
 		"teams[0].team_name":       func(o *contest.Order) { o.Teams[0].TeamName = "　" },
 		"max_rounds":               func(o *contest.Order) { o.MaxRounds = 11 },
-		"min_rounds":               func(o *contest.Order) { o.MinRounds = 6 },
 		"timeout_per_team_seconds": func(o *contest.Order) { o.TeamTimeoutSeconds = 9 },
 		"timeout_seconds":          func(o *contest.Order) { o.TimeoutSeconds = -1 },
 		"budget_usd":               func(o *contest.Order) { o.Budget = 0 }, "for": func(o *contest.Order) { o.For = nil },
@@ -101,9 +100,6 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 		"the row of a score of 2: %v", err)
 	_, err = w.teams[0].ScoreRound(w.scored(1, 1, 0.5), w.now)
 	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "another team's round: %v", err)
-	sure := w.scored(0, 1, 0.5)
-	sure.Judgment = &contest.Judgment{ConfidenceScore: 1.1}
-	expect.That(t, expect.Err(w.teams[0].ScoreRound(sure, w.now)) != nil, "more than sure")
 	_, err = w.teams[0].ScoreRound(w.scored(0, 2, 0.5), w.now)
 	expect.That(t, errors.Is(err, aggregate.ErrMoved), "the second round before the first: %v", err)
 	w.score(0, 1, 0.5)
@@ -111,27 +107,6 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 	expect.Fails(t, expect.Err(w.teams[0].ScoreRound(w.scored(0, 2, 0.9), w.now)), aggregate.ErrMoved, "after the end")
 	c, err := w.teams[0].End(contest.PartialFailure, "", "", w.now)
 	expect.That(t, err == nil && c.Empty(), "ended twice: %v", err)
-}
-
-// A round is saved before its judge is asked. What comes of that is recorded once, and not after the team's end.
-func TestTheJudgeOfARoundIsRecordedOnce(t *testing.T) {
-	w := newWorld(t, "a")
-	w.score(0, 1, 0.9)
-	scored := w.scored(0, 2, 0.8)
-	scored.ToJudge = true
-	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(scored, w.now))(t))
-	expect.That(t, w.teams[0].ToJudge().RoundNumber == 2 && w.teams[0].Next(w.now) == "", "%+v", w.teams[0].Team)
-	stop := &contest.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}
-	_, err := w.teams[0].JudgeRound(2, &contest.Judgment{ConfidenceScore: 1.1}, "", w.now)
-	expect.That(t, errors.As(err, new(aggregate.Problem)), "more than sure: %v", err)
-	expect.That(t, expect.Value(w.teams[0].JudgeRound(1, stop, "", w.now))(t).Empty(), "an earlier round is judged")
-	ended := applied(w.teams[0], expect.Value(w.teams[0].End(contest.TeamTimeout, "", "", w.now))(t))
-	expect.That(t, expect.Value(ended.JudgeRound(2, stop, "", w.now))(t).Empty(), "judged after the team's end")
-	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].JudgeRound(2, stop, "", w.now))(t))
-	expect.Same(t, stop, w.teams[0].Rounds[1].Judgment)
-	expect.That(t, w.teams[0].ToJudge() == nil && w.teams[0].Next(w.now) == contest.NoImprovementExpected, "%+v",
-		w.teams[0].Rounds[1])
-	expect.That(t, expect.Value(w.teams[0].JudgeRound(2, nil, "nothing", w.now))(t).Empty(), "judged twice")
 }
 
 func TestATeamGoesOnUntilSomethingStopsIt(t *testing.T) {
@@ -142,16 +117,10 @@ func TestATeamGoesOnUntilSomethingStopsIt(t *testing.T) {
 	}
 	stops(w.now, "")
 	stops(w.teams[0].Team.DeadlineAt, contest.TeamTimeout)
-	stop := w.scored(0, 1, 0.9)
-	stop.Judgment = &contest.Judgment{ShouldContinue: false, ConfidenceScore: 1}
-	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(stop, w.now))(t))
-	stops(w.now, "") // min_rounds is 2
+	w.score(0, 1, 0.9)
 	w.score(0, 2, 0.9)
-	stops(w.now, "") // the judge was not asked
-	stop.Result.RoundNumber = 3
-	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(stop, w.now))(t))
-	stops(w.now, contest.NoImprovementExpected)
-	w.score(0, 3, 0.9)
+	w.score(0, 3, 0.1)
+	stops(w.now, "")
 	w.teams[0].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "x", Cost: w.teams[0].Team.Budget}})
 	stops(w.now, contest.BudgetExhausted)
 	w.score(0, 4, 0.9)
@@ -213,25 +182,6 @@ func TestTheSummaryFollowsItsRule(t *testing.T) {
 			len(s.FailedTeams)+len(s.Places) == 2, "%s: %v s, %+v", name, s.TotalExecutionTimeSeconds, s.FailedTeams)
 		expect.Fails(t, w.close(), aggregate.ErrNotDue, "%s: closed twice", name)
 	}
-}
-
-func TestAJudgeThatDoesNotAnswerIsKeptAndEndsNothing(t *testing.T) {
-	w := newWorld(t, "a", "b")
-	w.score(0, 1, 0.9)
-	for round := 2; round <= 3; round++ {
-		s := w.scored(0, round, 0.5)
-		s.JudgeFailed = strings.Repeat("長い", 1000)
-		w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(s, w.now))(t))
-		expect.That(t, w.teams[0].Next(w.now) == "" && w.teams[0].Rounds[round-1].JudgeFailed != "", "round %d", round)
-	}
-	w.score(1, 1, 0.8)
-	w.end(0, contest.MaxRoundsReached)
-	w.end(1, contest.MaxRoundsReached)
-	expect.NoError(t, w.close())
-	s := w.a.Summary
-	expect.That(t, s.Status == contest.SummaryCompleted && *s.BestTeamID == "a" && s.BestRound == 1, "%+v", s)
-	expect.That(t, len(s.Unjudged) == 1 && s.Unjudged[0].TeamID == "a" && s.Unjudged[0].Rounds == 2 &&
-		len(s.Unjudged[0].Detail) <= 1<<10 && s.Unjudged[0].Detail != "", "%+v", s.Unjudged)
 }
 
 func TestACancelledContestIsSettledLikeAnyOther(t *testing.T) {

@@ -29,10 +29,9 @@ type Order struct {
 	Title     string         `json:"title,omitempty"` // title of the task that asks for it
 	Locale    string         `json:"locale"`
 	Teams     []Entry        `json:"teams"`
-	Config    aggregate.Blob `json:"config"` // the definitions of teams, evaluator and judge
+	Config    aggregate.Blob `json:"config"` // the definitions of teams and evaluator
 
 	MaxRounds          int                `json:"max_rounds"`
-	MinRounds          int                `json:"min_rounds"`
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
 	TimeoutSeconds     int                `json:"timeout_seconds,omitempty"` // of the whole contest; 0: that of a team
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`          // for all teams together, in equal shares
@@ -68,7 +67,7 @@ func Begin(o Order, now time.Time) (aggregate.Change, error) {
 	}
 	k := &Contest{
 		ExecutionID: o.Execution, TenantID: o.Tenant, UserPrompt: o.Prompt, Title: o.Title, Status: Running, Locale: o.Locale,
-		TotalTeams: len(o.Teams), Teams: o.Teams, MaxRounds: o.MaxRounds, MinRounds: o.MinRounds,
+		TotalTeams: len(o.Teams), Teams: o.Teams, MaxRounds: o.MaxRounds,
 		TeamTimeoutSeconds: o.TeamTimeoutSeconds,
 		Config:             o.Config, Budget: o.Budget, Share: o.Budget / aggregate.MicroUSD(len(o.Teams)), ByType: o.By.Type,
 		ByID: o.By.ID, ForRow: o.ForRow,
@@ -106,8 +105,6 @@ func (o Order) check() error {
 		return wrong("teams", "must be 1 to %d, got %d", MaxTeams, len(o.Teams))
 	case o.MaxRounds < 1 || o.MaxRounds > MaxRounds:
 		return wrong("max_rounds", "must be 1 to %d, got %d", MaxRounds, o.MaxRounds)
-	case o.MinRounds < 1 || o.MinRounds > o.MaxRounds:
-		return wrong("min_rounds", "must be 1 to max_rounds, got %d", o.MinRounds)
 	case o.TeamTimeoutSeconds < MinTeamSeconds || o.TeamTimeoutSeconds > MaxTeamSeconds:
 		return wrong("timeout_per_team_seconds", "must be %d to %d, got %d", MinTeamSeconds, MaxTeamSeconds,
 			o.TeamTimeoutSeconds)

@@ -37,9 +37,8 @@ type Contest struct {
 	TotalTeams         int                `json:"total_teams"`
 	Teams              []Entry            `json:"teams"`
 	MaxRounds          int                `json:"max_rounds"`
-	MinRounds          int                `json:"min_rounds"`
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
-	Config             aggregate.Blob     `json:"config"` // teams, evaluator and judge as of the beginning
+	Config             aggregate.Blob     `json:"config"` // teams and evaluator as of the beginning
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`
 	Share              aggregate.MicroUSD `json:"share_micro_usd"` // of each team
 	// reserved on CreatedAt's day until it is closed
@@ -89,14 +88,6 @@ type Place struct {
 // Points are the score of 0 to 100, with two decimals.
 func (p Place) Points() float64 { return Round2(p.Score * 100) }
 
-// Unjudged is a team whose judge gave no judgment of some rounds, so that the team played on.
-type Unjudged struct {
-	TeamID   string `json:"team_id"`
-	TeamName string `json:"team_name"`
-	Rounds   int    `json:"rounds"` // how many
-	Detail   string `json:"detail"` // why, of the last of them
-}
-
 // Summary is a contest's execution_summary, which is written when the contest ends.
 type Summary struct {
 	aggregate.Meta
@@ -115,7 +106,6 @@ type Summary struct {
 	BestRound    int          `json:"best_round,omitempty"`
 	Places       []Place      `json:"places"` // teams with a result, best first
 	FailedTeams  []FailedTeam `json:"failed_teams"`
-	Unjudged     []Unjudged   `json:"unjudged,omitempty"`
 }
 
 // TeamHead is the head row of a team.
@@ -145,7 +135,6 @@ type Team struct {
 	Detail     string             `json:"detail,omitempty"` // a sentence for people
 	Budget     aggregate.MicroUSD `json:"budget_micro_usd"`
 	MaxRounds  int                `json:"max_rounds"`
-	MinRounds  int                `json:"min_rounds"`
 	CreatedAt  time.Time          `json:"created_at"` // start of the team's time
 	DeadlineAt time.Time          `json:"deadline_at"`
 	EndedAt    *time.Time         `json:"ended_at,omitempty"`
@@ -167,9 +156,6 @@ type Round struct {
 	EvaluationScore      float64        `json:"evaluation_score"`
 	EvaluationFeedback   string         `json:"evaluation_feedback"`
 	Metrics              []MetricScore  `json:"metrics"`
-	Judgment             *Judgment      `json:"judgment,omitempty"`
-	JudgeFailed          string         `json:"judge_failed,omitempty"` // why a judge that was asked gave no judgment
-	ToJudge              bool           `json:"to_judge,omitempty"`     // the judge is still to be asked
 	Usage                RunUsage       `json:"usage"`
 	ExecutionTimeSeconds float64        `json:"execution_time_seconds"`
 	CompletedAt          time.Time      `json:"completed_at"`

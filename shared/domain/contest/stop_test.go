@@ -156,7 +156,7 @@ var (
 
 func order(teams ...string) contest.Order {
 	o := contest.Order{Execution: contest.IDFor(asker, "PROMPT#0001"), Tenant: tenant, Prompt: "勤怠の方針", Locale: "ja",
-		MaxRounds: 5, MinRounds: 2, TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
+		MaxRounds: 5, TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
 		By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, For: &asker, ForRow: "PROMPT#0001"}
 	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "Team " + t})

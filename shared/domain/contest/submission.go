@@ -136,23 +136,12 @@ type RoundResult struct {
 	CompletedAt          time.Time `json:"completed_at"`
 }
 
-// Judgment says whether another round is worthwhile.
-type Judgment struct {
-	ShouldContinue  bool    `json:"should_continue"`
-	Reasoning       string  `json:"reasoning"`
-	ConfidenceScore float64 `json:"confidence_score"` // 0 to 1
-}
-
 // ScoredRound is a scored round with its complete records.
 type ScoredRound struct {
 	Result   RoundResult
 	Record   MemberSubmissionsRecord
 	Messages []ModelMessage // the leader's
 	Metrics  []MetricScore
-	Judgment *Judgment // nil: the judge was not asked or its answer was unusable, so the team plays on
-	// JudgeFailed is a sentence for people: why a judge that was asked gave no judgment.
-	JudgeFailed string
-	ToJudge     bool // the judge is still to be asked
 }
 
 // Check returns an error that names the first invalid field.

@@ -22,7 +22,7 @@ func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregat
 	}
 	t := &Team{
 		ExecutionID: k.ExecutionID, TenantID: k.TenantID, TeamID: entry.TeamID, TeamName: entry.TeamName, Status: TeamRunning,
-		Budget: k.Share, MaxRounds: k.MaxRounds, MinRounds: k.MinRounds, CreatedAt: now, DeadlineAt: deadline,
+		Budget: k.Share, MaxRounds: k.MaxRounds, CreatedAt: now, DeadlineAt: deadline,
 	}
 	head := TeamHead{Head: aggregate.Head{TenantID: k.TenantID, Run: 1, Requester: k.ByID, CreatedAt: now, ChangedAt: now},
 		WorkID: ref.ID}
@@ -78,42 +78,7 @@ func (w *Work) fits(s Scored) error {
 	if s.Result.ExecutionID != w.Team.ExecutionID || s.Result.TeamID != w.Team.TeamID {
 		return fmt.Errorf("a round of team %.50q of %.50q: %w", s.Result.TeamID, s.Result.ExecutionID, aggregate.ErrNotFound)
 	}
-	return s.Judgment.check()
-}
-
-func (j *Judgment) check() error {
-	if j != nil && !(j.ConfidenceScore >= 0 && j.ConfidenceScore <= 1) {
-		return aggregate.Problem{Field: "confidence_score", Code: fmt.Sprintf("must be 0 to 1, got %v", j.ConfidenceScore)}
-	}
 	return nil
-}
-
-// ToJudge returns the team's last round if its judge is still to be asked, else nil.
-func (w *Work) ToJudge() *Round {
-	if last := aggregate.Last(w.Rounds); last != nil && last.ToJudge {
-		return last
-	}
-	return nil
-}
-
-// JudgeRound records what came of asking the judge after the last round: a judgment, or why there is none. It changes
-// nothing if the team has ended or that was recorded.
-func (w *Work) JudgeRound(number int, j *Judgment, failed string, now time.Time) (aggregate.Change, error) {
-	if err := j.check(); err != nil {
-		return aggregate.Change{}, err
-	}
-	c, err := w.begin(now)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	r := w.ToJudge()
-	if r == nil || r.RoundNumber != number || w.Team.Status != TeamRunning {
-		return aggregate.Change{}, nil
-	}
-	n := *r
-	n.Judgment, n.JudgeFailed, n.ToJudge = j, shortened(failed, maxDetail), false
-	c.Put(&n)
-	return c.done(), nil
 }
 
 // round returns the row for a scored round, on the basis of an existing row.
@@ -132,8 +97,7 @@ func (w *Work) round(s Scored, now time.Time) *Round {
 		m.EvaluatorComment = shortened(m.EvaluatorComment, maxFeedback)
 		r.Metrics[i] = m
 	}
-	r.Judgment, r.Usage, r.ExecutionTimeSeconds, r.CompletedAt = s.Judgment, x.Usage, x.ExecutionTimeSeconds, x.CompletedAt
-	r.JudgeFailed, r.ToJudge = shortened(s.JudgeFailed, maxDetail), s.ToJudge
+	r.Usage, r.ExecutionTimeSeconds, r.CompletedAt = x.Usage, x.ExecutionTimeSeconds, x.CompletedAt
 	if r.Usage.Details == nil {
 		r.Usage.Details = map[string]int64{} // so that the JSON has an object
 	}
@@ -194,20 +158,12 @@ func (w *Work) Next(now time.Time) ExitReason {
 		return ""
 	case t.Rounds >= t.MaxRounds:
 		return MaxRoundsReached
-	case w.judged():
-		return NoImprovementExpected
 	case !now.Before(t.DeadlineAt):
 		return TeamTimeout
 	case w.Used().Cost >= t.Budget:
 		return BudgetExhausted
 	}
 	return ""
-}
-
-// judged reports whether the judge advised against another round after the last one.
-func (w *Work) judged() bool {
-	last := aggregate.Last(w.Rounds)
-	return last != nil && last.RoundNumber >= w.Team.MinRounds && last.Judgment != nil && !last.Judgment.ShouldContinue
 }
 
 // End stops the team. Its status becomes TeamEnded if it has a scored round, else TeamFailed. why and detail describe a

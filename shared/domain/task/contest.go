@@ -29,8 +29,6 @@ type Contest struct {
 	Failed  int             `json:"failed_teams,omitempty"`
 	// Failures says why teams have no submission; at most MaxFailures of them.
 	Failures []contest.FailedTeam `json:"failures,omitempty"`
-	// Unjudged are teams whose judge gave no judgment; at most MaxFailures of them.
-	Unjudged []contest.Unjudged `json:"unjudged,omitempty"`
 }
 
 // MaxFailures is how many failed teams a version records, which is as many as a card names.
@@ -180,7 +178,6 @@ func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) (aggrega
 		}
 		x.As, x.Failed = string(o.Summary.Status), len(o.Summary.FailedTeams)
 		x.Failures = o.Summary.FailedTeams[:min(x.Failed, MaxFailures)]
-		x.Unjudged = o.Summary.Unjudged[:min(len(o.Summary.Unjudged), MaxFailures)]
 		x.Entries = o.Summary.Places
 	})
 	c.Put(n)

@@ -195,7 +195,7 @@ func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
 			t.Fatalf("%s: nobody tells the contest: %+v, due %v", name, e, due)
 		}
 		c, err := contest.Begin(contest.Order{Execution: asked.ExecutionID, Tenant: asker.Tenant, Prompt: "方針",
-			Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1, MinRounds: 1, TeamTimeoutSeconds: 60,
+			Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1, TeamTimeoutSeconds: 60,
 			TimeoutSeconds: 60, Budget: 100, By: aggregate.System(), For: &asker, ForRow: PromptKey(1),
 			Config: aggregate.Blob{JSON: "{}"}}, s.now)
 		expect.NoError(t, err)

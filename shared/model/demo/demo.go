@@ -196,12 +196,12 @@ func encoded(v any) json.RawMessage {
 type Teams struct{}
 
 // teamData has the parts of agents' data that the demo reads: a leader's has a team, an evaluator's a metric, a
-// member's a task, and the judge's none of them.
+// member's a task.
 type teamData struct {
 	Request                  string
 	TeamID                   string `json:"team_id"`
 	Round                    int
-	History                  []struct{ Score float64 }
+	History                  []struct{}
 	Metric, Submission, Task string
 	results                  []string // of the calls
 }
@@ -239,10 +239,8 @@ func (Teams) Say(ctx context.Context, r model.Request) (model.Response, error) {
 		out.Text = s.scored(w)
 	case s.Task != "" && len(s.results) > 0:
 		out.Text = s.results[len(s.results)-1]
-	case s.Task != "": // a point of view: members of a team don't all say the same
+	default: // a point of view: members of a team don't all say the same
 		out.Text = w.General.Lines[int(hashOf(r.System)%1000)%len(w.General.Lines)]
-	default:
-		out.Text = s.judged(w)
 	}
 	out.Usage.Cost = aggregate.USD(asked("cost", text, "contest"))
 	out.Usage.Input = int64(len(r.System)+len(s.Request)+len(s.Submission)) / 4
@@ -335,14 +333,6 @@ func (s teamData) arguments(t model.Tool) json.RawMessage {
 	return encoded(input)
 }
 
-// judged asks for another round while the scores rise.
-func (s teamData) judged(w teamTexts) string {
-	n := len(s.History)
-	more := n < 2 || s.History[n-1].Score >= s.History[n-2].Score+1 || marker("on", s.Request) != nil
-	why := map[bool]string{true: w.GoOn, false: w.Enough}[more]
-	return string(encoded(contest.Judgment{ShouldContinue: more, Reasoning: why, ConfidenceScore: 0.8}))
-}
-
 func hashOf(texts ...string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(strings.Join(texts, "\x00") + "\x00")) // it never fails
@@ -355,5 +345,5 @@ type teamTexts struct {
 		Title string
 		Lines []string
 	}
-	Good, Mend, GoOn, Enough string
+	Good, Mend string
 }

@@ -329,7 +329,7 @@ func TestDraftsOfTeamsDifferWhereAReaderLooks(t *testing.T) {
 // People stamp a team's draft: whatever the request asks of the teams, nothing in it is about them.
 func TestNoDraftOfATeamTalksOfTheContest(t *testing.T) {
 	for _, request := range []string{"先月の残業を確認して", "Check overtime for October"} {
-		for _, marker := range []string{"", " demo: unscored a", " demo: unscored a round 2", " demo: play on"} {
+		for _, marker := range []string{"", " demo: unscored a", " demo: unscored a round 2"} {
 			for round, material := range []string{request + marker,
 				"<data>" + string(encoded(object{"message": request + marker, "now": written, "locale": "ja"})) + "</data>"} {
 				for _, results := range [][]string{nil, {"", "見つかりました\n詳細"}, {"ERROR: none"}} {

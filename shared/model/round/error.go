@@ -45,7 +45,6 @@ type Error struct {
 const (
 	Leader    = contest.Leader
 	Evaluator = "evaluator"
-	judge     = "judge"
 )
 
 func (e *Error) Error() string {
@@ -238,15 +237,12 @@ const (
 const mostPause = time.Minute
 
 // forRate returns how long to wait for a vendor's rate limit, 0 if the team's time does not suffice. A team without an
-// end waits as long as an answer may take, and so does any team for the judge, without whom it can play on. Pauses
-// differ between the teams, members and answers that one limit meets at the same time, so that they don't all ask again
-// at once.
+// end waits as long as an answer may take. Pauses differ between the teams, members and answers that one limit meets at
+// the same time, so that they don't all ask again at once.
 func (p *playing) forRate(a agent, e *model.Error, key string, limited int) time.Duration {
 	left := p.left()
-	if patience := a.timeout - e.Waited; p.Until.IsZero() {
-		left = patience
-	} else if a.kind == JudgeSaid {
-		left = min(left, patience)
+	if p.Until.IsZero() {
+		left = a.timeout - e.Waited
 	}
 	part := p.part(key, limited)
 	switch {

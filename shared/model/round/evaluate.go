@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,10 +18,10 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Limits of the evaluator and the judge.
+// Limits of the evaluator.
 const (
-	judgeTokens = 4000 // for an answer, if the configuration has no max_tokens
-	maxComment  = 2000 // characters
+	evaluatorTokens = 4000 // for an answer, if the configuration has no max_tokens
+	maxComment      = 2000 // characters
 )
 
 // evaluate scores a submission by all metrics in parallel.
@@ -52,8 +51,9 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	if legible.Text(about) { // an unknown metric without an instruction is described only by its name
 		system = system.with(about)
 	}
-	t := p.asked(Evaluator, EvaluatorSay, system, m.Model, key, m.Call.Over(p.Evaluator.Call))
-	t.schema = scoreSchema
+	asked := agent{name: Evaluator, kind: EvaluatorSay, prompt: system, model: m.Model}
+	t := &talk{playing: p, key: key, agent: asked.called(m.Call.Over(p.Evaluator.Call), evaluatorTokens),
+		schema: scoreSchema}
 	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text,
 		"today": p.today()}),
 		p.Now().UTC())
@@ -80,16 +80,10 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	return score, failure(Evaluator, err)
 }
 
-// The answer schemas of evaluator and judge. Bounds are in the prompts, since not all vendors accept them in a schema.
-var (
-	scoreSchema = json.RawMessage(`{"type":"object",` +
-		`"properties":{"score":{"type":"number"},"comment":{"type":"string"}},` +
-		`"required":["score","comment"],"additionalProperties":false}`)
-	judgmentSchema = json.RawMessage(`{"type":"object","properties":{` +
-		`"should_continue":{"type":"boolean"},"reasoning":{"type":"string"},` +
-		`"confidence_score":{"type":"number"}},` +
-		`"required":["should_continue","reasoning","confidence_score"],"additionalProperties":false}`)
-)
+// scoreSchema is the evaluator's answer. Bounds are in the prompts, since not all vendors accept them in a schema.
+var scoreSchema = json.RawMessage(`{"type":"object",` +
+	`"properties":{"score":{"type":"number"},"comment":{"type":"string"}},` +
+	`"required":["score","comment"],"additionalProperties":false}`)
 
 // overall is the weighted sum of the rounded scores, from 0 to 100. The weights may differ from a sum of 1 by a
 // thousandth. The result is not rescaled, only limited to 100.
@@ -99,12 +93,6 @@ func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 
 		sum += m.Weight * scores[i].Score
 	}
 	return math.Min(100, contest.Round2(sum))
-}
-
-// asked prepares the talk with an evaluator or the judge, which has no tools.
-func (p *playing) asked(name string, kind EventKind, system prompt, by, key string, c teamconfig.Call) *talk {
-	return &talk{playing: p, key: key, agent: agent{name: name, kind: kind, prompt: system, model: by}.called(c,
-		judgeTokens)}
 }
 
 // object asks until read accepts the JSON object in an answer. After the first answer it asks at most mostAgain times.
@@ -136,67 +124,6 @@ func objectIn(text string) string {
 		return text
 	}
 	return text[begin : end+1]
-}
-
-// judge asks whether another round is worthwhile. If the judge fails, judge returns no judgment but a sentence for
-// people that says why, and the team plays on. If judge returns an error, the judge is still to be asked.
-func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*contest.Judgment, string, error) {
-	system, err := promptIn(judge, p.Locale)
-	if err != nil {
-		return nil, "", err
-	}
-	if legible.Text(p.Judgment.SystemInstruction) {
-		system = system.with(p.Judgment.SystemInstruction)
-	}
-	t := p.asked(judge, JudgeSaid, system, p.Judgment.Model, p.key(judge), p.Judgment.Call)
-	t.begin(fenced(p.brief(append(slices.Clone(p.History), result))), p.Now().UTC())
-	t.schema = judgmentSchema
-	j := &contest.Judgment{}
-	err = t.object(ctx, func(answer []byte) []string { return readJudgment(answer, j) })
-	var ended *Error
-	var failed *model.Error
-	switch {
-	case err == nil:
-		return j, "", nil
-	case stopped(ctx):
-		return nil, "", ErrStopped
-	case errors.Is(err, ErrStopped), errors.Is(err, ErrAgain), errors.Is(err, context.Canceled):
-		return nil, "", err
-	case errors.Is(err, ErrUnread):
-		return nil, words.In(p.Locale).unread, nil
-	case errors.As(err, &ended) && ended.Agent != judge: // the team's time or budget is over, which its rows say
-		return nil, "", nil
-	case ended != nil:
-		return nil, words.In(p.Locale).why(ended.Kind), nil
-	case ofAgent(err) && errors.As(err, &failed):
-		return nil, words.In(p.Locale).because(failed), nil
-	}
-	return nil, "", err
-}
-
-func readJudgment(answer []byte, j *contest.Judgment) (problems []string) {
-	var a struct {
-		ShouldContinue  *bool    `json:"should_continue"`
-		Reasoning       *string  `json:"reasoning"`
-		ConfidenceScore *float64 `json:"confidence_score"`
-	}
-	if err := json.Unmarshal(answer, &a); err != nil {
-		return []string{"it must be an object with should_continue, reasoning and confidence_score"}
-	}
-	if a.ShouldContinue == nil {
-		problems = append(problems, "should_continue must be true or false")
-	}
-	if a.Reasoning == nil || !legible.Text(*a.Reasoning) {
-		problems = append(problems, "reasoning must be a text that is not empty")
-	}
-	if a.ConfidenceScore == nil || !(*a.ConfidenceScore >= 0 && *a.ConfidenceScore <= 1) {
-		problems = append(problems, "confidence_score must be a number from 0 to 1")
-	}
-	if len(problems) == 0 {
-		reasoning := legible.First(strings.TrimSpace(legible.Visible(*a.Reasoning)), maxComment)
-		*j = contest.Judgment{ShouldContinue: *a.ShouldContinue, Reasoning: reasoning, ConfidenceScore: *a.ConfidenceScore}
-	}
-	return problems
 }
 
 // talk is an agent's conversation with its model in this round.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"ringi/shared/domain/contest"
@@ -30,18 +29,15 @@ func TestWhatARoundIsShown(t *testing.T) {
 		p.History = append(p.History, contest.RoundResult{RoundNumber: i + 1, EvaluationScore: score,
 			EvaluationFeedback: fmt.Sprintf("Coverage (%.2f): 講評 %d", score, i+1), SubmissionContent: fmt.Sprint("案 ", i+1)})
 	}
-	p.Ranking = []round.Standing{{TeamID: "team-b", Score: 0.95}, {TeamID: "team-a", Score: 0.9}}
 	expect.Value(round.Runner{Models: roundModels{"leader": func(_ context.Context, r model.Request) (model.Response,
 		error) {
 		brief = shown(r)
-		expect.That(t, strings.Count(r.Messages[0].Parts[0].Text, "</data>") == 1 &&
-			!strings.Contains(r.Messages[0].Parts[0].Text, "team-b"), "%v", r.Messages[0].Parts[0].Text)
+		expect.That(t, strings.Count(r.Messages[0].Parts[0].Text, "</data>") == 1, "%v", r.Messages[0].Parts[0].Text)
 		return text("案 4")
 	}}}.Round(t.Context(), p))(t)
 	delete(brief, "seconds_left")
 	expect.Same(t, map[string]any{
 		"request": p.Prompt, "team": "アルファ", "team_id": "team-a", "round": 4.0, "max_rounds": 5.0, "today": brief["today"],
-		"ranking": map[string]any{"place": 2.0, "of": 2.0, "best_scores": []any{95.0, 90.0}},
 		"history": []any{
 			map[string]any{"round": 1.0, "score": 70.0, "feedback": "網羅性 (70): 講評 1"},
 			map[string]any{"round": 2.0, "score": 90.0, "feedback": "網羅性 (90): 講評 2", "submission": "案 2"},
@@ -71,17 +67,16 @@ func TestEveryAgentOfARoundReadsTodaysDate(t *testing.T) {
 	}
 	calls := model.Response{Calls: []model.Call{{ID: "1", Name: "delegate_to_analyst",
 		Input: json.RawMessage(`{"task":"調べる"}`)}}}
-	p.Team.Leader.Model, p.Team.Members[0].Model, p.Judgment.Model = "leader", "member", "judge"
+	p.Team.Leader.Model, p.Team.Members[0].Model = "leader", "member"
 	for i := range p.Evaluator.Metrics {
 		p.Evaluator.Metrics[i].Model = "evaluator"
 	}
 	scored := model.Response{Text: `{"score": 80, "comment": "よい"}`}
-	judged := model.Response{Text: `{"should_continue": false, "reasoning": "よい", "confidence_score": 1}`}
 	expect.Value(round.Runner{Now: func() time.Time { mu.Lock(); defer mu.Unlock(); return at }, Models: roundModels{
 		"leader": reads("leader", calls, model.Response{Text: "案"}), "member": reads("member", model.Response{Text: "調べました"}),
-		"evaluator": reads("evaluator", scored), "judge": reads("judge", judged),
+		"evaluator": reads("evaluator", scored),
 	}}.Round(t.Context(), p))(t)
-	expect.Is(t, len(dates), 4)
+	expect.Is(t, len(dates), 3)
 	for who, all := range dates {
 		for _, d := range all {
 			expect.That(t, d == "2026-04-30 (Thursday), Asia/Tokyo", "%s reads %v", who, d)
@@ -156,11 +151,9 @@ func TestACommentMayHaveTheNameThatFilesOfOtherProgramsAskFor(t *testing.T) {
 	expect.Is(t, out.Result.EvaluationFeedback, "Coverage (0.80): 良い", "%+v", out.Result)
 }
 
-func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
+func TestEvaluatorsAreCalledAsConfigured(t *testing.T) {
 	cold, warm, tokens, few, ten := 0.0, 0.7, 500, 1, 10
 	p := play()
-	p.Number, p.Judgment = 2, teamconfig.Judgment{Model: "judge", SystemInstruction: "早めに終えます。",
-		Call: teamconfig.Call{Temperature: &warm}}
 	p.Evaluator = teamconfig.Evaluator{Call: teamconfig.Call{Temperature: &cold, MaxTokens: &tokens, MaxRetries: &few,
 		TimeoutSeconds: &ten}, Metrics: []teamconfig.Metric{
 		{Name: "Coverage", Model: "evaluator", Weight: 0.5}, {Name: "Own", Model: "evaluator", Weight: 0.5,
@@ -174,90 +167,22 @@ func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 		name, _ := shown(r)["metric"].(string)
 		seen[name] = r
 		deadline, ok := ctx.Deadline()
-		expect.That(t, name == "" || ok && time.Until(deadline) <= 10*time.Second, "%s may take until %s", name, deadline)
+		expect.That(t, ok && time.Until(deadline) <= 10*time.Second, "%s may take until %s", name, deadline)
 		return demo.Teams{}.Say(ctx, r)
 	}
-	expect.Value(round.Runner{Models: roundModels{"evaluator": note, "judge": note}}.Round(t.Context(), p))(t)
+	expect.Value(round.Runner{Models: roundModels{"evaluator": note}}.Round(t.Context(), p))(t)
 	for name, want := range map[string]struct {
 		temperature float64
 		tokens      int
 		says        string
-	}{"Coverage": {cold, 500, "網羅性"}, "Own": {warm, 500, "費用を見ます。"}, "": {warm, 4000, "早めに終えます。"}} {
-		form := string(seen[name].Schema)
-		expect.That(t, strings.Contains(form, map[bool]string{true: `"should_continue"`, false: `"score"`}[name == ""]),
-			"%q is asked for an answer of the form %s", name, form)
+	}{"Coverage": {cold, 500, "網羅性"}, "Own": {warm, 500, "費用を見ます。"}} {
+		expect.Has(t, string(seen[name].Schema), `"score"`, "%q", name)
 		if r := seen[name]; r.Sampling.Temperature == nil || *r.Sampling.Temperature != want.temperature ||
 			r.MaxTokens != want.tokens || !strings.HasPrefix(r.System, want.says) &&
 			!strings.Contains(r.System[:min(300, len(r.System))], want.says) {
 			t.Errorf("%q: %+v", name, r)
 		}
 	}
-}
-
-func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
-	for _, tt := range []struct {
-		about  string
-		number int
-		judge  says
-		asked  bool
-		exit   contest.ExitReason
-		decide *contest.Judgment
-		failed string // why it gave no judgment
-	}{
-		{"before min_rounds", 1, nil, false, "", nil, ""},
-		{"go on", 2, func(context.Context, model.Request) (model.Response, error) {
-			return text(`{"should_continue": true, "reasoning": "伸びる", "confidence_score": 0.9}`)
-		}, true, "", &contest.Judgment{ShouldContinue: true, Reasoning: "伸びる", ConfidenceScore: 0.9}, ""},
-		{"stop", 3, func(context.Context, model.Request) (model.Response, error) {
-			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1}`)
-		}, true, contest.NoImprovementExpected,
-			&contest.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}, ""},
-		{"no confidence", 3, func(context.Context, model.Request) (model.Response, error) {
-			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1.1}`)
-		}, true, "", nil, "AI モデルの回答が正しい形式ではありませんでした。"},
-		{"down", 4, failing(model.Unauthorized, false), true, "", nil, "AI モデルの API キーが登録されていないか、正しくありません。"},
-		{"limited", 4, func(context.Context, model.Request) (model.Response, error) {
-			return model.Response{}, &model.Error{Model: "gemini-3.5-flash", Kind: model.RateLimited, Retryable: true,
-				RetryAfter: time.Hour}
-		}, true, "", nil, "AI モデル gemini-3.5-flash のレート制限の解除まで 60 分かかり、待つ時間がありません。"},
-		{"at max_rounds", 5, nil, false, contest.MaxRoundsReached, nil, ""},
-	} {
-		p := play()
-		p.Number, p.Judgment.Model = tt.number, "judge"
-		p.Ranking = []round.Standing{{TeamID: "team-b", Score: 0.9}, {TeamID: "team-a", Score: 0.5}}
-		asked := false
-		out, err := round.Runner{Models: roundModels{"judge": func(ctx context.Context, r model.Request) (model.Response,
-			error) {
-			asked = true
-			seen := shown(r)
-			all := r.System + r.Messages[0].Parts[0].Text
-			expect.That(t, !strings.Contains(strings.ReplaceAll(all, "アルファ の案", ""), "アルファ") &&
-				!strings.Contains(all, "team-") && len(seen["history"].([]any)) == 1, "%s: the judge sees %v", tt.about, seen)
-			return tt.judge(ctx, r)
-		}}}.Round(t.Context(), p)
-		expect.That(t, err == nil && asked == tt.asked && out.Exit == tt.exit && out.Result.EvaluationScore != 0,
-			"%s: %v, asked %v, %+v", tt.about, err, asked, out)
-		expect.Same(t, tt.decide, out.Judgment)
-		expect.Is(t, out.JudgeFailed, tt.failed, "%s", tt.about)
-	}
-}
-
-// A judge whose vendor limits the rate is waited for as long as its answer may take, and not until the team's time is
-// over: the team can play on without it.
-func TestAJudgesRateLimitLeavesTheTeamItsTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
-		p := play()
-		p.Until, p.MaxRounds, p.MinRounds, p.Judgment.Model = begun.Add(10*time.Minute), 3, 1, "limited"
-		p.Judgment.Call.TimeoutSeconds = new(60)
-		out, err := round.Runner{Models: roundModels{"limited": func(context.Context, model.Request) (model.Response, error) {
-			return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true}
-		}}}.Round(t.Context(), p)
-		expect.NoError(t, err)
-		took := time.Since(begun)
-		expect.That(t, took > 30*time.Second && took <= 60*time.Second && out.Exit == "" && out.JudgeFailed != "",
-			"after %s: %q, %q", took, out.Exit, out.JudgeFailed)
-	})
 }
 
 func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -236,17 +235,16 @@ func fenced(data any) string {
 	return "<data>\n" + string(b) + "\n</data>"
 }
 
-// brief is the data for a leader. The judge gets it without the team and its ranking.
+// brief is the data for a leader.
 type brief struct {
-	Request     string   `json:"request"`
-	Team        string   `json:"team,omitempty"`
-	TeamID      string   `json:"team_id,omitempty"`
-	Round       int      `json:"round"`
-	MaxRounds   int      `json:"max_rounds"`
-	History     []past   `json:"history"`
-	Ranking     *ranking `json:"ranking,omitempty"`
-	SecondsLeft int      `json:"seconds_left,omitempty"`
-	Today       string   `json:"today"`
+	Request     string `json:"request"`
+	Team        string `json:"team"`
+	TeamID      string `json:"team_id"`
+	Round       int    `json:"round"`
+	MaxRounds   int    `json:"max_rounds"`
+	History     []past `json:"history"`
+	SecondsLeft int    `json:"seconds_left,omitempty"`
+	Today       string `json:"today"`
 }
 
 // today is the date of the round in the tenant's zone. An agent of the round that goes on the next day reads the same.
@@ -266,13 +264,6 @@ type past struct {
 	Submission string  `json:"submission,omitempty"`
 }
 
-// ranking is the team's rank. It does not name the other teams.
-type ranking struct {
-	Place int       `json:"place"`
-	Of    int       `json:"of"`
-	Best  []float64 `json:"best_scores"` // of each team, the best first
-}
-
 // opening returns the leader's first message, saved or new, and the time when the round began.
 func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 	var o opening
@@ -281,8 +272,7 @@ func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 		return o.Data, time.Unix(0, o.At), err
 	}
 	p.begun = p.Now()
-	b := p.brief(p.History)
-	b.Team, b.TeamID, b.Ranking = p.Team.TeamName, p.Team.TeamID, p.ranking()
+	b := p.brief()
 	if !p.Until.IsZero() {
 		b.SecondsLeft = max(0, int(p.left()/time.Second))
 	}
@@ -290,28 +280,16 @@ func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 	return o.Data, p.begun, p.keep(ctx, key, o, model.Usage{})
 }
 
-func (p *playing) brief(history []contest.RoundResult) brief {
-	b := brief{Request: legible.Visible(p.Prompt), Round: p.Number, MaxRounds: p.MaxRounds, History: []past{},
-		Today: p.today()}
-	for i, h := range history {
+func (p *playing) brief() brief {
+	b := brief{Request: legible.Visible(p.Prompt), Team: p.Team.TeamName, TeamID: p.Team.TeamID, Round: p.Number,
+		MaxRounds: p.MaxRounds, History: []past{}, Today: p.today()}
+	for i, h := range p.History {
 		x := past{Round: h.RoundNumber, Score: contest.Round2(h.EvaluationScore * 100),
 			Feedback: contest.InPoints(h.EvaluationFeedback, p.Locale)} // as the prompts say, out of 100
-		if i == len(history)-1 || i == contest.Best(history) {
+		if i == len(p.History)-1 || i == contest.Best(p.History) {
 			x.Submission = h.SubmissionContent
 		}
 		b.History = append(b.History, x)
 	}
 	return b
-}
-
-func (p *playing) ranking() *ranking {
-	place := slices.IndexFunc(p.Ranking, func(s Standing) bool { return s.TeamID == p.Team.TeamID })
-	if place < 0 {
-		return nil
-	}
-	r := &ranking{Place: place + 1, Of: len(p.Ranking)}
-	for _, s := range p.Ranking {
-		r.Best = append(r.Best, contest.Round2(s.Score*100))
-	}
-	return r
 }

@@ -19,10 +19,9 @@ var quotedWord = regexp.MustCompile("`([a-z_]+)`")
 
 // In every language the prompts name exactly the members of the agents' data.
 func TestPromptsNameWhatAgentsAreShown(t *testing.T) {
-	full := brief{Request: "x", Team: "x", TeamID: "x", Round: 1, History: []past{{Submission: "x"}}, Ranking: &ranking{},
-		SecondsLeft: 1}
+	full := brief{Request: "x", Team: "x", TeamID: "x", Round: 1, History: []past{{Submission: "x"}}, SecondsLeft: 1}
 	data := map[string]any{
-		"leader": full, "judge": []any{full, contest.Judgment{}}, "member": map[string]string{"task": "", "today": ""},
+		"leader": full, "member": map[string]string{"task": "", "today": ""},
 		"evaluator": map[string]any{"metric": "", "request": "", "submission": "", "today": "", "score": 0, "comment": ""},
 		"metric":    nil,
 	}

@@ -1,11 +1,10 @@
 // Package round plays one round of one team of a contest. A leader, who delegates to members, submits a text. An
-// evaluator scores it, and a judge decides whether another round is worthwhile. Each answer of a model is saved
-// immediately, so that a round that was interrupted continues where it stopped and nothing is paid for twice.
+// evaluator scores it. Each answer of a model is saved immediately, so that a round that was interrupted continues
+// where it stopped and nothing is paid for twice.
 //
 // The leader's model is offered one tool for each member. What it calls in one answer runs side by side; what a member
 // could not do is the result of its call. The evaluator is asked by each metric at once, and again, twice, for an
-// answer that can't be used. A scored round is saved before its judge is asked, so that no wait for the judge's vendor
-// hides it. A judge that gives no answer ends nothing: the team plays on, and the round's row says why.
+// answer that can't be used.
 //
 // Before each call of a model the contest's head is read (is it over?) and the team's own rows (is something left of
 // its part of the budget?). What goes beyond is at most what is in flight. While a round lasts the head is read every
@@ -17,7 +16,7 @@
 // Members act before anybody has approved anything. So they read only with tools that an administrator allowed as
 // reading and then listed for contests, unchanged since; the permission is read again before each call. Scripts run
 // isolated, without files, and nothing of them is kept. The vendor's web search is a call of its own with fixed rules,
-// priced and counted in every budget. What comes is data for everyone, and the judge sees neither names nor ranking.
+// priced and counted in every budget. What comes is data for everyone.
 package round
 
 import (
@@ -39,24 +38,15 @@ type Play struct {
 	Execution string
 	Team      teamconfig.Team
 	Evaluator teamconfig.Evaluator
-	Judgment  teamconfig.Judgment
 	Prompt    string // the text that all teams work on
 	Number    int    // from 1
 	MaxRounds int
-	MinRounds int
 	History   []contest.RoundResult // this team's scored rounds, oldest first
-	Ranking   []Standing            // the best score of each team so far, highest first
 	Until     time.Time             // when the team's time ends; zero: never
 	Locale    string                // of the built-in prompts and of sentences for people
 	// Accept returns a submission's problems in words that help the leader to repair it; nil: every text is accepted.
 	// An accepted text has nothing that a card would hide, because plans are made from the text that people approve.
 	Accept func(submission string) (problems []string)
-}
-
-// Standing is a team's rank among the others.
-type Standing struct {
-	TeamID string
-	Score  float64 // 0.0 to 1.0
 }
 
 // Models opens models by their names in the configuration. Its errors are *model.Error.
@@ -120,7 +110,7 @@ type Outcome struct {
 	contest.ScoredRound
 	// Exit says why the team has finished. If it is empty, the team plays on.
 	Exit contest.ExitReason
-	// Usage covers all calls of the round, including the evaluator's, the judge's, and those before a crash.
+	// Usage covers all calls of the round, including the evaluator's and those before a crash.
 	Usage model.Usage
 }
 
@@ -156,49 +146,9 @@ func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
 		return Outcome{}, ErrBlankPrompt
 	}
 	p := r.of(play)
-	return p.whileItLasts(ctx, func(ctx context.Context) (Outcome, error) {
-		out, err := p.play(ctx)
-		if err == nil && out.ToJudge {
-			err = p.decide(ctx, &out)
-		}
-		if out.ToJudge && errors.Is(err, ErrStopped) { // the round counts: people may have taken the best so far
-			err = nil
-		}
-		return out, err
-	})
-}
-
-// Score plays a round without its judge, so that its result can be saved before the judge is asked, whose vendor may
-// keep the team waiting. Judge goes on with an outcome that has ToJudge. Score returns the errors of Round.
-func (r Runner) Score(ctx context.Context, play Play) (Outcome, error) {
-	if !legible.Text(play.Prompt) {
-		return Outcome{}, ErrBlankPrompt
-	}
-	p := r.of(play)
-	return p.whileItLasts(ctx, p.play)
-}
-
-// Judge asks the judge about a result of Score, which is play's round. called says that this invocation has called
-// models before. The outcome has the result with the judgment, or why there is none, and whether the team has finished.
-// Judge returns ErrAgain and ErrStopped as Round does, or an error of Kept or May: then the judge is still to be asked.
-func (r Runner) Judge(ctx context.Context, play Play, result contest.RoundResult, called bool) (Outcome, error) {
-	p := r.of(play)
-	p.fresh = !called
-	p.begun = result.CompletedAt.Add(-time.Duration(result.ExecutionTimeSeconds * float64(time.Second)))
-	return p.whileItLasts(ctx, func(ctx context.Context) (Outcome, error) {
-		out := Outcome{ScoredRound: contest.ScoredRound{Result: result}}
-		err := p.decide(ctx, &out)
-		return out, err
-	})
-}
-
-// whileItLasts plays until the contest ends, and adds what the calls used to the outcome or the error.
-func (p *playing) whileItLasts(
-	ctx context.Context, play func(context.Context) (Outcome, error),
-) (Outcome, error) {
 	ctx, done := p.untilStopped(ctx)
 	defer done()
-	out, err := play(ctx)
+	out, err := p.play(ctx)
 	if err != nil && stopped(ctx) {
 		err = ErrStopped
 	}
@@ -207,16 +157,6 @@ func (p *playing) whileItLasts(
 		failed.Spent = p.spent
 	}
 	return out, err
-}
-
-// decide asks the judge whether the team plays on.
-func (p *playing) decide(ctx context.Context, out *Outcome) (err error) {
-	out.Judgment, out.JudgeFailed, err = p.judge(ctx, out.Result)
-	out.ToJudge = err != nil
-	if out.Judgment != nil && !out.Judgment.ShouldContinue {
-		out.Exit = contest.NoImprovementExpected
-	}
-	return err
 }
 
 func (r Runner) of(play Play) *playing {
@@ -259,11 +199,8 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 		return out, err
 	}
 	p.watch(Event{Kind: Scored, Text: out.Result.EvaluationFeedback, Score: out.Result.EvaluationScore})
-	switch {
-	case p.Number >= p.MaxRounds:
+	if p.Number >= p.MaxRounds {
 		out.Exit = contest.MaxRoundsReached
-	case p.Number >= p.MinRounds:
-		out.ToJudge = true
 	}
 	return out, nil
 }
@@ -301,7 +238,6 @@ const (
 	Searched     EventKind = "SEARCH"    // an answer of a member's vendor that searched the web; Input has the query
 	MemberDone   EventKind = "SUBMITTED" // a call of a member ended; Failed says how, if it did
 	EvaluatorSay EventKind = "EVALUATE"
-	JudgeSaid    EventKind = "JUDGE"
 	Scored       EventKind = "SCORED"
 	Waits        EventKind = "WAIT" // for the rate limit of a model's vendor; Took says for how long
 )

@@ -27,7 +27,7 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 	expect.NoError(t, out.Result.Check())
 	expect.NoError(t, out.Record.Check())
 	expect.That(t, out.Result.RoundNumber == 1 && out.Result.TeamName == "アルファ" && out.Exit == "" &&
-		out.Judgment == nil && len(out.Metrics) == 3, "%+v", out)
+		len(out.Metrics) == 3, "%+v", out)
 	s := out.Record.Submissions
 	expect.That(t, len(s) == 2 && s[0].AgentName == "analyst" && s[1].AgentName == "writer" &&
 		s[0].Status == contest.Success && len(s[0].AllMessages) == 2 && s[0].ExecutionTimeMS != nil, "%+v", s)
@@ -142,11 +142,11 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 	p := play(member("analyst", contest.Plain))
 	p.Number = 2
-	for n := 1; n <= 8; n++ {
+	for n := 1; n <= 7; n++ {
 		for _, why := range []error{round.ErrBudget, round.ErrStopped} {
 			k, asked := &kept{}, 0
 			var mu sync.Mutex
-			out, err := round.Runner{Models: roundModels{}, Kept: k, May: func(context.Context) error {
+			_, err := round.Runner{Models: roundModels{}, Kept: k, May: func(context.Context) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if asked++; asked >= n {
@@ -155,11 +155,8 @@ func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 				return nil
 			}}.Round(t.Context(), p)
 			switch {
-			case n > 7:
+			case n > 6:
 				expect.NoError(t, err)
-			case n == 7: // the judge's call: the round counts, also for who takes the best so far, and the team plays on
-				expect.That(t, err == nil && out.Result.EvaluationScore != 0 && out.Judgment == nil && out.Exit == "",
-					"%v, %+v", err, out)
 			case why == round.ErrStopped:
 				expect.Fails(t, err, round.ErrStopped, "%d", n)
 			default:
@@ -327,7 +324,7 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 	expect.Value(round.Runner{Models: roundModels{
 		"leader": check(func(ctx context.Context, r model.Request) (model.Response, error) {
 			return demo.Teams{}.Say(ctx, r)
-		}, []string{own, "`ranking`"}, "あなたはチームのリーダーです"),
+		}, []string{own, "`seconds_left`"}, "あなたはチームのリーダーです"),
 		"member": check(func(context.Context, model.Request) (model.Response, error) { return text("答え") },
 			[]string{own, more, "`task`"}, "あなたはチームのメンバーです"),
 	}}.Round(t.Context(), p))(t)

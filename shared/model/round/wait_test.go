@@ -109,30 +109,23 @@ func TestACallThatHangsEndsWithTheContest(t *testing.T) {
 			return model.Response{Calls: []model.Call{{ID: "a", Name: tool, Input: json.RawMessage(input)}}}, nil
 		}
 	}
-	for name, tt := range map[string]struct {
-		set    func(p *round.Play, r *round.Runner)
-		scored bool // the round counts
-	}{
-		"the leader":         {set: func(p *round.Play, r *round.Runner) { *p = p2(*p, "hung") }},
-		"a wait for a limit": {set: func(p *round.Play, r *round.Runner) { *p = p2(*p, "limited") }},
-		"a member": {set: func(p *round.Play, r *round.Runner) {
+	for name, set := range map[string]func(p *round.Play, r *round.Runner){
+		"the leader":         func(p *round.Play, r *round.Runner) { *p = p2(*p, "hung") },
+		"a wait for a limit": func(p *round.Play, r *round.Runner) { *p = p2(*p, "limited") },
+		"a member": func(p *round.Play, r *round.Runner) {
 			*p = p2(*p, "delegates")
 			p.Team.Members[0].Model = "hung"
-		}},
-		"a member's tool": {set: func(p *round.Play, r *round.Runner) {
+		},
+		"a member's tool": func(p *round.Play, r *round.Runner) {
 			*p = p2(*p, "delegates")
 			p.Team.Members[0].Model, p.Team.Members[0].AgentType = "reads", string(contest.WebSearch)
 			r.Reads = hungTool{}
-		}},
-		"the evaluator": {set: func(p *round.Play, r *round.Runner) {
+		},
+		"the evaluator": func(p *round.Play, r *round.Runner) {
 			for i := range p.Evaluator.Metrics {
 				p.Evaluator.Metrics[i].Model = "hung"
 			}
-		}},
-		"the judge": {set: func(p *round.Play, r *round.Runner) {
-			p.Judgment.Model, p.MaxRounds, p.MinRounds = "hung", 3,
-				1
-		}, scored: true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -152,15 +145,10 @@ func TestACallThatHangsEndsWithTheContest(t *testing.T) {
 					}
 					return nil
 				}}
-				tt.set(&p, &r)
-				out, err := r.Round(t.Context(), p)
+				set(&p, &r)
+				_, err := r.Round(t.Context(), p)
 				took := time.Since(begun)
-				if tt.scored {
-					expect.That(t, err == nil && out.Result.EvaluationScore > 0 && out.Judgment == nil && out.Exit == "", "%+v, %v",
-						out, err)
-				} else {
-					expect.That(t, errors.Is(err, round.ErrStopped), "%v", err)
-				}
+				expect.That(t, errors.Is(err, round.ErrStopped), "%v", err)
 				expect.That(t, took > 12*time.Second && took <= 17*time.Second, "it ended after %s", took)
 				if !strings.HasSuffix(name, "limit") && !strings.HasSuffix(name, "tool") { // a model was asked
 					expect.That(t, k.spent.Cost > 0 && k.spent.Estimated > 0, "what was sent is not paid for: %+v", k.spent)
@@ -255,6 +243,7 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 		k.crash = 0
 		got := expect.Value(runner(k).Round(t.Context(), p))(t)
 		expect.Is(t, called, undisturbed+lost, "crash %d: calls, %d undisturbed, %d lost", crash, undisturbed, lost)
+		want.Usage.Prompt, got.Usage.Prompt = "", "" // of the metric that was scored last
 		expect.Same(t, want, got, butTimes)
 		expect.Same(t, slices.Sorted(maps.Keys(whole.answers)), slices.Sorted(maps.Keys(k.answers)))
 	}
@@ -282,12 +271,7 @@ func TestASavedAnswerThatCantBeReadEndsTheTeam(t *testing.T) {
 		k.answers[key] = []byte(`{"text":`)
 		called = 0
 		printed := expect.Metrics(t, func() {
-			out, err := round.Runner{Kept: k, Models: models}.Round(t.Context(), p)
-			if strings.Contains(key, "/judge/") {
-				expect.That(t, err == nil && out.Result.EvaluationScore > 0 && out.Judgment == nil && out.JudgeFailed != "",
-					"%s: %v, %+v", key, err, out)
-				return
-			}
+			_, err := round.Runner{Kept: k, Models: models}.Round(t.Context(), p)
 			e := ends(t, key, err, contest.PartialFailure, "")
 			expect.That(t, errors.Is(err, round.ErrUnread) && strings.Contains(e.Sentence("ja"), "読み取れない"), "%s: %v", key, err)
 		})

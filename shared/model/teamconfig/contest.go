@@ -20,11 +20,10 @@ const (
 	DefaultMinRounds   = 2
 	MaxTeams           = 20
 	evaluatorFile      = "configs/evaluator.toml"
-	judgmentFile       = "configs/judgment.toml"
 )
 
-// Contest reads a contest's file and every file that it names. If it names no evaluator or judge, Contest reads
-// configs/evaluator.toml and configs/judgment.toml if they exist.
+// Contest reads a contest's file and every file that it names. If it names no evaluator, Contest reads
+// configs/evaluator.toml if it exists.
 func (w Workspace) Contest(file string) (Contest, []Finding) {
 	r := &reading{w: w}
 	c := r.contest(file, r.file(file, ""))
@@ -32,8 +31,8 @@ func (w Workspace) Contest(file string) (Contest, []Finding) {
 	return c, r.found
 }
 
-// ContestOrTeam reads a contest's file as Contest does, or a team's, which plays alone with the usual evaluator, judge
-// and bounds.
+// ContestOrTeam reads a contest's file as Contest does, or a team's, which plays alone with the usual evaluator and
+// bounds.
 func (w Workspace) ContestOrTeam(file string) (Contest, []Finding) {
 	r := &reading{w: w}
 	tables := r.file(file, "")
@@ -43,8 +42,8 @@ func (w Workspace) ContestOrTeam(file string) (Contest, []Finding) {
 	}
 	usual := r.section(file, "", map[string]any{})
 	c := Contest{
-		TeamTimeoutSeconds: DefaultTeamTimeout, MaxRounds: DefaultMaxRounds, MinRounds: DefaultMinRounds,
-		Evaluator: r.evaluatorOf(usual), Judgment: r.judgmentOf(usual), Teams: []Team{r.team(file, "", tables)},
+		TeamTimeoutSeconds: DefaultTeamTimeout, MaxRounds: DefaultMaxRounds,
+		Evaluator: r.evaluatorOf(usual), Teams: []Team{r.team(file, "", tables)},
 	}
 	return c, r.found
 }
@@ -56,20 +55,11 @@ func (r *reading) contest(file string, tables map[string]any) (c Contest) {
 	}
 	c = Contest{TeamTimeoutSeconds: s.teamTimeout()}
 	c.MaxRounds = s.wholeOr(DefaultMaxRounds, 1, MostRounds, "max_rounds")
-	if least := s.whole("min_rounds", 1, MostRounds); least != nil {
-		c.MinRounds = *least
-	} else {
-		c.MinRounds = min(DefaultMinRounds, c.MaxRounds)
-	}
-	if c.MinRounds > c.MaxRounds {
-		s.refuse("min_rounds", "min_rounds (%d) must be <= max_rounds (%d)", c.MinRounds, c.MaxRounds)
-	}
-	c.Evaluator, c.Judgment = r.evaluatorOf(s), r.judgmentOf(s)
-	c.Teams = r.teams(s)
+	c.Evaluator, c.Teams = r.evaluatorOf(s), r.teams(s)
+	s.ignored(noJudge, "min_rounds", "judgment_config", "judgment_timeout_seconds")
 	s.ignored("all teams work at once", "max_concurrent_teams")
 	s.ignored("a call has its own retries", "max_retries_per_team")
-	s.ignored("each call has its own timeout, and each team has timeout_per_team_seconds", "submission_timeout_seconds",
-		"judgment_timeout_seconds")
+	s.ignored("each call has its own timeout, and each team has timeout_per_team_seconds", "submission_timeout_seconds")
 	s.ignored("an environment variable says where the workspace is", "workspace", "workspace_path")
 	s.ignored(ownPrompts, "prompt_builder_config")
 	s.end()
@@ -147,7 +137,6 @@ func (s *section) fileOr(key, usual string) (string, map[string]any) {
 // Within returns the contest with at most this many rounds.
 func (c Contest) Within(most int) Contest {
 	c.MaxRounds = min(c.MaxRounds, most)
-	c.MinRounds = min(c.MinRounds, c.MaxRounds)
 	return c
 }
 
@@ -167,17 +156,13 @@ func (c Contest) Models() (names []string) {
 	for _, m := range c.Evaluator.Metrics {
 		add(m.Model)
 	}
-	if c.MinRounds < c.MaxRounds { // with equal bounds no round needs a judge
-		add(c.Judgment.Model)
-	}
 	return names
 }
 
-// Defaults and limits of evaluators and judges.
+// Defaults and limits of evaluators.
 const (
 	DefaultModel            = "google-gla:gemini-2.5-flash"
 	defaultEvaluatorTimeout = 300 // seconds
-	defaultJudgeTimeout     = 60  // seconds
 	// weightSlack is the allowed difference between 1 and the sum of weights.
 	weightSlack = 0.001
 	// MaxMetrics limits the calls that a round makes at the same time, because their cost is known only afterwards.
@@ -232,32 +217,6 @@ func called(c Call, timeout int) Call {
 func retried(c Call) Call {
 	c.MaxRetries = cmp.Or(c.MaxRetries, new(DefaultMaxRetries))
 	return c
-}
-
-func (r *reading) judgmentOf(s *section) Judgment {
-	file, tables := s.fileOr("judgment_config", judgmentFile)
-	if tables == nil {
-		s.names("judgment_config", DefaultModel)
-		return Judgment{Model: DefaultModel, Call: judged(Call{})}
-	}
-	return r.judgment(file, "judgment.", tables)
-}
-
-// judged fills in a judge's temperature (0) and timeout if they are not set.
-func judged(c Call) Call {
-	c.Temperature = cmp.Or(c.Temperature, new(0.0))
-	return called(c, defaultJudgeTimeout)
-}
-
-func (r *reading) judgment(file, path string, tables map[string]any) Judgment {
-	s := r.section(file, path, tables)
-	j := Judgment{Model: s.model("model", DefaultModel), Call: judged(s.call())}
-	if t := s.instruction(); t != nil && !blank(*t) {
-		j.SystemInstruction = *t
-	}
-	s.ignored("after the last round there is nothing to decide", "judge_on_final_round")
-	s.end()
-	return j
 }
 
 func (r *reading) evaluator(file, path string, tables map[string]any) Evaluator {

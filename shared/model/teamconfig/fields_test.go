@@ -124,9 +124,7 @@ var kinds = []struct {
 			map[string]string{"9": "must be 10 to 3600, got 9", "3601": "must be 10 to 3600, got 3601"}},
 		"max_rounds": {"5", []string{"1", "10"},
 			map[string]string{"0": "must be 1 to 10, got 0", "11": "must be 1 to 10, got 11"}},
-		"min_rounds": {"2", []string{"1", "5"},
-			map[string]string{"0": "must be 1 to 10, got 0", "6": "min_rounds (6) must be <= max_rounds (5)"}},
-		"evaluator": {}, "judgment": {}, "teams": {}, // read from files of their own
+		"evaluator": {}, "teams": {}, // read from files of their own
 		"prices": {}, // the settings'
 	}},
 	{Evaluator{}, "judge.toml", "%s\n" + smallMetric, "", map[string]field{
@@ -143,11 +141,6 @@ var kinds = []struct {
 		"model": {`"google-gla:gemini-2.5-flash"`, models, aModel}, "system_instruction": instruction,
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": orRetries,
 		"stop_sequences": stops, "top_p": topP, "seed": seed,
-	}},
-	{Judgment{}, "decide.toml", "model = 'demo'\n%s\n", "", map[string]field{
-		"model": {}, "system_instruction": instruction, "temperature": {"0", temperature.taken, temperature.refused},
-		"max_tokens": maxTokens, "timeout_seconds": {"60", timeout.taken,
-			timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 }
 
@@ -294,7 +287,7 @@ func TestWhatHasNoEffectHereIsAWarning(t *testing.T) {
 		"a file of prompts": {"[prompt_builder]\nteam_user_prompt = '{{ user_prompt }}'\n", "prompt_builder",
 			"has no effect: Ringi writes the prompts itself, got a table"},
 		"a judge's only wish": {"judge_on_final_round = false\n", "judge_on_final_round",
-			"has no effect: after the last round there is nothing to decide, got false"},
+			"has no effect: a team plays up to max_rounds, got false"},
 		"xAI's own interface": {smallTeam + "[team.leader]\nmodel = 'grok-responses:grok-4-fast'\n", "leader.model",
 			`is called as compatible:grok/grok-4-fast: the model answers, but without xAI's own tools, got ` +
 				`"grok-responses:grok-4-fast"`},

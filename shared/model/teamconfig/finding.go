@@ -118,7 +118,6 @@ type texts struct {
 }
 
 var words = language.InEach(texts{got: "、実際の値: ", more: "ほか %d 件", messages: [][2]string{
-	{"min_rounds (%d) must be <= max_rounds (%d)", "min_rounds (%s) は max_rounds (%s) 以下にしてください"},
 	{"disagrees with %s: keep only one of them", "%s と内容が食い違っています。どちらか一方だけにしてください"},
 	{"a contest needs a team: [[orchestrator.teams]] with config", "チームが必要です。[[orchestrator.teams]] に config を書いてください"},
 	{"must be at most %d teams", "チームは %s 個までです"},
@@ -165,9 +164,8 @@ var words = language.InEach(texts{got: "、実際の値: ", more: "ほか %d 件
 	{"system_prompt cannot be empty string. Use None for default prompt or provide valid text.",
 		"空にできません。標準のものを使うときは項目ごと消してください"},
 	{"isn't a configuration file: it must have [team], [orchestrator], [agent] or [prompt_builder], " +
-		"[[metrics]] for an evaluator, or model for a judge",
-		"設定ファイルではありません。[team]、[orchestrator]、[agent]、[prompt_builder] のいずれかで始めるか、評価者なら [[metrics]]、判定者なら " +
-			"model を書いてください"},
+		"or [[metrics]] for an evaluator",
+		"設定ファイルではありません。[team]、[orchestrator]、[agent]、[prompt_builder] のいずれかで始めるか、評価者なら [[metrics]] を書いてください"},
 	{"there is no such file in the workspace: file does not exist", "このファイルはありません"},
 	{"must be a relative path inside the workspace", "設定ファイルのフォルダー内の相対パスにしてください"},
 	{"can't be opened: %s", "開けません: %s"},
@@ -201,7 +199,7 @@ var words = language.InEach(texts{got: "、実際の値: ", more: "ほか %d 件
 	{"each call has its own timeout, and each team has timeout_per_team_seconds",
 		"制限時間は呼び出しごとと、チームの timeout_per_team_seconds で決まります"},
 	{"an environment variable says where the workspace is", "設定ファイルのフォルダーは環境変数で決まります"},
-	{"after the last round there is nothing to decide", "最後のラウンドの後に決めることはありません"},
+	{"a team plays up to max_rounds", "チームは max_rounds までラウンドを続けます"},
 	{"it is kept for other programs", "ほかのプログラムのために残しています"},
 	{"max_retries and timeout_seconds control retries", "再試行は max_retries と timeout_seconds で決まります"},
 	{"a call has the fields that are named here, whatever its model's vendor",

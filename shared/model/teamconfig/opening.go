@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
@@ -25,8 +26,8 @@ type Models struct {
 	Instead string // replaces every model; empty: none
 }
 
-// Check returns a finding for each place that names a model which can't be called: of leaders, members, evaluator and
-// judge. Contests have a budget, so a model needs a known price, from the table or from the contest's own.
+// Check returns a finding for each place that names a model which can't be called: of leaders, members and
+// evaluator. Contests have a budget, so a model needs a known price, from the table or from the contest's own.
 // Bedrock's models need no key; whether the account may call them, only a call says. Check returns
 // explain.ErrUnavailable if the model secret can't be read now.
 func (m Models) Check(ctx context.Context, c Contest) ([]Finding, error) {
@@ -158,7 +159,7 @@ type Report struct {
 	Valid    bool   `json:"valid"`
 	Errors   []Said `json:"errors"`
 	Warnings []Said `json:"warnings"`
-	// Config is a Team, Contest, Evaluator, Judgment, Member or Unused, as configured by the files. A field that is
+	// Config is a Team, Contest, Evaluator, Member or Unused, as configured by the files. A field that is
 	// neither set nor has a default is null. If there are errors, all of Config is null.
 	Config any `json:"config"`
 }
@@ -196,7 +197,7 @@ func Check(w Workspace, file string) Report {
 }
 
 var errKind = errors.New("isn't a configuration file: it must have [team], [orchestrator], [agent] or " +
-	"[prompt_builder], [[metrics]] for an evaluator, or model for a judge")
+	"[prompt_builder], or [[metrics]] for an evaluator")
 
 func (r *reading) any(file string) (config any) {
 	tables := r.file(file, "")
@@ -210,16 +211,13 @@ func (r *reading) any(file string) (config any) {
 	case has("orchestrator"):
 		config = r.contest(file, tables)
 	case has("prompt_builder"):
-		s := r.section(file, "", tables)
-		s.ignored(ownPrompts, "prompt_builder")
-		s.end()
-		config = Unused{}
+		config = r.unused(file, tables, ownPrompts, "prompt_builder")
 	case has("agent"):
 		config = r.agentFile(file, "", tables).orNone()
 	case has("metrics"), has("default_model"), has("llm_default"):
 		config = r.evaluator(file, "", tables)
 	case has("model"), has("system_instruction"), has("judge_on_final_round"):
-		config = r.judgment(file, "", tables)
+		config = r.unused(file, tables, noJudge, slices.Sorted(maps.Keys(tables))...)
 	default:
 		r.found = append(r.found, Finding{File: file, Message: errKind.Error()})
 	}
@@ -229,7 +227,18 @@ func (r *reading) any(file string) (config any) {
 // Unused is a file of mixseek that has no effect in Ringi.
 type Unused struct{}
 
-const ownPrompts = "Ringi writes the prompts itself"
+const (
+	ownPrompts = "Ringi writes the prompts itself"
+	noJudge    = "a team plays up to max_rounds"
+)
+
+// unused warns of what has no effect here.
+func (r *reading) unused(file string, tables map[string]any, why string, keys ...string) Unused {
+	s := r.section(file, "", tables)
+	s.ignored(why, keys...)
+	s.end()
+	return Unused{}
+}
 
 // orNone returns the member, or nil for a file without the table.
 func (s *section) orNone() any {
@@ -248,15 +257,6 @@ func (m Metric) MarshalJSON() ([]byte, error) {
 		SystemInstruction *string `json:"system_instruction"`
 		Call
 	}{m.Name, m.Weight, orNull(m.Model), orNull(m.SystemInstruction), m.Call})
-}
-
-// MarshalJSON writes an unset instruction as null.
-func (j Judgment) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Model             string  `json:"model"`
-		SystemInstruction *string `json:"system_instruction"`
-		Call
-	}{j.Model, orNull(j.SystemInstruction), j.Call})
 }
 
 func orNull(s string) *string {

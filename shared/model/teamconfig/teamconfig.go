@@ -60,9 +60,7 @@ func (m Member) Tool() string {
 type Contest struct {
 	TeamTimeoutSeconds int       `json:"timeout_per_team_seconds"`
 	MaxRounds          int       `json:"max_rounds"`
-	MinRounds          int       `json:"min_rounds"`
 	Evaluator          Evaluator `json:"evaluator"`
-	Judgment           Judgment  `json:"judgment"`
 	Teams              []Team    `json:"teams"`
 	// Prices are the workspace's own prices of models, as of the contest's beginning.
 	Prices []tenancy.ModelPrice `json:"prices,omitempty"`
@@ -108,13 +106,6 @@ type Metric struct {
 	// the evaluator's where the file has none
 	Model             string `json:"model" toml:"model"`
 	SystemInstruction string `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one of its name
-	Call
-}
-
-// Judgment decides whether another round is worth it.
-type Judgment struct {
-	Model             string `json:"model" toml:"model"`
-	SystemInstruction string `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one
 	Call
 }
 

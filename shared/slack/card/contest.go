@@ -144,10 +144,6 @@ func (d drawing) endings(winner *contest.Place, x *task.Contest) (lines []string
 	if more := x.Failed - len(x.Failures); more > 0 {
 		lines = append(lines, fill(w.MoreFailed, "n", more))
 	}
-	for _, u := range x.Unjudged {
-		lines = append(lines, fill(w.Unjudged, "team", inline(u.TeamName, maxEndingName), "n", u.Rounds,
-			"why", inline(u.Detail, maxEnding)))
-	}
 	return lines
 }
 
@@ -159,7 +155,6 @@ type contestTexts struct {
 	Others, Title, Entry, More, Pick, Picks string
 	Reads, Reason, Replaced, Differs        string
 	Ending, MoreFailed, Limited, Feedback   string
-	Unjudged                                string
 }
 
 var contestWords = language.Catalog[contestTexts]{Files: &embedded, Folder: "texts/contests"}

@@ -100,9 +100,6 @@ func poisonContest(p *task.Prompt, x string) {
 	for i := range p.Contest.Failures {
 		p.Contest.Failures[i].TeamName, p.Contest.Failures[i].Detail = x, x
 	}
-	for i := range p.Contest.Unjudged {
-		p.Contest.Unjudged[i].TeamName, p.Contest.Unjudged[i].Detail = x, x
-	}
 }
 
 func quote(x string) string {

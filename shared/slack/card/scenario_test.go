@@ -130,19 +130,12 @@ func (s *scenario) contestedTooDear() *scenario {
 	return s.contestedFor(aggregate.Usage{ID: "execution", Calls: 1, Cost: aggregate.USD(3.5)}, set)
 }
 
-// contestedUnjudged is contested with a judge that gave no answer.
-func (s *scenario) contestedUnjudged() *scenario {
-	return s.contestedFor(aggregate.Usage{}, defaults, contest.Unjudged{TeamID: "a", TeamName: "慎重 <b>", Rounds: 2,
-		Detail: "AI モデルの回答が時間内に届きませんでした。"})
+func (s *scenario) contestedFor(used aggregate.Usage, set tenancy.Settings) *scenario {
+	return s.contesting().summedUp(used, set)
 }
 
-func (s *scenario) contestedFor(used aggregate.Usage, set tenancy.Settings, unjudged ...contest.Unjudged) *scenario {
-	return s.contesting().summedUp(used, set, unjudged...)
-}
-
-func (s *scenario) summedUp(used aggregate.Usage, set tenancy.Settings, unjudged ...contest.Unjudged) *scenario {
+func (s *scenario) summedUp(used aggregate.Usage, set tenancy.Settings) *scenario {
 	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Usage: used, Summary: &contest.Summary{
-		Unjudged: unjudged,
 		FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言 *c*", ExitReason: contest.PartialFailure,
 			Reason: contest.ReasonLeader, Detail: "リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"}}, Places: []contest.Place{
 			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content),

@@ -187,8 +187,6 @@ var promptStates = []state{
 	{"prompt_contested", promptCard, func(s *scenario) *scenario { return s.extracted().contested() }},
 	{"prompt_contested_at_the_cost_limit", promptCard,
 		func(s *scenario) *scenario { return s.extracted().contestedTooDear() }},
-	{"prompt_contested_without_a_judge", promptCard,
-		func(s *scenario) *scenario { return s.extracted().contestedUnjudged() }},
 	{"prompt_contest_cancelled", promptCard, func(s *scenario) *scenario {
 		s.extracted().contesting().cancelTask()
 		return s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{}},

@@ -118,8 +118,8 @@ func Over(db *dynamodb.Client, table string) *store.ContestStore {
 func Order(teams ...string) contest.Order {
 	o := contest.Order{
 		Execution: contest.NewID(), Tenant: aggregate.TenantID("T1"), Prompt: "経費精算の手順", Locale: "ja", MaxRounds: 5,
-		MinRounds: 2, TeamTimeoutSeconds: 300,
-		Budget: aggregate.USD(1), By: aggregate.System(), Config: aggregate.Blob{JSON: "{}", Bytes: 2},
+		TeamTimeoutSeconds: 300,
+		Budget:             aggregate.USD(1), By: aggregate.System(), Config: aggregate.Blob{JSON: "{}", Bytes: 2},
 	}
 	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "チーム " + t})

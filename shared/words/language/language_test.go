@@ -50,7 +50,7 @@ func TestTheLanguageOfATextIsThatOfItsSentences(t *testing.T) {
 		},
 		"ja": {
 			"先月の勤怠", "先月勤怠 PDF", "freee の勤怠を Google Sheets の this month に", "残業 for 営業部", "残業 report を Slack に",
-			"<@U1> に “see you at three” と DM して", "10月勤怠 demo: play on", "「お知らせ」", "営業部", "佐藤さん", "営業部 overtime",
+			"<@U1> に “see you at three” と DM して", "10月勤怠 demo: slow 3", "「お知らせ」", "営業部", "佐藤さん", "営業部 overtime",
 			"ｷﾝﾀｲ", "没収品一覧", "&gt; Please send it by Friday.\n" +
 				"この件を整理して", "<https://example.com/report|report> を見て", "https://example.com/aを見て",
 			"The report, please\nよろしくお願いします", "勤怠 report for last month", "勤怠 &amp; 残業 ```select a from the table of b```",

@@ -1,6 +1,6 @@
 // Package models stands in for the vendors of models. It speaks the protocol of each, and answers as the demo model
 // does or as a test's script says. Server stands in for Claude Managed Agents: its agent makes the tool calls that the
-// message names, one after the other. Sample has files of contests: teams, a contest's file, an evaluator and a judge.
+// message names, one after the other. Sample has files of contests: teams, a contest's file and an evaluator.
 package models
 
 import (
