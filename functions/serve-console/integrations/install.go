@@ -115,18 +115,12 @@ func (c *Pages) giveBack(ctx context.Context, made slackapi.Installation, why st
 	return connectFault{why, http.StatusForbidden, tenancy.SlackProvider}
 }
 
-// connected returns the connection that an address or form names.
-func (c *Pages) connected(r *http.Request, v *web.Viewer) (integration, error) {
-	x, err := c.named(r, v)
-	if err == nil && !x.Connected {
-		err = aggregate.ErrNotFound
-	}
-	return x, err
-}
-
 // disconnect deletes a connection's tokens, so that no call uses them any more, and then asks the vendor to revoke
 // them. If the vendor doesn't confirm, the page says so.
 func (c *Pages) disconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {
+	if !x.Connected {
+		return aggregate.ErrNotFound
+	}
 	revoke := c.revocation(r.Context(), v, x)
 	if err := c.forget(r.Context(), v, x.Provider); err != nil {
 		return err

@@ -47,7 +47,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForAdministrators("POST /console/integrations/client", c.explained(web.Of(c.named, c.saveClient))),
 		web.ForAdministrators("POST /console/integrations/token", c.explained(web.Of(c.named, c.saveToken))),
 		web.ForAdministrators("POST /console/integrations/app", c.explained(c.saveApp)),
-		web.ForAdministrators("POST /console/integrations/disconnect", web.Of(c.connected, c.disconnect)),
+		web.ForAdministrators("POST /console/integrations/disconnect", web.Of(c.named, c.disconnect)),
 	}
 }
 
