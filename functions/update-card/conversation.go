@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 )
@@ -21,39 +21,34 @@ type Said interface {
 	Log(ctx context.Context, ref aggregate.Ref, action string, limit int) ([]conversation.LogEntry, error)
 }
 
-type Payloads interface {
+// Results reads what is too large for the table.
+type Results interface {
+	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-type conversationCards struct {
-	said    Said
-	results Payloads
-}
-
 // live adds the console's address, and the last lines of a running action's output, which grows without a commit.
-func (k conversationCards) live(ctx context.Context, a decide.Subject, console string) (decide.Subject, error) {
-	t := card.ConversationOf(a)
-	t.Console = console
+func (d *drawing) live(ctx context.Context) (decide.Subject, error) {
+	t := card.ConversationOf(d.a)
+	t.Console = d.Console
 	x := t.Current()
 	if x == nil || x.Status != conversation.ActionExecuting {
 		return t, nil
 	}
 	var err error
-	if t.Log, err = k.said.Log(ctx, t.Ref(), x.ActionID, card.TailLines); err != nil {
+	if t.Log, err = d.Said.Log(ctx, t.Ref(), x.ActionID, card.TailLines); err != nil {
 		return nil, fmt.Errorf("read what the action prints: %w", err)
 	}
 	return t, nil
 }
 
-// Opened reads the contents that the card's row lacks. A card whose message was deleted shows nothing.
-func (k conversationCards) Opened(
-	ctx context.Context, a aggregate.Aggregate, c *aggregate.Card,
-) (aggregate.Aggregate, error) {
-	t, ref := card.ConversationOf(a), a.Ref()
+// openedTalk reads the contents that the card's row lacks. A card whose message was deleted shows nothing.
+func (d *drawing) openedTalk(ctx context.Context, c *aggregate.Card) (aggregate.Aggregate, error) {
+	t, ref := card.ConversationOf(d.a), d.ref
 	switch c.CardType {
 	case conversation.CardMessage:
 		key, _ := conversation.OfMessage(c.Subject)
-		m, err := k.said.Message(ctx, ref.Tenant, ref.ID, key)
+		m, err := d.Said.Message(ctx, ref.Tenant, ref.ID, key)
 		switch {
 		case errors.Is(err, aggregate.ErrNotFound):
 			t.Message = &conversation.Message{}
@@ -65,16 +60,16 @@ func (k conversationCards) Opened(
 	case conversation.CardAction:
 		x := aggregate.Find(t.Actions, c.Subject)
 		if x == nil {
-			return a, nil
+			return d.a, nil
 		}
 		var err error
 		if x.Payload.S3Key != "" {
-			if t.Payload, err = k.results.Open(ctx, ref, x.Payload); err != nil {
+			if t.Payload, err = d.Results.Open(ctx, ref, x.Payload); err != nil {
 				return nil, fmt.Errorf("open what the action is to do: %w", err)
 			}
 		}
 		if x.StartedAt != nil && t.Log == nil {
-			if t.Log, err = k.said.Log(ctx, ref, x.ActionID, card.TailLines); err != nil {
+			if t.Log, err = d.Said.Log(ctx, ref, x.ActionID, card.TailLines); err != nil {
 				return nil, fmt.Errorf("read what the action printed: %w", err)
 			}
 		}
@@ -82,13 +77,10 @@ func (k conversationCards) Opened(
 	return t, nil
 }
 
-// Outcome returns nothing: a person who talks with an agent has the answer in the thread.
-func (conversationCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
-
 // status sends Slack the agent's state, each time, since another process may have sent another one. If it fails, cards
 // and copies are drawn anyway.
 func (d *drawing) status(ctx context.Context) {
-	if _, is := d.kind.(conversationCards); !is {
+	if d.ref.Kind != conversation.Kind.Name {
 		return
 	}
 	t := card.ConversationOf(d.a)

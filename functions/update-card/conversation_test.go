@@ -43,7 +43,7 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 	rows.Now = w.Now
 	w.h = w.handler()
 	w.h.Store, w.h.Rows = s, s
-	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{said: rows, results: w.bucket}}
+	w.h.Said = rows
 	k := &inConversation{world: w}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), webapi.Sato))(t)
 	k.thread = w.slack.Say(t, webapi.Sato, k.channel, "claude: テストを直して")
@@ -167,7 +167,7 @@ type callers struct {
 func withCalls(w *world) *callers {
 	k := &callers{world: w, all: store.New(w.Store.Table().DB, w.Store.Table().Name, store.Kinds()...)}
 	k.calls = store.CallsOf(k.all)
-	k.h.Store, k.h.Rows, k.h.Kinds = k.all, k.all, map[string]Kind{call.Kind.Name: callCards{}}
+	k.h.Store, k.h.Rows = k.all, k.all
 	return k
 }
 

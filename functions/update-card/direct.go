@@ -72,7 +72,7 @@ func (d *drawing) direct(ctx context.Context, c *aggregate.Card) error {
 	if asks && !owed {
 		return d.send(ctx, c, m, over)
 	}
-	opened, err := d.kind.Opened(ctx, d.a, c)
+	opened, err := d.opened(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (d *drawing) addDirects(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("who is asked: %w", err)
 	}
-	for c := d.kind.Outcome(d.a, d.Now()); c != nil; c = d.kind.Outcome(d.a, d.Now()) {
+	for c := ending(d.a, d.Now()); c != nil; c = ending(d.a, d.Now()) {
 		rows = append(rows, c)
 		d.a.Add(c)
 	}

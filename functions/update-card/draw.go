@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
@@ -44,14 +45,6 @@ type Rows interface {
 	) error
 }
 
-// Kind draws the cards of one kind of aggregate.
-type Kind interface {
-	// Opened reads contents that are needed only for a card whose message changes.
-	Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error)
-	// Outcome returns the message that tells the requester how it ended, or nil if none is due.
-	Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card
-}
-
 type Slack interface {
 	Team(ctx context.Context) (string, error)
 	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
@@ -72,7 +65,6 @@ type Slack interface {
 type drawing struct {
 	*Handler
 	ref      aggregate.Ref
-	kind     Kind
 	root     string // of the thread of its cards
 	a        decide.Subject
 	head     *aggregate.Head // of a
@@ -128,8 +120,8 @@ func (d *drawing) doubt(ctx context.Context, rows []*aggregate.Card, r receipt) 
 
 // show does what draw says with what was loaded.
 func (d *drawing) show(ctx context.Context) (err error) {
-	if k, is := d.kind.(conversationCards); is {
-		if d.a, err = k.live(ctx, d.a, d.Console); err != nil {
+	if d.ref.Kind == conversation.Kind.Name {
+		if d.a, err = d.live(ctx); err != nil {
 			return err
 		}
 	}
@@ -166,8 +158,8 @@ func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.
 	}
 	head := *a.Root().Common()
 	head.Rev, head.Redraws = min(head.Rev, before.Rev), min(head.Redraws, before.Redraws)
-	d := &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), head: &head}
-	if d.a = a.(decide.Subject); d.a.Origin().Team != "" { // of every kind in Kinds
+	d := &drawing{Handler: h, ref: ref, by: h.NewID(), head: &head}
+	if d.a = a.(decide.Subject); d.a.Origin().Team != "" { // of every kind that is drawn
 		_, d.root = d.a.Beginning()
 	}
 	return d, nil
@@ -236,7 +228,7 @@ func (d *drawing) inOrder() []*aggregate.Card {
 
 // card makes a message show its card. hash is that of the card's new content.
 func (d *drawing) card(ctx context.Context, c *aggregate.Card, hash string) error {
-	opened, err := d.kind.Opened(ctx, d.a, c)
+	opened, err := d.opened(ctx, c)
 	if err != nil {
 		return err
 	}

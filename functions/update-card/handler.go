@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
@@ -40,10 +44,14 @@ type Queue interface {
 	) (*sqs.ChangeMessageVisibilityOutput, error)
 }
 
+// drawn are the kinds that have cards.
+var drawn = []string{task.Kind.Name, conversation.Kind.Name, call.Kind.Name}
+
 type Handler struct {
 	Store    Store
 	Rows     Rows
-	Kinds    map[string]Kind // by name
+	Results  Results
+	Said     Said
 	Slack    Slack
 	Homes    *Homes // nil: Home tabs are not published
 	Queue    Queue
@@ -88,7 +96,7 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	asked, err := effect.ReadMessage(r.Body)
 	ref := asked.Ref
 	tab := h.Homes != nil && asked.Tab()
-	if err != nil || h.Kinds[ref.Kind] == nil && !tab {
+	if err != nil || !slices.Contains(drawn, ref.Kind) && !tab {
 		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
@@ -13,24 +12,19 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Results reads the large arguments of a gate, which are stored outside of the table.
-type Results interface {
-	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
-}
-
-type taskCards struct {
-	results Results
-	links   decide.InboxLinks
-}
-
-// Opened reads the large arguments of a waiting step, which never change, and the links of a reminder.
-func (k taskCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
-	if c.CardType != task.CardStep {
-		return a.(*task.Aggregate).Linked(func(channel, ts, thread string) string {
-			return k.links.Link(ctx, channel, ts, thread)
-		}), nil
+// opened reads what only a card whose message changes needs: the large arguments of a waiting step, which never change,
+// the links of a reminder, what was said in a conversation.
+func (d *drawing) opened(ctx context.Context, c *aggregate.Card) (aggregate.Aggregate, error) {
+	t, is := d.a.(*task.Aggregate)
+	switch {
+	case d.ref.Kind == conversation.Kind.Name:
+		return d.openedTalk(ctx, c)
+	case !is:
+		return d.a, nil
+	case c.CardType != task.CardStep:
+		return t.Linked(func(channel, ts, thread string) string { return d.Slack.Link(ctx, channel, ts, thread) }), nil
 	}
-	opened, err := k.results.Opened(ctx, a.(*task.Aggregate), c.Subject)
+	opened, err := d.Results.Opened(ctx, t, c.Subject)
 	if err != nil {
 		return nil, fmt.Errorf("open the arguments of a step: %w", err)
 	}
@@ -53,10 +47,20 @@ const outcomeWithin = 24 * time.Hour
 // outcome is the subject of the message that says how a task ended.
 const outcome = "OUTCOME"
 
-// Outcome tells an asker that something was given back to them, and the requester that a task ended, unless they ended
-// it themselves. Who asked in direct messages sees the card anyway.
-func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
-	t := a.(*task.Aggregate)
+// ending returns the message that says how something ended, or nil if none is due: to an asker that something was given
+// back to them, to the requester that a task ended, unless they ended it themselves, to who answers for a key that its
+// call was refused, or somebody else cancelled it. Who asked in direct messages, or talks with an agent, sees it anyway.
+func ending(a aggregate.Aggregate, now time.Time) *aggregate.Card {
+	switch a := a.(type) {
+	case *task.Aggregate:
+		return endOfTask(a, now)
+	case *call.Aggregate:
+		return endOfCall(a, now)
+	}
+	return nil
+}
+
+func endOfTask(t *task.Aggregate, now time.Time) *aggregate.Card {
 	if c := returned(t); c != nil {
 		return c
 	}
@@ -70,22 +74,10 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}
 }
 
-// callCards draws the cards of calls that outside agents ask for, those of a key and a day in one thread.
-type callCards struct{}
-
-func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.Card) (aggregate.Aggregate, error) {
-	return a, nil
-}
-
-// Outcome tells who answers for the key that the call was refused, or somebody else cancelled it. Otherwise the
-// card says how it ended, and the agent is told.
-func (callCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
-	x := a.(*call.Aggregate).Call
-	if x == nil {
-		return nil
-	}
+func endOfCall(a *call.Aggregate, now time.Time) *aggregate.Card {
+	x := a.Call
 	if !x.TurnedDown() && (x.CancelReason != conversation.ReasonWithdrawn || x.CancelledBy == "") ||
-		x.CancelledBy == x.Answers || now.Sub(*x.CompletedAt) >= outcomeWithin || len(a.Common().CopiesOf(outcome)) > 0 {
+		x.CancelledBy == x.Answers || now.Sub(*x.CompletedAt) >= outcomeWithin || len(a.CopiesOf(outcome)) > 0 {
 		return nil
 	}
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: x.Answers}

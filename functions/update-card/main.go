@@ -32,9 +32,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
-	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/secret"
@@ -60,13 +57,9 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
 	s := store.OpenAll(cfg, env.Table)
-	results := large.Open(cfg, env.Results)
 	bot := vault.OpenBot(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
-		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, bot},
-			conversation.Kind.Name: conversationCards{store.ConversationsOf(s), results},
-			call.Kind.Name:         callCards{}},
-		Slack: bot, Console: env.Console, Homes: &Homes{Slack: bot,
+		Store: s, Rows: s, Results: large.Open(cfg, env.Results), Said: store.ConversationsOf(s), Slack: bot, Console: env.Console, Homes: &Homes{Slack: bot,
 			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Slack: bot, Now: time.Now}},
 		Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Now: time.Now, NewID: aggregate.NewID, Wait: clock.Sleep,

@@ -251,9 +251,8 @@ func TestAskersAreToldWhatWasGivenBackToThem(t *testing.T) {
 		Verdict: aggregate.Verdict{RejectedBy: "U9", RejectedAt: &now, RejectionReason: "宛先を直して"}}}
 	a := &task.Aggregate{Task: &task.Task{Title: "勤怠"}, Prompts: []*task.Prompt{form},
 		Processes: []*task.Process{p}, Request: &task.Request{ChannelType: "channel", User: "U1"}}
-	k := taskCards{}
 	var told []string
-	for c := k.Outcome(a, now); c != nil; c = k.Outcome(a, now) {
+	for c := ending(a, now); c != nil; c = ending(a, now) {
 		expect.Must(t, len(told) < 2 && c.Subject == card.ReturnedCopy+p.Key(), "%s is told again: %+v", c.User, c)
 		told = append(told, c.User)
 		a.Add(c)
@@ -266,9 +265,9 @@ func TestAskersAreToldWhatWasGivenBackToThem(t *testing.T) {
 	a.Add(&n)
 	a.Add(&task.Process{ID: "01R", PromptID: "01G", Version: 2, Gate: aggregate.Gate{Status: aggregate.Generating}})
 	over, drawn := card.Copy(a, a.Copies[0], tenancy.DefaultSettings(), "", now)
-	expect.That(t, drawn && over.Text != m.Text && k.Outcome(a, now) == nil, "%+v", over)
+	expect.That(t, drawn && over.Text != m.Text && ending(a, now) == nil, "%+v", over)
 
 	a = &task.Aggregate{Task: a.Task, Prompts: []*task.Prompt{form}, Processes: []*task.Process{p},
 		Request: &task.Request{ChannelType: "im", User: "U1"}}
-	expect.That(t, k.Outcome(a, now) == nil, "told beside their own card")
+	expect.That(t, ending(a, now) == nil, "told beside their own card")
 }

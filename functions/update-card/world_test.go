@@ -85,7 +85,7 @@ const console = "https://ringi.example/console"
 // handler returns a Handler as another invocation would have it.
 func (w *world) handler() *Handler {
 	return &Handler{Store: w.Store.KindStore.Store, Rows: w.Store,
-		Kinds: map[string]Kind{task.Kind.Name: taskCards{results: w.bucket, links: w.slack.Client}}, Slack: w.slack.Client,
+		Results: w.bucket, Slack: w.slack.Client,
 		Queue: w.queue, QueueURL: "queue", Console: console, NewID: aggregate.NewID, Now: w.Now,
 		Wait: func(context.Context, time.Duration) error { return nil }}
 }
@@ -223,7 +223,7 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q := &queue{}
-			h := &Handler{Store: tt.b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: q, NewID: aggregate.NewID,
+			h := &Handler{Store: tt.b, Queue: q, NewID: aggregate.NewID,
 				Now: time.Now}
 			out := expect.Value(h.Handle(t.Context(), cardRecords(tt.body)))(t)
 			var got []string
@@ -239,7 +239,7 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 func TestNoMessageOvertakesOneThatWaits(t *testing.T) {
 	good := fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":1}`, aggregate.NewID(), aggregate.NewID())
 	b := &broken{err: errors.New("throttled")}
-	h := &Handler{Store: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{}}, Queue: &queue{err: errors.New("gone")},
+	h := &Handler{Store: b, Queue: &queue{err: errors.New("gone")},
 		NewID: aggregate.NewID, Now: time.Now}
 	out := expect.Value(h.Handle(t.Context(), cardRecords("x", good, good)))(t)
 	want := []events.SQSBatchItemFailure{{ItemIdentifier: "m1"}, {ItemIdentifier: "m2"}}
