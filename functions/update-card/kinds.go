@@ -49,7 +49,8 @@ const outcome = "OUTCOME"
 
 // ending returns the message that says how something ended, or nil if none is due: to an asker that something was given
 // back to them, to the requester that a task ended, unless they ended it themselves, to who answers for a key that its
-// call was refused, or somebody else cancelled it. Who asked in direct messages, or talks with an agent, sees it anyway.
+// call was refused, or somebody else cancelled it. Who asked in direct messages, or talks with an agent, sees it
+// anyway.
 func ending(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	switch a := a.(type) {
 	case *task.Aggregate:
