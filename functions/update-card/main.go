@@ -59,7 +59,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	s := store.OpenAll(cfg, env.Table)
 	bot := vault.OpenBot(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
-		Store: s, Rows: s, Results: large.Open(cfg, env.Results), Said: store.ConversationsOf(s), Slack: bot, Console: env.Console, Homes: &Homes{Slack: bot,
+		Store: s, Rows: s, Results: large.Open(cfg, env.Results), Said: store.ConversationsOf(s),
+		Slack: bot, Console: env.Console, Homes: &Homes{Slack: bot,
 			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Slack: bot, Now: time.Now}},
 		Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Now: time.Now, NewID: aggregate.NewID, Wait: clock.Sleep,

@@ -83,8 +83,9 @@ func mention(t *testing.T, s *stack.Stack, thread, ts, text string) request {
 	if thread != "" {
 		inner["thread_ts"] = thread
 	}
-	body := expect.Value(json.Marshal(object{"type": "event_callback", "team_id": s.Sandbox.TeamID(), "event_id": "Ev" + ts,
-		"event": inner}))(t)
+	body := expect.Value(json.Marshal(object{"type": "event_callback", "team_id": s.Sandbox.TeamID(),
+		"event_id": "Ev" + ts,
+		"event":    inner}))(t)
 	return signed(s, "/slack/events", "application/json", body)
 }
 

@@ -212,7 +212,8 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 	})
 	expect.Eventually(t, "Alex is told", func() bool {
 		return slices.ContainsFunc(s.Sandbox.Messages(webapi.DirectMessage(webapi.Alex), ""), func(m webapi.Message) bool {
-			return m.User == webapi.Bot && strings.Contains(m.Text, "you stamp what rules send round") // Alex's Slack is in English
+			// Alex's Slack is in English
+			return m.User == webapi.Bot && strings.Contains(m.Text, "you stamp what rules send round")
 		})
 	})
 	expect.That(t, waits(t, s, webapi.Alex, d.Ref.ID+`","action":"approve_process","instead":"`+webapi.Suzuki) &&

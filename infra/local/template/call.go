@@ -52,8 +52,8 @@ type call struct {
 	caller  string // access key id
 }
 
-// readPolicy determines the caller and the service of a request. The caller is "" if the request is not signed. It reads the
-// body of a POST, which may name the action or the signer, and puts back a copy for the next reader.
+// readPolicy determines the caller and the service of a request. The caller is "" if the request is not signed. It
+// reads the body of a POST, which may name the action or the signer, and puts back a copy for the next reader.
 func readPolicy(r *http.Request) (c call, err error) {
 	c = call{Request: r}
 	if r.Method == http.MethodPost {

@@ -173,9 +173,9 @@ const (
 	Constant     FaultKind = "another value"
 )
 
-// RefusedBySchema compares a request with the type that a vendor's Go SDK has for it, with all that stands in it. It returns
-// nil if the vendor takes it. exact says that required members are so within others, too: OpenAI's server does without
-// some that its description requires.
+// RefusedBySchema compares a request with the type that a vendor's Go SDK has for it, with all that stands in it. It
+// returns nil if the vendor takes it. exact says that required members are so within others, too: OpenAI's server does
+// without some that its description requires.
 func RefusedBySchema(body []byte, sdk any, exact bool) *SchemaFault {
 	return judge{exact}.object(body, reflect.TypeOf(sdk), true)
 }
