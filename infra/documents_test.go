@@ -102,7 +102,7 @@ func textsBelow(t *testing.T, extensions []string, roots ...string) map[string]s
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != repository:
+			case d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != root:
 				return filepath.SkipDir
 			case !d.IsDir() && slices.Contains(extensions, filepath.Ext(path)):
 				texts[path] = textOf(t, path)
