@@ -98,7 +98,7 @@ func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *store.TaskSto
 		b.injector.lag.Store(nil)
 		cancel()
 		err := <-done
-		expect.That(t, err == nil || errors.Is(err, context.Canceled), "%v %v", "follow the stream:", err)
+		expect.That(t, err == nil || errors.Is(err, context.Canceled), "follow the stream: %v", err)
 		proxy.Close()
 		_, err = b.db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &l.table})
 		expect.That(t, err == nil, "%v", err)

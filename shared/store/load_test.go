@@ -273,7 +273,7 @@ func testHead(t *testing.T, st *taskStore) {
 	}
 	a := committed(before, full)
 	diff := cmp.Diff(full, a.Head, ignored())
-	expect.That(t, diff == "", "%v %v", "a member of the head was not stored:", diff)
+	expect.That(t, diff == "", "a member of the head was not stored: %v", diff)
 
 	bare := full
 	for name, field := range members(&bare) {

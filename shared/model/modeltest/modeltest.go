@@ -163,7 +163,7 @@ func (w Vendor) answers(t *testing.T) {
 				expect.That(t, !strings.Contains(fmt.Sprint(r.Header), "poison"), "the environment got in: %v", r.Header)
 				expect.That(t, r.URL.Path == w.Path, "called %s", r.URL.Path)
 				want.Sent = &aggregate.Blob{JSON: aggregate.JSON(body)} // the stored body must equal the sent one byte by byte
-				expect.Is(t, gocmp.Diff(decode(t, w.Sent), decode(t, string(body))), "", "%v", "sent:")
+				expect.Is(t, gocmp.Diff(decode(t, w.Sent), decode(t, string(body))), "", "sent:")
 				expect.Is(t, r.Header.Get("Traceparent"), "", "traces that are sent")
 				rw.Header().Set(w.ID, "req_1")
 				rw.Header().Set("Content-Type", "application/json")
@@ -176,7 +176,7 @@ func (w Vendor) answers(t *testing.T) {
 				r.Usage.Model = r.Answered
 			}
 			d := gocmp.Diff(want, r.Usage)
-			expect.That(t, d == "" || name != "good", "%v %v", "usage:", d)
+			expect.That(t, d == "" || name != "good", "usage: %v", d)
 		})
 	}
 }

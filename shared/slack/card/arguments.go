@@ -44,9 +44,6 @@ func decoded(text string) (v any, ok bool) {
 // Prose is a text of several lines by others, for any surface, without invisible characters and marks of Ringi's.
 func Prose(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Foreign(s))) }
 
-// OneLine is Prose in one line.
-func OneLine(s string) string { return legible.ForeignLine(s) }
-
 // Address returns the url in a completed step's result if cards may link to it, else "".
 func Address(row *task.StepResult) string {
 	url, _ := resultOf(row)["url"].(string)

@@ -146,7 +146,7 @@ func MatterFilesFault(locale string, files []aggregate.SharedFile) string {
 	w, sum, name := askWordsOf.In(locale), int64(0), ""
 	for _, f := range files {
 		if sum += f.Bytes; name == "" && (f.Bytes > task.MaxFileBytes || f.Bytes == 0) {
-			name = OneLine(f.Name)
+			name = legible.ForeignLine(f.Name)
 		}
 	}
 	if name == "" && sum <= task.MaxFilesBytes && len(files) <= task.MaxAttached {
