@@ -154,7 +154,7 @@ func choosesSelfApproval(a administering, i int) {
 		a.tab.Press("#s-allow-self-approval")
 	}
 	a.tab.Press(".save .button-primary")
-	a.tab.Until(`document.querySelector(".notice[role=status]")`)
+	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
 	a.tab.Until(fmt.Sprintf(`document.querySelector("#s-allow-self-approval").checked === %t`, i == 0))
 }
 
@@ -195,7 +195,7 @@ func limitsTools(a administering, i int) {
 	a.tab.Press(tool + "summary")
 	a.tab.Press(tool + fmt.Sprintf(`input[name="allowed"][value="%s"]`, allowed))
 	a.tab.Press(tool + "button[type=submit]")
-	a.tab.Until(`location.hash === "#list_departments" && document.querySelector(".notice[role=status]")`)
+	a.tab.Until(`location.hash === "#list_departments" && document.querySelector(".notice:not([hidden])")`)
 	a.shows(tool+"summary", [2]string{"許可しない", "Allowed"}[i])
 
 	tool = `details[id="send_slack_dm"] `
@@ -209,7 +209,7 @@ func limitsTools(a administering, i int) {
 	recipients := webapi.Sato + [2]string{"\n" + webapi.Tanaka, ""}[i]
 	a.tab.Type(bound, recipients)
 	a.tab.Press(tool + "button[type=submit]")
-	a.tab.Until(`location.hash === "#send_slack_dm" && document.querySelector(".notice[role=status]")`)
+	a.tab.Until(`location.hash === "#send_slack_dm" && document.querySelector(".notice:not([hidden])")`)
 	a.tab.Until(fmt.Sprintf(`document.querySelector('%s').value === %s`, bound, browser.Quote(recipients)))
 	a.tab.Press(tool + "summary")
 	a.tab.Type(bound, "")
@@ -226,10 +226,10 @@ func allowsToolsOfServers(a administering, _ int) {
 	a.look("server")
 	a.tab.Press(tool + `input[name="effect"][value="read"]`)
 	a.tab.Press(tool + `button[value="allow"]`)
-	a.tab.Until(`document.querySelector(".notice[role=status]") && document.querySelector('` + tool + `.badge-good')`)
+	a.tab.Until(`document.querySelector(".notice:not([hidden])") && document.querySelector('` + tool + `.badge-good')`)
 	a.tab.Press(tool + "summary")
 	expect.That(a.t, a.tab.Agree(tool+`button[value="forbid"]`) != "", "nothing was asked")
-	a.tab.Until(`document.querySelector(".notice[role=status]") && !document.querySelector('` + tool + `.badge-good')`)
+	a.tab.Until(`document.querySelector(".notice:not([hidden])") && !document.querySelector('` + tool + `.badge-good')`)
 }
 
 // reader reads pages without JavaScript.

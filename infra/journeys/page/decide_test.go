@@ -207,7 +207,7 @@ func withdraws(t *testing.T, b *browser.Browser) {
 		`"]) button`); !strings.Contains(question, "?") {
 		t.Errorf("it asks %q", question)
 	}
-	tab.Until(`document.querySelector(".notice[role=status]") && !document.querySelector(".acts button")`)
+	tab.Until(`document.querySelector(".notice:not([hidden])") && !document.querySelector(".acts button")`)
 	tab.Fits()
 	tab.Accessible(t)
 	tab.Clean()
