@@ -85,6 +85,7 @@ func (d *drawing) status(ctx context.Context) {
 	}
 	t := card.ConversationOf(d.a)
 	st, x, is := slackapi.AgentActive, t.Current(), t.Conversation
+	_, root := d.a.Beginning()
 	switch {
 	case is.Status == conversation.Closed:
 		st = slackapi.AgentClosed
@@ -93,9 +94,9 @@ func (d *drawing) status(ctx context.Context) {
 	case !t.Head.Resting:
 		st = slackapi.AgentProcessing
 	}
-	err := d.Slack.SetAgentStatus(ctx, is.Channel, d.root, st, is.Title)
+	err := d.Slack.SetAgentStatus(ctx, is.Channel, root, st, is.Title)
 	if waits := card.AgentReads(t, d.settings); err == nil && waits != "" {
-		err = d.Slack.SetWaiting(ctx, is.Channel, d.root, waits)
+		err = d.Slack.SetWaiting(ctx, is.Channel, root, waits)
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "the status is not shown", d.ref.Log(), "status", st, "err", err)

@@ -42,7 +42,7 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 	rows := store.ConversationsOf(s)
 	rows.Now = w.Now
 	w.h = w.handler()
-	w.h.Store, w.h.Rows = s, s
+	w.h.Store, w.h.Inbox.Rows, w.h.Inbox.Store = s, s, store.TasksOf(s)
 	w.h.Said = rows
 	k := &inConversation{world: w}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), webapi.Sato))(t)
@@ -167,7 +167,7 @@ type callers struct {
 func withCalls(w *world) *callers {
 	k := &callers{world: w, all: store.New(w.Store.Table().DB, w.Store.Table().Name, store.Kinds()...)}
 	k.calls = store.CallsOf(k.all)
-	k.h.Store, k.h.Rows = k.all, k.all
+	k.h.Store = k.all
 	return k
 }
 

@@ -141,7 +141,6 @@ func testOwnLanguage(t *testing.T, w *world) {
 
 // A Home tab is in the language that the person has chosen by now.
 func testOpenedInAnotherLanguage(t *testing.T, w *world) {
-	w.withHomes()
 	ja := w.opens(webapi.Suzuki)
 	expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-US"))
 	en := w.opens(webapi.Suzuki)

@@ -20,7 +20,7 @@ import (
 )
 
 // dies makes the invocation end before it saves what a message shows.
-type dies struct{ Rows }
+type dies struct{ Store }
 
 func (d dies) ShownCard(context.Context, aggregate.Ref, *aggregate.Card, string, *aggregate.Head) error {
 	runtime.Goexit()
@@ -31,7 +31,7 @@ func (d dies) ShownCard(context.Context, aggregate.Ref, *aggregate.Card, string,
 func (w *world) drawsUntilItDies(nth int) {
 	w.T.Helper()
 	h := w.handler()
-	h.Rows = dies{w.Store}
+	h.Store = dies{h.Store}
 	over, came := make(chan bool), false
 	go func() {
 		defer close(over)
@@ -86,7 +86,7 @@ func TestAnUpdateThatWasNotSavedIsNotTrusted(t *testing.T) {
 
 // unsavedOnce fails to save what the first message shows.
 type unsavedOnce struct {
-	Rows
+	Store
 	saves int
 }
 
@@ -96,7 +96,7 @@ func (u *unsavedOnce) ShownCard(
 	if u.saves++; u.saves == 1 {
 		return errors.New("throttled")
 	}
-	return u.Rows.ShownCard(ctx, ref, c, hash, all)
+	return u.Store.ShownCard(ctx, ref, c, hash, all)
 }
 
 // A card whose update was not saved is drawn again, whatever became of the others.
@@ -105,7 +105,7 @@ func TestAnotherCardEndsNoDoubt(t *testing.T) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.done()
 	w.Cancel()
-	w.h.Rows = &unsavedOnce{Rows: w.h.Rows}
+	w.h.Store = &unsavedOnce{Store: w.h.Store}
 	expect.That(t, w.h.draw(t.Context(), w.Ref, w.head(), first) != nil, "no failure")
 	expect.That(t, w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws the card again")
 	for _, c := range w.Load().Cards {

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -29,7 +30,7 @@ func (d *drawing) directs(ctx context.Context) error {
 	if err := d.addDirects(ctx); err != nil {
 		return err
 	}
-	d.last = false
+	d.all = nil
 	var failed []error
 	for _, c := range d.a.Common().Copies {
 		if err := d.direct(ctx, c); err != nil {
@@ -56,7 +57,7 @@ func (d *drawing) direct(ctx context.Context, c *aggregate.Card) error {
 	}
 	set, link := d.settings, card.Page(d.Console, d.ref) // who is asked need not be in the channel
 	if c.CardType == task.CardOutcome {                  // no card, but a message to one person
-		set.Locale = d.who.Language(ctx, d.Slack, d.a.Origin().Team, c.User, set.Locale, d.Now())
+		set.Locale = d.language(ctx, c.User)
 	}
 	if t, is := d.a.(*task.Aggregate); is {
 		set.Locale = t.Language(set.Locale)
@@ -102,18 +103,14 @@ func (d *drawing) addDirects(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("who is asked: %w", err)
 	}
-	for c := ending(d.a, d.Now()); c != nil; c = ending(d.a, d.Now()) {
-		rows = append(rows, c)
-		d.a.Add(c)
-	}
-	if rows = append(rows, d.tells()...); len(rows) == 0 {
+	if rows = slices.Concat(rows, endings(d.a, d.Now()), d.tells()); len(rows) == 0 {
 		return nil
 	}
 	for _, c := range rows {
 		c.Rev, c.State, c.AggregateID, c.ID, c.CreatedAt = d.head.Rev, aggregate.CardNone, d.ref.ID, d.NewID(),
 			d.Now().UTC().Truncate(time.Millisecond)
 	}
-	if err := d.Rows.AddCopies(ctx, d.ref, rows); err != nil {
+	if err := d.Store.AddCopies(ctx, d.ref, rows); err != nil {
 		return fmt.Errorf("note who is told: %w", err)
 	}
 	for _, c := range rows {
@@ -283,17 +280,49 @@ func decided(a aggregate.Aggregate) []string {
 	return nil
 }
 
-// returned tells an asker who has not been told that a form was given back to them.
-func returned(t *task.Aggregate) *aggregate.Card {
+// outcomeWithin is how long after a task's end its requester is told. After that it is no news.
+const outcomeWithin = 24 * time.Hour
+
+// outcome is the subject of the message that says how a task ended.
+const outcome = "OUTCOME"
+
+// endings returns the messages that are due about what ended: to askers that something was given back to them, to the
+// requester that a task ended, unless they ended it themselves, to who answers for a key that its call was refused, or
+// somebody else cancelled it. Who asked in direct messages, or talks with an agent, sees it anyway.
+func endings(a aggregate.Aggregate, now time.Time) (rows []*aggregate.Card) {
+	var to string
+	var at time.Time
+	switch a := a.(type) {
+	case *task.Aggregate:
+		rows = returned(a)
+		e := a.Head.Ended
+		if e != nil && e.By != a.Head.Requester && a.Task != nil && a.Request.ChannelType != "im" && !card.ToldRequester(a) {
+			to, at = a.Head.Requester, e.At
+		}
+	case *call.Aggregate:
+		x := a.Call
+		cancelled := x.CancelReason == conversation.ReasonWithdrawn && x.CancelledBy != ""
+		if (x.TurnedDown() || cancelled) && x.CancelledBy != x.Answers {
+			to, at = x.Answers, *x.CompletedAt
+		}
+	}
+	if to != "" && now.Sub(at) < outcomeWithin && len(a.Common().CopiesOf(outcome)) == 0 {
+		rows = append(rows, &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to})
+	}
+	return rows
+}
+
+// returned tells the askers who have not been told that a form was given back to them.
+func returned(t *task.Aggregate) (rows []*aggregate.Card) {
 	row := t.Returned()
 	if row == nil || t.Request.ChannelType == "im" {
 		return nil
 	}
-	subject := card.ReturnedCopy + row.Key()
 	for _, p := range row.Askers {
-		if !slices.ContainsFunc(t.CopiesOf(subject), func(c *aggregate.Card) bool { return c.User == p.User }) {
-			return &aggregate.Card{CardType: task.CardOutcome, Subject: subject, User: p.User}
+		c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ReturnedCopy + row.Key(), User: p.User}
+		if aggregate.Find(slices.Concat(t.Copies, rows), c.Key()) == nil {
+			rows = append(rows, c)
 		}
 	}
-	return nil
+	return rows
 }

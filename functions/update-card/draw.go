@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/slack-go/slack"
+
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -15,12 +17,12 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 )
 
+// Store has the aggregates, and saves which message shows which card.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
@@ -28,10 +30,6 @@ type Store interface {
 	Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
-}
-
-// Rows saves which message shows which card.
-type Rows interface {
 	ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error)
 	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error
 	DoubtCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card) error
@@ -57,43 +55,44 @@ type Slack interface {
 	SetWaiting(ctx context.Context, channel, thread, text string) error
 	OpenDM(ctx context.Context, user string) (channel string, err error)
 	Link(ctx context.Context, channel, ts, thread string) string
-	people.Users
-	people.UserGroups
+	PublishHome(ctx context.Context, user string, view slack.HomeTabViewRequest) error
+	people.Directory
 }
 
 // drawing shows the cards of one task in the state in which it was loaded.
 type drawing struct {
 	*Handler
 	ref      aggregate.Ref
-	root     string // of the thread of its cards
 	a        decide.Subject
 	head     *aggregate.Head // of a
 	settings tenancy.Settings
 	away     []circulation.StandIn // for those whose turn it is
 	by       string                // id of this invocation
 	told     bool                  // the requester already knows that a card can't be shown
-	last     bool                  // the current card is the last one to draw
+	all      *aggregate.Head       // to record as shown with the current card; nil: others are left to draw
 	noted    bool                  // a card's row already records that all cards are shown
 	unsaved  int                   // messages that may show what their rows don't say
 	vacant   bool                  // a copy can't be sent: the card may have to say that it waits for who has left
 	tried    time.Time             // when the current card was claimed, or its post was sent
-
-	fresh people.Requesters // caches people for this drawing
 }
 
-// draw posts or updates each card whose content has changed, and then the copies of cards in direct messages. If the
-// aggregate changes meanwhile, another message asks for the rest.
+// draw posts or updates each card whose content has changed, and then the copies of cards in direct messages. asked is
+// the head that the message names. If the aggregate changes meanwhile, another message asks for the rest.
 func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.Head, r receipt) error {
-	d, err := h.load(ctx, ref, asked)
+	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
-		return err
+		return fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
+	// a query may return a head that is newer than the rows, and only one that was there before it counts as shown
+	head := *a.Root().Common()
+	head.Rev, head.Redraws = min(head.Rev, asked.Rev), min(head.Redraws, asked.Redraws)
+	d := &drawing{Handler: h, ref: ref, a: a.(decide.Subject), by: h.NewID(), head: &head}
 	rows := slices.Concat(d.a.Common().Cards, d.a.Common().Copies)
 	if err := d.doubt(ctx, rows, r); err != nil {
 		return err
 	}
 	if err = d.show(ctx); err != nil && d.unsaved == 0 && len(rows) > 0 {
-		if err := d.Rows.GaveBack(ctx, ref, rows[0].Key(), r.named(r.nth)); err != nil {
+		if err := d.Store.GaveBack(ctx, ref, rows[0].Key(), r.named(r.nth)); err != nil {
 			slog.WarnContext(ctx, "note the receipt", ref.Log(), "err", err)
 		}
 	}
@@ -110,7 +109,7 @@ func (d *drawing) doubt(ctx context.Context, rows []*aggregate.Card, r receipt) 
 		if c.State != aggregate.CardPosted || c.Hash == "" {
 			continue
 		}
-		if err := d.Rows.DoubtCard(ctx, d.ref, c); err != nil {
+		if err := d.Store.DoubtCard(ctx, d.ref, c); err != nil {
 			return fmt.Errorf("doubt: %w", err)
 		}
 		c.Hash, c.Drawn = "", c.Drawn+1
@@ -148,23 +147,6 @@ func (d *drawing) show(ctx context.Context) (err error) {
 	return d.shown(ctx)
 }
 
-// load begins the drawing of an aggregate. A query may return a head that is newer than the rows, and that head must
-// not be recorded as shown: only one that was there before the query, which the message names. A later commit sends its
-// own message.
-func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.Head) (*drawing, error) {
-	a, err := h.Store.Load(ctx, ref)
-	if err != nil {
-		return nil, fmt.Errorf("load %s: %w", ref.Kind, err)
-	}
-	head := *a.Root().Common()
-	head.Rev, head.Redraws = min(head.Rev, before.Rev), min(head.Redraws, before.Redraws)
-	d := &drawing{Handler: h, ref: ref, by: h.NewID(), head: &head}
-	if d.a = a.(decide.Subject); d.a.Origin().Team != "" { // of every kind that is drawn
-		_, d.root = d.a.Beginning()
-	}
-	return d, nil
-}
-
 // shown records that Slack shows the task at head, unless nothing would follow from that.
 func (d *drawing) shown(ctx context.Context) error {
 	if d.head.ShownRev >= d.head.Rev || !d.a.Effects(d.Now()).Cards {
@@ -192,7 +174,9 @@ func (d *drawing) cards(ctx context.Context) error {
 		if limited[posted] {
 			continue
 		}
-		d.last = i == len(rows)-1 && behind == nil
+		if i == len(rows)-1 && behind == nil {
+			d.all = d.head
+		}
 		err := d.card(ctx, c, hashes[c.Key()])
 		if err == nil {
 			continue
@@ -235,20 +219,31 @@ func (d *drawing) card(ctx context.Context, c *aggregate.Card, hash string) erro
 	return d.send(ctx, c, d.render(opened, c, d.Now()), hash)
 }
 
+// opened reads what only a card whose message changes needs: the large arguments of a waiting step, which never change,
+// the links of a reminder, what was said in a conversation.
+func (d *drawing) opened(ctx context.Context, c *aggregate.Card) (aggregate.Aggregate, error) {
+	t, is := d.a.(*task.Aggregate)
+	switch {
+	case d.ref.Kind == conversation.Kind.Name:
+		return d.openedTalk(ctx, c)
+	case !is:
+		return d.a, nil
+	case c.CardType != task.CardStep:
+		return t.Linked(func(channel, ts, thread string) string { return d.Slack.Link(ctx, channel, ts, thread) }), nil
+	}
+	opened, err := d.Results.Opened(ctx, t, c.Subject)
+	if err != nil {
+		return nil, fmt.Errorf("open the arguments of a step: %w", err)
+	}
+	return opened, nil
+}
+
 // send updates a card's message, or posts it.
 func (d *drawing) send(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
 	if c.MessageTS != "" {
 		return d.update(ctx, c, m, hash)
 	}
 	return d.post(ctx, c, m, hash)
-}
-
-// all returns the head to record as shown in the same write as the current card; nil if other cards are left to draw.
-func (d *drawing) all() *aggregate.Head {
-	if d.last {
-		return d.head
-	}
-	return nil
 }
 
 // rests reports whether a card that Slack refused is left alone. It is tried again at the next revision, at the time
@@ -265,7 +260,8 @@ func (d *drawing) thread(c *aggregate.Card) string {
 	if c.User != "" && !c.TellsGroup() {
 		return ""
 	}
-	return d.root
+	_, root := d.a.Beginning()
+	return root
 }
 
 func (d *drawing) about(c *aggregate.Card) slackapi.Metadata {
@@ -282,10 +278,8 @@ func (d *drawing) render(a aggregate.Aggregate, c *aggregate.Card, now time.Time
 	if t, is := a.(*task.Aggregate); is && reader(t) == "" {
 		s.Locale = t.Language(s.Locale)
 	}
-	return card.Render(a, c, s, d.around(), now)
+	return card.Render(a, c, s, card.Around{Console: d.Console, StandIns: d.away}, now)
 }
-
-func (d *drawing) around() card.Around { return card.Around{Console: d.Console, StandIns: d.away} }
 
 // settingsLast is how long settings are used without reading them again, where nobody is asked for a decision.
 const settingsLast = time.Minute
@@ -309,6 +303,16 @@ func (d *drawing) configure(ctx context.Context) (err error) {
 	return nil
 }
 
+// reader returns who wrote a direct message that became no task: only they see the answer. "": cards are for several
+// people.
+func reader(a aggregate.Aggregate) string {
+	t, is := a.(*task.Aggregate)
+	if !is || t.Request.ChannelType != "im" || t.Head.Ended == nil || t.Task != nil {
+		return ""
+	}
+	return t.Request.User
+}
+
 // person returns whose message a card is, who alone sees it; "" if it is for several people.
 func (d *drawing) person(c *aggregate.Card) string {
 	if c.User == "" {
@@ -317,9 +321,9 @@ func (d *drawing) person(c *aggregate.Card) string {
 	return c.User
 }
 
-// language returns the language that a person has chosen by now, for messages that only they see. A drawing asks once.
+// language returns the language that a person has chosen, for messages that only they see.
 func (d *drawing) language(ctx context.Context, user string) string {
-	return d.fresh.Language(ctx, d.Slack, d.a.Origin().Team, user, d.settings.Locale, d.Now())
+	return d.who.Language(ctx, d.Slack, d.a.Origin().Team, user, d.settings.Locale, d.Now())
 }
 
 // ours reports whether the deployment serves the workspace of the cards, as it does of what it accepted. Nothing is
@@ -330,10 +334,6 @@ func (d *drawing) ours(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	ours, err := slackapi.HomeWorkspace{Slack: d.Slack, Rows: d.Store}.Serves(ctx, d.ref.Tenant)
-	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
-		boot.Count(boot.AppRefused, 1)
-		slog.ErrorContext(ctx, "Slack refuses the app", d.ref.Log(), "err", err)
-	}
 	if err == nil && !ours {
 		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", d.ref.Log())
 		err = d.shown(ctx)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -49,11 +49,10 @@ var drawn = []string{task.Kind.Name, conversation.Kind.Name, call.Kind.Name}
 
 type Handler struct {
 	Store    Store
-	Rows     Rows
 	Results  Results
 	Said     Said
 	Slack    Slack
-	Homes    *Homes // nil: Home tabs are not published
+	Inbox    decide.InboxReader // what a Home tab shows
 	Queue    Queue
 	QueueURL string
 	Console  string // its address; empty: no links
@@ -62,7 +61,7 @@ type Handler struct {
 	who      people.Requesters
 	settings clock.Answers[string, tenancy.Settings] // by tenant
 	Wait     func(ctx context.Context, d time.Duration) error
-	Random   func(n int64) int64 // from 0 up to n, without n; nil: math/rand's
+	Random   func(n int64) int64 // from 0 up to n, without n
 }
 
 // later is an error that says how long a message must wait.
@@ -95,8 +94,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	asked, err := effect.ReadMessage(r.Body)
 	ref := asked.Ref
-	tab := h.Homes != nil && asked.Tab()
-	if err != nil || !slices.Contains(drawn, ref.Kind) && !tab {
+	if err != nil || !slices.Contains(drawn, ref.Kind) && !asked.Tab() {
 		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil
 	}
@@ -104,8 +102,8 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	ctx, cancel := clock.Sparing(ctx, margin)
 	defer cancel()
 	of := slackapi.For(ctx, ref.Tenant)
-	if tab {
-		return h.tab(of, asked, r.Attributes["ApproximateReceiveCount"])
+	if asked.Tab() {
+		return h.tab(of, asked, receives(r))
 	}
 	nth, wait := receiptOf(r, asked.After), asked.After.Sub(h.Now())
 	switch {
@@ -138,8 +136,7 @@ const nearly = time.Second
 // receiptOf returns the receipt of a message that is not to be handled before a time. Whether the first came too early
 // is told by the queue's clock alone, so that all receipts agree.
 func receiptOf(m events.SQSMessage, after time.Time) receipt {
-	n, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
-	r := receipt{m.MessageId, max(n, 1)}
+	r := receipt{m.MessageId, receives(m)}
 	first, err := strconv.ParseInt(m.Attributes["ApproximateFirstReceiveTimestamp"], 10, 64)
 	if err == nil && time.UnixMilli(first).Before(after.Add(-nearly)) {
 		r.nth--
@@ -147,11 +144,21 @@ func receiptOf(m events.SQSMessage, after time.Time) receipt {
 	return r
 }
 
+// receives returns how often a message was received.
+func receives(m events.SQSMessage) int {
+	n, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
+	return max(n, 1)
+}
+
 func (r receipt) named(nth int) string { return fmt.Sprintf("%s/%d", r.message, nth) }
 
-// giveBack leaves a message in the queue until another try makes sense.
+// giveBack leaves a message in the queue until another try makes sense. If Slack refuses the app itself, an alarm is
+// raised, and the message is tried again until the token is valid.
 func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, err error) {
-	wait := h.pause(err, r.Attributes["ApproximateReceiveCount"])
+	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
+		boot.Count(boot.AppRefused, 1)
+	}
+	wait := h.pause(err, receives(r))
 	slog.WarnContext(ctx, "gave back", "message_id", r.MessageId, "seconds", int(wait.Seconds()), "err", err)
 	_, err = h.Queue.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
 		QueueUrl: &h.QueueURL, ReceiptHandle: aws.String(r.ReceiptHandle), VisibilityTimeout: int32(wait.Seconds()),
@@ -164,14 +171,9 @@ func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, err error) 
 // pause returns how long a message waits, in whole seconds: as long as is known, as Slack asks, or longer after each
 // failure. Messages that Slack delays are spread, over more time with each receive: so many that wait for one channel
 // take their turns, none of them often.
-func (h *Handler) pause(err error, receives string) time.Duration {
-	random := h.Random
-	if random == nil {
-		random = rand.Int64N
-	}
-	up := func(to time.Duration) time.Duration { return time.Duration(random(int64(to) + 1)) }
-	n, _ := strconv.Atoi(receives)
-	grown := time.Second << min(max(n, 1)-1, 10)
+func (h *Handler) pause(err error, receives int) time.Duration {
+	up := func(to time.Duration) time.Duration { return time.Duration(h.Random(int64(to) + 1)) }
+	grown := time.Second << min(receives-1, 10)
 	var limited slackapi.RateLimited
 	var known later
 	var wait time.Duration

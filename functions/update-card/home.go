@@ -5,13 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 
-	"github.com/slack-go/slack"
-
-	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -20,28 +15,15 @@ import (
 // homeTries is the number of receives after which a failing tab stays unchanged: its person opens it again.
 const homeTries = 5
 
-// Homes publishes Home tabs, each when it is opened.
-type Homes struct {
-	Inbox decide.InboxReader
-	Slack interface {
-		people.Directory
-		decide.InboxLinks
-		PublishHome(ctx context.Context, user string, view slack.HomeTabViewRequest) error
-	}
-}
-
 // tab publishes the Home tab that a person opened. If Slack refuses the person, that is only logged; a tab that fails
 // repeatedly stays unchanged.
-func (h *Handler) tab(ctx context.Context, asked effect.Message, receives string) error {
+func (h *Handler) tab(ctx context.Context, asked effect.Message, receives int) error {
 	err := h.home(ctx, asked)
-	n, _ := strconv.Atoi(receives)
 	var refused slackapi.Refused
 	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &refused) && refused.App:
-		boot.Count(boot.AppRefused, 1)
-	case refused.Permanent, n >= homeTries:
+	case err == nil, errors.As(err, &refused) && refused.App:
+		return err
+	case refused.Permanent, receives >= homeTries:
 		slog.WarnContext(ctx, "a Home tab stays as it is", "user", asked.Ref.ID, "err", err)
 		return nil
 	}
@@ -58,13 +40,13 @@ func (h *Handler) home(ctx context.Context, asked effect.Message) error {
 	if err != nil {
 		return fmt.Errorf("read the settings: %w", err)
 	}
-	in, err := h.Homes.Inbox.Read(ctx, tenant, asked.Team, user, settings)
+	in, err := h.Inbox.Read(ctx, tenant, asked.Team, user, settings)
 	if err != nil {
 		return fmt.Errorf("what a Home tab shows: %w", err)
 	}
-	locale := new(people.Requesters).Language(ctx, h.Homes.Slack, asked.Team, user, settings.Locale, h.Now())
-	view := card.HomeView(in.Summary(ctx, h.Homes.Slack, h.Console), settings, locale)
-	if err := h.Homes.Slack.PublishHome(ctx, user, view); err != nil {
+	locale := new(people.Requesters).Language(ctx, h.Slack, asked.Team, user, settings.Locale, h.Now())
+	view := card.HomeView(in.Summary(ctx, h.Slack, h.Console), settings, locale)
+	if err := h.Slack.PublishHome(ctx, user, view); err != nil {
 		return err
 	}
 	slog.InfoContext(ctx, "Home tab published", "user", user, "blocks", len(view.Blocks.BlockSet))

@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -28,12 +27,6 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
-
-// withHomes lets the handler publish Home tabs.
-func (w *world) withHomes() {
-	w.h.Homes = &Homes{Slack: w.slack.Client, Inbox: decide.InboxReader{Rows: w.Store.KindStore.Store, Store: w.Store,
-		Slack: w.slack.Client, Now: w.Now}}
-}
 
 // opens has a person open the tab.
 func (w *world) opens(user string) string {
@@ -62,19 +55,12 @@ func (w *world) tab(user string) string {
 }
 
 func TestHomeTabs(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"show what waits for a person, and what they asked for": testHomeShows,
 		"show nothing of what a person may not decide":          testHomeHides,
 		"show calls of outside agents to who decides":           testHomeCalls,
 		"have a line for twenty of thirty waiting things":       testHomeThirty,
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, db)
-			w.withHomes()
-			run(t, w)
-		})
-	}
+	})
 }
 
 func testHomeShows(t *testing.T, w *world) {
@@ -91,7 +77,7 @@ func testHomeShows(t *testing.T, w *world) {
 
 func testHomeCalls(t *testing.T, w *world) {
 	all := store.New(w.Store.Table().DB, w.Store.Table().Name, store.Kinds()...)
-	w.h.Homes.Inbox.Rows, w.h.Homes.Inbox.Store = all, store.TasksOf(all)
+	w.h.Inbox.Rows, w.h.Inbox.Store = all, store.TasksOf(all)
 	k, _, err := all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: slacktest.Team, Name: "締め",
 		Answers: webapi.Sato, Tools: []string{"Bash"}, Channel: webapi.HR, QuotaDay: 99,
 		ExpiresAt: w.Now().Add(time.Hour)}, w.By, w.Now())
@@ -127,12 +113,6 @@ func testHomeThirty(t *testing.T, w *world) {
 		strings.Contains(shown, "ほか 10 件"), "%s", shown)
 	calls := w.slack.Calls("users.info", "users.conversations")
 	expect.That(t, len(calls) <= 4, "Slack was asked about people %d times: %v", len(calls), calls)
-}
-
-func (k *inConversation) withHomes() {
-	s := k.Rows.KindStore.Store
-	k.h.Homes = &Homes{Slack: k.slack.Client, Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s),
-		Slack: k.slack.Client, Now: k.Now}}
 }
 
 // opens has a person open the tab.
@@ -174,7 +154,6 @@ func TestConversationsOnHomeTabs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newConversation(t, db)
-			k.withHomes()
 			run(t, k)
 		})
 	}
@@ -206,7 +185,6 @@ func (unreadable) Settings(context.Context, string) (tenancy.Settings, error) {
 
 func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
-	w.withHomes()
 	w.h.Store = unreadable{w.h.Store}
 	body := *effect.OpenedHome("queue", slacktest.Team, "U1", "event").MessageBody
 	for receives := 1; ; receives++ {
@@ -222,20 +200,13 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 }
 
 func TestHomeTabsAlongARoute(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *world){
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"show what a person owes, wherever it stands":                testHomeOwes,
 		"show what those owe for whom a person stands in":            testHomeStandsIn,
 		"show a channel's stage to the channel":                      testHomeOfAChannel,
 		"show what is owed without messages, and not what has ended": testHomeUnsent,
 		"miss nobody when two drawings list the same people":         testOwedBeside,
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, db)
-			w.withHomes()
-			run(t, w)
-		})
-	}
+	})
 }
 
 // onTab checks whether a person's tab says that a stage of the steps is their turn, 0: none.

@@ -10,10 +10,11 @@
 //
 // An update saves the card's hash afterwards, on condition that nothing was saved since the card was read. Of two
 // drawings at the same time nobody knows which content Slack shows; the later to save forgets the hash and asks for a
-// redraw. A message that is received again after an invocation died has all hashes forgotten first. What Slack refuses
-// to one channel or message marks that card unreachable, and is tried again at the next revision and, while people are
-// asked, each hour. What Slack refuses to the app as a whole is no card's refusal: the message goes back, and an alarm
-// rings.
+// redraw. A message that is received again after an invocation died has all hashes forgotten first.
+//
+// What Slack refuses to one channel or message marks that card unreachable, and is tried again at the next revision
+// and, while people are asked, each hour. What Slack refuses to the app as a whole is no card's refusal: the message
+// goes back, and an alarm rings.
 //
 // The queue's groups are the aggregates, so one invocation at a time draws each; progress has a group beside. A message
 // that can't be handled now is hidden: as long as Slack's 429 says, spread over some time more, or longer after each
@@ -25,6 +26,7 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -59,10 +61,10 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	s := store.OpenAll(cfg, env.Table)
 	bot := vault.OpenBot(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
-		Store: s, Rows: s, Results: large.Open(cfg, env.Results), Said: store.ConversationsOf(s),
-		Slack: bot, Console: env.Console, Homes: &Homes{Slack: bot,
-			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Slack: bot, Now: time.Now}},
+		Store: s, Results: large.Open(cfg, env.Results), Said: store.ConversationsOf(s),
+		Slack: bot, Console: env.Console,
+		Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Slack: bot, Now: time.Now},
 		Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
-		Now: time.Now, NewID: aggregate.NewID, Wait: clock.Sleep,
+		Now: time.Now, NewID: aggregate.NewID, Wait: clock.Sleep, Random: rand.Int64N,
 	}, nil
 }

@@ -19,7 +19,7 @@ import (
 
 // meanwhile is a table in which something happens between drawing and saving.
 type meanwhile struct {
-	Rows
+	Store
 	do func()
 }
 
@@ -29,7 +29,7 @@ func (m meanwhile) PostedCard(
 	if all != nil {
 		m.do()
 	}
-	return m.Rows.PostedCard(ctx, ref, key, by, messageTS, channel, hash, all)
+	return m.Store.PostedCard(ctx, ref, key, by, messageTS, channel, hash, all)
 }
 
 // The approvers change while the gate's card is being drawn with the old settings.
@@ -38,7 +38,7 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	w.Draft(tenancy.DefaultSettings())
 	x := tenancy.DefaultSettings()
 	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Tanaka}}
-	w.h.Rows = meanwhile{w.Store, func() {
+	w.h.Store = meanwhile{w.h.Store, func() {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: slacktest.Team}
 		expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, by, w.Now()))(t)
 	}}
@@ -46,7 +46,7 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	if a := w.Load(); !a.Effects(w.Now()).Cards {
 		t.Fatalf("rev %d, shown %d: neither the relay nor the sweeper draws it again", a.Head.Rev, a.Head.ShownRev)
 	}
-	w.h.Rows = w.Store
+	w.h.Store = w.Store.KindStore.Store
 	w.done()
 	w.shows("勤怠", webapi.Tanaka)
 	expect.That(t, !w.Load().Effects(w.Now()).Cards, "it is drawn for ever")
@@ -62,7 +62,7 @@ func (s earlier) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, erro
 
 // between does something before it saves what a message shows.
 type between struct {
-	Rows
+	Store
 	do func()
 }
 
@@ -70,7 +70,7 @@ func (b between) ShownCard(
 	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, hash string, all *aggregate.Head,
 ) error {
 	b.do()
-	return b.Rows.ShownCard(ctx, ref, c, hash, all)
+	return b.Store.ShownCard(ctx, ref, c, hash, all)
 }
 
 // A drawing that read the task earlier updates the message after the newer drawing did, and before that one saves what
@@ -83,8 +83,8 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team}
 		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
 	})
-	w.h.Rows = between{w.Store, func() {
-		w.h.Store, w.h.Rows = older, w.Store
+	w.h.Store = between{w.h.Store, func() {
+		w.h.Store = older
 		expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head(), first))
 		w.h.Store = store
 	}}

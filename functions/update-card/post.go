@@ -37,7 +37,7 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 		return later{0, "too little time is left for a post"}
 	}
 	now := d.Now()
-	held, err := d.Rows.ClaimCard(ctx, d.ref, c.Key(), d.by, now, now.Add(-stale))
+	held, err := d.Store.ClaimCard(ctx, d.ref, c.Key(), d.by, now, now.Add(-stale))
 	switch {
 	case err == nil:
 		return d.postClaimed(ctx, c, m, hash)
@@ -64,7 +64,7 @@ func (d *drawing) postClaimed(ctx context.Context, c *aggregate.Card, m card.Mes
 			return d.afterClaim(err.Error())
 		}
 		if len(found) > 0 {
-			return d.adopt(ctx, c, found, m, hash, false)
+			return d.adopt(ctx, c, found, m, hash)
 		}
 	}
 	d.tried = d.Now()
@@ -93,11 +93,11 @@ func (d *drawing) afterClaim(cause string) error {
 // keep saves the timestamp of the card's message. If this invocation has lost the claim, it deletes its own message,
 // but only if the row already names another. Otherwise a later invocation finds and adopts this one.
 func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) error {
-	all := d.all()
+	all := d.all
 	if hash == "" { // the message is updated next
 		all = nil
 	}
-	err := d.Rows.PostedCard(ctx, d.ref, c.Key(), d.by, ts, c.Channel, hash, all)
+	err := d.Store.PostedCard(ctx, d.ref, c.Key(), d.by, ts, c.Channel, hash, all)
 	if !errors.Is(err, store.ErrClaimed) {
 		if err != nil {
 			return d.afterClaim(fmt.Sprintf("save the message: %s", err))
@@ -139,7 +139,7 @@ func (d *drawing) look(
 			return d.afterClaim(cause.Error())
 		}
 		if len(found) > 0 {
-			return d.adopt(ctx, c, found, m, hash, true)
+			return d.adopt(ctx, c, found, m, hash)
 		}
 	}
 	if !cause.Over {
@@ -167,26 +167,16 @@ func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error)
 	return found, err
 }
 
-// adopt makes the earliest of the found messages the card's message, and deletes the others. If it is unknown what the
-// message shows, adopt updates it.
-func (d *drawing) adopt(
-	ctx context.Context, c *aggregate.Card, found []string, m card.Message, hash string, known bool,
-) error {
+// adopt makes the earliest of the found messages the card's message, which it updates, and deletes the others.
+func (d *drawing) adopt(ctx context.Context, c *aggregate.Card, found []string, m card.Message, hash string) error {
 	d.log(c).InfoContext(ctx, "adopted", "ts", found[0], "others", len(found)-1)
-	shows := hash
-	if !known {
-		shows = ""
-	}
-	if err := d.keep(ctx, c, found[0], shows); err != nil {
+	if err := d.keep(ctx, c, found[0], ""); err != nil {
 		return err
 	}
 	for _, ts := range found[1:] {
 		if err := d.Slack.Delete(ctx, c.Channel, ts); err != nil {
 			d.log(c).ErrorContext(ctx, "a second message stays", "ts", ts, "err", err)
 		}
-	}
-	if known {
-		return nil
 	}
 	shown := *c
 	shown.State, shown.MessageTS, shown.Hash, shown.ClaimedBy = aggregate.CardPosted, found[0], "", ""
@@ -205,7 +195,7 @@ func (d *drawing) notPosted(ctx context.Context, c *aggregate.Card, cause error)
 
 // release releases the claim. If that fails, the claim expires when it is stale.
 func (d *drawing) release(ctx context.Context, c *aggregate.Card) {
-	if err := d.Rows.ReleaseCard(ctx, d.ref, c.Key(), d.by); err != nil {
+	if err := d.Store.ReleaseCard(ctx, d.ref, c.Key(), d.by); err != nil {
 		d.log(c).WarnContext(ctx, "release the claim", "err", err)
 	}
 }
@@ -235,7 +225,7 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		fallthrough
 	case slackapi.CodeMessageNotFound, slackapi.CodeCantUpdate, slackapi.CodeEditWindow:
 		d.log(c).WarnContext(ctx, "posts anew", "ts", c.MessageTS, "err", err)
-		row, err := d.Rows.ResetCard(ctx, d.ref, c.Key(), c.MessageTS)
+		row, err := d.Store.ResetCard(ctx, d.ref, c.Key(), c.MessageTS)
 		if err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
@@ -257,18 +247,18 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		return d.failed(ctx, c, err)
 	}
 	d.log(c).InfoContext(ctx, "updated", "ts", c.MessageTS)
-	if err := d.save(ctx, c, hash, d.all()); err != nil {
+	if err := d.save(ctx, c, hash, d.all); err != nil {
 		return fmt.Errorf("save: %w", err)
 	}
-	d.noted = d.all() != nil
+	d.noted = d.noted || d.all != nil
 	return nil
 }
 
 // save saves what an update made a message show. If it can't, the row forgets its hash. If another drawing updated the
 // message at the same time, the card is drawn again: this try's own repetition may never come.
 func (d *drawing) save(ctx context.Context, c *aggregate.Card, hash string, all *aggregate.Head) error {
-	err := d.Rows.ShownCard(ctx, d.ref, c, hash, all)
-	if err != nil && d.Rows.DoubtCard(ctx, d.ref, c) != nil {
+	err := d.Store.ShownCard(ctx, d.ref, c, hash, all)
+	if err != nil && d.Store.DoubtCard(ctx, d.ref, c) != nil {
 		return err
 	}
 	d.unsaved--
@@ -279,15 +269,10 @@ func (d *drawing) save(ctx context.Context, c *aggregate.Card, hash string, all 
 }
 
 // failed decides what to do after a failed call. For a permanent refusal of this channel or message it saves the
-// refusal, tells the requester, and goes on with the other cards. Any other failure ends this try. If Slack refuses the
-// app itself, an alarm is raised, and the message is tried again until the token is valid.
+// refusal, tells the requester, and goes on with the other cards. Any other failure ends this try.
 func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) error {
 	var refused slackapi.Refused
-	if errors.As(err, &refused) && refused.App {
-		boot.Count(boot.AppRefused, 1)
-		d.log(c).ErrorContext(ctx, "Slack refuses the app", "err", err)
-	}
-	if !refused.Permanent {
+	if !errors.As(err, &refused) || !refused.Permanent {
 		return err
 	}
 	personal := d.person(c) != ""
@@ -295,7 +280,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 		boot.Count(boot.CardUnreachable, 1)
 		d.log(c).ErrorContext(ctx, "unreachable", "err", err)
 	}
-	err = d.Rows.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.head.Rev, d.Now())
+	err = d.Store.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.head.Rev, d.Now())
 	switch {
 	case errors.Is(err, store.ErrClaimed):
 		return errFaster

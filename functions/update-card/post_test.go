@@ -202,7 +202,7 @@ func testOwnFaultLate(t *testing.T, w *world) {
 }
 
 // crashed is a handler that dies before it saves its post.
-type crashed struct{ Rows }
+type crashed struct{ Store }
 
 func (crashed) PostedCard(
 	context.Context, aggregate.Ref, string, string, string, string, string, *aggregate.Head,
@@ -211,7 +211,7 @@ func (crashed) PostedCard(
 }
 
 func testCrash(t *testing.T, w *world) {
-	w.h.Rows = crashed{w.Store}
+	w.h.Store = crashed{w.h.Store}
 	w.back(31, 39)
 	first := w.shows("受け付けました")[0].TS
 	// Another invocation tries late; the first one's claim no longer stops it.
@@ -235,7 +235,7 @@ func testClaimed(_ *testing.T, w *world) {
 }
 
 func testNoSearch(t *testing.T, w *world) {
-	w.h.Rows = crashed{w.Store}
+	w.h.Store = crashed{w.h.Store}
 	w.back(31, 39)
 	w.h = w.handler()
 	w.Later(31 * time.Second)

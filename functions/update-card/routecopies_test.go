@@ -252,11 +252,12 @@ func TestAskersAreToldWhatWasGivenBackToThem(t *testing.T) {
 	a := &task.Aggregate{Task: &task.Task{Title: "勤怠"}, Prompts: []*task.Prompt{form},
 		Processes: []*task.Process{p}, Request: &task.Request{ChannelType: "channel", User: "U1"}}
 	var told []string
-	for c := ending(a, now); c != nil; c = ending(a, now) {
-		expect.Must(t, len(told) < 2 && c.Subject == card.ReturnedCopy+p.Key(), "%s is told again: %+v", c.User, c)
+	for _, c := range endings(a, now) {
+		expect.Must(t, c.Subject == card.ReturnedCopy+p.Key(), "%s is told something else: %+v", c.User, c)
 		told = append(told, c.User)
 		a.Add(c)
 	}
+	expect.Is(t, len(endings(a, now)), 0, "messages to those who were told")
 	expect.Same(t, []string{"U1", "U2"}, told)
 	m, drawn := card.Copy(a, a.Copies[0], tenancy.DefaultSettings(), "", now)
 	expect.That(t, drawn && len(m.Attachments) == 1 && m.Text == "↩️ 差し戻し: 「勤怠」を書き直してください", "%+v", m)
@@ -265,9 +266,9 @@ func TestAskersAreToldWhatWasGivenBackToThem(t *testing.T) {
 	a.Add(&n)
 	a.Add(&task.Process{ID: "01R", PromptID: "01G", Version: 2, Gate: aggregate.Gate{Status: aggregate.Generating}})
 	over, drawn := card.Copy(a, a.Copies[0], tenancy.DefaultSettings(), "", now)
-	expect.That(t, drawn && over.Text != m.Text && ending(a, now) == nil, "%+v", over)
+	expect.That(t, drawn && over.Text != m.Text && endings(a, now) == nil, "%+v", over)
 
 	a = &task.Aggregate{Task: a.Task, Prompts: []*task.Prompt{form}, Processes: []*task.Process{p},
 		Request: &task.Request{ChannelType: "im", User: "U1"}}
-	expect.That(t, ending(a, now) == nil, "told beside their own card")
+	expect.That(t, endings(a, now) == nil, "told beside their own card")
 }

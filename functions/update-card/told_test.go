@@ -164,9 +164,9 @@ func TestAnEndIsToldByOneMessage(t *testing.T) {
 		a.Steps = []*task.StepResult{{StepID: a.ProcessOf(e).Steps[0].StepID, Order: 1, Attempt: e.Attempt,
 			ProcessVersion: e.ProcessVersion, Status: task.StepCompleted}}
 		a.Head.Ended = &task.Ended{As: task.TaskCompleted, At: w.Now()}
-		expect.That(t, (ending(a, w.Now()) != nil) == told, "after a message to %s", to)
+		expect.That(t, (endings(a, w.Now()) != nil) == told, "after a message to %s", to)
 		a.Head.Ended.As = task.TaskCancelled
-		expect.That(t, ending(a, w.Now()) != nil, "what the message can't say")
+		expect.That(t, endings(a, w.Now()) != nil, "what the message can't say")
 	}
 }
 

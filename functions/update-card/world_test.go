@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -84,10 +86,11 @@ const console = "https://ringi.example/console"
 
 // handler returns a Handler as another invocation would have it.
 func (w *world) handler() *Handler {
-	return &Handler{Store: w.Store.KindStore.Store, Rows: w.Store,
-		Results: w.bucket, Slack: w.slack.Client,
+	s := w.Store.KindStore.Store
+	return &Handler{Store: s, Results: w.bucket, Slack: w.slack.Client,
+		Inbox: decide.InboxReader{Rows: s, Store: w.Store, Slack: w.slack.Client, Now: w.Now},
 		Queue: w.queue, QueueURL: "queue", Console: console, NewID: aggregate.NewID, Now: w.Now,
-		Wait: func(context.Context, time.Duration) error { return nil }}
+		Wait: func(context.Context, time.Duration) error { return nil }, Random: rand.Int64N}
 }
 
 // deliver delivers one message and reports whether it was handled.
@@ -223,8 +226,7 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q := &queue{}
-			h := &Handler{Store: tt.b, Queue: q, NewID: aggregate.NewID,
-				Now: time.Now}
+			h := &Handler{Store: tt.b, Queue: q, NewID: aggregate.NewID, Now: time.Now, Random: rand.Int64N}
 			out := expect.Value(h.Handle(t.Context(), cardRecords(tt.body)))(t)
 			var got []string
 			for _, f := range out.BatchItemFailures {
@@ -239,8 +241,8 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 func TestNoMessageOvertakesOneThatWaits(t *testing.T) {
 	good := fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":1}`, aggregate.NewID(), aggregate.NewID())
 	b := &broken{err: errors.New("throttled")}
-	h := &Handler{Store: b, Queue: &queue{err: errors.New("gone")},
-		NewID: aggregate.NewID, Now: time.Now}
+	h := &Handler{Store: b, Queue: &queue{err: errors.New("gone")}, NewID: aggregate.NewID, Now: time.Now,
+		Random: rand.Int64N}
 	out := expect.Value(h.Handle(t.Context(), cardRecords("x", good, good)))(t)
 	want := []events.SQSBatchItemFailure{{ItemIdentifier: "m1"}, {ItemIdentifier: "m2"}}
 	diff := cmp.Diff(want, out.BatchItemFailures)
@@ -272,7 +274,8 @@ func TestPause(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for range 100 {
-				got := (&Handler{}).pause(tt.err, tt.receives)
+				m := events.SQSMessage{Attributes: map[string]string{"ApproximateReceiveCount": tt.receives}}
+				got := (&Handler{Random: rand.Int64N}).pause(tt.err, receives(m))
 				expect.Must(t, got >= tt.min && got <= tt.max && got%time.Second == 0, "%s, want %s to %s", got, tt.min, tt.max)
 			}
 		})
