@@ -173,27 +173,22 @@ func Last[R any](rows []*R) *R {
 	return rows[len(rows)-1]
 }
 
-// Find returns the row with this key, or nil.
-func Find[R Row](rows []R, key string) (none R) {
-	for _, r := range rows {
-		if r.Key() == key {
-			return r
-		}
+// First returns the first row that is so, or nil.
+func First[R any](rows []R, is func(R) bool) (first R) {
+	if i := slices.IndexFunc(rows, is); i >= 0 {
+		first = rows[i]
 	}
-	return none
+	return first
+}
+
+// Find returns the row with this key, or nil.
+func Find[R Row](rows []R, key string) R {
+	return First(rows, func(r R) bool { return r.Key() == key })
 }
 
 // Insert adds a row to rows sorted by key, or replaces the one with the same key.
 func Insert[R Row](rows []R, r R) []R {
-	i, found := slices.BinarySearchFunc(rows, r.Key(), func(x R, key string) int {
-		switch {
-		case x.Key() < key:
-			return -1
-		case x.Key() > key:
-			return 1
-		}
-		return 0
-	})
+	i, found := slices.BinarySearchFunc(rows, r.Key(), func(x R, key string) int { return strings.Compare(x.Key(), key) })
 	if found {
 		rows[i] = r
 		return rows

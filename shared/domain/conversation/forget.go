@@ -92,12 +92,7 @@ func (a *Aggregate) unheard() *Action {
 	if a.Conversation == nil {
 		return nil
 	}
-	for _, x := range a.Actions {
-		if x.unheard() {
-			return x
-		}
-	}
-	return nil
+	return aggregate.First(a.Actions, (*Action).unheard)
 }
 
 func (x *Action) unheard() bool {
@@ -129,12 +124,7 @@ func (a *Aggregate) EndWithdrawn(now time.Time) (aggregate.Change, error) {
 
 // deletedBy returns the message in the inbox by which a person deleted one from which the action came, or nil.
 func (x *Action) deletedBy(inbox []*Inbox) *Inbox {
-	for _, i := range inbox {
-		if i.Deleted && slices.Contains(x.AskedIn, i.Changes) {
-			return i
-		}
-	}
-	return nil
+	return aggregate.First(inbox, func(i *Inbox) bool { return i.Deleted && slices.Contains(x.AskedIn, i.Changes) })
 }
 
 // takeBack withdraws the action that waits if one of the messages from which it came was deleted. Slack doesn't say who

@@ -133,22 +133,12 @@ func without[R aggregate.Row](rows []R, gone map[string]aggregate.Row) []R {
 
 // Action returns the action with this id, or nil if there is none or it is archived.
 func (a *Aggregate) Action(id string) *Action {
-	for _, x := range a.Actions {
-		if x.ActionID == id {
-			return x
-		}
-	}
-	return nil
+	return aggregate.First(a.Actions, func(x *Action) bool { return x.ActionID == id })
 }
 
 // Current returns the action that has not ended, or nil.
 func (a *Aggregate) Current() *Action {
-	for _, x := range a.Actions {
-		if !x.Status.Over() {
-			return x
-		}
-	}
-	return nil
+	return aggregate.First(a.Actions, func(x *Action) bool { return !x.Status.Over() })
 }
 
 // Pending returns the action that waits for a person, or nil.

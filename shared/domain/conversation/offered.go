@@ -69,12 +69,7 @@ func (c *change) asked() (user, ts string) {
 // madeOf returns the request that the newest answered message of a person became, or nil. A message becomes one task.
 func (c *change) madeOf() *Offered {
 	_, ts := c.asked()
-	for _, o := range c.of.Offered {
-		if o.MessageTS == ts && o.MadeAt != nil {
-			return o
-		}
-	}
-	return nil
+	return aggregate.First(c.of.Offered, func(o *Offered) bool { return o.MessageTS == ts && o.MadeAt != nil })
 }
 
 // offer has a person decide whether the agent's request is made. It takes the place of an earlier one that nobody made.
@@ -103,12 +98,10 @@ func (c *change) offer(text string) {
 
 // OpenOffer returns the request that waits for a person to make it, or nil.
 func (a *Aggregate) OpenOffer() *Offered {
-	for _, o := range a.Offered {
-		if o.MadeAt == nil && a.Conversation != nil && a.Conversation.Status != Closed {
-			return o
-		}
+	if a.Conversation == nil || a.Conversation.Status == Closed {
+		return nil
 	}
-	return nil
+	return aggregate.First(a.Offered, func(o *Offered) bool { return o.MadeAt == nil })
 }
 
 // MakeRequest makes the request with this id, in the name of the person who presses the button: whose message asked for
@@ -116,12 +109,7 @@ func (a *Aggregate) OpenOffer() *Offered {
 // wants to make another one meanwhile.
 func (a *Aggregate) MakeRequest(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	aggregate.Change, error) {
-	var o *Offered
-	for _, x := range a.Offered {
-		if x.ID == id {
-			o = x
-		}
-	}
+	o := aggregate.First(a.Offered, func(o *Offered) bool { return o.ID == id })
 	switch {
 	case o == nil:
 		return aggregate.Change{}, aggregate.ErrNotFound

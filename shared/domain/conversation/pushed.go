@@ -137,13 +137,10 @@ func (a *Aggregate) Check(id string, by aggregate.Actor, p aggregate.Policy, now
 
 // Looking returns the action of which a run is to look what is there, or nil.
 func (a *Aggregate) Looking() *Action {
-	for _, x := range a.Actions {
+	return aggregate.First(a.Actions, func(x *Action) bool {
 		withdrawn := x.Status == ActionCancelled && x.Late == nil
-		if x.Pushed != nil && x.Pushed.Look != nil && (x.Outcome == OutcomeUnknown || withdrawn) {
-			return x
-		}
-	}
-	return nil
+		return x.Pushed != nil && x.Pushed.Look != nil && (x.Outcome == OutcomeUnknown || withdrawn)
+	})
 }
 
 // lookWhatIsThere has a run look what is there of a push that is withdrawn: no invocation is left that knows whether

@@ -51,13 +51,9 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 
 // asWalked reports whether a gate's status is the one that its acts left, so that nobody need be told another.
 func (a *Aggregate) asWalked(row Gated) bool {
-	switch row.gate().Status {
-	case aggregate.PendingApproval:
-		return a.Head.Ended == nil // else the gate was read before the commit that ended the task
-	case aggregate.Approved, aggregate.Rejected:
-		return true
-	}
-	return false
+	s := row.gate().Status
+	// A gate that waits though the task has ended was read before the commit that ended it.
+	return s == aggregate.Approved || s == aggregate.Rejected || s == aggregate.PendingApproval && a.Head.Ended == nil
 }
 
 // acted writes a gate with one more act, or as the system settled it, and what follows from it.

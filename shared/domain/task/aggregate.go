@@ -121,12 +121,7 @@ func (a *Aggregate) Newest(kind aggregate.CardType, key string) bool {
 
 // LiveLease returns a step whose call may still be under way at now, or nil.
 func (a *Aggregate) LiveLease(now time.Time) *StepResult {
-	for _, s := range a.Steps {
-		if s.Status == StepRunning && s.Claim.Live(now) {
-			return s
-		}
-	}
-	return nil
+	return aggregate.First(a.Steps, func(s *StepResult) bool { return s.Status == StepRunning && s.Claim.Live(now) })
 }
 
 // Apply returns a copy of the aggregate as it is after c was committed.

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -113,10 +114,8 @@ func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 
 // otherExecution returns the error for an execution id that is not the newest one's.
 func (a *Aggregate) otherExecution(id string) error {
-	for _, e := range a.Executions {
-		if e.ID == id {
-			return aggregate.ErrNotLatest{Latest: a.Execution().Attempt}
-		}
+	if slices.ContainsFunc(a.Executions, func(e *Execution) bool { return e.ID == id }) {
+		return aggregate.ErrNotLatest{Latest: a.Execution().Attempt}
 	}
 	return aggregate.ErrNotFound
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -181,15 +182,8 @@ func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (
 // ReasonUndecidable returns the reason for refusing a request that nobody could approve. RuleSelf: only the askers
 // could, and they may not. RuleNotMember: the channel has nobody else. RuleUnlisted: the members can't be read.
 func ReasonUndecidable(rule aggregate.Rule) aggregate.Reason {
-	switch rule {
-	case aggregate.RuleSelf:
-		return ReasonOnlyAskers
-	case aggregate.RuleNotMember:
-		return ReasonNoMember
-	case aggregate.RuleUnlisted:
-		return ReasonGroupMessage
-	}
-	return ReasonNoApprover
+	return cmp.Or(map[aggregate.Rule]aggregate.Reason{aggregate.RuleSelf: ReasonOnlyAskers,
+		aggregate.RuleNotMember: ReasonNoMember, aggregate.RuleUnlisted: ReasonGroupMessage}[rule], ReasonNoApprover)
 }
 
 // Refuse ends a request that is neither accepted nor refused. Without a reason nothing changes.
@@ -207,11 +201,8 @@ func (a *Aggregate) Waiting() bool {
 
 // RefuseFull ends a request because a quota is used up. Nothing was spent on it.
 func (a *Aggregate) RefuseFull(run int, full aggregate.ErrFull, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil {
+	if err := a.working(run); err != nil || !a.Waiting() {
 		return aggregate.Change{}, err
-	}
-	if !a.Waiting() {
-		return aggregate.Change{}, nil
 	}
 	return a.endRefused(full.Reason, strconv.Itoa(full.Most), full.Until, now)
 }

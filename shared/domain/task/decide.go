@@ -43,12 +43,7 @@ func (a *Aggregate) Askers() []string {
 func (a *Aggregate) approved(c *change, row Gated) {
 	switch row := row.(type) {
 	case *Prompt:
-		version := 1
-		if was := a.Process(); was != nil {
-			c.RelyOn(was)
-			version += was.Version
-		}
-		c.beginProcess(row, version)
+		c.beginProcess(row)
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {

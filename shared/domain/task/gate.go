@@ -65,12 +65,7 @@ func (a *Aggregate) stands(row Gated) bool { return row.gate().Stands(a.sum(row)
 
 // StepOf returns the index of the step that a gate of the process is for, or -1.
 func (p *Process) StepOf(g *StepGate) int {
-	for i, s := range p.Steps {
-		if s.StepID == g.StepID && s.Order == g.Order {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(p.Steps, func(s Step) bool { return s.StepID == g.StepID && s.Order == g.Order })
 }
 
 // gates returns all gates of the task in the order in which they open.
@@ -114,12 +109,7 @@ func (a *Aggregate) RejectedLast() (last *aggregate.Verdict) {
 
 // gateOf returns the gate with this id, or nil.
 func (a *Aggregate) gateOf(id string) Gated {
-	for _, g := range a.gates() {
-		if g.Asks().ID == id {
-			return g
-		}
-	}
-	return nil
+	return aggregate.First(a.gates(), func(g Gated) bool { return g.Asks().ID == id })
 }
 
 // superseding returns the newest version if row is an older one, else 0.
@@ -204,7 +194,7 @@ func (a *Aggregate) Readable(time.Time) error {
 
 // SomeGate reports whether that is so of one of the task's gates.
 func (a *Aggregate) SomeGate(is func(g *aggregate.Gate) bool) bool {
-	return slices.ContainsFunc(a.gates(), func(row Gated) bool { return is(row.gate()) })
+	return slices.ContainsFunc(a.AllGates(), is)
 }
 
 // Origin returns where and by whom the task was requested.

@@ -16,12 +16,8 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error
 	if err := a.working(run); err != nil || a.Task == nil || !begins(a.Prompts) || a.Returned() != nil {
 		return aggregate.Change{}, err
 	}
-	c, version := a.begin(now), 1
-	if last := a.Prompt(); last != nil {
-		version = last.Version + 1
-		c.RelyOn(last)
-	}
-	c.beginPrompt(version)
+	c := a.begin(now)
+	c.beginPrompt()
 	c.RelyOn(a.Task)
 	return c.done()
 }
@@ -33,12 +29,8 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, erro
 		!begins(a.Processes) || a.Returned() != nil {
 		return aggregate.Change{}, err
 	}
-	c, version := a.begin(now), 1
-	if last := a.Process(); last != nil {
-		version = last.Version + 1
-		c.RelyOn(last)
-	}
-	c.beginProcess(prompt, version)
+	c := a.begin(now)
+	c.beginProcess(prompt)
 	c.RelyOn(prompt)
 	return c.done()
 }
@@ -51,20 +43,28 @@ func begins[R Gated](before []R) bool {
 	return before[len(before)-1].gate().Status == aggregate.Rejected
 }
 
-// beginPrompt puts the row of a version, with status generating, and its card.
-func (c *change) beginPrompt(version int) {
-	p := &Prompt{TaskID: c.Head.TaskID, Version: version,
-		Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now}
+// beginPrompt puts the row of the next version, with status generating, and its card. c relies on the previous version.
+func (c *change) beginPrompt() *Prompt {
+	p := &Prompt{TaskID: c.Head.TaskID, Version: 1, Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now}
+	if last := c.of.Prompt(); last != nil {
+		c.RelyOn(last)
+		p.Version += last.Version
+	}
 	p.ID = c.of.rowID(p.Key(), c.Now)
 	c.Put(p)
 	c.card(c.of, CardPrompt, p.Key())
+	return p
 }
 
 // beginProcess is beginPrompt for the steps, which are generated from the prompt.
-func (c *change) beginProcess(prompt *Prompt, version int) {
+func (c *change) beginProcess(prompt *Prompt) {
 	p := &Process{
-		TaskID: c.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{},
+		TaskID: c.Head.TaskID, PromptID: prompt.ID, Version: 1, Steps: []Step{},
 		Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now,
+	}
+	if last := c.of.Process(); last != nil {
+		c.RelyOn(last)
+		p.Version += last.Version
 	}
 	p.ID = c.of.rowID(p.Key(), c.Now)
 	c.Put(p)
@@ -226,14 +226,13 @@ func (a *Aggregate) TryingSince() time.Time {
 	if r := a.Head.Retried; r != nil {
 		again = &r.At
 	}
-	if p := a.Process(); p != nil {
-		return latest(p.CreatedAt, again, from)
-	}
-	if p := a.Prompt(); p != nil {
-		if p.Contest.Over() {
-			return latest(p.CreatedAt, again, from, p.Contest.EndedAt)
-		}
-		return latest(p.CreatedAt, again, from)
+	switch policy, steps := a.Prompt(), a.Process(); {
+	case steps != nil:
+		return latest(steps.CreatedAt, again, from)
+	case policy != nil && policy.Contest.Over():
+		return latest(policy.CreatedAt, again, from, policy.Contest.EndedAt)
+	case policy != nil:
+		return latest(policy.CreatedAt, again, from)
 	}
 	return latest(a.Head.CreatedAt, a.Head.AcceptedAt, again, from)
 }

@@ -116,10 +116,7 @@ func (a *Aggregate) filled(p *Prompt) *Matter {
 
 // policyOf returns the policy from which steps were made, or nil.
 func (a *Aggregate) policyOf(steps *Process) *Prompt {
-	if i := slices.IndexFunc(a.Prompts, func(p *Prompt) bool { return p.ID == steps.PromptID }); i >= 0 {
-		return a.Prompts[i]
-	}
-	return nil
+	return aggregate.First(a.Prompts, func(p *Prompt) bool { return p.ID == steps.PromptID })
 }
 
 // policyBy returns the policy that a version is, or from which its steps were made; else the newest.
@@ -156,12 +153,11 @@ func (a *Aggregate) EditorOf(steps *Process) string {
 // is called as it says; of its files, what was added is read first.
 func (c *change) fillIn(a *Aggregate, was *Process, e Refill, by aggregate.Actor) *Prompt {
 	before := a.Prompt()
-	c.RelyOn(was, before)
+	c.RelyOn(was)
 	t := *a.Task
 	t.Title, t.Description, t.UpdatedAt = e.Matter.Title, e.Matter.Description, c.Now
 	c.Put(&t)
-	c.beginPrompt(before.Version + 1)
-	n := c.Written(PromptKey(before.Version + 1)).(*Prompt)
+	n := c.beginPrompt()
 	n.Content, n.EditedBy, n.Matter, n.Files = e.Content, by.ID, e.Matter, e.Files
 	about := a.versioned(n.Version, n.hash())
 	about["from_version"] = before.Version

@@ -147,7 +147,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	}
 	c.Put(t)
 	if !e.Last {
-		c.beginPrompt(1)
+		c.beginPrompt()
 	}
 	c.Made = t
 	about := map[string]any{"title": e.Title, "requester": a.Head.Requester}

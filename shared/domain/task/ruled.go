@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -19,12 +20,9 @@ func (a *Aggregate) Unopened() Gated {
 	if a.Head.Ended != nil {
 		return nil
 	}
-	for _, row := range a.gates() {
-		if row.gate().Status == aggregate.Generating && a.openable(row) {
-			return row
-		}
-	}
-	return nil
+	return aggregate.First(a.gates(), func(row Gated) bool {
+		return row.gate().Status == aggregate.Generating && a.openable(row)
+	})
 }
 
 // PutOff pauses the run until it is asked again whom the gate of the row with this key asks. Nothing changes if the
@@ -66,13 +64,8 @@ func (c *change) refused(t *Task, why aggregate.Reason, detail string, about map
 
 // whileRunning is why a request ends whose execution is stopped by a refusal.
 func whileRunning(why aggregate.Reason) aggregate.Reason {
-	switch why {
-	case ReasonRuleRefuses:
-		return ReasonStepRefused
-	case ReasonNoRoute:
-		return ReasonStepNoRoute
-	}
-	return why
+	return cmp.Or(map[aggregate.Reason]aggregate.Reason{ReasonRuleRefuses: ReasonStepRefused,
+		ReasonNoRoute: ReasonStepNoRoute}[why], why)
 }
 
 // byRule are the reasons for which rules refuse a request.

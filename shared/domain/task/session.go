@@ -15,12 +15,9 @@ func (e *Execution) Managed() bool { return e.Terms.Executor == tenancy.Executor
 
 // OpenSession returns the first ended attempt whose session may still be running or is not yet charged, or nil.
 func (a *Aggregate) OpenSession() *Execution {
-	for _, e := range a.Executions {
-		if e.over() && e.SessionID != "" && !e.SessionClosed {
-			return e
-		}
-	}
-	return nil
+	return aggregate.First(a.Executions, func(e *Execution) bool {
+		return e.over() && e.SessionID != "" && !e.SessionClosed
+	})
 }
 
 const (
@@ -271,12 +268,9 @@ func (a *Aggregate) Admit(e *Execution, tool string, fits func(Step) bool) (Step
 
 // Granted returns the step's row that was claimed for this tool request, or nil.
 func (a *Aggregate) Granted(e *Execution, request string) *StepResult {
-	rows := a.StepsOf(e)
-	i := slices.IndexFunc(rows, func(s *StepResult) bool { return request != "" && s.ToolRequest == request && !s.Reused })
-	if i < 0 {
-		return nil
-	}
-	return rows[i]
+	return aggregate.First(a.StepsOf(e), func(s *StepResult) bool {
+		return request != "" && s.ToolRequest == request && !s.Reused
+	})
 }
 
 // NotDone returns the StopError of a session that ended before all steps were done, or nil.
