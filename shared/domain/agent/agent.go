@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
 )
 
@@ -95,12 +96,7 @@ func BuiltIn() []Definition {
 
 // UsualModel returns the model for a provider's agents that name none: that of the provider's built-in agent, or "".
 func UsualModel(p Provider) string {
-	for _, d := range BuiltIn() {
-		if d.Provider == p {
-			return d.Model
-		}
-	}
-	return ""
+	return aggregate.First(BuiltIn(), func(d Definition) bool { return d.Provider == p }).Model
 }
 
 // Bounds of ContextTokens, and what is assumed where it is not set. Anthropic says 200,000 of all its models; of others

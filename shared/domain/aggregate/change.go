@@ -93,10 +93,7 @@ func (c *Change) RelyOn(rows ...Row) {
 
 // Written returns the row with this key that c writes, or nil.
 func (c *Change) Written(key string) Row {
-	if i := slices.IndexFunc(c.Rows, func(r Row) bool { return r.Key() == key }); i >= 0 {
-		return c.Rows[i]
-	}
-	return nil
+	return Find(c.Rows, key)
 }
 
 // Moment returns the time of the head's next Change: now in milliseconds, but always after the previous Change.
@@ -173,7 +170,7 @@ func Last[R any](rows []*R) *R {
 	return rows[len(rows)-1]
 }
 
-// First returns the first row that is so, or nil.
+// First returns the first one that is so, or the zero value.
 func First[R any](rows []R, is func(R) bool) (first R) {
 	if i := slices.IndexFunc(rows, is); i >= 0 {
 		first = rows[i]
@@ -248,15 +245,12 @@ type Newest string
 // of returns the entry of a key's type with the space before it, or "".
 func (n Newest) of(key string) string {
 	typ, _, _ := strings.Cut(key, "#")
-	i := strings.Index(string(n), " "+typ)
-	if i < 0 {
+	_, rest, noted := strings.Cut(string(n), " "+typ)
+	if !noted {
 		return ""
 	}
-	end := strings.IndexByte(string(n[i+1:]), ' ')
-	if end < 0 {
-		return string(n[i:])
-	}
-	return string(n[i : i+1+end])
+	entry, _, _ := strings.Cut(rest, " ")
+	return " " + typ + entry
 }
 
 // Key returns the key of the newest row of a type, such as PROMPT, as it was noted last; "" if there is none.

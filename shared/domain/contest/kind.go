@@ -131,12 +131,7 @@ func (w *Work) After(c aggregate.Change) aggregate.Aggregate {
 
 // Best returns the board's row of the team's best round, or nil.
 func (w *Work) Best() *Board {
-	for _, b := range w.Board {
-		if b.IsBest {
-			return b
-		}
-	}
-	return nil
+	return aggregate.First(w.Board, func(b *Board) bool { return b.IsBest })
 }
 
 // NewID returns a random execution_id, a UUID of version 4, for a contest that no other aggregate asks for.
@@ -232,13 +227,7 @@ const (
 
 // ReasonOf returns the reason for a team that was stopped by its time or budget limit, else "".
 func ReasonOf(exit ExitReason) aggregate.Reason {
-	switch exit {
-	case TeamTimeout:
-		return ReasonTimeout
-	case BudgetExhausted:
-		return ReasonBudget
-	}
-	return ""
+	return map[ExitReason]aggregate.Reason{TeamTimeout: ReasonTimeout, BudgetExhausted: ReasonBudget}[exit]
 }
 
 // Reasons lists all reasons.

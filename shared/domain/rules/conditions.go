@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/legible"
 )
 
@@ -117,12 +118,7 @@ func (c *Conditions) doubtful(f *Facts) bool {
 
 // nowhere returns a department that the organisation doesn't have, or "".
 func (c *Conditions) nowhere(f *Facts) string {
-	for _, code := range c.Departments {
-		if slices.Contains(f.Unknown, code) {
-			return code
-		}
-	}
-	return ""
+	return aggregate.First(c.Departments, func(code string) bool { return slices.Contains(f.Unknown, code) })
 }
 
 // Unknown returns the departments of the conditions that the organisation doesn't have.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 )
 
@@ -90,13 +91,8 @@ func (w Who) near(f *Facts, d Directory) Who {
 		return w
 	}
 	w.Placed = true
-	for _, code := range f.Departments {
-		if d.Knows(code, w.Position) {
-			w.Department = code
-			return w
-		}
-	}
-	if len(f.Departments) > 0 {
+	w.Department = aggregate.First(f.Departments, func(code string) bool { return d.Knows(code, w.Position) })
+	if w.Department == "" && len(f.Departments) > 0 {
 		w.Department = f.Departments[0]
 	}
 	return w

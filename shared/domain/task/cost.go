@@ -66,10 +66,7 @@ func (a *Aggregate) Used() *aggregate.Usage {
 
 // Spent returns the cost of the model calls with known prices.
 func (a *Aggregate) Spent() aggregate.MicroUSD {
-	if used := a.Used(); used != nil {
-		return used.Cost
-	}
-	return 0
+	return a.Shared.Used().Cost
 }
 
 // CostReached reports whether the task's cost has reached the limit; 0 means no limit.

@@ -48,12 +48,8 @@ func (a *Aggregate) Spoken() bool {
 // is derived from why and about, a person or a place, so the message is posted only once. detail may be empty.
 func Tell(tenant string, r Request, why aggregate.Reason, about, detail string,
 	now time.Time) (aggregate.Change, aggregate.Ref) {
-	now = now.UTC().Truncate(time.Millisecond)
-	r.CreatedAt = now
-	id := aggregate.Derive(time.Time{}, "notice", string(why), r.TeamID, about)
-	a := &Aggregate{Request: &r, Head: first(tenant, id, r.User, now)}
-	c := a.begin(now)
-	c.Put(&r)
+	c := receive(tenant, aggregate.Derive(time.Time{}, "notice", string(why), r.TeamID, about), r, now)
+	a := c.of
 	c.card(a, CardTask, "TASK")
 	c.Head.Ended = &Ended{As: TaskAnswered, At: c.Now, Reason: why, Detail: detail}
 	c.of = nil         // no list has it
@@ -99,14 +95,20 @@ func Receive(tenant string, r Request, now time.Time) (aggregate.Change, aggrega
 	if err != nil {
 		return aggregate.Change{}, aggregate.Ref{}, err
 	}
-	now = now.UTC().Truncate(time.Millisecond)
-	r.CreatedAt = now
-	a := &Aggregate{Request: &r, Head: first(tenant, id, r.User, now)}
-	c := a.begin(now)
-	c.Put(&r)
-	c.card(a, CardTask, "TASK")
+	c := receive(tenant, id, r, now)
+	c.card(c.of, CardTask, "TASK")
 	out, err := c.done()
-	return out, a.Ref(), err
+	return out, c.of.Ref(), err
+}
+
+// receive begins the first change of a task, which puts the request.
+func receive(tenant, id string, r Request, now time.Time) *change {
+	r.CreatedAt = now.UTC().Truncate(time.Millisecond)
+	a := &Aggregate{Request: &r, Head: Head{Head: aggregate.Head{TenantID: tenant, Run: 1, Requester: r.User,
+		CreatedAt: r.CreatedAt}, TaskID: id, Noted: StatusDrafting}}
+	c := a.begin(r.CreatedAt)
+	c.Put(&r)
+	return c
 }
 
 // Extract is the first layer's output.
@@ -171,12 +173,6 @@ func (a *Aggregate) working(run int) error {
 		return aggregate.ErrSuperseded
 	}
 	return nil
-}
-
-// first returns the head of a new task.
-func first(tenant, id, requester string, now time.Time) Head {
-	return Head{Head: aggregate.Head{TenantID: tenant, Run: 1, Requester: requester, CreatedAt: now}, TaskID: id,
-		Noted: StatusDrafting}
 }
 
 // MaxMentioned limits how many people a model's text may mention. In Slack a mention notifies the person. A policy is
@@ -324,12 +320,8 @@ func Gone(tenant string, r Request, now time.Time) (aggregate.Change, aggregate.
 	if err != nil {
 		return aggregate.Change{}, aggregate.Ref{}, err
 	}
-	now = now.UTC().Truncate(time.Millisecond)
-	r = r.Unsaid()
-	r.CreatedAt = now
-	a := &Aggregate{Request: &r, Head: first(tenant, id, r.User, now)}
-	c := a.begin(now)
-	c.Put(&r)
+	c := receive(tenant, id, r.Unsaid(), now)
+	a := c.of
 	c.Head.Ended = &Ended{As: TaskCancelled, At: c.Now, Reason: ReasonDeleted}
 	c.of = nil // no list has it
 	out, err := c.done()

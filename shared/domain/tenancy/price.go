@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -90,12 +89,9 @@ func SearchCost(provider string, n int64) (cost aggregate.MicroUSD, known bool) 
 	return aggregate.MicroUSD((n*int64(s.Thousand) + 999) / 1000), true
 }
 
-func listOf(provider string) (of list) {
+func listOf(provider string) list {
 	lists, _ := read() // a test reads the embedded file, so it is valid
-	if i := slices.IndexFunc(lists, func(l list) bool { return l.Provider == provider }); i >= 0 {
-		of = lists[i]
-	}
-	return of
+	return aggregate.First(lists, func(l list) bool { return l.Provider == provider })
 }
 
 var read = sync.OnceValues(func() (lists []list, err error) {

@@ -81,16 +81,16 @@ func (r RulesRow) id() string { return fmt.Sprintf("RULES#%06d", r.Rev) }
 
 // noting returns the write by which the settings note a revision of the rules, and nothing else.
 func (r SettingsRow) noting(is RulesRow, id string) Write {
-	s := r.Settings()
-	s.Rev, s.RulesRev, s.Ruled = r.Rev+1, is.Rev, true
+	w := Write{Over: r.Rev}
+	r.Rev, r.RulesRev, r.Ruled = r.Rev+1, is.Rev, true
 	if is.Rules == nil {
-		s.RulesRev = 0
+		r.RulesRev = 0
 	}
-	if r.ID != "" {
-		return s.put(r.TenantID, r.ID)
+	if r.ID == "" {
+		r.ID, r.UpdatedAt, r.UpdatedBy = id, is.UpdatedAt, is.UpdatedBy
 	}
-	s.UpdatedAt, s.UpdatedBy = is.UpdatedAt, is.UpdatedBy
-	return s.put(r.TenantID, id)
+	w.Row = r
+	return w
 }
 
 // ruleDifferences returns the names of the rules in their order, and of those that differ.

@@ -122,7 +122,7 @@ const (
 func (s Settings) ActionTerms(now time.Time) aggregate.Terms {
 	terms := s.Terms(now)
 	by := now.UTC().Truncate(time.Millisecond).Add(ActionHours * time.Hour)
-	terms.DecideBy, terms.ApprovalHours, terms.Locale = &by, ActionHours, s.Locale
+	terms.DecideBy, terms.ApprovalHours = &by, ActionHours
 	return terms
 }
 
@@ -194,18 +194,13 @@ func (x Settings) Save(was SettingsRow, id string, by aggregate.Actor, now time.
 	id = cmp.Or(was.ID, id)
 	x.Rev, x.UpdatedAt, x.UpdatedBy = was.Rev+1, moment(now), by.ID
 	x.RulesRev, x.Ruled = was.RulesRev, was.Ruled
-	c.Writes = append(c.Writes, x.put(was.TenantID, id))
+	c.Writes = []Write{{Over: was.Rev, Row: SettingsRow{
+		ID: id, TenantID: was.TenantID, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy,
+		RulesRev: x.RulesRev, Ruled: x.Ruled,
+	}}}
 	c.Audit = append(c.Audit, entry(was.TenantID, AuditSettingsUpdated, "settings", id, detailsOf(diff), by, now))
 	c.Redraw = slices.ContainsFunc(diff, func(d Difference) bool { return byName()[d.Field].OnCards })
 	return x, c, nil
-}
-
-// put writes the settings with the revision that is already set in them.
-func (x Settings) put(tenant, id string) Write {
-	return Write{Over: x.Rev - 1, Row: SettingsRow{
-		ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy,
-		RulesRev: x.RulesRev, Ruled: x.Ruled,
-	}}
 }
 
 // Policy returns who may decide under these settings. Members of the listed user groups are not included.

@@ -197,18 +197,14 @@ var lists = map[Constraint]struct {
 	fits  func(string) bool
 	limit string
 }{
-	OnlySpreadsheets: {func(c *Constraints) *[]string { return &c.SpreadsheetIDs }, matches(`^[A-Za-z0-9_-]{1,200}$`),
+	OnlySpreadsheets: {func(c *Constraints) *[]string { return &c.SpreadsheetIDs }, like(&language.Regexp{Text: `^[A-Za-z0-9_-]{1,200}$`}),
 		"must be the id in the spreadsheet's address: 1 to 200 of A-Z, a-z, 0-9, _ and -"},
 	OnlyRecipients: {func(c *Constraints) *[]string { return &c.Recipients },
-		matches(`^([UW][A-Z0-9]{2,40}|[^@\s<>]{1,100}@[^@\s<>]{1,200})$`), "must be a Slack user id or an e-mail address"},
+		like(&language.Regexp{Text: `^([UW][A-Z0-9]{2,40}|[^@\s<>]{1,100}@[^@\s<>]{1,200})$`}),
+		"must be a Slack user id or an e-mail address"},
 	OnlyDepartments: {func(c *Constraints) *[]string { return &c.Departments }, func(s string) bool {
 		return s != "" && s == strings.TrimSpace(s) && utf8.RuneCountInString(s) <= 100
 	}, "must have 1 to 100 characters and no space around them"},
-}
-
-func matches(text string) func(string) bool {
-	f := language.Regexp{Text: text}
-	return func(s string) bool { return f.Get().MatchString(s) }
 }
 
 // Bounds parses the permission's constraints. known are the constraints that the catalog has for the tool; an MCP
