@@ -272,11 +272,10 @@ func RowsOf(rows ...Row) map[string]func() Row {
 
 // Row returns an empty row of this type, or nil if the kind has no such type.
 func (k Kind) Row(typ string) Row {
-	if empty, ok := shared[typ]; ok {
-		return empty()
-	}
-	if empty, ok := k.Rows[typ]; ok {
-		return empty()
+	for _, rows := range []map[string]func() Row{shared, k.Rows} {
+		if empty, ok := rows[typ]; ok {
+			return empty()
+		}
 	}
 	return nil
 }

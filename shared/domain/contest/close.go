@@ -177,7 +177,10 @@ func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change,
 func (a *Aggregate) abandon(now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.abandon()
-	c.closing()
+	c.Head.OverAt = cmp.Or(c.Head.OverAt, &c.Now)
+	c.Head.Run++
+	c.Head.Restarts = 0
+	c.Contest.ClosesFrom = c.Head.Run
 	return c.done()
 }
 
@@ -189,14 +192,6 @@ func (c *change) abandon() {
 	c.Contest.Reason = ReasonRunFailed
 	c.audit(aggregate.System(), AuditAbandoned, map[string]any{"why": ReasonRunFailed})
 	c.to(Abandoned)
-}
-
-// closing starts the first run that only writes the summary.
-func (c *change) closing() {
-	c.Head.OverAt = cmp.Or(c.Head.OverAt, &c.Now)
-	c.Head.Run++
-	c.Head.Restarts = 0
-	c.Contest.ClosesFrom = c.Head.Run
 }
 
 // giveUp settles a contest without a summary, because none could be written. Its cost is unknown, so its full budget

@@ -275,15 +275,9 @@ func (t *Tree) Bytes() int64 { return t.bytes }
 
 // order returns all paths: folders before their contents, and links last, so that nothing is unpacked through a link.
 func (t *Tree) order() []string {
+	link := func(p string) int { return min(len(t.entries[p].link), 1) }
 	return slices.SortedFunc(maps.Keys(t.entries), func(a, b string) int {
-		linkA, linkB := t.entries[a].link != "", t.entries[b].link != ""
-		if linkA != linkB {
-			if linkA {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Compare(a, b)
+		return cmp.Or(cmp.Compare(link(a), link(b)), cmp.Compare(a, b))
 	})
 }
 

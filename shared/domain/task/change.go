@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // Decision is a Decision on a task.
@@ -15,7 +16,7 @@ type change struct {
 	Head   Head // as it will be written
 	was    Head // as it was read
 	of     *Aggregate
-	quotas Quotas // limits that apply when a task is accepted
+	limits tenancy.Settings // that apply when a task is accepted
 }
 
 // begin opens a change at now, or just after the task's last change if that is later.
@@ -46,9 +47,6 @@ func (c *change) progress() {
 	c.Head.Restarts, c.Head.PausedUntil, c.Head.TryingFrom, c.Head.Parked, c.Head.Retried, c.Head.Retries = 0, nil, nil,
 		nil, nil, 0
 }
-
-// startRun supersedes every earlier run.
-func (c *change) startRun() { c.Head.Run++ }
 
 func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string,
 	details map[string]any) {

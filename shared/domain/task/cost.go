@@ -110,12 +110,6 @@ type Failure struct {
 	Usage      aggregate.Usage // of the failed calls
 }
 
-// Quotas limit the number of a person's tasks; 0 means no limit.
-type Quotas struct {
-	Open int // at the same time
-	Hour int // requested within a clock hour, UTC
-}
-
 // keptFor is how long an hour's counter is kept after that hour.
 const keptFor = 48 * time.Hour
 
@@ -131,9 +125,9 @@ func (c *change) counts() []aggregate.Count {
 		hour := is.CreatedAt.UTC().Truncate(time.Hour)
 		next := hour.Add(time.Hour)
 		out = append(out,
-			aggregate.Count{Key: is.Requester + "#" + hour.Format("2006-01-02T15"), By: 1, Most: c.quotas.Hour,
+			aggregate.Count{Key: is.Requester + "#" + hour.Format("2006-01-02T15"), By: 1, Most: c.limits.MaxTasksPerHour,
 				Reason: ReasonHourPerson, Until: next, Keep: latest(next, is.AcceptedAt).Add(keptFor)},
-			aggregate.Count{Key: openKey(is.Requester), By: 1, Most: c.quotas.Open, Reason: ReasonOpenPerson})
+			aggregate.Count{Key: openKey(is.Requester), By: 1, Most: c.limits.MaxOpenTasks, Reason: ReasonOpenPerson})
 	case is.holds() && !was.holds():
 		out = append(out, aggregate.Count{Key: openKey(is.Requester), By: 1})
 	case was.holds() && !is.holds():
@@ -157,7 +151,7 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 	}
 	c := a.begin(now)
 	c.untasked()
-	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
+	c.Head.AcceptedAt, c.limits = &c.Now, s
 	return c.done()
 }
 

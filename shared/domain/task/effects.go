@@ -176,7 +176,7 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	layer := a.Head.Parked.Layer
 	a.relyOnStage(c)
 	c.progress()
-	c.startRun()
+	c.Head.Run++
 	c.Head.Retries = a.Head.Retries + 1
 	c.Head.Retried = &Retried{By: by.ID, At: c.Now}
 	c.audit(by, AuditGenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
@@ -232,7 +232,7 @@ func (a *Aggregate) goOn(id string, by aggregate.Actor, p aggregate.Policy, now 
 		a = a.confirmed(c, by)
 	}
 	c.progress()
-	c.startRun()
+	c.Head.Run++
 	c.Head.Ended = nil
 	c.moveTask(a.Task, TaskRunning)
 	n := &Execution{

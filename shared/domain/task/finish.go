@@ -206,7 +206,7 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 
 func (a *Aggregate) restart(now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
-	c.startRun()
+	c.Head.Run++
 	c.Head.Restarts++
 	a.relyOnStage(c)
 	return c.done()

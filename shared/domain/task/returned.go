@@ -107,7 +107,7 @@ func (a *Aggregate) Refill(id string, e Refill, by aggregate.Actor, p aggregate.
 	}
 	c := a.begin(now)
 	c.progress()
-	c.startRun()
+	c.Head.Run++
 	c.Made = c.fillIn(a, row, e, by)
 	return c.done()
 }

@@ -48,7 +48,9 @@ func (a *Aggregate) RefuseByRule(run int, r aggregate.Refusal, s tenancy.Setting
 	c.Owned = append(c.Owned, tenancy.SettingsAt(s.Rev))
 	c.Owned = append(c.Owned, on...)
 	if e := a.Execution(); e != nil && !e.over() {
-		r.Why = whileRunning(r.Why)
+		stopped := map[aggregate.Reason]aggregate.Reason{ReasonRuleRefuses: ReasonStepRefused,
+			ReasonNoRoute: ReasonStepNoRoute}
+		r.Why = cmp.Or(stopped[r.Why], r.Why)
 		a.cancelExecution(c, e, aggregate.System())
 	}
 	return c.refused(a.Task, r.Why, detail, r.Details())
@@ -60,12 +62,6 @@ func (c *change) refused(t *Task, why aggregate.Reason, detail string, about map
 	c.Head.Ended.As, c.Head.Ended.Detail = TaskRefused, detail
 	c.audit(aggregate.System(), AuditTaskRefused, "task", c.Head.TaskID, about)
 	return c.done()
-}
-
-// whileRunning is why a request ends whose execution is stopped by a refusal.
-func whileRunning(why aggregate.Reason) aggregate.Reason {
-	return cmp.Or(map[aggregate.Reason]aggregate.Reason{ReasonRuleRefuses: ReasonStepRefused,
-		ReasonNoRoute: ReasonStepNoRoute}[why], why)
 }
 
 // byRule are the reasons for which rules refuse a request.

@@ -103,7 +103,7 @@ func (a *Aggregate) reclose(run int, now time.Time) (aggregate.Change, error) {
 		return Charge(e.Unbilled(), now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(run, now) })(a)
 	}
 	c := a.begin(now)
-	c.startRun()
+	c.Head.Run++
 	c.RelyOn(e)
 	return c.done()
 }

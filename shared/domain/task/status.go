@@ -230,7 +230,7 @@ func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, e
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	c := a.pause(until, now)
-	c.startRun()
+	c.Head.Run++
 	tried := a.TryingSince().Add(latest(until, &c.Now).Sub(latest(a.Head.ChangedAt,
 		a.Head.PausedUntil))).UTC().Truncate(time.Millisecond)
 	c.Head.TryingFrom = &tried

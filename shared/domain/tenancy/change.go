@@ -83,12 +83,6 @@ type Difference struct {
 	Is    aggregate.JSON `json:"is"`
 }
 
-// section returns the top-level field that contains the difference.
-func (d Difference) section() string {
-	name, _, _ := strings.Cut(d.Field, ".")
-	return name
-}
-
 // Differences returns the differences between two settings sorted by name, or nil.
 func Differences(was, is Settings) []Difference { return differences(plain(was), plain(is)) }
 
@@ -140,8 +134,8 @@ func detailsOf(all []Difference) map[string]any {
 	changes, fields := map[string]any{}, []string{}
 	for _, d := range all {
 		changes[d.Field] = map[string]any{"was": json.RawMessage(d.Was), "is": json.RawMessage(d.Is)}
-		if !slices.Contains(fields, d.section()) {
-			fields = append(fields, d.section())
+		if section, _, _ := strings.Cut(d.Field, "."); !slices.Contains(fields, section) {
+			fields = append(fields, section)
 		}
 	}
 	return map[string]any{"fields": fields, "changes": changes}

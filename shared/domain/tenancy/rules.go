@@ -81,16 +81,15 @@ func (r RulesRow) id() string { return fmt.Sprintf("RULES#%06d", r.Rev) }
 
 // noting returns the write by which the settings note a revision of the rules, and nothing else.
 func (r SettingsRow) noting(is RulesRow, id string) Write {
-	w := Write{Over: r.Rev}
-	r.Rev, r.RulesRev, r.Ruled = r.Rev+1, is.Rev, true
+	over := r.Rev
+	r.Rev, r.RulesRev, r.Ruled = over+1, is.Rev, true
 	if is.Rules == nil {
 		r.RulesRev = 0
 	}
 	if r.ID == "" {
 		r.ID, r.UpdatedAt, r.UpdatedBy = id, is.UpdatedAt, is.UpdatedBy
 	}
-	w.Row = r
-	return w
+	return Write{Over: over, Row: r}
 }
 
 // ruleDifferences returns the names of the rules in their order, and of those that differ.
