@@ -136,8 +136,8 @@ func Scaled(score float64) float64 { return rounded(score/100, 4) }
 
 // rounded rounds in the same way as Python.
 func rounded(x float64, decimals int) float64 {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', decimals, 64), 64) // NaN and infinities, too
-	return rounded + 0                                                              // avoids -0, which would be written with its sign
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', decimals, 64), 64)
+	return rounded + 0 // avoids -0, which would be written with its sign
 }
 
 // CheckScore returns an error for an evaluation_score outside of 0.0 to 1.0 or NaN.

@@ -179,8 +179,7 @@ func (a *Aggregate) abandon(now time.Time) (aggregate.Change, error) {
 	c.abandon()
 	c.Head.OverAt = cmp.Or(c.Head.OverAt, &c.Now)
 	c.Head.Run++
-	c.Head.Restarts = 0
-	c.Contest.ClosesFrom = c.Head.Run
+	c.Head.Restarts, c.Contest.ClosesFrom = 0, c.Head.Run
 	return c.done()
 }
 

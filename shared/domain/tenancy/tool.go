@@ -197,7 +197,8 @@ var lists = map[Constraint]struct {
 	fits  func(string) bool
 	limit string
 }{
-	OnlySpreadsheets: {func(c *Constraints) *[]string { return &c.SpreadsheetIDs }, like(&language.Regexp{Text: `^[A-Za-z0-9_-]{1,200}$`}),
+	OnlySpreadsheets: {func(c *Constraints) *[]string { return &c.SpreadsheetIDs },
+		like(&language.Regexp{Text: `^[A-Za-z0-9_-]{1,200}$`}),
 		"must be the id in the spreadsheet's address: 1 to 200 of A-Z, a-z, 0-9, _ and -"},
 	OnlyRecipients: {func(c *Constraints) *[]string { return &c.Recipients },
 		like(&language.Regexp{Text: `^([UW][A-Z0-9]{2,40}|[^@\s<>]{1,100}@[^@\s<>]{1,200})$`}),
