@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -57,17 +56,12 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if err != nil {
 		return err
 	}
-	p.Rows = c.callRows(r.Context(), v, page.Items, reach.Channels())
-	return c.Show(w, r, v, web.Document{Here: "calls", Data: p}, "calls")
-}
-
-func (c *Pages) callRows(ctx context.Context, v *web.Viewer, items []call.Call,
-	channels map[string]string) (out []callRow) {
-	c.Naming(ctx, v, func(called func(id string) string) {
+	channels := reach.Channels()
+	c.Naming(r.Context(), v, func(called func(id string) string) {
 		by := subject.Reader{Locale: v.Locale, Person: called, Settled: true}
-		out = web.Each(items, func(x call.Call) callRow { return inList(v, by, &x, channels) })
+		p.Rows = web.Each(page.Items, func(x call.Call) callRow { return inList(v, by, &x, channels) })
 	})
-	return out
+	return c.Show(w, r, v, web.Document{Here: "calls", Data: p}, "calls")
 }
 
 func inList(v *web.Viewer, by subject.Reader, x *call.Call, channels map[string]string) callRow {

@@ -103,7 +103,7 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		p.Rows = web.Each(all, func(k tenancy.Key) keyRow { return rowOf(k, words, called, channels, c.Now()) })
 	})
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "keys", Data: p,
-		Came: web.Came{Conflict: p.Problem != "", Wrong: p.Wrong != nil}}, "calls/keys")
+		Status: web.Answer(p.Problem != "", p.Wrong != nil)}, "calls/keys")
 }
 
 func rowOf(k tenancy.Key, words web.Texts, called func(id string) string, channels map[string]string,

@@ -116,7 +116,16 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if err != nil {
 		return err
 	}
-	p.fill(c, r, v, page, reach)
+	channels := reach.Channels()
+	c.Naming(r.Context(), v, func(called func(id string) string) {
+		p.Rows = web.Each(page.Items, func(x conversation.Conversation) listedRow {
+			row := listedRow{ID: x.ID, Title: cmp.Or(legible.ForeignLine(x.Title), v.Untitled()),
+				Agent: labelOf(p.Agents, x.AgentID), Name: called(x.Opener), Channel: web.Channel(v, x.Origin(), channels),
+				Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt}
+			row.Status, row.Badge = statusOf(words, x)
+			return row
+		})
+	})
 	return c.Show(w, r, v, web.Document{Here: "agents", Data: p}, "agents")
 }
 
@@ -138,21 +147,6 @@ func labelOf(defs []agent.Definition, id string) string {
 		return legible.OneLine(id)
 	}
 	return legible.OneLine(d.Label())
-}
-
-func (p *agentsPage) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Page[conversation.Conversation],
-	reach people.Reach) {
-	channels := reach.Channels()
-	draw := func(x conversation.Conversation, called func(id string) string) listedRow {
-		row := listedRow{ID: x.ID, Title: cmp.Or(legible.ForeignLine(x.Title), v.Untitled()),
-			Agent: labelOf(p.Agents, x.AgentID), Name: called(x.Opener), Channel: web.Channel(v, x.Origin(), channels),
-			Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt}
-		row.Status, row.Badge = statusOf(v.Texts("agents"), x)
-		return row
-	}
-	c.Naming(r.Context(), v, func(called func(id string) string) {
-		p.Rows = web.Each(page.Items, func(x conversation.Conversation) listedRow { return draw(x, called) })
-	})
 }
 
 // statusOf returns a session's status in words, and its badge.

@@ -64,10 +64,9 @@ func (f auditForm) filter(words web.Texts) web.Filter {
 	for _, a := range log.Actions() {
 		actions = append(actions, web.Choice{Value: string(a), Text: log.Action(a), Chosen: string(a) == f.Action})
 	}
-	out := web.Filter{Path: auditPath, Submit: words.Say("filter"),
-		Links: web.Cleared(auditPath, words.Say("clear"), true), Fields: []web.Field{
-			web.Select("action", words.Say("action"), words.Say("any_action"), actions),
-			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To)}}
+	out := web.Filter{Path: auditPath, Submit: words.Say("filter"), Clear: words.Say("clear"), Fields: []web.Field{
+		web.Select("action", words.Say("action"), words.Say("any_action"), actions),
+		web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To)}}
 	if f.Resource != "" {
 		out.Hidden = []web.Field{{Name: "resource", Value: f.Resource}}
 	}

@@ -26,7 +26,7 @@ type Console struct {
 	SignIn        *slackapi.SignIn
 	Begin         web.ContestFiles
 	Messages      rules.DirectMessages
-	Links         subject.Links // to Slack messages; nil: no links
+	Links         subject.Links // to Slack messages
 	Connect       integrations.Connections
 	Files         agents.Files
 	GitHub        settings.GitHub

@@ -54,7 +54,7 @@ func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 func (c *Pages) showBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, f beginForm,
 	wrong map[string]string) error {
 	words := v.Texts("contests")
-	d := web.Document{Title: words.Say("new_contest"), Here: "contests", Came: web.Came{Wrong: len(wrong) > 0}}
+	d := web.Document{Title: words.Say("new_contest"), Here: "contests", Status: web.Answer(false, len(wrong) > 0)}
 	p := beginPage{beginForm: f, Wrong: wrong}
 	found, err := c.Begin(r.Context(), store.ContestQuery{Tenant: v.Tenant, Locale: v.Locale})
 	if err != nil {

@@ -26,12 +26,8 @@ func (c *Pages) Open(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/slack/installed", c.Site.Open(c.explained(c.endInstall)))
 }
 
-func installedAddress(r *http.Request) string {
-	return web.Address(r) + "/console/slack/installed"
-}
-
 func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
-	begun := store.Consent{Provider: tenancy.SlackProvider, Redirect: installedAddress(r)}
+	begun := store.Consent{Provider: tenancy.SlackProvider, Redirect: web.Address(r) + "/console/slack/installed"}
 	return c.leave(w, r, begun, func(state string) (string, error) {
 		return c.SignIn.InstallAddress(r.Context(), begun.Redirect, state)
 	})

@@ -82,7 +82,7 @@ func stageField(i int) string { return fmt.Sprintf("stages.%d.", i) }
 func typedConditions(form url.Values) (is rules.Conditions) {
 	is.From, is.Below = amountTyped(form.Get("from")), amountTyped(form.Get("below"))
 	if is.Bounded() {
-		is.Currency = currencyTyped(form.Get("currency"))
+		is.Currency = cmp.Or(strings.ToUpper(strings.TrimSpace(form.Get("currency"))), yen)
 	}
 	kinds := web.Ticked(form["asks"])
 	if len(kinds) == 0 {
@@ -160,11 +160,6 @@ func sourcesOf(w rules.Who) (all []string) {
 
 func prefixed(prefix string, all []string) []string {
 	return web.Each(all, func(x string) string { return prefix + x })
-}
-
-// currencyTyped reads a currency; none is yen.
-func currencyTyped(text string) string {
-	return cmp.Or(strings.ToUpper(strings.TrimSpace(text)), yen)
 }
 
 // wholeTyped reads a number, nothing as 0, and whatever is no number as -1.
@@ -334,7 +329,7 @@ func (a *asked) form(e edited, wrong []web.Fault) error {
 	if e.At >= len(a.draft.Rules) {
 		title = a.Say("new_title")
 	}
-	return a.show("rules-rule", title, d, web.Came{Wrong: len(wrong) > 0}.Status())
+	return a.show("rules-rule", title, d, web.Answer(false, len(wrong) > 0))
 }
 
 func grouped(n rules.Decimal) string {

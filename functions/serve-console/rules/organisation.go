@@ -42,7 +42,7 @@ type organisationData struct {
 	Posts   web.Table
 	More    int // posts that aren't shown
 	Columns []string
-	web.Faults
+	Faults  []web.Fault
 }
 
 func (c *OrganisationPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -69,9 +69,9 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 	for i, header := range organisation.Header(v.Locale) {
 		d.Columns = append(d.Columns, header+t.List("about_lists", "columns")[i])
 	}
-	d.Faults = web.FaultsOf(web.Each(wrong, func(p aggregate.Problem) web.Fault { return faultOf(t, p) }))
-	came := web.Came{Conflict: conflict, Wrong: len(wrong) > 0}
-	return c.Show(w, r, v, web.Document{Here: "organisation", Data: d, Came: came}, "organisation")
+	d.Faults = web.Each(wrong, func(p aggregate.Problem) web.Fault { return faultOf(t, p) })
+	return c.Show(w, r, v, web.Document{Here: "organisation", Data: d, Status: web.Answer(conflict, len(wrong) > 0)},
+		"organisation")
 }
 
 // faultOf says what is wrong with a file, on which line and in which column.

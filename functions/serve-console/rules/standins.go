@@ -88,7 +88,7 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 				Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now), Ends: v.Admin || d.Party(v.User)}
 		})
 	})
-	d := web.Document{Here: "stand-ins", Data: out, Came: web.Came{Wrong: problem != ""}}
+	d := web.Document{Here: "stand-ins", Data: out, Status: web.Answer(false, problem != "")}
 	return c.Show(w, r, v, d, "stand-ins")
 }
 

@@ -37,8 +37,8 @@ func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 }
 
 type importData struct {
-	Text string
-	web.Faults
+	Text   string
+	Faults []web.Fault
 }
 
 // importSettings saves a file, or says what is wrong with it. It refuses people unknown to Slack.
@@ -56,8 +56,8 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		return err
 	}
 	file, faults := ReadYAML(text, now, ruled)
-	if len(faults) == 0 {
-		faults = file.wrongRules(web.KnownToRules(tools))
+	if len(faults) == 0 && len(file.Rules) > 0 {
+		faults = file.located((&rules.Rules{Rules: file.Rules}).Problems(web.KnownToRules(tools)))
 	}
 	if len(faults) == 0 {
 		was := now
@@ -72,8 +72,8 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	if len(faults) > 0 {
 		t, form := settingsTexts{v.Texts("settings")}, formOf(file.Settings)
-		said := web.FaultsOf(web.Each(faults, func(f mistake) web.Fault { return t.fault(file, form, f) }))
-		d := web.Document{Title: t.Say("import"), Here: "settings", Came: web.Came{Wrong: true},
+		said := web.Each(faults, func(f mistake) web.Fault { return t.fault(file, form, f) })
+		d := web.Document{Title: t.Say("import"), Here: "settings", Status: web.Answer(false, true),
 			Data: importData{string(text), said}}
 		return c.Show(w, r, v, d, "settings/import")
 	}
@@ -115,14 +115,6 @@ func (c *Pages) ruled(ctx context.Context, v *web.Viewer) ([]rules.Rule, int, er
 		return nil, rev, err
 	}
 	return x.Rules, rev, err
-}
-
-// wrongRules returns what is wrong with a file's rules.
-func (f SettingsFile) wrongRules(known []rules.Known) []mistake {
-	if len(f.Rules) == 0 {
-		return nil
-	}
-	return f.located((&rules.Rules{Rules: f.Rules}).Problems(known))
 }
 
 // located returns problems with their lines.

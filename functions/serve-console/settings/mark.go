@@ -178,7 +178,7 @@ func (m markable) label(at string) string {
 }
 
 func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
-	return c.showMark(w, r, v, m, formOfMark(m.row.Marked(m.version), m), nil, web.Came{})
+	return c.showMark(w, r, v, m, formOfMark(m.row.Marked(m.version), m), nil, 0)
 }
 
 // saveMark saves the mark that a form has, or shows how arguments are read with it.
@@ -191,10 +191,10 @@ func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	mark, wrong := f.mark(m)
 	if sent.Get("act") != "save" {
-		return c.showMark(w, r, v, m, f, wrong, web.Came{})
+		return c.showMark(w, r, v, m, f, wrong, 0)
 	}
 	if len(wrong) > 0 {
-		return c.showMark(w, r, v, m, f, wrong, web.Came{Wrong: true})
+		return c.showMark(w, r, v, m, f, wrong, http.StatusUnprocessableEntity)
 	}
 	err := aggregate.ErrConflict
 	if web.RevisionOf(sent) == m.row.Rev && sent.Get("version") == m.version {
@@ -204,7 +204,7 @@ func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	switch {
 	case errors.Is(err, aggregate.ErrConflict):
-		return c.showMark(w, r, v, m, f, nil, web.Came{Conflict: true})
+		return c.showMark(w, r, v, m, f, nil, http.StatusConflict)
 	case err != nil:
 		return err
 	}
@@ -231,7 +231,7 @@ type markRow struct {
 }
 
 func (c *Pages) showMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable, f markForm,
-	wrong []aggregate.Problem, came web.Came) error {
+	wrong []aggregate.Problem, status int) error {
 	t, p := markTexts{v.Texts("tool-mark")}, m.row
 	d := markData{Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Foreign: m.foreign(),
 		Stale: p.Mark != nil && p.Mark.Version != m.version, Currency: f.Currency, Free: f.Free, Example: f.Example}
@@ -266,7 +266,7 @@ func (c *Pages) showMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			d.Labels = append(d.Labels, legible.OneLine(name+": "+strings.Join(call.Labels[name], ", ")))
 		}
 	}
-	return c.Show(w, r, v, web.Document{Title: cmp.Or(m.title, p.ToolName), Here: "tools", Data: d, Came: came},
+	return c.Show(w, r, v, web.Document{Title: cmp.Or(m.title, p.ToolName), Here: "tools", Data: d, Status: status},
 		"tools/mark")
 }
 

@@ -152,7 +152,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, p se
 		d.Spent += " · " + t.Say("held", "usd", sums.HeldMonth)
 	}
 	return c.Show(w, r, v, web.Document{Here: "settings", Data: d,
-		Came: web.Came{Conflict: p.conflict, Wrong: len(p.problems) > 0}}, "settings")
+		Status: web.Answer(p.conflict, len(p.problems) > 0)}, "settings")
 }
 
 // nameOf returns a member's name, or the id if the name is unknown.
@@ -199,7 +199,7 @@ func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	offered := web.MembersToChoose(m, "", "", "")
 	data := adminsData{owner.Rev, t.tabs(adminsPath), t.chosen(&m, offered, owner.Admins), offered, problem}
-	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Came: web.Came{Wrong: problem != ""}}
+	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Status: web.Answer(false, problem != "")}
 	return c.Show(w, r, v, d, "settings/admins")
 }
 

@@ -73,7 +73,7 @@ func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	for _, s := range catalog.All() {
 		data.Own = append(data.Own, t.own(v.Locale, s, tenancy.Standing(rows, v.Tenant, s.Name), sent))
 	}
-	d := web.Document{Here: "tools", Data: data, Came: web.Came{Conflict: sent.conflict, Wrong: len(sent.wrong) > 0}}
+	d := web.Document{Here: "tools", Data: data, Status: web.Answer(sent.conflict, len(sent.wrong) > 0)}
 	return c.Show(w, r, v, d, "tools")
 }
 

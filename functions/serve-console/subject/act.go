@@ -33,7 +33,7 @@ const checkApprovers = "check_approvers"
 // Acts makes people's decisions on pages, and links to the Slack messages where subjects began.
 type Acts struct {
 	*web.Site
-	Links Links // to Slack messages; nil: no links
+	Links Links // to Slack messages
 }
 
 // Links finds the addresses of Slack messages.
@@ -203,9 +203,6 @@ func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on
 // OpenBeginning redirects to the Slack message with which a subject began.
 func (c *Acts) OpenBeginning(on Page) web.Page {
 	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
-		if c.Links == nil {
-			return aggregate.ErrNotFound
-		}
 		message, _ := a.Beginning()
 		link, err := c.Links.Permalink(r.Context(), a.Origin().Channel, message)
 		if err != nil {

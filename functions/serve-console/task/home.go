@@ -213,7 +213,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 		out = web.Each(all, func(x waitingItem) waitingRow {
 			row := waitingRow{Path: x.path(), Name: called(x.origin.User), Channel: web.Channel(v, x.origin, channels),
 				Since: x.CreatedAt, Until: x.until()}
-			row.Soon = c.soon(row.Until)
+			row.Soon = !row.Until.IsZero() && row.Until.Sub(c.Now()) < urgent
 			if x.rank.Pressing() {
 				row.Priority = card.Priority(v.Locale, x.rank)
 			}
@@ -308,6 +308,3 @@ func (c *Pages) returned(ctx context.Context, v *web.Viewer) (out []waitingRow, 
 	}
 	return out, err
 }
-
-// soon reports whether what waits until then ends soon.
-func (c *Pages) soon(until time.Time) bool { return !until.IsZero() && until.Sub(c.Now()) < urgent }

@@ -65,9 +65,11 @@ func (f taskFilter) form(words web.Texts) web.Filter {
 	search := web.Field{Name: "q", Label: words.Say("search"), Type: "search", Most: maxSearch, Value: f.Search,
 		Hint: words.Say("search_hint"), HintID: "q-hint"}
 	out := web.Filter{Path: tasksPath, Search: true, Submit: words.Say("filter"),
-		Links: web.Cleared(tasksPath, words.Say("clear"), f.narrows()),
 		Fields: []web.Field{search, web.Select("status", words.Say("status"), words.Say("anything"),
 			web.Choices(words, "statuses", f.Status, task.Statuses...))}}
+	if f.narrows() {
+		out.Clear = words.Say("clear")
+	}
 	if f.Person != "" {
 		out.Hidden = []web.Field{{Name: "person", Value: f.Person}}
 	}

@@ -13,18 +13,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Came is what came of a form that was sent. Pages answer with its status.
-type Came struct {
-	Conflict bool // somebody else saved meanwhile
-	Wrong    bool // something in it
-}
-
-// Status returns the status of the page that shows the form again; 0 if nothing is the matter.
-func (x Came) Status() int {
+// Answer returns the status of the page that shows a form again: somebody else saved meanwhile, something in it is
+// wrong, or 0 if nothing is the matter.
+func Answer(conflict, wrong bool) int {
 	switch {
-	case x.Conflict:
+	case conflict:
 		return http.StatusConflict
-	case x.Wrong:
+	case wrong:
 		return http.StatusUnprocessableEntity
 	}
 	return 0
@@ -63,23 +58,11 @@ func Lines(text string) (out []string) {
 	return out
 }
 
-// MostFaults bounds the faults that a page lists: a file may have tens of thousands, too many for an answer.
-const MostFaults = 100
+// mostFaults bounds the faults that a page lists: a file may have tens of thousands, too many for an answer.
+const mostFaults = 100
 
 // Fault is what is wrong with a file or a form, and where: on a line, or at an address.
 type Fault struct{ Line, At, Label, Text string }
-
-// Faults are what is wrong with a file, as far as a page lists it.
-type Faults struct {
-	Listed []Fault
-	More   int // besides those
-}
-
-// FaultsOf lists the first of all faults.
-func FaultsOf(all []Fault) Faults {
-	listed := all[:min(len(all), MostFaults)]
-	return Faults{listed, len(all) - len(listed)}
-}
 
 // Box is a checkbox, or a radio button.
 type Box struct {

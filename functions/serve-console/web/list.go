@@ -84,12 +84,9 @@ type Filter struct {
 	Hidden []Field // that stay as they are
 	Fields []Field
 	Submit string // text of its button
-	Links  []Link // beside the button
+	Clear  string // of the link to the whole list; empty: nothing is left out
 	Search bool   // it looks for something by its name
 }
-
-// Link leads to the same list otherwise narrowed.
-type Link struct{ Path, Text string }
 
 // Field is an input of a form: a line, a longer text if it has rows, or a select if it has choices.
 type Field struct {
@@ -118,14 +115,6 @@ func Select(name, label, anything string, choices []Choice) Field {
 		choices = append([]Choice{{Text: anything}}, choices...)
 	}
 	return Field{Name: name, Label: label, Choices: choices}
-}
-
-// Cleared returns the links of a filter: to the whole list, if the filter leaves anything out.
-func Cleared(path, text string, narrows bool) []Link {
-	if !narrows {
-		return nil
-	}
-	return []Link{{Path: path, Text: text}}
 }
 
 // At returns an address with the non-empty values.

@@ -32,8 +32,7 @@ type Document struct {
 	Version int    // of what the title names; 0: it has none
 	Here    string // the page's menu entry
 	Data    any
-	Came           // of the form that it answers
-	Status  int    // 200 unless set, or unless something came of a form
+	Status  int    // 200 unless set
 	After   string // follows the notice, if there is one
 }
 
@@ -52,6 +51,9 @@ type sheet struct {
 
 // Texts returns a catalog in the viewer's language.
 func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
+
+// Conflict reports whether somebody else saved what a form was about meanwhile.
+func (s sheet) Conflict() bool { return s.Status == http.StatusConflict }
 
 // entry is a page that the menu leads to. Beside are the pages beside it, itself the first, if there are any.
 type entry struct {
@@ -165,6 +167,8 @@ var pageFuncs = template.FuncMap{
 	"badge":   func(status any) string { return Badge(fmt.Sprint(status)) },
 	"spelled": legible.Spelled, "spelledLine": legible.OneLine, "oneLine": legible.ForeignLine,
 	"prose": card.Prose, "spent": Spent,
+	"first": func(all []Fault) []Fault { return all[:min(len(all), mostFaults)] },
+	"more":  func(all []Fault) string { return Count(int64(max(0, len(all)-mostFaults))) },
 	"brief": func(s string) string { return legible.ForeignLine(legible.Beginning(s, mostBrief)) },
 }
 
@@ -232,7 +236,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Language", v.Locale)
-	w.WriteHeader(cmp.Or(d.Status, d.Came.Status(), http.StatusOK))
+	w.WriteHeader(cmp.Or(d.Status, http.StatusOK))
 	_, err = b.WriteTo(w)
 	return err
 }
