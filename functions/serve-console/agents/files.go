@@ -71,15 +71,8 @@ func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	s := o.a.Conversation
 	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(legible.ForeignLine(s.Title), v.Untitled()),
 		Gone: o.tree == nil}
-	p.rows(o)
-	return c.Show(w, r, v, web.Document{Title: v.Texts("conversation").Say("title"), Here: "agents", Data: p},
-		"agents/files")
-}
-
-// rows fills in the files and links.
-func (p *filesPage) rows(o opened) {
 	if o.tree == nil {
-		return
+		o.tree = &files.Tree{}
 	}
 	all, _ := o.tree.Find("") // which is no glob
 	p.Bytes = o.tree.Bytes()
@@ -94,6 +87,8 @@ func (p *filesPage) rows(o opened) {
 			p.Rows = append(p.Rows, row)
 		}
 	}
+	return c.Show(w, r, v, web.Document{Title: v.Texts("conversation").Say("title"), Here: "agents", Data: p},
+		"agents/files")
 }
 
 // showRaw sends the file that an address names byte by byte: a text for the browser to show, anything else to save.

@@ -198,17 +198,28 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 		return aggregate.Problem{Field: "month", Code: "must be a month"}
 	}
 	words := explain.LogWordsIn(v.Locale)
-	rows, filter := [][]string{words.Columns[:]}, store.AuditFilter{From: from, To: from.AddDate(0, 1, 0)}
-	for cursor, more := "", true; more; more = cursor != "" {
-		page, err := c.Store.Audit(r.Context(), v.Tenant, filter, cursor, store.MaxPage)
-		if err != nil {
-			return err
-		}
-		if rows, cursor = append(rows, web.Each(page.Items, words.Row)...), page.Next; len(rows) > mostExported {
-			return web.ErrTooLong
-		}
+	all, err := c.logged(r.Context(), v, store.AuditFilter{From: from, To: from.AddDate(0, 1, 0)}, mostExported)
+	switch {
+	case err != nil:
+		return err
+	case len(all) >= mostExported:
+		return web.ErrTooLong
 	}
+	rows := append([][]string{words.Columns[:]}, web.Each(all, words.Row)...)
 	return web.AttachCSV(w, r, "ringi-audit-"+month+".csv", rows)
+}
+
+// logged returns the entries of the log that a filter selects, those of further pages unless there are most by then.
+func (c *Console) logged(ctx context.Context, v *web.Viewer, of store.AuditFilter, most int) (
+	all []aggregate.AuditEntry, err error) {
+	for cursor, more := "", true; more; more = cursor != "" && len(all) < most {
+		page, err := c.Store.Audit(ctx, v.Tenant, of, cursor, store.MaxPage)
+		if err != nil {
+			return nil, err
+		}
+		all, cursor = append(all, page.Items...), page.Next
+	}
+	return all, nil
 }
 
 // mostExported is the most entries of one file: an answer of Lambda's has at most 6 MB, and half a minute.

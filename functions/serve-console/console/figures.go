@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -35,7 +34,7 @@ func (c *Console) figures(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 			no = append(no, aggregate.Action(kind.Entry))
 		}
 	}
-	var all []web.Number
+	all, from := []web.Number(nil), c.Now().AddDate(0, 0, -auditDays)
 	for _, x := range []struct {
 		name string
 		of   []aggregate.Action
@@ -48,7 +47,7 @@ func (c *Console) figures(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	} {
 		n := 0
 		for _, action := range x.of {
-			entries, err := c.lately(r.Context(), v.Tenant, action)
+			entries, err := c.logged(r.Context(), v, store.AuditFilter{Action: action, From: from}, mostFigured)
 			if err != nil {
 				return err
 			}
@@ -77,18 +76,4 @@ func (c *Console) figures(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	_, month := sums.Spent()
 	all = append(all, web.Number{Name: words.In("figures", "cost"), Text: "$" + month.String()})
 	return c.Show(w, r, v, web.Document{Here: "figures", Data: all}, "audit/figures")
-}
-
-// lately returns the entries of an action of the last auditDays.
-func (c *Console) lately(ctx context.Context, tenant string, action aggregate.Action) (all []aggregate.AuditEntry,
-	err error) {
-	filter := store.AuditFilter{Action: action, From: c.Now().AddDate(0, 0, -auditDays)}
-	for cursor, more := "", true; more; more = cursor != "" && len(all) < mostFigured {
-		page, err := c.Store.Audit(ctx, tenant, filter, cursor, store.MaxPage)
-		if err != nil {
-			return nil, err
-		}
-		all, cursor = append(all, page.Items...), page.Next
-	}
-	return all, nil
 }

@@ -21,36 +21,24 @@ import (
 // errNoFiles: the files of a contest could not be checked, so nothing was saved.
 var errNoFiles = fmt.Errorf("the files of contests can't be checked: %w", explain.ErrUnavailable)
 
-// described returns what is wrong with a contest's files and what has no effect, or nil if the deployment has no files.
-// The prices are those that are saved with the setting; nil: those that were saved before.
-func (c *Pages) described(ctx context.Context, v *web.Viewer, d tenancy.DraftContest, prices []tenancy.ModelPrice) (
-	*store.Described, error) {
-	answer, err := c.Contests(ctx, store.ContestQuery{Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds,
-		Prices: prices, Locale: v.Locale})
-	if err != nil {
-		slog.ErrorContext(ctx, "the files of a contest are not checked", "tenant", v.Tenant, "err", err)
-		return nil, errNoFiles
-	}
-	if answer.NotSet {
-		return nil, nil
-	}
-	return &answer.Contests[0], nil
-}
-
 // unplayable returns the problems of the contest's files. Settings of contests that stay are not checked, so that a
 // file which broke later prevents no other setting.
 func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) (aggregate.Problems, error) {
-	if !x.DraftContest.Enabled || x.DraftContest == was.DraftContest {
+	d := x.DraftContest
+	if !d.Enabled || d == was.DraftContest {
 		return nil, nil
 	}
-	d, err := c.described(ctx, v, x.DraftContest, append([]tenancy.ModelPrice{}, x.Prices...))
+	answer, err := c.Contests(ctx, store.ContestQuery{Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds,
+		Prices: append([]tenancy.ModelPrice{}, x.Prices...), Locale: v.Locale}) // nil would be those that are saved
 	switch {
 	case err != nil:
-		return nil, err
-	case d == nil:
+		slog.ErrorContext(ctx, "the files of a contest are not checked", "tenant", v.Tenant, "err", err)
+		return nil, errNoFiles
+	case answer.NotSet:
 		return aggregate.Problems{{Field: "draft_contest.enabled", Code: "no_contests"}}, nil
-	case len(d.Wrong) > 0:
-		return aggregate.Problems{{Field: "draft_contest.file", Code: "contest", Args: []any{d.Wrong}}}, nil
+	case len(answer.Contests[0].Wrong) > 0:
+		return aggregate.Problems{{Field: "draft_contest.file", Code: "contest",
+			Args: []any{answer.Contests[0].Wrong}}}, nil
 	}
 	return nil, nil
 }

@@ -73,7 +73,7 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
-	all, err := c.Servers.Tools(r.Context(), v.Tenant, s.Name)
+	all, err := c.serverTools(r.Context(), v, s.Name)
 	if err != nil {
 		data.Problem = cmp.Or(problem, t.silence(v.Locale, err))
 	}
@@ -129,6 +129,16 @@ func (d *serverData) searched(t toolsTexts, query string, all []mcp.Listed) (sho
 }
 
 func serverPath(name string) string { return toolsPath + "/servers/" + name }
+
+// errNoServers: this deployment can't ask servers.
+var errNoServers = errors.New("no servers can be asked")
+
+func (c *Pages) serverTools(ctx context.Context, v *web.Viewer, server string) ([]mcp.Listed, error) {
+	if c.Servers == nil {
+		return nil, errNoServers
+	}
+	return c.Servers.Tools(ctx, v.Tenant, server)
+}
 
 // silence says why a server doesn't answer.
 func (t toolsTexts) silence(locale string, err error) string {
@@ -205,7 +215,7 @@ func (c *Pages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.
 	t, f := toolsTexts{v.Texts("tools")}, r.PostForm
 	refuse := func(why string) error { return c.showServer(w, r, v, s, why) }
 	name := f.Get("tool")
-	if server, _, ok := tenancy.ServerTool(name); !ok || server != s.Name {
+	if server, _, ok := tenancy.ServerTool(name); !ok || server != s.Name || c.Servers == nil {
 		return refuse(t.Say("refused"))
 	}
 	access := aggregate.Access(f.Get("effect"))

@@ -64,7 +64,8 @@ func read(text []byte, into any) (SettingsFile, []mistake) {
 	case len(text) > MaxBytes:
 		r.faults = []mistake{{Problem: aggregate.Problem{Code: "yaml_size", Args: []any{MaxBytes}}}}
 	case err != nil:
-		r.faults = []mistake{{aggregate.Problem{Code: "yaml"}, lineOf(err)}}
+		r.faults = []mistake{{aggregate.Problem{Code: "yaml"}, 0}}
+		_, _ = fmt.Sscanf(err.Error(), "yaml: line %d:", &r.faults[0].Line) // 0: it names none
 	case len(doc.Content) == 0:
 		r.faults = []mistake{{aggregate.Problem{Code: "fields"}, 1}}
 	default:
@@ -222,12 +223,6 @@ func fieldNamed(v reflect.Value, name string) (reflect.Value, bool) {
 		}
 	}
 	return reflect.Value{}, false
-}
-
-// lineOf returns the line in an error of the YAML reader; 0: it names none.
-func lineOf(err error) (n int) {
-	_, _ = fmt.Sscanf(err.Error(), "yaml: line %d:", &n)
-	return n
 }
 
 // write formats a struct as YAML. named returns the name for an id, which becomes a comment after it, or a text as it

@@ -223,12 +223,8 @@ func (n namer) next(x store.ListedTask) string {
 	case x.Stands.Called(g.Why) == task.StatusDenied:
 		return words.Say("denied", "why", legible.ForeignLine(g.Detail))
 	}
-	return explain.Happened(firstLine(explain.Ended(n.v.Locale, g.Why, why(g, n.person), explain.NoRetry)))
-}
-
-// why is the detail of why a request goes on no more, as a list shows it.
-func why(g task.Glance, person func(id string) string) string {
-	return explain.FitDetail(g.Why, g.Detail, legible.ForeignLine, person)
+	return explain.Happened(firstLine(explain.Ended(n.v.Locale, g.Why,
+		explain.FitDetail(g.Why, g.Detail, legible.ForeignLine, n.person), explain.NoRetry)))
 }
 
 func firstLine(text string) string {
