@@ -26,10 +26,9 @@ var stops = map[string]Stop{
 // Hearing puts an answer together from its parts. All wires share it, so that all take the same answers and none takes
 // half of one. End completes it.
 type Hearing struct {
-	out    *Response
-	asked  Request
-	from   string // of what the vendor hangs on calls
-	vendor string // for whom the tools are Takeable
+	out   *Response
+	asked Request
+	from  string // of what the vendor hangs on calls
 	// Tags says that the text may begin with a thought between tags: the vendor doesn't tell it from the text.
 	Tags bool
 
@@ -39,10 +38,9 @@ type Hearing struct {
 	calls    bool      // the reason to stop announces a call
 }
 
-// Hear begins an answer. Thoughts are hung on the call after them, as coming from there. vendor is for whom the
-// request's tools are Takeable.
-func Hear(out *Response, r Request, from, vendor string) *Hearing {
-	return &Hearing{out: out, asked: r, from: from, vendor: vendor}
+// Hear begins an answer. Thoughts are hung on the call after them, as coming from there.
+func Hear(out *Response, r Request, from string) *Hearing {
+	return &Hearing{out: out, asked: r, from: from}
 }
 
 // Thought is a block of thoughts that a vendor wants back with the call after it, signed or sealed.

@@ -14,7 +14,7 @@ import (
 
 // heard is an answer that has a text. tags says that the text may begin with a thought.
 func heard(text string, tags bool) (out model.Response) {
-	h := model.Hear(&out, model.Request{}, "", "")
+	h := model.Hear(&out, model.Request{}, "")
 	h.Tags = tags
 	h.Say(text)
 	h.Stops("stop")
@@ -63,7 +63,7 @@ func TestAQuotedTagIsText(t *testing.T) {
 
 // called is an answer that has calls of f with these arguments, and this reason to stop.
 func called(stop string, inputs ...string) (out model.Response) {
-	h := model.Hear(&out, model.Request{}, "", "")
+	h := model.Hear(&out, model.Request{}, "")
 	for _, input := range inputs {
 		h.Call("A", "f", input)
 	}

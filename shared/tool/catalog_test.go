@@ -176,7 +176,7 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 		"unknown status": {"list_employees", `{"department":null,"status":"gone"}`,
 			"status: enum: gone does not equal any of: [active all]"},
 		"month 13": {"list_attendance", `{"year":2026,"month":13,"employees":[]}`,
-			"month: maximum: 13/1 is greater than 12"},
+			"month: maximum: 13 is beyond the limit of 12"},
 		"year as text": {"list_attendance", `{"year":"2026","month":1,"employees":[]}`, "year: got string, want integer"},
 		"employee sans id": {"list_attendance", `{"year":2026,"month":1,"employees":[{}]}`,
 			`employees.0: required: missing properties: ["id"]`},

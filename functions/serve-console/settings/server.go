@@ -162,9 +162,8 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin) serverTool {
 	if x.State == mcp.On && pin != nil {
 		out.Version = pin.Version()
 	}
-	takes := func(vendor string) bool { return schema.TakenBy(vendor, []byte(x.Tool.Input)) }
-	if refuse := slices.DeleteFunc(slices.Clone(schema.Vendors), takes); len(refuse) > 0 {
-		out.AsText = t.Say("as_text", "vendors", strings.Join(refuse, t.Say("and")))
+	if input, err := schema.Inline(x.Tool.Input); err == nil && !schema.Taken(input) {
+		out.AsText = t.Say("as_text")
 	}
 	was := mcp.Tool{}
 	changed := x.State == mcp.Changed && pin != nil

@@ -16,7 +16,6 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"ringi/shared/model"
-	"ringi/shared/tool/schema"
 )
 
 // Say makes one call. An answer that pauses, because the vendor searched for long, goes back as it came, with its
@@ -30,7 +29,7 @@ func (c *Client) Say(ctx context.Context, r model.Request) (model.Response, erro
 	sample(&p, r.Sampling)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	p.MaxTokens = int64(out.Tokens)
-	h := &hearing{model.Hear(&out, r, c.from(r, len(r.Messages)), schema.Anthropic), &out}
+	h := &hearing{model.Hear(&out, r, c.from(r, len(r.Messages))), &out}
 	asked, blocks := p.Messages, []sdk.ContentBlockParamUnion(nil)
 	for pauses := 0; ; pauses++ {
 		var m sdk.Message
@@ -162,7 +161,7 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 			return p, fmt.Errorf("read the schema of the answer: %w", err)
 		}
 	}
-	for _, t := range model.Takeable(r.Tools, schema.Anthropic) {
+	for _, t := range model.Takeable(r.Tools) {
 		tool := sdk.ToolParam{Name: t.Name, Description: sdk.String(t.Description)}
 		in, err := &tool.InputSchema, error(nil)
 		if in.Properties, in.Required, in.ExtraFields, err = model.Shape(t.Schema); err != nil {

@@ -191,7 +191,7 @@ func (c *Client) read(res *http.Response, r model.Request, out *model.Response) 
 		return c.problem(model.FromTransport(c.provider(), err), out.Usage.RequestID)
 	}
 	out.Answered = a.Model
-	h := model.Hear(out, r, c.from(), c.vendor())
+	h := model.Hear(out, r, c.from())
 	h.Tags = !c.separates()
 	m := a.Choices[0].Message
 	h.Thinks(cmp.Or(m.Reasoning, m.Thinking))

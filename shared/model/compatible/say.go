@@ -14,7 +14,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
-	"ringi/shared/tool/schema"
 )
 
 // Say makes one call. When the server refuses a parameter that it does not know, Say calls again without it.
@@ -240,20 +239,12 @@ func (c *Client) request(r model.Request) request {
 	if r.Schema != nil {
 		q.ResponseFormat = formOf(r.Schema)
 	}
-	for _, t := range model.Takeable(r.Tools, c.vendor()) {
+	for _, t := range model.Takeable(r.Tools) {
 		x := tool{Type: "function"}
 		x.Function.Name, x.Function.Description, x.Function.Parameters = t.Name, t.Description, t.Schema
 		q.Tools = append(q.Tools, x)
 	}
 	return q
-}
-
-// vendor is for whom schemas are written. A Gemini may stand behind a gateway.
-func (c *Client) vendor() string {
-	if c.config.Endpoint == aggregate.Gemini || strings.Contains(c.config.Model, "gemini-") {
-		return schema.Gemini
-	}
-	return schema.OpenAI
 }
 
 // messagesOf translates a message. Each result of a call becomes a message of its own.

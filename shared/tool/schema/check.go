@@ -1,185 +1,259 @@
 package schema
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"math"
 	"math/big"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/dlclark/regexp2/v2"
+	"unicode/utf8"
 )
 
-// check adds the problems of a value, after measurable, at a place.
-func (p *part) check(v any, at []string, found *problems) {
-	if len(found.list) == maxProblems || found.unsure != "" {
-		return
+// checking is one check of a value.
+type checking struct {
+	*Schema
+	steps  int
+	spent  time.Duration // by patterns
+	unsure string        // why the check has no result, neither way
+}
+
+// value holds a schema against the value at a place.
+func (c *checking) value(schema, v any, at []string) (found problems) {
+	if c.steps++; c.steps > maxSteps {
+		c.unsure = fmt.Sprintf("it takes over %d steps", maxSteps)
 	}
-	if !p.takes(v) {
-		found.add(at, wrongType(v, p.types))
-		return // the other keywords are not about this type
+	s, isObject := schema.(map[string]any)
+	switch {
+	case c.unsure != "":
+		return found
+	case schema == false:
+		found.add(at, "nothing may stand here")
+		return found
+	case isObject && !takes(s, v):
+		found.add(at, "%s", wrongType(v, Types(s)))
+		return found // the other keywords are not about this type
 	}
-	if p.step != nil && !multiple(v, *p.step) {
-		found.add(at, fmt.Sprintf("%v is no multiple of %v", v, *p.step))
+	if one, has := s["const"]; has && !equal(one, v) {
+		found.add(at, "const: %v does not equal %v", v, one)
 	}
-	if err := p.own.Validate(v); err != nil {
-		found.add(at, innermost(err).Error())
+	if all, has := s["enum"]; has && !slices.ContainsFunc(List(all), func(x any) bool { return equal(x, v) }) {
+		found.add(at, "enum: %v does not equal any of: %v", v, all)
 	}
-	p.checkForms(v, at, found)
+	c.forms(s, v, at, &found)
 	switch v := v.(type) {
+	case json.Number:
+		found.limit(s, at, v, -1, "minimum", "exclusiveMinimum")
+		found.limit(s, at, v, 1, "maximum", "exclusiveMaximum")
+		if step, has := s["multipleOf"].(json.Number); has && !new(big.Rat).Quo(exact(v), exact(step)).IsInt() {
+			found.add(at, "multipleOf: %s is no multiple of %s", v, step)
+		}
 	case string:
-		if p.form != nil && !found.matches(p.form, v) {
-			found.add(at, fmt.Sprintf("pattern: %q does not match %q", v, p.form.text))
+		found.size(s, at, utf8.RuneCountInString(v), "minLength", "maxLength")
+		if form, has := s["pattern"].(string); has && !c.matches(form, v) {
+			found.add(at, "pattern: %q does not match %q", v, form)
 		}
 	case []any:
-		p.checkElements(v, at, found)
+		c.elements(s, v, at, &found)
 	case map[string]any:
-		p.checkMembers(v, at, found)
+		c.members(s, v, at, &found)
 	}
+	return found
 }
 
-// checkForms checks the schemas for the same value.
-func (p *part) checkForms(v any, at []string, found *problems) {
-	for _, x := range p.all {
-		x.check(v, at, found)
+// forms checks the schemas for the same value.
+func (c *checking) forms(s map[string]any, v any, at []string, found *problems) {
+	for _, x := range List(s["allOf"]) {
+		found.join(c.value(x, v, at))
 	}
-	if fits, nearest := choose(p.any, v, at, found.effort); fits == 0 {
-		found.take(nearest)
-	}
-	if fits, nearest := choose(p.one, v, at, found.effort); fits == 0 {
-		found.take(nearest)
-	} else if fits > 1 {
-		found.add(at, fmt.Sprintf("fits %d of the forms of which it must have one", fits))
-	}
-	if p.not != nil && found.fits(p.not, v, at) {
+	c.choose("anyOf", s, v, at, found)
+	c.choose("oneOf", s, v, at, found)
+	if not, has := s["not"]; has && c.value(not, v, at).none() {
 		found.add(at, "has the form that it must not have")
 	}
-	if p.cond != nil {
-		decides := p.orElse
-		if found.fits(p.cond, v, at) {
-			decides = p.then
+	if cond, has := s["if"]; has {
+		decides := "else"
+		if fits := c.value(cond, v, at); fits.none() {
+			found.join(fits)
+			decides = "then"
 		}
-		if decides != nil {
-			decides.check(v, at, found)
+		if x, has := s[decides]; has {
+			found.join(c.value(x, v, at))
 		}
 	}
 }
 
-func (p *part) checkElements(v []any, at []string, found *problems) {
-	fit := 0
-	for i, x := range v {
-		there := append(at, strconv.Itoa(i))
-		if i < len(p.first) {
-			p.first[i].check(x, there, found)
-		} else if p.rest != nil {
-			p.rest.check(x, there, found)
-		}
-		if p.has != nil && found.fits(p.has, x, there) {
-			fit++
-		}
-	}
-	if p.has != nil && (fit < p.least || p.most >= 0 && fit > p.most) {
-		limit := fmt.Sprintf("at least %d", p.least)
-		if p.most >= 0 {
-			limit += fmt.Sprintf(" and at most %d", p.most)
-		}
-		found.add(at, fmt.Sprintf("contains: %d elements have the form that %s must have", fit, limit))
-	}
-}
-
-func (p *part) checkMembers(v map[string]any, at []string, found *problems) {
-	var unknown []string
-	for _, name := range slices.Sorted(maps.Keys(v)) {
-		there := append(at, name)
-		if p.names != nil && !found.fits(p.names, name, there) {
-			found.add(at, fmt.Sprintf("propertyNames: %q is no name that it may have", name))
-		}
-		if x := p.depend[name]; x != nil {
-			x.check(v, at, found)
-		}
-		x, known := p.members[name]
-		if known {
-			x.check(v[name], there, found)
-		}
-		for _, form := range p.patterns {
-			if found.matches(form.name, name) {
-				known = true
-				form.part.check(v[name], there, found)
-			}
-		}
-		switch {
-		case known:
-		case p.closed:
-			unknown = append(unknown, "'"+name+"'")
-		case p.others != nil:
-			p.others.check(v[name], there, found)
-		}
-	}
-	if len(unknown) > 0 {
-		found.add(at, fmt.Sprintf("additional properties %s not allowed", strings.Join(unknown, ", ")))
-	}
-}
-
-// choose counts the forms that a value fits. Without any form it returns 1. If the value fits none, nearest are the
-// problems of the form with the fewest, among the forms for the value's type.
-func choose(forms []*part, v any, at []string, spent *effort) (fits int, nearest []Problem) {
-	if len(forms) == 0 {
-		return 1, nil
-	}
-	var types []string
-	for _, x := range forms {
-		if !x.takes(v) {
-			types = append(types, x.types...)
+// choose counts the forms that a value fits. If it fits none, its problems are those of the form with the fewest, among
+// the forms for the value's type.
+func (c *checking) choose(keyword string, s map[string]any, v any, at []string, found *problems) {
+	fits, nearest, others := 0, []Problem(nil), []string(nil)
+	for _, x := range List(s[keyword]) {
+		if form, is := x.(map[string]any); is && !takes(form, v) {
+			others = append(others, Types(form)...)
 			continue
 		}
-		found := problems{effort: spent}
-		x.check(v, at, &found)
-		if len(found.list) == 0 {
+		one := c.value(x, v, at)
+		if one.none() {
 			fits++
-		} else if nearest == nil || len(found.list) < len(nearest) {
-			nearest = found.list
+			found.join(one)
+		} else if nearest == nil || len(one.list) < len(nearest) {
+			nearest = one.list
 		}
 	}
-	if fits == 0 && nearest == nil {
-		var found problems
-		found.add(at, wrongType(v, types))
-		nearest = found.list
+	switch {
+	case nearest == nil && fits == 0 && others != nil:
+		found.add(at, "%s", wrongType(v, others))
+	case fits == 0:
+		found.take(nearest)
+	case fits > 1 && keyword == "oneOf":
+		found.add(at, "fits %d of the forms of which it must have one", fits)
 	}
-	return fits, nearest
 }
 
-// innermost returns the library's error without its path in the schema.
-func innermost(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
+func (c *checking) elements(s map[string]any, v []any, at []string, found *problems) {
+	found.size(s, at, len(v), "minItems", "maxItems")
+	first, fit, known := List(s["prefixItems"]), 0, map[string]bool{}
+	has, contains := s["contains"]
+	for i, x := range v {
+		name, there := strconv.Itoa(i), append(at, strconv.Itoa(i))
+		form, is := s["items"]
+		if i < len(first) {
+			form, is = first[i], true
 		}
-		err = inner
+		if is {
+			found.take(c.value(form, x, there).list)
+			known[name] = true
+		}
+		if contains && c.value(has, x, there).none() {
+			fit++
+			known[name] = true
+		}
+		if rest, is := s["unevaluatedItems"]; is && !known[name] && !found.has[name] {
+			found.take(c.value(rest, x, there).list)
+			known[name] = true
+		}
+	}
+	found.note(known)
+	if _, least := s["minContains"]; contains && fit == 0 && !least {
+		found.add(at, "contains: no element has the form that one must have")
+	}
+	if contains {
+		found.size(s, at, fit, "minContains", "maxContains")
+	}
+	if s["uniqueItems"] == true {
+		seen := map[string]bool{}
+		for i, x := range v {
+			if text := written(x); seen[text] {
+				found.add(append(at, strconv.Itoa(i)), "uniqueItems: an earlier element is the same")
+			} else {
+				seen[text] = true
+			}
+		}
 	}
 }
 
-func (p *part) takes(v any) bool {
-	got := kind(v)
-	return len(p.types) == 0 || slices.Contains(p.types, got) || got == "integer" && slices.Contains(p.types, "number")
+func (c *checking) members(s map[string]any, v map[string]any, at []string, found *problems) {
+	found.size(s, at, len(v), "minProperties", "maxProperties")
+	found.required(s["required"], v, at, "required")
+	members, _ := s["properties"].(map[string]any)
+	patterns, _ := s["patternProperties"].(map[string]any)
+	depend, _ := s["dependentSchemas"].(map[string]any)
+	also, _ := s["dependentRequired"].(map[string]any)
+	var unknown []string
+	known := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		there := append(at, name)
+		if names, has := s["propertyNames"]; has && !c.value(names, name, there).none() {
+			found.add(at, "propertyNames: %q is no name that it may have", name)
+		}
+		if x, has := depend[name]; has {
+			found.join(c.value(x, v, at))
+		}
+		found.required(also[name], v, at, "dependentRequired")
+		if x, has := members[name]; has {
+			known[name] = true
+			found.take(c.value(x, v[name], there).list)
+		}
+		for _, form := range slices.Sorted(maps.Keys(patterns)) {
+			if c.matches(form, name) {
+				known[name] = true
+				found.take(c.value(patterns[form], v[name], there).list)
+			}
+		}
+		if x, has := s["additionalProperties"]; has && !known[name] {
+			known[name] = true
+			if x == false {
+				unknown = append(unknown, "'"+name+"'")
+			} else {
+				found.take(c.value(x, v[name], there).list)
+			}
+		}
+	}
+	found.note(known)
+	if x, has := s["unevaluatedProperties"]; has {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if !found.has[name] {
+				found.take(c.value(x, v[name], append(at, name)).list)
+				known[name] = true
+			}
+		}
+		found.note(known)
+	}
+	if len(unknown) > 0 {
+		found.add(at, "additional properties %s not allowed", strings.Join(unknown, ", "))
+	}
 }
 
-// multiple compares decimals in their notation: as float64, 0.3 is not three times 0.1.
-func multiple(v any, step float64) bool {
-	switch v.(type) {
-	case int64, float64:
-		n, _ := new(big.Rat).SetString(fmt.Sprint(v))
-		of, _ := new(big.Rat).SetString(fmt.Sprint(step))
-		return n.Quo(n, of).IsInt()
+// matches returns false and sets unsure if matching takes too long or too much memory.
+func (c *checking) matches(form, text string) bool {
+	if c.unsure != "" {
+		return false
 	}
-	return true
+	began := time.Now()
+	fits, err := c.patterns[form].MatchString(text)
+	if c.spent += time.Since(began); err != nil || c.spent > patience {
+		c.unsure = fmt.Sprintf("the pattern %q takes over %v", form, patience)
+	}
+	return fits
+}
+
+// size limits how many of something there are.
+func (f *problems) size(s map[string]any, at []string, n int, least, most string) {
+	f.limit(s, at, json.Number(strconv.Itoa(n)), -1, least)
+	f.limit(s, at, json.Number(strconv.Itoa(n)), 1, most)
+}
+
+// limit adds a problem for each keyword beyond whose limit a number is, in the direction of sign.
+func (f *problems) limit(s map[string]any, at []string, n json.Number, sign int, keywords ...string) {
+	for _, keyword := range keywords {
+		most, has := s[keyword].(json.Number)
+		if !has {
+			continue
+		}
+		if by := exact(n).Cmp(exact(most)) * sign; by > 0 || by == 0 && strings.HasPrefix(keyword, "exclusive") {
+			f.add(at, "%s: %s is beyond the limit of %s", keyword, n, most)
+		}
+	}
+}
+
+func (f *problems) required(names any, v map[string]any, at []string, keyword string) {
+	var missing []string
+	for _, name := range List(names) {
+		if _, has := v[name.(string)]; !has {
+			missing = append(missing, name.(string))
+		}
+	}
+	if missing != nil {
+		f.add(at, "%s: missing properties: %q", keyword, missing)
+	}
+}
+
+// takes reports whether a schema allows a value's type.
+func takes(s map[string]any, v any) bool {
+	allowed, got := Types(s), kind(v)
+	return len(allowed) == 0 || slices.Contains(allowed, got) || got == "integer" && slices.Contains(allowed, "number")
 }
 
 func wrongType(v any, want []string) string {
@@ -194,10 +268,8 @@ func kind(v any) string {
 		return "boolean"
 	case string:
 		return "string"
-	case int64:
-		return "integer"
-	case float64:
-		if v == math.Trunc(v) {
+	case json.Number:
+		if !strings.ContainsAny(v.String(), ".eE") || exact(v).IsInt() {
 			return "integer"
 		}
 		return "number"
@@ -207,113 +279,58 @@ func kind(v any) string {
 	return "object"
 }
 
-// patience is how long all patterns of one check may run.
-const patience = 300 * time.Millisecond
+// maxDigits is how many characters a number may have.
+const maxDigits = 1000
 
-// form is a pattern as ECMA 262 defines it, which is what JSON Schema asks for.
-type form struct {
-	text   string
-	linear *regexp.Regexp  // nil if Go's patterns can't say the same
-	size   int             // of its program, all of which may run for each character
-	ecma   *regexp2.Regexp // otherwise; it goes back and tries again, so its time is bounded
-}
-
-func newForm(text string) (*form, error) {
-	if same(text) {
-		if linear, err := regexp.Compile(text); err == nil {
-			size := 0
-			if parsed, err := syntax.Parse(text, syntax.Perl); err == nil {
-				if program, err := syntax.Compile(parsed.Simplify()); err == nil {
-					size = len(program.Inst)
-				}
-			}
-			return &form{text: text, linear: linear, size: size}, nil
-		}
+// exact returns a number as it is written, nil for what is none or exceeds float64. As float64, 0.3 is not three times
+// 0.1, and two large ids may be the same.
+func exact(n json.Number) *big.Rat {
+	f, err := n.Float64()
+	if err != nil || len(n) > maxDigits {
+		return nil
 	}
-	// Schemas are read with the u flag, as validators do; some that are published are patterns only without it.
-	ecma, err := regexp2.Compile(text, regexp2.ECMAScript|regexp2.Unicode)
-	if err != nil {
-		if ecma, err = regexp2.Compile(text, regexp2.ECMAScript); err != nil {
-			return nil, fmt.Errorf("not a pattern of ECMA 262: %w", err)
-		}
-		if strings.Contains(text, `\p`) || strings.Contains(text, `\P`) {
-			return nil, fmt.Errorf("a class of characters of the pattern %q is not known", text)
-		}
+	if f == 0 { // or nearer to 0 than float64 can be
+		return new(big.Rat)
 	}
-	ecma.MatchTimeout = patience
-	return &form{text: text, ecma: ecma}, nil
+	r, _ := new(big.Rat).SetString(n.String())
+	return r
 }
 
-// same reports whether Go reads a pattern as ECMA 262 does: it has only what both have, with one meaning.
-func same(text string) bool {
-	for i := 0; i < len(text); i++ {
-		rest := text[i+1:]
-		switch text[i] {
-		case '\\':
-			if rest == "" || !strings.ContainsRune(`dDwWbBntrfv`, rune(rest[0])) && !ascii(rest[0]) {
-				return false
-			}
-			i++
-		case '.': // in a class, too: seldom enough
-			return false
-		case '(':
-			if strings.HasPrefix(rest, "?") && !strings.HasPrefix(rest, "?:") {
-				return false
-			}
-		case '[':
-			if strings.HasPrefix(rest, "]") || strings.HasPrefix(rest, "^]") || strings.HasPrefix(rest, ":") {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func ascii(c byte) bool { return strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ ", c) >= 0 }
-
-// effort is what a whole check has spent on patterns.
-type effort struct {
-	spent  time.Duration
-	unsure string // the pattern that could not be checked: the check has no result, neither way
-}
-
-// quick is how many instructions take no time that matters.
-const quick = 1 << 20
-
-// timed reads a text until a time. Go's patterns take their program's size times the text's, and can't be stopped
-// otherwise.
-type timed struct {
-	*strings.Reader
-	until time.Time
-	read  int
-}
-
-func (t *timed) ReadRune() (r rune, size int, err error) {
-	if t.read++; t.read%16 == 0 && time.Now().After(t.until) {
-		return 0, 0, io.EOF
-	}
-	return t.Reader.ReadRune()
-}
-
-// matches returns false and sets unsure if matching takes too long or too much memory.
-func (e *effort) matches(f *form, s string) bool {
-	if e.unsure != "" {
+// equal compares a value of a schema with another.
+func equal(a, b any) bool {
+	if kind(a) != kind(b) {
 		return false
 	}
-	began := time.Now()
-	var fits bool
-	var err error
-	switch {
-	case f.linear == nil:
-		fits, err = f.ecma.MatchString(s)
-	case f.size*len(s) < quick:
-		fits = f.linear.MatchString(s)
-	default:
-		fits = f.linear.MatchReader(&timed{Reader: strings.NewReader(s), until: began.Add(patience)})
+	switch a := a.(type) {
+	case json.Number:
+		return exact(a).Cmp(exact(b.(json.Number))) == 0
+	case []any:
+		return slices.EqualFunc(a, b.([]any), equal)
+	case map[string]any:
+		return maps.EqualFunc(a, b.(map[string]any), equal)
 	}
-	e.spent += time.Since(began)
-	if err != nil || e.spent > patience {
-		e.unsure = f.text
+	return a == b
+}
+
+// written returns a value as one text, the same for equal values.
+func written(v any) string {
+	switch v := v.(type) {
+	case json.Number:
+		return exact(v).RatString()
+	case []any:
+		var all []string
+		for _, x := range v {
+			all = append(all, written(x))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	case map[string]any:
+		var all []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			all = append(all, strconv.Quote(name)+":"+written(v[name]))
+		}
+		return "{" + strings.Join(all, ",") + "}"
+	case string:
+		return strconv.Quote(v)
 	}
-	return fits && e.unsure == ""
+	return fmt.Sprint(v)
 }

@@ -28,12 +28,11 @@ func Members(text string) (all []Member) {
 
 // Parsed returns a schema without references, nil if it can't be read.
 func Parsed(text string) any {
-	inline, err := Inline(text)
+	r, err := read(text)
 	if err != nil {
 		return nil
 	}
-	v, _ := Decode(inline) // was just written
-	return v
+	return r.root
 }
 
 func declared(all *[]Member, v any, is Member) {

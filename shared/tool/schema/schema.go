@@ -1,5 +1,5 @@
-// Package schema checks JSON against JSON Schemas. It describes problems in words that help a model to repair the value
-// and a person to understand it.
+// Package schema checks JSON against JSON Schemas (draft 2020-12). It describes problems in words that help a model to
+// repair the value and a person to understand it.
 package schema
 
 import (
@@ -8,14 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
 )
 
 // Schema is a compiled JSON Schema. It is safe for concurrent use.
-type Schema struct{ root *part }
+type Schema struct {
+	root     any // without references
+	patterns map[string]*regexp2.Regexp
+}
 
 // Problem is a place where a value does not fit its schema.
 type Problem struct {
@@ -34,11 +40,11 @@ func (p Problem) String() string {
 // fetched or opened for a schema. It also refuses a schema that refers to itself, or that is so large that a check
 // might not end.
 func Compile(name, text string) (*Schema, error) {
-	root, err := compile(text)
+	r, err := read(text)
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", name, err)
 	}
-	return &Schema{root}, nil
+	return &r.Schema, nil
 }
 
 // Decode reads exactly one JSON value. Numbers keep their notation.
@@ -91,72 +97,75 @@ func Weight(text []byte) (n int) {
 	return n
 }
 
-// maxProblems is the most places that Check names.
-const maxProblems = 1000
+// Limits of a check.
+const (
+	maxProblems = 1000                   // places that are named
+	patience    = 300 * time.Millisecond // how long all patterns together may run
+	maxSteps    = 1 << 20                // schemas held against values
+)
 
-// Check returns the places where a decoded value does not fit the schema, each with its first problem. A value comes
-// before its parts, and members are sorted by name. If the value fits, there are none. A value that can't be checked in
-// time is a problem, whatever else was found.
+// Check returns the places where a decoded value does not fit the schema. A value comes before its parts, and members
+// are sorted by name. If the value fits, there are none. A value that can't be checked in time is a problem, whatever
+// else was found.
 func (s *Schema) Check(value any) []Problem {
-	found := problems{effort: new(effort)}
-	if v := found.measurable(value, nil); len(found.list) == 0 {
-		s.root.check(v, nil, &found)
+	var found problems
+	if found.measure(value, nil); !found.none() {
+		return found.list
 	}
-	if found.unsure != "" {
-		return []Problem{{Message: clip(fmt.Sprintf("can't be checked: the pattern %q takes over %v", found.unsure,
-			patience))}}
+	c := &checking{Schema: s}
+	found = c.value(s.root, value, nil)
+	if c.unsure != "" {
+		return []Problem{{Message: clip("can't be checked: " + c.unsure)}}
 	}
 	return found.list
 }
 
+// problems are what is wrong with one value by one schema. has are the members or elements that the schema says
+// something of, as unevaluatedProperties asks.
 type problems struct {
 	list []Problem
-	*effort
+	has  map[string]bool
 }
 
-func (f *problems) add(at []string, message string) {
-	if len(f.list) < maxProblems {
-		f.list = append(f.list, Problem{append([]string(nil), at...), clip(message)})
-	}
+func (f problems) none() bool { return len(f.list) == 0 }
+
+func (f *problems) add(at []string, format string, args ...any) {
+	f.take([]Problem{{append([]string(nil), at...), clip(fmt.Sprintf(format, args...))}})
 }
 
 func (f *problems) take(more []Problem) {
 	f.list = append(f.list, more[:min(len(more), maxProblems-len(f.list))]...)
 }
 
-// fits reports whether a part takes a value, without naming why not.
-func (f *problems) fits(p *part, v any, at []string) bool {
-	found := problems{effort: f.effort}
-	p.check(v, at, &found)
-	return len(found.list) == 0
+// join adds what another schema for the same value found.
+func (f *problems) join(other problems) {
+	f.take(other.list)
+	f.note(other.has)
 }
 
-// measurable copies a value with numbers that can be compared. A number that exceeds float64 is a problem.
-func (f *problems) measurable(v any, at []string) any {
+func (f *problems) note(names map[string]bool) {
+	if len(names) > 0 && f.has == nil {
+		f.has = map[string]bool{}
+	}
+	maps.Copy(f.has, names)
+}
+
+// measure finds numbers that can't be compared.
+func (f *problems) measure(v any, at []string) {
 	switch v := v.(type) {
 	case json.Number:
-		if n, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
-			return n
-		}
-		n, err := strconv.ParseFloat(v.String(), 64)
-		if err != nil {
+		if exact(v) == nil {
 			f.add(at, "the number is too large")
 		}
-		return n
 	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = f.measurable(v[i], append(at, strconv.Itoa(i)))
+		for i, x := range v {
+			f.measure(x, append(at, strconv.Itoa(i)))
 		}
-		return out
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name := range v {
-			out[name] = f.measurable(v[name], append(at, name))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			f.measure(v[name], append(at, name))
 		}
-		return out
 	}
-	return v
 }
 
 // clip removes the middle of a long message. The beginning says which value was checked, and the end what is wrong.
@@ -166,127 +175,4 @@ func clip(s string) string {
 		return string(r[:begin]) + " … " + string(r[len(r)-end:])
 	}
 	return s
-}
-
-// Inline returns a schema with the target of each $ref in its place, and without definitions. Other keywords stay, so a
-// model can read it without following references. It returns an error for a reference that Compile refuses, too, and
-// for
-// a schema that becomes too long.
-func Inline(text string) (json.RawMessage, error) {
-	document, err := Decode([]byte(text))
-	if err != nil {
-		return nil, err
-	}
-	u := &inliner{document: document}
-	out, err := u.schema(document)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(out)
-}
-
-type inliner struct {
-	document  any
-	following []string // pointers of the open references
-	limits
-}
-
-// aside are keywords whose members are schemas by name; values are those whose value is data.
-var (
-	aside  = []string{"properties", "patternProperties", "dependentSchemas"}
-	values = []string{"enum", "const", "default", "examples", "required", "type"}
-)
-
-func (u *inliner) schema(v any) (any, error) {
-	if err := u.write(perSchema); err != nil {
-		return nil, err
-	}
-	switch v := v.(type) {
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			var err error
-			if out[i], err = u.schema(x); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
-	case map[string]any:
-		return u.object(v)
-	}
-	return v, nil
-}
-
-func (u *inliner) object(in map[string]any) (any, error) {
-	out := map[string]any{}
-	for keyword, v := range in {
-		var err error
-		members, isObject := v.(map[string]any)
-		switch {
-		case keyword == "$ref", keyword == "$defs", keyword == "definitions":
-			continue
-		case slices.Contains(values, keyword):
-			out[keyword] = v
-		case slices.Contains(aside, keyword) && isObject:
-			named := map[string]any{}
-			for name, x := range members {
-				if named[name], err = u.schema(x); err != nil {
-					return nil, err
-				}
-			}
-			out[keyword] = named
-		default:
-			if out[keyword], err = u.schema(v); err != nil {
-				return nil, err
-			}
-		}
-	}
-	ref, refers := in["$ref"]
-	if !refers {
-		return out, nil
-	}
-	target, err := u.follow(ref)
-	if err != nil {
-		return nil, err
-	}
-	return beside(out, target), nil
-}
-
-// beside puts a reference's target beside the other keywords of the schema that refers to it.
-func beside(out map[string]any, target any) any {
-	members, isObject := target.(map[string]any)
-	if !isObject {
-		return map[string]any{"allOf": []any{target, out}}
-	}
-	for keyword := range members {
-		if _, both := out[keyword]; both && keyword != "description" && keyword != "title" {
-			return map[string]any{"allOf": []any{target, out}}
-		}
-	}
-	for keyword, v := range members {
-		if _, both := out[keyword]; !both {
-			out[keyword] = v
-		}
-	}
-	return out
-}
-
-func (u *inliner) follow(ref any) (any, error) {
-	text, _ := ref.(string)
-	fragment, here := strings.CutPrefix(text, "#")
-	pointer, err := url.PathUnescape(fragment)
-	switch {
-	case !here || err != nil:
-		return nil, fmt.Errorf("%q: schemas may not refer to other documents", text)
-	case slices.Contains(u.following, pointer):
-		return nil, fmt.Errorf("%q: schemas may not refer to themselves", text)
-	}
-	target, ok := locate(u.document, pointer)
-	if !ok {
-		return nil, errors.New("there is no schema " + text)
-	}
-	u.following = append(u.following, pointer)
-	out, err := u.schema(target)
-	u.following = u.following[:len(u.following)-1]
-	return out, err
 }
