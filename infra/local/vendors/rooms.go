@@ -46,7 +46,7 @@ type Rooms struct {
 	orders   []Order
 	server   *mcp.Server
 	handler  http.Handler
-	kept     http.Handler // whose sessions keep what they answered
+	kept     http.Handler // which has sessions
 	named    func(ja, en string) string
 }
 
@@ -71,7 +71,7 @@ func NewRooms() *Rooms {
 	s.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	s.kept = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
-		&mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil), SessionTimeout: 10 * time.Minute})
+		&mcp.StreamableHTTPOptions{SessionTimeout: 10 * time.Minute})
 	return s
 }
 
@@ -91,10 +91,8 @@ func (s *Rooms) DescribeList(description string) {
 // ServeHTTP speaks MCP over streamable HTTP.
 func (s *Rooms) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Resumable speaks an older version of the protocol, 2025-11-25, whose sessions keep what they answered. Bookings and
-// orders end the stream of their answer before they work, so that clients ask for it again (Resumability and
-// Redelivery).
-func (s *Rooms) Resumable() http.Handler {
+// Sessions speaks an older version of the protocol, 2025-11-25, which has sessions.
+func (s *Rooms) Sessions() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -113,13 +111,6 @@ func (s *Rooms) Resumable() http.Handler {
 			s.kept.ServeHTTP(w, r)
 		}
 	})
-}
-
-// hangUp ends the stream of a call's answer where the client has a session, and asks it to come again soon.
-func hangUp(r *mcp.CallToolRequest) {
-	if r.Session.ID() != "" && r.Extra != nil && r.Extra.CloseSSEStream != nil {
-		r.Extra.CloseSSEStream(mcp.CloseSSEStreamArgs{RetryAfter: 20 * time.Millisecond})
-	}
 }
 
 // Bookings returns all bookings, oldest first.
@@ -171,8 +162,7 @@ type booking struct {
 	Title string `json:"title" jsonschema:"what the meeting is about"`
 }
 
-func (s *Rooms) book(_ context.Context, r *mcp.CallToolRequest, in booking) (*mcp.CallToolResult, Booking, error) {
-	hangUp(r)
+func (s *Rooms) book(_ context.Context, _ *mcp.CallToolRequest, in booking) (*mcp.CallToolResult, Booking, error) {
 	if err := in.check(); err != nil {
 		return nil, Booking{}, err
 	}
@@ -238,7 +228,7 @@ func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
 	if json.Unmarshal(body, &call) == nil && call.Method == "tools/call" {
 		tool = RoomsServer + "." + call.Params.Name
 	}
-	v.faults.apply(tool, w, r, v.rooms.Resumable().ServeHTTP,
+	v.faults.apply(tool, w, r, v.rooms.Sessions().ServeHTTP,
 		func(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) })
 }
 
@@ -310,8 +300,7 @@ func (s *Rooms) DescribeOrder(description string) {
 }
 
 // order places an order, unless the same was placed under its reference before.
-func (s *Rooms) order(_ context.Context, r *mcp.CallToolRequest, in Order) (*mcp.CallToolResult, Placed, error) {
-	hangUp(r)
+func (s *Rooms) order(_ context.Context, _ *mcp.CallToolRequest, in Order) (*mcp.CallToolResult, Placed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := -1

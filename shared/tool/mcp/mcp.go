@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -67,12 +67,19 @@ func (c Client) Call(ctx context.Context, call Call) (any, error) {
 		return nil, err
 	}
 	r := new(record)
-	answer, err := s.CallTool(r.in(ctx), &sdk.CallToolParams{Name: call.Tool, Arguments: call.Arguments})
-	if e := r.judge(ctx, call.Server, err); e != nil {
-		return nil, e
+	_, err = s.CallTool(r.in(ctx), &sdk.CallToolParams{Name: call.Tool, Arguments: call.Arguments})
+	if m, answered := r.response(); answered && m.Result != nil { // the library takes no odd part of a result
+		return result(call.Server.provider(), m.Result, tool.Output != "")
 	}
-	return result(call.Server.provider(), answer, r, tool.Output != "")
+	e := r.judge(ctx, call.Server, cmp.Or(err, errNoAnswer))
+	if errors.Is(e.Err, outbound.ErrTooLarge) {
+		e.Problem, e.Args = explain.ProblemTooLarge, []any{call.Server.Name + "." + call.Tool, maxSaid}
+	}
+	return nil, e
 }
+
+// errNoAnswer means an answer that the library reads and that is none of the operation's.
+var errNoAnswer = errors.New("the answer is not the operation's")
 
 // find returns the allowed tool if the server still has it, however many others it has.
 func (s session) find(ctx context.Context, name, hash string) (Tool, error) {
@@ -90,122 +97,35 @@ func changed(s Server, tool string, err error) error {
 	return explain.Fail(explain.ProblemChanged, err, s.provider(), tool)
 }
 
-// result returns the result of a call. It reads the structured content from the answer's bytes, because the library's
-// decoded copy has lost digits of large numbers.
-func result(p explain.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
-	said := textOf(answer.Content)
-	structured := r.structured()
+// result returns the result of a call. It reads the answer's own bytes: the library's decoded copy has lost digits of
+// large numbers.
+func result(p explain.Provider, of map[string]json.RawMessage, declares bool) (any, error) {
+	parts, structured := contentOf(of["content"]), of["structuredContent"]
+	if string(structured) == "null" {
+		structured = nil
+	}
+	var all []string
+	repeated := false
+	for _, x := range parts {
+		all = append(all, x.said)
+		repeated = repeated || ordered(x.said) == ordered(string(structured))
+	}
+	said := strings.Join(all, "\n")
+	failed := slices.Contains([]string{`true`, `"true"`}, string(of["isError"]))
 	declares = declares && bytes.HasPrefix(structured, []byte("{"))
-	if structured != nil && (!declares || answer.IsError) && !repeated(answer.Content, structured) {
+	if structured != nil && (!declares || failed) && !repeated {
 		said = strings.TrimPrefix(said+"\n"+string(legible.JSON(structured)), "\n")
 	}
-	if answer.NeedsInput() {
+	switch {
+	case string(of["resultType"]) == `"input_required"`:
 		return nil, explain.Fail(explain.ProblemRejected, errors.New("the tool asks for more input"), p,
 			"input_required "+wire.Short(said))
-	}
-	if answer.IsError {
-		return nil, explain.Fail(explain.ProblemRejected, errors.New("the tool reports an error"), p,
-			wire.Short(said))
-	}
-	if declares {
-		return beside(structured, answer.Content)
+	case failed:
+		return nil, explain.Fail(explain.ProblemRejected, errors.New("the tool reports an error"), p, wire.Short(said))
+	case declares:
+		return beside(structured, parts)
 	}
 	return map[string]string{"text": said}, nil
-}
-
-// The members of a declared result for what came beside it: words and links that it doesn't have, and what is not
-// shown, such as images and files.
-const alsoSaid, notShown = "also_said", "not_shown"
-
-// beside adds those members, before all others, whose digits stay as they are. Those that a result has it keeps.
-func beside(structured json.RawMessage, parts []sdk.Content) (any, error) {
-	if len(parts) == 0 {
-		return structured, nil
-	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(structured, &members) != nil {
-		return structured, nil
-	}
-	has, more := held(structured), map[string][]string{}
-	for _, part := range parts {
-		as := alsoSaid
-		switch x := part.(type) {
-		case *sdk.TextContent:
-			if strings.TrimSpace(x.Text) == "" || has(x.Text) {
-				continue
-			}
-		case *sdk.ResourceLink:
-			if has(x.URI) {
-				continue
-			}
-		case *sdk.EmbeddedResource:
-			if x.Resource == nil || x.Resource.Text == "" {
-				as = notShown
-			} else if has(x.Resource.Text) {
-				continue
-			}
-		default:
-			as = notShown
-		}
-		if said := textOf([]sdk.Content{part}); !slices.Contains(more[as], said) {
-			more[as] = append(more[as], said)
-		}
-	}
-	if maps.DeleteFunc(more, func(name string, _ []string) bool { return members[name] != nil }); len(more) == 0 {
-		return structured, nil
-	}
-	added, err := json.Marshal(more)
-	if err != nil {
-		return nil, fmt.Errorf("say what came beside a result: %w", err)
-	}
-	rest := bytes.TrimLeft(structured[1:], " \t\r\n")
-	if len(members) > 0 {
-		rest = append([]byte(","), rest...)
-	}
-	return json.RawMessage(slices.Concat(added[:len(added)-1], rest)), nil
-}
-
-// structured returns the structured content of the response, nil if it has none: any value (protocol 2026-07-28).
-func (r *record) structured() json.RawMessage {
-	m, ok := r.response()
-	if !ok || m.Result == nil || string(m.Result.StructuredContent) == "null" {
-		return nil
-	}
-	return m.Result.StructuredContent
-}
-
-// textOf joins the texts of a result. Any other content is replaced by what it is.
-func textOf(parts []sdk.Content) string {
-	var said []string
-	for _, part := range parts {
-		switch part := part.(type) {
-		case *sdk.TextContent:
-			said = append(said, part.Text)
-		case *sdk.ResourceLink:
-			said = append(said, strings.TrimSpace(cmp.Or(part.Title, part.Name)+" "+part.URI))
-		case *sdk.EmbeddedResource:
-			switch x := part.Resource; {
-			case x == nil:
-				said = append(said, "[resource without content]")
-			case x.Text == "":
-				said = append(said, x.URI, binary("resource", x.MIMEType, len(x.Blob)))
-			default:
-				said = append(said, x.URI, x.Text)
-			}
-		case *sdk.ImageContent:
-			said = append(said, binary("image", part.MIMEType, len(part.Data)))
-		case *sdk.AudioContent:
-			said = append(said, binary("audio", part.MIMEType, len(part.Data)))
-		default:
-			kind, _ := json.Marshal(fmt.Sprintf("%T", part))
-			said = append(said, string(kind))
-		}
-	}
-	return strings.Join(said, "\n")
-}
-
-func binary(kind, mime string, bytes int) string {
-	return fmt.Sprintf("[%s %s, %d bytes, not shown]", kind, cmp.Or(mime, "of no type"), bytes)
 }
 
 // CallAllowed calls a tenant's tool <server>.<tool> at the address and in the form that was allowed. It calls a server
@@ -230,9 +150,6 @@ const (
 	maxDescribed = 32 << 20 // bytes of the descriptions and schemas that are kept
 )
 
-// maxIdle is how often the rest of an answer is asked for, at waits that grow, before any of it comes.
-const maxIdle = 20
-
 type session struct {
 	*sdk.ClientSession
 	server Server
@@ -252,7 +169,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 	})
 	r := new(record)
 	opened, err := client.Connect(r.in(ctx), &sdk.StreamableClientTransport{
-		Endpoint: server.URL, HTTPClient: &h, DisableStandaloneSSE: true, MaxRetries: maxIdle,
+		Endpoint: server.URL, HTTPClient: &h, DisableStandaloneSSE: true, MaxRetries: -1,
 	}, nil)
 	if e := r.judge(ctx, server, err); e != nil {
 		e.Outcome = explain.CallFailed
@@ -282,13 +199,18 @@ func (s session) list(ctx context.Context, named string) ([]Tool, error) {
 	for range maxPages {
 		r := new(record)
 		page, err := s.ListTools(r.in(ctx), params)
-		if e := r.judge(ctx, s.server, err); e != nil {
+		m, _ := r.response()
+		var tools []json.RawMessage
+		if bad := json.Unmarshal(m.Result["tools"], &tools); err != nil && bad != nil {
+			e := r.judge(ctx, s.server, err)
 			e.Outcome = explain.CallFailed
 			return nil, e
 		}
-		tools, known := r.tools(), map[string]bool{}
-		for _, t := range page.Tools {
-			known[t.Name] = true
+		known := map[string]bool{}
+		if err == nil { // else the library takes none, for one that is odd
+			for _, t := range page.Tools {
+				known[t.Name] = true
+			}
 		}
 		for _, raw := range tools {
 			if looked++; looked > maxTools || described > maxDescribed {
@@ -301,25 +223,18 @@ func (s session) list(ctx context.Context, named string) ([]Tool, error) {
 			switch {
 			case x.Name == "":
 				x.Name = fmt.Sprintf("#%d", looked) // in the list
-			case x.Unreadable == "" && !known[x.Name]: // the library leaves it out, as the protocol asks
+			case x.Unreadable == "" && err == nil && !known[x.Name]: // the library leaves it out, as the protocol asks
 				x.Unreadable = "tool_headers"
 			}
 			all, described = append(all, x), described+len(x.Description)+len(x.Input)+len(x.Output)
 		}
-		if page.NextCursor == "" {
+		var next string
+		if _ = json.Unmarshal(m.Result["nextCursor"], &next); next == "" {
 			return all, nil
 		}
-		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
+		params = &sdk.ListToolsParams{Cursor: next}
 	}
 	return all, s.tooMany()
-}
-
-// tools returns the list of the response as it came, empty if it has none.
-func (r *record) tools() (all []json.RawMessage) {
-	if m, ok := r.response(); ok && m.Result != nil {
-		_ = json.Unmarshal(m.Result.Tools, &all) // the library refuses another form
-	}
-	return all
 }
 
 func (s session) tooMany() error {

@@ -17,12 +17,11 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// maxResumes bounds how often the rest of one operation's answer is asked for.
-const maxResumes = 600
+// maxAnswer is how many bytes an answer may have, and maxSaid says so: the library decodes an answer whole, into many
+// times its size.
+const maxAnswer, maxSaid = 2 << 20, "2 MiB"
 
-// transport sends the requests of one session and records each answer. Where a server ends the stream of an answer
-// after an event with an id, the library asks for the rest by GET with Last-Event-ID (protocol 2025-11-25, Resumability
-// and Redelivery), and never makes the call again.
+// transport sends the requests of one session and records each answer.
 type transport struct {
 	ctx         context.Context
 	next        http.RoundTripper
@@ -42,13 +41,13 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	last := r.Header.Get("Last-Event-ID")
+	if r.Method == http.MethodGet {
+		return nil, errors.New("an answer that ended is not asked for again")
+	}
 	if m := messageIn(r); m.ID != nil {
-		rec.note(func() { rec.id, rec.method = m.ID, m.Method })
+		rec.note(func() { rec.id = m.ID })
 	}
-	if rec.note(func() { rec.begin(last != "") }); rec.resumes > maxResumes {
-		return nil, errors.New("the server ended its answer too often")
-	}
+	rec.note(rec.begin)
 	r = r.Clone(httptrace.WithClientTrace(r.Context(),
 		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { rec.note(func() { rec.sent = true }) }}))
 	r.GetBody = nil // otherwise net/http may send the request twice
@@ -61,16 +60,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	rec.note(func() { rec.status, rec.header, rec.kind = res.StatusCode, res.Header, res.Header.Get("Content-Type") })
-	if last != "" && (res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests) {
-		res.Body.Close()
-		return nil, fmt.Errorf("status %d", res.StatusCode) // the library asks again after a while
-	}
-	body := slimmed(&tee{res.Body, rec}, res.Header.Get("Content-Type"))
-	if last != "" && body.lines != nil {
-		// The library knows an id and a wait only from the present stream, which may end without any.
-		body.left = fmt.Appendf(nil, "id: %s\nretry: %s\n\n", last, rec.retry)
-	}
-	res.Body = body
+	res.Body = &tee{res.Body, rec}
 	return res, nil
 }
 
@@ -93,16 +83,12 @@ func messageIn(r *http.Request) (m message) {
 type record struct {
 	mu     sync.Mutex
 	id     json.RawMessage // of the operation
-	method string
-	sent   bool // part of the request may have reached the server
+	sent   bool            // part of the request may have reached the server
 	status int
 	header http.Header
 	kind   string
 	body   bytes.Buffer
 	err    error
-
-	resumes int    // how often the rest of the answer was asked for
-	retry   string // the milliseconds that the server named last to wait before that
 }
 
 type recordKey struct{}
@@ -117,21 +103,13 @@ func (r *record) note(change func()) {
 	change()
 }
 
-// begin forgets the last request's answer, of which the next may ask for the rest.
-func (r *record) begin(resumes bool) {
-	if resumes {
-		r.resumes++
-		for line := range bytes.Lines(r.body.Bytes()) {
-			if wait, ok := bytes.CutPrefix(line, []byte("retry:")); ok {
-				r.retry = string(bytes.TrimSpace(wait))
-			}
-		}
-	}
+// begin forgets the last request's answer.
+func (r *record) begin() {
 	r.status, r.header, r.kind, r.err = 0, nil, "", nil
 	r.body.Reset()
 }
 
-// tee records a body while it is read. The outbound dialer limits its size.
+// tee records a body while it is read, up to maxAnswer.
 type tee struct {
 	io.ReadCloser
 	record *record
@@ -140,6 +118,9 @@ type tee struct {
 func (t *tee) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
 	t.record.note(func() {
+		if t.record.body.Len()+n > maxAnswer {
+			n, err = 0, outbound.ErrTooLarge
+		}
 		t.record.body.Write(p[:n])
 		if err != nil && err != io.EOF {
 			t.record.err = err
@@ -150,13 +131,10 @@ func (t *tee) Read(p []byte) (int, error) {
 
 // message is a JSON-RPC response in raw form.
 type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Result *struct {
-		StructuredContent json.RawMessage `json:"structuredContent"`
-		Tools             json.RawMessage `json:"tools"`
-	} `json:"result"`
-	Error *struct {
+	ID     json.RawMessage            `json:"id"`
+	Method string                     `json:"method"`
+	Result map[string]json.RawMessage `json:"result"`
+	Error  *struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 	} `json:"error"`
@@ -171,6 +149,9 @@ func (r *record) response() (m message, found bool) {
 		var m message
 		if json.Unmarshal(text, &m) != nil || m.Method != "" || m.Result == nil && m.Error == nil {
 			continue
+		}
+		if r.status >= 300 {
+			m.Result = nil
 		}
 		if sameID(m.ID, r.id) || m.Error != nil && (m.ID == nil || string(m.ID) == "null" || r.status >= 300) {
 			return m, true
@@ -202,15 +183,6 @@ func (r *record) judge(ctx context.Context, s Server, err error) *explain.CallEr
 	m, answered := r.response()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.failure(ctx, s, m, answered)
-	if own := answered && m.Error != nil && r.status < 300; r.resumes > 0 && !own {
-		e.Outcome = explain.CallUnknown // the server had begun to answer: what failed is the request for the rest
-	}
-	return e
-}
-
-// failure is judge of the last request alone.
-func (r *record) failure(ctx context.Context, s Server, m message, answered bool) *explain.CallError {
 	p := s.provider()
 	switch {
 	case errors.Is(r.err, outbound.ErrRefused):
@@ -224,8 +196,6 @@ func (r *record) failure(ctx context.Context, s Server, m message, answered bool
 			cause = errors.New("nothing was sent")
 		}
 		return wire.Broken(p, &wire.NotSent{Err: cause})
-	case r.status >= 300 && r.resumes > 0:
-		return wire.Broken(p, fmt.Errorf("the rest of the answer: status %d", r.status))
 	case r.status >= 300:
 		said := ""
 		if m.Error != nil {
@@ -255,21 +225,16 @@ func (r *record) failure(ctx context.Context, s Server, m message, answered bool
 		Err: errors.New("the answer is not the protocol's")}
 }
 
-const (
-	eventStream = "text/event-stream"
-	dataField   = "data:" // begins a line of an event with a part of its message
-)
-
 // events are the messages in a body: the body itself, or the data of each event of a stream.
 func events(contentType string, body []byte) [][]byte {
-	if kind, _, _ := mime.ParseMediaType(contentType); kind != eventStream {
+	if kind, _, _ := mime.ParseMediaType(contentType); kind != "text/event-stream" {
 		return [][]byte{body}
 	}
 	var all [][]byte
 	var data []byte
 	for line := range bytes.Lines(body) {
 		line = bytes.TrimRight(line, "\r\n")
-		if more, ok := bytes.CutPrefix(line, []byte(dataField)); ok {
+		if more, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			data = append(append(data, bytes.TrimPrefix(more, []byte(" "))...), '\n')
 		}
 		if len(line) == 0 && data != nil {
