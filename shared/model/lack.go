@@ -130,19 +130,3 @@ func readLacks(said []LackData, in PlanInput) (lacks []LackData, problems []stri
 	}
 	return lacks, problems
 }
-
-// substituted reports whether a step uses a department that neither the policy nor the request names. Then the model
-// used an allowed department in place of the requested one. A text may omit the suffix 部, 課, 室 or 係.
-func substituted(s tool.Spec, args tool.Arguments, in PlanInput) (department string, ok bool) {
-	argument := s.Bound[tenancy.OnlyDepartments]
-	if argument == "" || len(s.Bounds.Departments) == 0 {
-		return "", false
-	}
-	department = args.Text(argument)
-	bare := strings.TrimRight(department, "部課室係")
-	if department == "" || bare == "" {
-		return "", false
-	}
-	said := strings.ToLower(strings.Join([]string{in.Policy, in.Request, in.Task.Title, in.Task.Description}, "\n"))
-	return department, !strings.Contains(said, strings.ToLower(bare))
-}

@@ -229,18 +229,12 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if err != nil {
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
-	by := tool.Planning{Tools: in.Tools}
-	if s, err = by.Step(s, spec, args, before); err != nil {
+	if s, err = spec.Step(s, args, before); err != nil {
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
 	earlier := func(id string) (string, bool) { name, ok := before[id]; return name, ok }
 	if err := in.Tools.CheckPlanned(d.Tool, args, earlier); err != nil {
 		problems = append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
-	}
-	if department, ok := substituted(spec, args, in); ok {
-		problems = append(problems,
-			fmt.Sprintf("%s.toolInput: department %.100q stands neither in the policy nor in the request: what they ask for "+
-				"and the constraint leaves out is missing, nothing else takes its place", at, department))
 	}
 	return s, problems
 }

@@ -70,17 +70,6 @@ func (s Spec) Version() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// shortVersion is the number of digits that steps once saved of a version.
-const shortVersion = 12
-
-// Approved reports whether the tool still has the version of a stamped step. Steps stamped long ago have only the first
-// 12 digits. That is enough for Ringi's own tools, which change only with a release. It is not enough for an MCP
-// server's tool, because the server could make another tool with the same 12 digits.
-func (s Spec) Approved(version string) bool {
-	is := s.Version()
-	return version == is || s.Pin == nil && len(version) == shortVersion && strings.HasPrefix(is, version)
-}
-
 // Catalog is an immutable set of tools.
 type Catalog struct {
 	specs   []Spec
@@ -233,23 +222,20 @@ type Call struct {
 	Pin *tenancy.Pin
 }
 
-// Planning is by what steps are planned: the tools that a tenant allows.
-type Planning struct{ Tools *Catalog }
-
 // Step completes a step with what its tool and arguments say, before are the tools of earlier steps by their ids.
 // Whoever wrote the step, it gets a human check if it passes results to an MCP server.
-func (p Planning) Step(s task.Step, spec Spec, a Arguments, before map[string]string) (task.Step, error) {
-	s.Access, s.ToolVersion, s.ToolTitle = spec.Access, spec.Version(), ""
-	if spec.Pin != nil {
-		s.ToolTitle = spec.Pin.Title
+func (s Spec) Step(x task.Step, a Arguments, before map[string]string) (task.Step, error) {
+	x.Access, x.ToolVersion, x.ToolTitle = s.Access, s.Version(), ""
+	if s.Pin != nil {
+		x.ToolTitle = s.Pin.Title
 	}
 	var err error
-	if s.ToolInput, err = a.JSON(); err != nil {
-		return s, err
+	if x.ToolInput, err = a.JSON(); err != nil {
+		return x, err
 	}
-	s.LeftOut, s.Declared = LeftOut(spec, a), Declared(spec, a)
-	s.RequiresHumanCheck = s.RequiresHumanCheck || passesOn(spec, a, before)
-	return s, nil
+	x.LeftOut, x.Declared = LeftOut(s, a), Declared(s, a)
+	x.RequiresHumanCheck = x.RequiresHumanCheck || passesOn(s, a, before)
+	return x, nil
 }
 
 // passesOn reports whether a call would give an MCP server a value that another vendor's tool

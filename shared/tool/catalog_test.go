@@ -98,13 +98,17 @@ func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 // offers afterwards.
 func TestAnApprovedVersionIsTheWholeHash(t *testing.T) {
 	own, _ := builtin(t).Lookup("send_slack_dm")
-	pinned := tool.Spec{Name: "rooms.book", Pin: &tenancy.Pin{URL: "https://a", Access: aggregate.Write, Hash: "h"}}
+	pinned, _ := tool.Pinned(allowed(), servers)
 	for _, s := range []tool.Spec{own, pinned} {
+		p := allowed()
+		if p.ToolName = s.Name; s.Pin == nil {
+			p.Pin = nil
+		}
 		v := s.Version()
-		expect.That(t, len(v) == 64 && s.Approved(v) && !s.Approved("") && !s.Approved(v[:63]) &&
-			!s.Approved(strings.Repeat("0", 64)), "%s: %s", s.Name, v)
-		if old := v[:12]; s.Approved(old) != (s.Pin == nil) || s.Approved(strings.Repeat("0", 12)) {
-			t.Errorf("%s, stamped long ago: %v", s.Name, s.Approved(old))
+		for version, want := range map[string]error{v: nil, "": tool.ErrOther, v[:12]: tool.ErrOther, v[:63]: tool.ErrOther,
+			strings.Repeat("0", 64): tool.ErrOther} {
+			_, err := builtin(t).Permit(s.Name, version, s.Access, p, servers)
+			expect.That(t, err == want, "%s in version %q: %v", s.Name, version, err)
 		}
 	}
 }

@@ -37,43 +37,38 @@ func (c *Catalog) Check(name string, r Resolved) (Resolved, error) {
 // CheckPlanned compares planned arguments with a tool's input schema and constraints. A reference passes both, but it
 // must name an earlier step, which earlier looks up, and a value that the tool of that step returns.
 func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID string) (tool string, ok bool)) error {
-	found, broken, err := c.planned(name, a, earlier)
-	if err == nil {
-		err = problems(found)
-	}
-	if err == nil && broken != nil {
-		err = errors.New(explain.FailedCall(language.English, broken.Problem, broken.Args...))
-	}
-	return err
-}
-
-// planned returns what CheckPlanned finds: what the schema says of values or, if that says nothing, the first limit or
-// constraint that they break.
-func (c *Catalog) planned(name string, a Arguments, earlier func(stepID string) (tool string, ok bool)) (
-	found []schema.Problem, broken *explain.CallError, err error) {
 	input, err := c.input(name)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	refs := a.Refs()
 	for _, r := range refs {
 		from, ok := earlier(r.Path.StepID)
 		if !ok {
-			return nil, nil, fmt.Errorf("argument %s: %s is no earlier step", dotted(r.At), r.Path.StepID)
+			return fmt.Errorf("argument %s: %s is no earlier step", dotted(r.At), r.Path.StepID)
 		}
 		if err := c.returns(from, r.Path); err != nil {
-			return nil, nil, fmt.Errorf("argument %s: %w", dotted(r.At), err)
+			return fmt.Errorf("argument %s: %w", dotted(r.At), err)
 		}
 	}
-	found = slices.DeleteFunc(input.Check(any(a.members)), func(p schema.Problem) bool {
+	found := slices.DeleteFunc(input.Check(any(a.members)), func(p schema.Problem) bool {
 		return slices.ContainsFunc(refs, func(r Ref) bool {
 			return len(p.Path) >= len(r.At) && slices.Equal(p.Path[:len(r.At)], r.At)
 		})
 	})
-	if spec, _ := c.Lookup(name); len(found) == 0 {
-		broken = spec.broken(a.members, true)
+	if err := problems(found); err != nil {
+		return err
 	}
-	return found, broken, nil
+	spec, _ := c.Lookup(name)
+	return worded(spec.broken(a.members, true))
+}
+
+// worded returns a refusal in words for a model.
+func worded(e *explain.CallError) error {
+	if e == nil {
+		return nil
+	}
+	return errors.New(explain.FailedCall(language.English, e.Problem, e.Args...))
 }
 
 // returns refuses a path that a tool's output schema excludes. Where the schema says nothing, any path is possible.

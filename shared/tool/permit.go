@@ -92,7 +92,7 @@ func (c *Catalog) Permit(name, version string, access aggregate.Access, p tenanc
 	}
 	var known bool
 	t.Spec, known = t.Catalog.Lookup(name)
-	if !known || !t.Spec.Approved(version) || t.Spec.Access != access {
+	if !known || t.Spec.Version() != version || t.Spec.Access != access {
 		return t, ErrOther
 	}
 	if t.Spec.Bounds, err = p.Bounds(t.Spec.Knows()); err != nil {
@@ -123,10 +123,7 @@ func (c *Catalog) Literal(name string, raw aggregate.JSON) (Arguments, Resolved,
 		return a, r, err
 	}
 	spec, _ := c.Lookup(name)
-	if broken := spec.Hold(r); broken != nil {
-		return a, r, errors.New(explain.FailedCall(language.English, broken.Problem, broken.Args...))
-	}
-	return a, r, nil
+	return a, r, worded(spec.Hold(r))
 }
 
 // MaxPinned is the longest time that a call of an MCP server's tool may take.

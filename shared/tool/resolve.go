@@ -61,12 +61,6 @@ func (a Arguments) Refs() []Ref {
 	return refs
 }
 
-// Text returns an argument that is a text, and an empty text for any other.
-func (a Arguments) Text(name string) string {
-	text, _ := a.members[name].(string)
-	return text
-}
-
 // JSON returns the planned arguments with sorted names and without insignificant space.
 func (a Arguments) JSON() (aggregate.JSON, error) {
 	b, err := Written(a.members)

@@ -42,7 +42,7 @@ type Employees struct {
 // today. If a department's name or code is given, the list has the people who belonged then to that department and to
 // those below it, or else to the whole company. activeOnly omits people who were not employed then.
 func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department, asOf string) (Employees, error) {
-	then, err := c.asOf("list_employees", asOf)
+	then, err := c.asOf(asOf)
 	if err != nil {
 		return Employees{}, err
 	}
@@ -56,12 +56,11 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department,
 		if err != nil {
 			return Employees{}, err
 		}
-		known := false
-		if members, known, err = c.members(ctx, company, all, []string{department}, then); err != nil {
-			return Employees{}, err
-		}
-		if !known {
+		if len(below(all, []string{department})) == 0 {
 			return Employees{}, unknown(department, all)
+		}
+		if members, err = c.members(ctx, company, all, []string{department}, then); err != nil {
+			return Employees{}, err
 		}
 	}
 	out := Employees{Employees: []Employee{}}
@@ -137,15 +136,9 @@ type Departments struct {
 	Departments []Department `json:"departments"`
 }
 
-// ListDepartments lists departments in freee's order: today's, or those that people belonged to on the day or in the
-// month asOf, with those above them, because freee has no list of a past day's. If a name or code is given, the list
-// has that department and
+// ListDepartments lists departments in freee's order. If a name or code is given, the list has that department and
 // those below it, or else all of the company's. If a constraint lists departments, Above names only those.
-func (c *Client) ListDepartments(ctx context.Context, department, asOf string, listed []string) (Departments, error) {
-	then, err := c.asOf("list_departments", asOf)
-	if err != nil {
-		return Departments{}, err
-	}
+func (c *Client) ListDepartments(ctx context.Context, department string, listed []string) (Departments, error) {
 	company, err := c.company(ctx)
 	if err != nil {
 		return Departments{}, err
@@ -153,11 +146,6 @@ func (c *Client) ListDepartments(ctx context.Context, department, asOf string, l
 	all, err := c.departments(ctx, company)
 	if err != nil {
 		return Departments{}, err
-	}
-	if asOf != "" {
-		if all, err = c.peopled(ctx, company, all, then); err != nil {
-			return Departments{}, err
-		}
 	}
 	within := below(all, []string{department})
 	if department != "" && len(within) == 0 {
@@ -237,7 +225,7 @@ func (c *Client) confined(ctx context.Context, company int64, employees []Employ
 	if err != nil {
 		return err
 	}
-	ids, _, err := c.members(ctx, company, all, departments, p)
+	ids, err := c.members(ctx, company, all, departments, p)
 	if err != nil {
 		return err
 	}

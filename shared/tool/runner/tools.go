@@ -59,14 +59,11 @@ func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
 }
 
 func (r *Runner) listDepartments(ctx context.Context, c tool.Call) (any, error) {
-	var in struct {
-		Department string
-		AsOf       string `json:"as_of"`
-	}
+	var in struct{ Department string }
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	return r.freee(c).ListDepartments(ctx, in.Department, in.AsOf, c.Bounds.Departments)
+	return r.freee(c).ListDepartments(ctx, in.Department, c.Bounds.Departments)
 }
 
 func (r *Runner) listPositions(ctx context.Context, c tool.Call) (any, error) {
