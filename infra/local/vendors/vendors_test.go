@@ -1,6 +1,7 @@
 package vendors_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -337,11 +338,12 @@ func TestThePageOfAPullRequest(t *testing.T) {
 		defer res.Body.Close()
 		return res.StatusCode, string(expect.Value(io.ReadAll(res.Body))(t))
 	}
-	demo.Commit("ringi/S/A", "x", map[string]vendors.File{"a.txt": {Content: "<b>\n"}}, time.Now())
+	commit := demo.Commit("ringi/S/A", "x", map[string]vendors.File{"a.txt": {Content: "<b>\n"}}, time.Now())
 	app := expect.Value(client.NewApp(vendors.AppID, vendors.Installation, v.GitHub.Key()))(t)
 	c := client.Config{Base: server.URL + vendors.GitHubPath, HTTP: wire.NewHTTP(), Now: time.Now}
-	expect.Value(c.Open(app, demo.Owner+"/"+demo.Name, demo.ID, client.Pushes()).OpenPull(t.Context(), "<Title>", "why",
-		"ringi/S/A", "main"))(t)
+	expect.Value(c.Open(app, demo.Owner+"/"+demo.Name, demo.ID, client.Pushes()).Carry(t.Context(),
+		client.Order{RepositoryID: demo.ID, Branch: "ringi/S/A", Into: "main", Title: "<Title>", Body: "why"},
+		client.Step{Commit: commit, Branch: true}, func(context.Context, client.Step) error { return nil }))(t)
 	status, text := page("ringi-demo/shop/pull/1")
 	expect.That(t, status == 200 && strings.Contains(text, "only in memory") && strings.Contains(text, "&#43;&lt;b&gt;") &&
 		strings.Contains(text, "&lt;Title&gt; #1"), "%d %s", status, text)

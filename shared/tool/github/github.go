@@ -154,8 +154,8 @@ func (c *Client) odd(format string, args ...any) error {
 	return explain.Fail(explain.ProblemBadAnswer, fmt.Errorf(format, args...), explain.GitHub)
 }
 
-// TreeOf returns the tree of a commit.
-func (c *Client) TreeOf(ctx context.Context, commit string) (sha string, err error) {
+// treeOf returns the tree of a commit.
+func (c *Client) treeOf(ctx context.Context, commit string) (sha string, err error) {
 	var out struct {
 		Tree object `json:"tree"`
 	}
@@ -175,8 +175,8 @@ type Entry struct {
 // ErrTruncated says that a repository has more entries than GitHub lists.
 var ErrTruncated = errors.New("the tree has more entries than GitHub lists at once")
 
-// Tree returns the entries of a tree and all trees below it, without folders.
-func (c *Client) Tree(ctx context.Context, sha string) ([]Entry, error) {
+// tree returns the entries of a tree and all trees below it, without folders.
+func (c *Client) tree(ctx context.Context, sha string) ([]Entry, error) {
 	var out struct {
 		Truncated bool    `json:"truncated"`
 		Tree      []Entry `json:"tree"`
@@ -200,8 +200,8 @@ func (c *Client) Tree(ctx context.Context, sha string) ([]Entry, error) {
 	return list, nil
 }
 
-// Blob returns the content of a file.
-func (c *Client) Blob(ctx context.Context, sha string) ([]byte, error) {
+// blob returns the content of a file.
+func (c *Client) blob(ctx context.Context, sha string) ([]byte, error) {
 	var out struct {
 		Content  string `json:"content"`
 		Encoding string `json:"encoding"`
@@ -237,79 +237,47 @@ const MaxArchive = 512 << 20
 // archiveHosts are the hosts that GitHub's API may redirect to for an archive. Other servers must serve it themselves.
 var archiveHosts = map[string]string{"api.github.com": "codeload.github.com"}
 
+// errElsewhere says that an archive is said to be on a host that may not have it.
+var errElsewhere = errors.New("an archive is said to be on another host")
+
 // Archive returns the files of a commit as a compressed archive, at most MaxArchive bytes of it. GitHub answers with an
-// address on another host. That address contains a token of its own: it gets no header of ours, and appears in no
-// error.
+// address on another host. That address contains a token of its own: it gets no token of ours, and appears in no error.
 func (c *Client) Archive(ctx context.Context, commit string) (io.ReadCloser, error) {
 	token, err := c.wire.Tokens.Token(ctx)
 	if err != nil {
 		return nil, err
 	}
-	res, err := c.get(ctx, c.base+c.path("/tarball/%s", commit), token)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+c.path("/tarball/%s", commit), nil)
 	if err != nil {
-		return nil, err
+		return nil, explain.Fail(explain.ProblemInternal, err, explain.GitHub)
 	}
-	if res.StatusCode == http.StatusOK {
-		return bounded{io.LimitReader(res.Body, MaxArchive), res.Body}, nil
+	r.Header.Set("Authorization", "Bearer "+token)
+	follows := *c.http.Reads
+	follows.CheckRedirect = func(to *http.Request, before []*http.Request) error {
+		to.Header = http.Header{}
+		if host := cmp.Or(archiveHosts[r.URL.Host], r.URL.Host); len(before) > 1 || to.URL.Scheme != r.URL.Scheme ||
+			!strings.EqualFold(to.URL.Host, host) || to.URL.User != nil {
+			return errElsewhere
+		}
+		return nil
 	}
-	res.Body.Close()
-	if res.StatusCode != http.StatusFound {
-		return nil, wire.Refused(explain.GitHub, res.StatusCode, res.Header, "")
-	}
-	to, err := c.archiveAddress(res.Header.Get("Location"))
-	if err != nil {
-		return nil, err
-	}
-	if res, err = c.get(ctx, to, ""); err != nil {
-		return nil, err
-	}
-	if res.StatusCode != http.StatusOK {
-		res.Body.Close()
-		return nil, wire.Refused(explain.GitHub, res.StatusCode, res.Header, "")
-	}
-	return bounded{io.LimitReader(res.Body, MaxArchive), res.Body}, nil
-}
-
-type bounded struct {
-	io.Reader
-	io.Closer
-}
-
-// get makes a read that follows no redirect.
-func (c *Client) get(ctx context.Context, address, token string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, explain.Fail(explain.ProblemInternal, errors.New("an address of an archive can't be read"),
-			explain.GitHub)
-	}
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	res, err := c.http.Reads.Do(r)
-	if err != nil {
+	res, err := follows.Do(r)
+	switch {
+	case errors.Is(err, errElsewhere):
+		return nil, c.odd("%w", errElsewhere)
+	case err != nil:
 		e := wire.Broken(explain.GitHub, err)
 		e.Outcome = explain.CallFailed
 		return nil, e
+	case res.StatusCode == http.StatusOK:
+		return struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, MaxArchive), res.Body}, nil
 	}
-	return res, nil
-}
-
-// archiveAddress checks where an archive is said to be.
-func (c *Client) archiveAddress(location string) (string, error) {
-	base, ours := url.Parse(c.base)
-	if ours != nil || location == "" {
-		return "", c.odd("an archive has no address")
+	res.Body.Close()
+	if res.StatusCode == http.StatusFound {
+		return nil, c.odd("an archive has no address")
 	}
-	to, err := base.Parse(location) // it may be relative
-	if err != nil {
-		return "", c.odd("an archive has no address")
-	}
-	host := base.Host
-	if other, ok := archiveHosts[host]; ok {
-		host = other
-	}
-	if to.Scheme != base.Scheme || !strings.EqualFold(to.Host, host) || to.User != nil {
-		return "", c.odd("an archive is said to be on another host than %s", host)
-	}
-	return to.String(), nil
+	return nil, wire.Refused(explain.GitHub, res.StatusCode, res.Header, "")
 }

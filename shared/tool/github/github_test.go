@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/github"
@@ -87,14 +86,6 @@ func TestACommitIsFound(t *testing.T) {
 	}
 	_, err := c.Resolve(ctx, "heads/none")
 	expect.Is(t, problem(err), explain.ProblemNotFound)
-	tree := expect.Value(c.TreeOf(ctx, w.first))(t)
-	list := expect.Value(c.Tree(ctx, tree))(t)
-	var paths []string
-	for _, e := range list {
-		paths = append(paths, e.Mode+" "+e.Path)
-		expect.Value(c.Blob(ctx, e.SHA))(t)
-	}
-	expect.Same(t, []string{"100644 main.py", "100644 old.py", "100755 run.sh", "100644 untouched.bin"}, paths)
 }
 
 // The archive's address is on the host that the API may name, and gets no token of ours.
@@ -121,41 +112,13 @@ func TestAnArchiveIsReadWhereItIs(t *testing.T) {
 	}
 }
 
-func TestAPullRequestIsOpened(t *testing.T) {
-	w := newWorld(t)
-	ctx, c := t.Context(), w.open(t, github.Pushes())
-	content := "print(2)\n"
-	base := expect.Value(c.TreeOf(ctx, w.first))(t)
-	tree := expect.Value(c.MakeTree(ctx, base, []github.Change{
-		{Path: "main.py", Mode: files.ModeFile, Content: &content}, {Path: "old.py", Mode: files.ModeFile},
-		{Path: "new/x.py", Mode: files.ModeFile, Content: new("")},
-	}))(t)
-	order := github.Commit{Message: "Change", Tree: tree, Parent: w.first, Name: "ringi",
-		Email: "ringi@example.com", At: at}
-	commit := expect.Value(c.MakeCommit(ctx, order))(t)
-	expect.Is(t, expect.Value(c.MakeCommit(ctx, order))(t), commit, "the same commit again")
-	expect.Is(t, expect.Value(c.Branch(ctx, "ringi/1/2"))(t), "", "before it is made")
-	expect.NoError(t, c.MakeBranch(ctx, "ringi/1/2", commit))
-	expect.Is(t, problem(c.MakeBranch(ctx, "ringi/1/2", commit)), explain.ProblemRejected, "a second time")
-	expect.Is(t, expect.Value(c.Branch(ctx, "ringi/1/2"))(t), commit)
-	expect.Same(t, map[string]string{
-		"main.py": "100644 print(2)\n", "new/x.py": "100644 ", "run.sh": "100755 true\n", "untouched.bin": "100644 \x00\x01",
-	}, w.repo.Files(commit))
-	made := expect.Value(c.OpenPull(ctx, "Mend", "why", "ringi/1/2", "main"))(t)
-	expect.That(t, made.Number == 1 && made.Draft && made.Head.SHA == commit, "%+v", made)
-	_, err := c.OpenPull(ctx, "Mend", "why", "ringi/1/2", "main")
-	expect.Is(t, problem(err), explain.ProblemRejected, "a second time")
-	found := expect.Value(c.Pulls(ctx, "ringi/1/2"))(t)
-	expect.That(t, len(found) == 1 && found[0] == made, "%+v", found)
-}
-
 // A token is good for one repository and what it is made for.
 func TestTokensAreNarrow(t *testing.T) {
 	w := newWorld(t)
 	other := w.Add("acme", "other")
 	other.Commit("main", "first", nil, at)
 	ctx := t.Context()
-	_, err := w.open(t, github.Reads()).MakeTree(ctx, "", nil)
+	_, err := w.open(t, github.Reads()).Carry(ctx, w.order(t), github.Step{}, nil)
 	expect.Is(t, problem(err), explain.ProblemDenied, "a write with a token for reading")
 	_, err = w.config().Open(w.app(t), "acme/other", w.repo.ID, github.Reads()).Repository(ctx)
 	expect.Is(t, problem(err), explain.ProblemNotFound, "another repository")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -80,7 +79,7 @@ func (c *Client) Look(ctx context.Context, id int64, branch, commit string) (Ste
 	case n > 0:
 		return Step{Commit: commit, Branch: true, Number: n}, nil
 	}
-	is, err := c.Branch(ctx, branch)
+	is, err := c.branchAt(ctx, branch)
 	if err == nil && is != "" && is != commit {
 		err = ErrTaken
 	}
@@ -99,11 +98,11 @@ func (c *Client) is(ctx context.Context, id int64) error {
 
 // commit makes the tree and the commit. GitHub's tree is compared before the commit is made.
 func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
-	base, err := c.TreeOf(ctx, o.Base)
+	base, err := c.treeOf(ctx, o.Base)
 	if err != nil {
 		return err
 	}
-	entries, err := c.Tree(ctx, base)
+	entries, err := c.tree(ctx, base)
 	if err != nil {
 		return err
 	}
@@ -120,23 +119,55 @@ func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
 	if err != nil {
 		return err
 	}
-	tree, err := c.MakeTree(ctx, base, changes)
+	var tree object
+	err = c.make(ctx, "/git/trees", map[string]any{"base_tree": base, "tree": changes}, &tree)
+	if err != nil {
+		return unseen(err)
+	}
+	if _, err := c.hash(tree.SHA); err != nil {
+		return err
+	}
+	got, err := c.tree(ctx, tree.SHA)
 	if err != nil {
 		return err
 	}
-	made, err := c.Tree(ctx, tree)
-	if err != nil {
-		return err
+	for _, e := range got {
+		if want[e.Path] != (Entry{Mode: e.Mode, SHA: e.SHA}) {
+			return ErrTree
+		}
 	}
-	got := map[string]Entry{}
-	for _, e := range made {
-		got[e.Path] = Entry{Mode: e.Mode, SHA: e.SHA}
-	}
-	if !maps.Equal(want, got) || len(got) != len(made) {
+	if len(got) != len(want) {
 		return ErrTree
 	}
-	at.Commit, err = c.MakeCommit(ctx, Commit{Message: o.Message, Tree: tree, Parent: o.Base, Name: committer,
-		Email: committerEmail, At: o.At.Truncate(time.Second)})
+	var made struct {
+		SHA     string   `json:"sha"`
+		Tree    object   `json:"tree"`
+		Parents []object `json:"parents"`
+	}
+	by := map[string]string{"name": committer, "email": committerEmail,
+		"date": o.At.UTC().Truncate(time.Second).Format(time.RFC3339)}
+	err = c.make(ctx, "/git/commits", map[string]any{"message": o.Message, "tree": tree.SHA, "parents": []string{o.Base},
+		"author": by, "committer": by}, &made)
+	if err != nil {
+		return unseen(err)
+	}
+	if made.Tree.SHA != tree.SHA || len(made.Parents) != 1 || made.Parents[0].SHA != o.Base {
+		return c.odd("the commit has another tree or another parent")
+	}
+	at.Commit, err = c.hash(made.SHA)
+	return err
+}
+
+// make posts what is to be made in the repository.
+func (c *Client) make(ctx context.Context, path string, in, out any) error {
+	return c.wire.Write(ctx, http.MethodPost, c.path("%s", path), in, out)
+}
+
+// unseen returns the error of a call that made nothing that anybody can see before a ref leads to it.
+func unseen(err error) error {
+	if e, ok := errors.AsType[*explain.CallError](err); ok {
+		e.Outcome = explain.CallFailed
+	}
 	return err
 }
 
@@ -145,18 +176,24 @@ func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
 const committer, committerEmail = "ringi", "ringi@noreply.invalid"
 
 // apply returns what GitHub is to make of the files that change, each made of the commit's own bytes, and makes the
-// same of the entries. Content that stays is named by its hash, and need not be text.
+// same of the entries. Content that stays is named by its hash, and need not be text. A file with a hash of null is
+// deleted.
 func (c *Client) apply(ctx context.Context, changes []files.Change, entries map[string]Entry) (
-	list []Change, err error) {
+	list []map[string]any, err error) {
 	for _, x := range changes {
-		was := []byte(nil)
+		e := entries[x.Path]
+		made := map[string]any{"path": x.Path, "mode": e.Mode, "type": "blob"}
+		list = append(list, made)
+		if x.Is != nil {
+			e.Mode, made["mode"] = x.Is.Mode, x.Is.Mode
+		}
 		if x.Was != nil && x.Is != nil && x.Was.SHA256 == x.Is.SHA256 {
-			entry := Entry{Mode: x.Is.Mode, SHA: entries[x.Path].SHA}
-			list, entries[x.Path] = append(list, Change{Path: x.Path, Mode: entry.Mode, SHA: entry.SHA}), entry
+			made["sha"], entries[x.Path] = e.SHA, e
 			continue
 		}
+		var was []byte
 		if x.Was != nil {
-			if was, err = c.Blob(ctx, entries[x.Path].SHA); err != nil {
+			if was, err = c.blob(ctx, e.SHA); err != nil {
 				return nil, err
 			}
 		}
@@ -165,22 +202,20 @@ func (c *Client) apply(ctx context.Context, changes []files.Change, entries map[
 			return nil, err
 		}
 		if x.Is == nil {
-			list = append(list, Change{Path: x.Path, Mode: entries[x.Path].Mode})
+			made["sha"] = nil
 			delete(entries, x.Path)
 			continue
 		}
-		content := string(is)
-		list = append(list, Change{Path: x.Path, Mode: x.Is.Mode, Content: &content})
-		entries[x.Path] = Entry{Mode: x.Is.Mode, SHA: files.BlobSHA(is)}
+		made["content"], entries[x.Path] = string(is), Entry{Mode: e.Mode, SHA: files.BlobSHA(is)}
 	}
 	return list, nil
 }
 
 // branch makes the branch. One that leads to the commit was made by an earlier try.
 func (c *Client) branch(ctx context.Context, o Order, at *Step) error {
-	err := c.MakeBranch(ctx, o.Branch, at.Commit)
+	err := c.make(ctx, "/git/refs", map[string]string{"ref": "refs/heads/" + o.Branch, "sha": at.Commit}, new(ref))
 	if err != nil && found(err) {
-		is, read := c.Branch(ctx, o.Branch)
+		is, read := c.branchAt(ctx, o.Branch)
 		switch {
 		case read != nil:
 			err = uncertain(err, read)
@@ -196,7 +231,11 @@ func (c *Client) branch(ctx context.Context, o Order, at *Step) error {
 
 // pull opens the pull request. One of the branch and the commit was opened by an earlier try.
 func (c *Client) pull(ctx context.Context, o Order, at *Step) error {
-	p, err := c.OpenPull(ctx, o.Title, o.Body, o.Branch, o.Into)
+	var p struct {
+		Number int `json:"number"`
+	}
+	err := c.make(ctx, "/pulls", map[string]any{"title": o.Title, "body": o.Body, "head": o.Branch, "base": o.Into,
+		"draft": true, "maintainer_can_modify": false}, &p)
 	if err == nil && p.Number <= 0 {
 		err = &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemBadAnswer,
 			Args: []any{explain.GitHub}, Err: errors.New("a pull request without a number")}
@@ -216,9 +255,15 @@ func (c *Client) pull(ctx context.Context, o Order, at *Step) error {
 	return err
 }
 
-// pulled returns the number of the pull request of a branch at this commit, or 0.
+// pulled returns the number of the pull request, open or closed, of a branch at this commit, or 0.
 func (c *Client) pulled(ctx context.Context, branch, commit string) (int, error) {
-	list, err := c.Pulls(ctx, branch)
+	owner, _, _ := strings.Cut(c.name, "/")
+	var list []struct {
+		Number int    `json:"number"`
+		Head   object `json:"head"`
+	}
+	query := url.Values{"state": {"all"}, "head": {owner + ":" + branch}}
+	err := c.wire.Read(ctx, c.path("/pulls?%s", query.Encode()), &list)
 	for _, p := range list {
 		if p.Head.SHA == commit && p.Number > 0 {
 			return p.Number, err
@@ -244,91 +289,8 @@ func uncertain(err, read error) error {
 	return e
 }
 
-// Change is a file that a new tree has in place of the base's. Without Content and SHA the file is deleted.
-type Change struct {
-	Path    string
-	Mode    string // files.ModeFile or ModeExecutable
-	Content *string
-	SHA     string // of content that is there already
-}
-
-// change is a Change as GitHub reads it.
-type change struct {
-	Path    string  `json:"path"`
-	Mode    string  `json:"mode"`
-	Type    string  `json:"type"`
-	Content *string `json:"content"`
-}
-
-// named is a Change to content by its hash, which is null for a file that is deleted.
-type named struct {
-	Path string  `json:"path"`
-	Mode string  `json:"mode"`
-	Type string  `json:"type"`
-	SHA  *string `json:"sha"`
-}
-
-type made struct {
-	SHA string `json:"sha"`
-}
-
-// MakeTree makes a tree that is base with these changes. Nobody sees it until a ref leads to it.
-func (c *Client) MakeTree(ctx context.Context, base string, changes []Change) (sha string, err error) {
-	var list []any
-	for _, x := range changes {
-		switch {
-		case x.Content != nil:
-			list = append(list, change{Path: x.Path, Mode: x.Mode, Type: "blob", Content: x.Content})
-		case x.SHA != "":
-			list = append(list, named{Path: x.Path, Mode: x.Mode, Type: "blob", SHA: &x.SHA})
-		default:
-			list = append(list, named{Path: x.Path, Mode: x.Mode, Type: "blob"})
-		}
-	}
-	var out made
-	if err := c.wire.Write(ctx, http.MethodPost, c.path("/git/trees"), map[string]any{"base_tree": base, "tree": list},
-		&out); err != nil {
-		return "", unseen(err)
-	}
-	return c.hash(out.SHA)
-}
-
-// Commit is a commit to make.
-type Commit struct {
-	Message, Tree, Parent string
-	Name, Email           string // of its author and committer
-	At                    time.Time
-}
-
-// MakeCommit makes a commit. The same commit has the same hash; nobody sees it until a ref leads to it.
-func (c *Client) MakeCommit(ctx context.Context, x Commit) (sha string, err error) {
-	by := map[string]string{"name": x.Name, "email": x.Email, "date": x.At.UTC().Format(time.RFC3339)}
-	var out struct {
-		made
-		Tree    made   `json:"tree"`
-		Parents []made `json:"parents"`
-	}
-	if err := c.wire.Write(ctx, http.MethodPost, c.path("/git/commits"), map[string]any{
-		"message": x.Message, "tree": x.Tree, "parents": []string{x.Parent}, "author": by, "committer": by,
-	}, &out); err != nil {
-		return "", unseen(err)
-	}
-	if out.Tree.SHA != x.Tree || len(out.Parents) != 1 || out.Parents[0].SHA != x.Parent {
-		return "", c.odd("the commit has another tree or another parent")
-	}
-	return c.hash(out.SHA)
-}
-
-// unseen returns the error of a call that made nothing that anybody can see, whatever became of it.
-func unseen(err error) error {
-	if e, ok := errors.AsType[*explain.CallError](err); ok {
-		e.Outcome = explain.CallFailed
-	}
-	return err
-}
-
-// Branch returns the commit of a branch, or "" if there is no such branch.
-func (c *Client) Branch(ctx context.Context, name string) (sha string, err error) {
+// branchAt returns the commit of a branch, or "" if there is no such branch.
+func (c *Client) branchAt(ctx context.Context, name string) (sha string, err error) {
 	var at ref
 	err = c.wire.Read(ctx, c.path("/git/ref/heads/%s", name), &at)
 	if e, ok := errors.AsType[*explain.CallError](err); ok && e.Problem == explain.ProblemNotFound {
@@ -338,36 +300,4 @@ func (c *Client) Branch(ctx context.Context, name string) (sha string, err error
 		return "", err
 	}
 	return c.hash(at.Object.SHA)
-}
-
-// MakeBranch makes a branch. If it exists, GitHub refuses; Branch then says at which commit it is.
-func (c *Client) MakeBranch(ctx context.Context, name, commit string) error {
-	return c.wire.Write(ctx, http.MethodPost, c.path("/git/refs"),
-		map[string]string{"ref": "refs/heads/" + name, "sha": commit},
-		new(ref))
-}
-
-// Pull is a pull request.
-type Pull struct {
-	Number int    `json:"number"`
-	URL    string `json:"html_url"`
-	Draft  bool   `json:"draft"`
-	State  string `json:"state"`
-	Head   struct {
-		SHA string `json:"sha"`
-	} `json:"head"`
-}
-
-// OpenPull opens a draft pull request from a branch to another.
-func (c *Client) OpenPull(ctx context.Context, title, body, head, base string) (p Pull, err error) {
-	return p, c.wire.Write(ctx, http.MethodPost, c.path("/pulls"), map[string]any{
-		"title": title, "body": body, "head": head, "base": base, "draft": true, "maintainer_can_modify": false,
-	}, &p)
-}
-
-// Pulls returns the pull requests, open or closed, that come from a branch.
-func (c *Client) Pulls(ctx context.Context, head string) (list []Pull, err error) {
-	owner, _, _ := strings.Cut(c.name, "/")
-	query := url.Values{"state": {"all"}, "head": {owner + ":" + head}}
-	return list, c.wire.Read(ctx, c.path("/pulls?%s", query.Encode()), &list)
 }
