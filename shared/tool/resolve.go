@@ -112,19 +112,13 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 	return Resolved{text: text, members: v.(map[string]any), nulls: nulls}, nil
 }
 
-// mostResolved is the most that values of earlier results may take as arguments, in bytes: their check copies them.
-const mostResolved = 56 << 20
-
-// values returns the values that are referred to, by their paths. It decodes one result after the other, and keeps
-// texts
-// until it knows that all values, as often as they are referred to, are small enough: decoded, they take many times
-// their size.
+// values returns the values that are referred to, by their paths. It decodes one result after the other.
 func (a Arguments) values(results func(stepID string) (json.RawMessage, error)) (map[string]any, error) {
-	of, texts := map[string][]Path{}, map[string]json.RawMessage{}
+	of := map[string][]Path{}
 	for _, r := range a.Refs() {
 		of[r.Path.StepID] = append(of[r.Path.StepID], r.Path)
 	}
-	size, weight := 0, 0
+	values, size := map[string]any{}, 0
 	for _, step := range slices.Sorted(maps.Keys(of)) {
 		text, err := results(step)
 		if err != nil {
@@ -135,28 +129,18 @@ func (a Arguments) values(results func(stepID string) (json.RawMessage, error)) 
 			return nil, fmt.Errorf("$ref %s: the result is %w", of[step][0], err)
 		}
 		for _, p := range of[step] {
-			text, known := texts[p.String()]
-			if !known {
-				value, err := p.in(result)
-				if err != nil {
-					return nil, err
-				}
-				if text, err = Written(value); err != nil {
-					return nil, fmt.Errorf("$ref %s: %w", p, err)
-				}
-				texts[p.String()] = text
+			value, err := p.in(result)
+			if err != nil {
+				return nil, err
 			}
-			size, weight = size+len(text), weight+schema.Weight(text)
-			if size > MaxResolved || weight > mostResolved {
-				return nil, fmt.Errorf("resolved arguments are over %d bytes, or have too many values", MaxResolved)
+			text, err := Written(value)
+			if err != nil {
+				return nil, fmt.Errorf("$ref %s: %w", p, err)
 			}
-		}
-	}
-	values := map[string]any{}
-	for path, text := range texts {
-		var err error
-		if values[path], err = schema.Decode(text); err != nil {
-			return nil, fmt.Errorf("$ref %s: %w", path, err)
+			if size += len(text); size > MaxResolved {
+				return nil, fmt.Errorf("resolved arguments are over %d bytes", MaxResolved)
+			}
+			values[p.String()] = value
 		}
 	}
 	return values, nil
@@ -207,7 +191,7 @@ func walk(v any, at []string, replace func(p Path, at []string) (any, error)) (a
 const (
 	MaxPath      = 200     // characters
 	MaxArguments = 16_384  // bytes, as planned
-	MaxResolved  = 4 << 20 // bytes, with references replaced
+	MaxResolved  = 1 << 20 // bytes, with references replaced; decoded, they take many times their size
 	maxDepth     = 32
 	maxNested    = 10_000 // with references replaced; the limit of encoding/json
 )

@@ -27,6 +27,7 @@ func results(t testing.TB) func(string) (json.RawMessage, error) {
 			"step-2": `{"$ref":"step-1.result.count"}`,
 			"step-3": `[[1],[2,3]]`,
 			"step-4": `not JSON`,
+			"step-6": `{"a":"` + strings.Repeat("a", tool.MaxResolved/2) + `"}`,
 			"step-5": strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000),
 		}[id]
 		if !ok {
@@ -121,6 +122,8 @@ func TestResolveRefuses(t *testing.T) {
 		"two values":            {`{}{}`, "arguments: not one JSON value"},
 		"too deep":              {deep, "nested deeper than 32"},
 		"a result that is deep": {`{"x":{"$ref":"step-5.result"}}`, "nested deeper than 10000"},
+		"results over 1 MiB": {`{"x":{"$ref":"step-6.result"},"y":{"$ref":"step-6.result.a"}}`,
+			"resolved arguments are over 1048576 bytes"},
 		"arguments over 16 KiB": {`{"x":"` + strings.Repeat("a", tool.MaxArguments) + `"}`, "the limit is 16384"},
 	} {
 		t.Run(name, func(t *testing.T) {

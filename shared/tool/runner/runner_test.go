@@ -248,26 +248,3 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 	expect.That(t, w.called.all() == 0 && w.vendors.Calls("list_employees") == 0 &&
 		w.vendors.Calls("write_rows_to_google_sheet") == 0, "calls went out: %d of Slack", w.called.all())
 }
-
-func TestNotConnected(t *testing.T) {
-	w := newWorld(t)
-	delete(w.tokens, "freee")
-	if e := w.refuse(t, "list_employees", listArgs); e.Problem != explain.ProblemNotConnected ||
-		!strings.Contains(e.Detail, "freee HR isn't connected") {
-		t.Error(e)
-	}
-	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: given(sheetArgs),
-		Locale: "ja"})
-	var e *explain.CallError
-	expect.That(t, errors.As(err, &e) && e.Problem == explain.ProblemNotConnected &&
-		strings.Contains(e.Detail, "に接続されていません"), "another tenant: %v", err)
-}
-
-func TestRevokedToken(t *testing.T) {
-	w := newWorld(t)
-	w.tokens["freee"], w.tokens["google"] = "old", "old"
-	for name, args := range map[string]string{"list_employees": listArgs, "write_rows_to_google_sheet": sheetArgs} {
-		e := w.refuse(t, name, args)
-		expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemUnauthorized, "%s: %v", name, e)
-	}
-}

@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// EventType identifies the metadata of messages that steps send.
+	// DMEvent is the metadata of messages that steps send.
 	DMEvent = "ringi_dm"
-	// pages and pageSize limit how many messages a repeated call searches for its own.
+	// dmPages and dmPageSize limit how many messages a repeated call searches for its own.
 	dmPages    = 5
 	dmPageSize = 200
 	// answerTime is the time reserved for the next attempt after a wait.
 	answerTime = 5 * time.Second
 )
 
-// Client acts as the bot of one workspace.
+// DM acts as the bot of one workspace.
 type DM struct{ reads, writes *slack.Client }
 
 // NewDM makes a client. base is the Web API's address and ends with a slash.
@@ -47,8 +47,8 @@ type Detail struct {
 	Value any    `json:"value"`
 }
 
-// Message is the message to send, which is shown with the very characters that it has here, and the line below it.
-// DirectMessage is a user id or an e-mail address.
+// DirectMessage is the message to send, which is shown with the very characters that it has here, and the line below
+// it. Recipient is a user id or an e-mail address.
 type DirectMessage struct {
 	Recipient string   `json:"recipient"`
 	Text      string   `json:"text"`
@@ -215,7 +215,7 @@ func (m DirectMessage) text() string {
 
 var userForm = regexp.MustCompile(`^[UW][A-Z0-9]{2,40}$`)
 
-// Below returns the line that says for whom a message is sent: who asked for it, and all who approved it, unless nobody
+// BelowDM returns the line that says for whom a message is sent: who asked for it, and all who approved it, unless nobody
 // was asked to. It is empty if nobody is known to have asked. The card on which people approve shows this line.
 func BelowDM(locale, asked string, stamped []string) string {
 	if !userForm.MatchString(asked) {

@@ -49,7 +49,7 @@ func Compile(name, text string) (*Schema, error) {
 
 // Decode reads exactly one JSON value. Numbers keep their notation.
 func Decode(text []byte) (any, error) {
-	if Weight(text) > mostDecoded {
+	if weight(text) > mostDecoded {
 		return nil, ErrTooMany
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -78,8 +78,8 @@ const (
 var ErrTooMany = fmt.Errorf("too large to be read: it has over %d objects or %d values", mostDecoded/objectTakes,
 	mostDecoded/valueTakes)
 
-// Weight returns about how many bytes the text's values take when they are decoded.
-func Weight(text []byte) (n int) {
+// weight returns about how many bytes the text's values take when they are decoded.
+func weight(text []byte) (n int) {
 	quoted := false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
