@@ -144,8 +144,8 @@ func text(s *string) string {
 	return *s
 }
 
-// members returns the ids of employees who belonged on the first or the last day of the period to departments with these
-// names or codes, or to any below them. freee answers for one day only.
+// members returns the ids of employees who belonged on the first or the last day of the period to departments with
+// these names or codes, or to any below them. freee answers for one day only.
 func (c *Client) members(ctx context.Context, company int64, all []group, names []string, p period) (map[int64]bool,
 	error) {
 	within, ids := below(all, names), map[int64]bool{}

@@ -107,8 +107,8 @@ func beside(structured json.RawMessage, parts []part) (any, error) {
 	return json.RawMessage(slices.Concat(added[:len(added)-1], rest)), nil
 }
 
-// held are the texts of a declared result, as they are, and the values in its two outer levels: servers repeat all of it
-// as a text, or each item of its list.
+// held are the texts of a declared result, as they are, and the values in its two outer levels: servers repeat all of
+// it as a text, or each item of its list.
 func held(structured json.RawMessage) map[string]bool {
 	has := map[string]bool{}
 	var note func(v any, depth int)

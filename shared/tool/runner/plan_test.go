@@ -93,8 +93,8 @@ func TestEveryToolIsTried(t *testing.T) {
 		})
 	}
 	for _, f := range expect.Value(catalog.Files())(t) {
-		expect.That(t, tried[f.Name] || f.Demo != nil || f.Sourced || f.Name == catalog.Decide, "no request is planned with %s: "+
-			"write a demo into its file, or teach the demo one and add it to requests", f.Name) // the next test runs demos
+		expect.That(t, tried[f.Name] || f.Demo != nil || f.Sourced || f.Name == catalog.Decide, "no request is planned with "+
+			"%s: write a demo into its file, or teach the demo one and add it to requests", f.Name) // the next test runs demos
 	}
 }
 

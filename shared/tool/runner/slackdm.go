@@ -215,8 +215,8 @@ func (m DirectMessage) text() string {
 
 var userForm = regexp.MustCompile(`^[UW][A-Z0-9]{2,40}$`)
 
-// BelowDM returns the line that says for whom a message is sent: who asked for it, and all who approved it, unless nobody
-// was asked to. It is empty if nobody is known to have asked. The card on which people approve shows this line.
+// BelowDM returns the line that says for whom a message is sent: who asked for it, and all who approved it, unless
+// nobody was asked to. It is empty if nobody is known to have asked. The card on which people approve shows this line.
 func BelowDM(locale, asked string, stamped []string) string {
 	if !userForm.MatchString(asked) {
 		return ""

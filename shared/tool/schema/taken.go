@@ -8,10 +8,10 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Taken reports whether every vendor of models takes a tool's schema, as Inline returns it. For one schema that a vendor
-// refuses it refuses the whole request: Anthropic for other names in properties, OpenAI for patterns that look around
-// and arrays without items, both for conditions at the top, and Gemini for lists of values that are no texts, objects of
-// nothing, and what is required and no property.
+// Taken reports whether every vendor of models takes a tool's schema, as Inline returns it. For one schema that a
+// vendor refuses it refuses the whole request: Anthropic for other names in properties, OpenAI for patterns that look
+// around and arrays without items, both for conditions at the top, and Gemini for lists of values that are no texts,
+// objects of nothing, and what is required and no property.
 func Taken(text []byte) bool {
 	var top map[string]any
 	if json.Unmarshal(text, &top) != nil {
