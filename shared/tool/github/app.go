@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -86,13 +85,11 @@ func Pushes() Permissions {
 	return Permissions{"contents": "write", "pull_requests": "write"}
 }
 
-// minted is the token of one installation for one repository. It is made when it is first needed and kept in memory.
+// minted are the tokens of one installation for one repository.
 type minted struct {
 	app   *wire.Client
 	path  string
 	order any
-	mu    sync.Mutex
-	token string
 }
 
 // asApp are the App's own tokens, with which only installation tokens are made.
@@ -103,37 +100,15 @@ type asApp struct {
 
 func (a asApp) Token(context.Context) (string, error) { return a.jwt(a.now()) }
 
-func (a asApp) Renew(context.Context, string) (string, error) {
-	return "", explain.Fail(explain.ProblemUnauthorized, nil, explain.GitHub)
-}
+// Renew returns a token for a clock that went on. One that is refused twice stays refused.
+func (a asApp) Renew(context.Context, string) (string, error) { return a.jwt(a.now()) }
 
 func (asApp) Refused(context.Context, string) {}
 
-func (m *minted) Token(ctx context.Context) (string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.token == "" {
-		return m.mint(ctx)
-	}
-	return m.token, nil
-}
-
-func (m *minted) Renew(ctx context.Context, refused string) (string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.token != refused {
-		return m.token, nil
-	}
-	return m.mint(ctx)
-}
-
-func (m *minted) Refused(context.Context, string) {}
-
-func (m *minted) mint(ctx context.Context) (string, error) {
+func (m minted) Token(ctx context.Context) (string, error) {
 	var out struct {
 		Token string `json:"token"`
 	}
-	m.token = ""
 	if err := m.app.Write(ctx, http.MethodPost, m.path, m.order, &out); err != nil {
 		if e, ok := errors.AsType[*explain.CallError](err); ok { // a token that nobody has changes nothing
 			e.Outcome = explain.CallFailed
@@ -143,6 +118,8 @@ func (m *minted) mint(ctx context.Context) (string, error) {
 	if out.Token == "" {
 		return "", explain.Fail(explain.ProblemBadAnswer, errors.New("no token"), explain.GitHub)
 	}
-	m.token = out.Token
-	return m.token, nil
+	return out.Token, nil
 }
+
+func (m minted) Renew(ctx context.Context, _ string) (string, error) { return m.Token(ctx) }
+func (m minted) Refused(context.Context, string)                     {}

@@ -59,7 +59,7 @@ func (c Config) Open(a App, name string, id int64, p Permissions) *Client {
 
 func (c Config) client(a App, name string, order any) *Client {
 	app := c.wire(asApp{a, c.Now})
-	tokens := &minted{app: app, path: "/app/installations/" + a.Installation + "/access_tokens", order: order}
+	tokens := minted{app: app, path: "/app/installations/" + a.Installation + "/access_tokens", order: order}
 	return &Client{wire: c.wire(tokens), http: c.HTTP, base: c.Base, name: name}
 }
 
@@ -243,7 +243,7 @@ var errElsewhere = errors.New("an archive is said to be on another host")
 // Archive returns the files of a commit as a compressed archive, at most MaxArchive bytes of it. GitHub answers with an
 // address on another host. That address contains a token of its own: it gets no token of ours, and appears in no error.
 func (c *Client) Archive(ctx context.Context, commit string) (io.ReadCloser, error) {
-	token, err := c.wire.Tokens.Token(ctx)
+	token, err := c.wire.Token(ctx, "")
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -185,60 +184,37 @@ func badArguments(name string, err error) *explain.CallError {
 		err.Error())
 }
 
-// tokens are the credentials of one tool call, read once for all its requests.
+// tokens are the credentials of one tool call.
 type tokens struct {
 	runner   *Runner
 	call     tool.Call
 	provider explain.Provider
-
-	mu     sync.Mutex
-	token  string
-	failed error // why there is no token; no further request asks for one
-}
-
-func (r *Runner) tokens(c tool.Call, p explain.Provider) *tokens {
-	return &tokens{runner: r, call: c, provider: p}
 }
 
 // Token returns the token. If there is none, it returns an *explain.CallError, and the call must not be made.
-func (t *tokens) Token(ctx context.Context) (string, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.token != "" || t.failed != nil {
-		return t.token, t.failed
-	}
-	token, err := t.runner.config.Credentials.Token(ctx, t.call.Tenant, string(t.provider))
-	return t.keep(token, err)
+func (t tokens) Token(ctx context.Context) (string, error) {
+	return t.known(t.runner.config.Credentials.Token(ctx, t.call.Tenant, string(t.provider)))
 }
 
-// Renew asks for a new token, unless another request of this call has got one already.
-func (t *tokens) Renew(ctx context.Context, refused string) (string, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.token != refused || t.failed != nil {
-		return t.token, t.failed
-	}
-	token, err := t.runner.config.Credentials.Renew(ctx, t.call.Tenant, string(t.provider), refused)
-	return t.keep(token, err)
+func (t tokens) Renew(ctx context.Context, refused string) (string, error) {
+	return t.known(t.runner.config.Credentials.Renew(ctx, t.call.Tenant, string(t.provider), refused))
 }
 
 // Refused ends the connection, so that people are asked to connect again and its token is not renewed again.
-func (t *tokens) Refused(ctx context.Context, token string) {
+func (t tokens) Refused(ctx context.Context, token string) {
 	err := t.runner.config.Credentials.Refused(ctx, t.call.Tenant, string(t.provider), token)
 	if err != nil {
 		t.runner.config.Log.WarnContext(ctx, "the connection is not ended", "provider", t.provider, "err", err)
 	}
 }
 
-func (t *tokens) keep(token string, err error) (string, error) {
+func (t tokens) known(token string, err error) (string, error) {
 	if err == nil && token == "" {
 		err = aggregate.ErrNotFound
 	}
 	if err != nil {
-		t.failed = noTokenError(t.provider, err)
-		return "", t.failed
+		return "", noTokenError(t.provider, err)
 	}
-	t.token = token
 	return token, nil
 }
 

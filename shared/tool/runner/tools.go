@@ -44,7 +44,7 @@ func (r *Runner) freee(c tool.Call) *freee.Client {
 		}
 		return r.config.Company(ctx, c.Tenant)
 	}
-	return freee.New(r.config.FreeeURL, r.tokens(c, explain.Freee), chosen, r.http, r.config.Now)
+	return freee.New(r.config.FreeeURL, tokens{r, c, explain.Freee}, chosen, r.http, r.config.Now)
 }
 
 func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
@@ -135,7 +135,7 @@ func (r *Runner) Look(ctx context.Context, c tool.Call) (result json.RawMessage,
 }
 
 func (r *Runner) sheets(c tool.Call) *sheets.Client {
-	return sheets.New(r.config.SheetsURL, r.tokens(c, explain.Google), r.http)
+	return sheets.New(r.config.SheetsURL, tokens{r, c, explain.Google}, r.http)
 }
 
 func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {

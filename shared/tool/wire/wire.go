@@ -41,6 +41,10 @@ type Client struct {
 	Throttle time.Duration
 
 	mayRead sync.Map // endpoints that could be read
+
+	mu     sync.Mutex
+	held   string // the token
+	failed error  // why there is none; no further request asks for one
 }
 
 // Tokens are the credentials of one tenant for one vendor. Errors are *explain.CallError with the outcome Failed,
@@ -122,7 +126,7 @@ func (c *Client) Write(ctx context.Context, method, path string, in, out any) er
 // call makes a call with the tenant's token. If the vendor refuses the token, call tries once more with a new one,
 // because a call without a valid token has no effect. It returns a nil *explain.CallError only if out is filled.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) *explain.CallError {
-	token, err := c.Tokens.Token(ctx)
+	token, err := c.Token(ctx, "")
 	if err != nil {
 		return c.without(err)
 	}
@@ -130,7 +134,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) *ex
 	if refused == nil || refused.Problem != explain.ProblemUnauthorized {
 		return refused
 	}
-	if token, err = c.Tokens.Renew(ctx, token); err != nil {
+	if token, err = c.Token(ctx, token); err != nil {
 		return c.without(err)
 	}
 	refused = c.callAs(ctx, token, method, path, in, out)
@@ -138,6 +142,21 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) *ex
 		c.Tokens.Refused(ctx, token)
 	}
 	return refused
+}
+
+// Token returns the token, which is asked for once, or another one in place of the refused one, which may have been
+// renewed by another request already.
+func (c *Client) Token(ctx context.Context, refused string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.failed != nil || refused == "" && c.held != "" || refused != c.held:
+	case refused == "":
+		c.held, c.failed = c.Tokens.Token(ctx)
+	default:
+		c.held, c.failed = c.Tokens.Renew(ctx, refused)
+	}
+	return c.held, c.failed
 }
 
 // without returns the error of a call that was not made because there is no token.
