@@ -19,7 +19,7 @@ import (
 	"ringi/shared/tool/sheets"
 )
 
-func results(t testing.TB) func(string) (json.RawMessage, error) {
+func results() func(string) (json.RawMessage, error) {
 	return func(id string) (json.RawMessage, error) {
 		text, ok := map[string]string{
 			"step-1": `{"count":2,"employees":[{"id":9007199254740993,"email":"a@example.com"},` +
@@ -53,7 +53,7 @@ func resolve(t *testing.T, raw string) (text string, refs []string, err error) {
 	for _, r := range a.Refs() {
 		refs = append(refs, strings.Join(r.At, "."))
 	}
-	r, err := a.Resolve(results(t))
+	r, err := a.Resolve(results())
 	if err != nil {
 		return "", nil, err
 	}

@@ -7,8 +7,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/explain"
 	"ringi/shared/tool/wire"
@@ -59,30 +60,16 @@ func (c *Client) ListAttendance(ctx context.Context, year, month int, employees 
 	if err := c.confined(ctx, company, employees, departments, monthOf(year, month)); err != nil {
 		return Attendance{}, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	records := make([]Record, len(employees))
-	next := make(chan int)
-	var workers sync.WaitGroup
-	var once sync.Once
-	for range min(parallel, len(employees)) {
-		workers.Go(func() {
-			for i := range next {
-				r, e := c.record(ctx, company, year, month, employees[i])
-				if e != nil {
-					once.Do(func() { err = e; cancel(errCancelled) })
-					continue
-				}
-				records[i] = r
-			}
+	asked, ctx := errgroup.WithContext(ctx)
+	asked.SetLimit(parallel)
+	for i, e := range employees {
+		asked.Go(func() (err error) {
+			records[i], err = c.record(ctx, company, year, month, e)
+			return err
 		})
 	}
-	for i := range employees {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	if err != nil {
+	if err := asked.Wait(); err != nil {
 		return Attendance{}, err
 	}
 	return Attendance{Year: year, Month: month, Period: Period(records), Count: len(records), Records: records}, nil

@@ -64,7 +64,7 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department,
 		}
 	}
 	out := Employees{Employees: []Employee{}}
-	err = pages("list_employees", func(offset int) (int, error) {
+	err = pages(func(offset int) (int, error) {
 		var got []struct {
 			Employee
 			MonthOfPayDay *string `json:"month_of_pay_day"`
@@ -239,14 +239,14 @@ func (c *Client) confined(ctx context.Context, company int64, employees []Employ
 
 // pages reads a list up to the first incomplete page. read returns a page's length. A list without an end is an error,
 // because a part of it would look like the complete list.
-func pages(name string, read func(offset int) (int, error)) error {
+func pages(read func(offset int) (int, error)) error {
 	for page := range maxPages {
 		n, err := read(page * pageSize)
 		if err != nil || n < pageSize {
 			return err
 		}
 	}
-	return tooMany(name, maxPages*pageSize)
+	return tooMany("list_employees", maxPages*pageSize)
 }
 
 // tooMany returns the error that a list is longer than a tool returns.

@@ -5,7 +5,6 @@ package freee
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -61,9 +60,6 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 			chosen != ""),
 		explain.Freee)
 }
-
-// errCancelled cancels the other calls after one has failed.
-var errCancelled = errors.New("another call failed")
 
 // throttle is how long freee refuses calls with 403 after too many: about ten minutes, according to the API's
 // description.
@@ -150,7 +146,7 @@ func (c *Client) members(ctx context.Context, company int64, all []group, names 
 	error) {
 	within, ids := below(all, names), map[int64]bool{}
 	for _, day := range slices.Compact([]string{p.from, p.to}) {
-		err := pages("list_employees", func(offset int) (int, error) {
+		err := pages(func(offset int) (int, error) {
 			var got struct {
 				People []struct {
 					ID     int64 `json:"id"`
