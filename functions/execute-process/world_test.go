@@ -104,9 +104,9 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	real := expect.Value(runner.New(catalog, runner.Config{
 		FreeeURL: s.URL + "/freee/hr", SheetsURL: s.URL + "/sheets", Credentials: tokens{w.vendors},
 		Slack: func(context.Context, string) (string, string, error) {
-			return "xoxb-token", s.URL + "/",
-				nil
-		}, Now: time.Now, Log: quiet,
+			return "xoxb-token", s.URL + "/", nil
+		},
+		Company: func(context.Context, string) (string, error) { return "", nil }, Now: time.Now, Log: quiet,
 	}))(t)
 	w.tools = &tools{Tools: real}
 	w.h = &Handler{

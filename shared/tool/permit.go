@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
@@ -177,19 +178,10 @@ func LeftOut(s Spec, a Arguments) aggregate.JSON {
 	if s.Pin == nil || s.Access != aggregate.Write {
 		return ""
 	}
-	var input struct{ Properties map[string]json.RawMessage }
-	if json.Unmarshal([]byte(s.InputSchema), &input) != nil {
-		return ""
-	}
-	out := map[string]json.RawMessage{}
-	for name, schema := range input.Properties {
-		var member struct{ Default json.RawMessage }
-		if _, given := a.members[name]; given || json.Unmarshal(schema,
-			&member) != nil { // a schema may also be true or false
-			continue
-		}
-		if d := string(member.Default); d != "" && d != "null" {
-			out[name] = member.Default
+	out := map[string]any{}
+	for name, p := range s.parameters() {
+		if _, given := a.members[name]; !given && p["default"] != nil {
+			out[name] = p["default"]
 		}
 	}
 	if len(out) == 0 {
@@ -205,23 +197,19 @@ func LeftOut(s Spec, a Arguments) aggregate.JSON {
 // maxPlainNumber is how many characters a number may have that nobody wrote: a longer one could carry a text.
 const maxPlainNumber = 15
 
-// parameter is what a tool's schema says of one argument.
-type parameter struct {
-	Type   any    `json:"type"`
-	Enum   []any  `json:"enum"`
-	Const  any    `json:"const"`
-	Format string `json:"format"`
-}
+// parameter is what a tool's schema says of one argument. It may say nothing.
+type parameter map[string]any
 
+// parameters are those of a tool's arguments, nil if the schema can't be read.
 func (s Spec) parameters() map[string]parameter {
-	var input struct{ Properties map[string]json.RawMessage }
-	if json.Unmarshal([]byte(s.InputSchema), &input) != nil {
+	top, ok := schema.Parsed(s.InputSchema).(map[string]any)
+	if !ok {
 		return nil
 	}
 	out := map[string]parameter{}
-	for name, text := range input.Properties {
-		var p parameter
-		_ = json.Unmarshal(text, &p) // a schema may also be true, which says nothing
+	members, _ := top["properties"].(map[string]any)
+	for name, v := range members {
+		p, _ := v.(map[string]any)
 		out[name] = p
 	}
 	return out
@@ -229,15 +217,12 @@ func (s Spec) parameters() map[string]parameter {
 
 // free reports whether the argument may be a text of anybody's choice, or hold one.
 func (p parameter) free() bool {
-	if len(p.Enum) > 0 || p.Const != nil || p.Format == "date" || p.Format == "date-time" {
+	if len(schema.List(p["enum"])) > 0 || p["const"] != nil || p["format"] == "date" || p["format"] == "date-time" {
 		return false
 	}
-	types, many := p.Type.([]any)
-	if !many {
-		types = []any{p.Type}
-	}
-	return slices.ContainsFunc(types, func(t any) bool {
-		return !slices.Contains([]any{"integer", "number", "boolean", "null"}, t)
+	types := schema.Types(p)
+	return len(types) == 0 || slices.ContainsFunc(types, func(t string) bool {
+		return !slices.Contains([]string{"integer", "number", "boolean", "null"}, t)
 	})
 }
 
@@ -312,7 +297,7 @@ func (p parameter) plain(v any) bool {
 	case json.Number:
 		return len(v) <= maxPlainNumber
 	case string:
-		return slices.Contains(p.Enum, any(v)) || p.Const == any(v) || isDate(v)
+		return slices.Contains(schema.List(p["enum"]), any(v)) || p["const"] == any(v) || isDate(v)
 	}
 	return false
 }

@@ -44,7 +44,7 @@ type Config struct {
 	// SlackRefused is called when Slack refused the token. It reports whether there is a new one. It may be nil.
 	SlackRefused func(ctx context.Context) bool
 	Outbound     *http.Client // for calls to MCP servers
-	// Company returns the id of the freee company that a tenant chose, empty for none. It may be nil.
+	// Company returns the id of the freee company that a tenant chose, empty for none.
 	Company func(ctx context.Context, tenant string) (string, error)
 	Now     func() time.Time
 	Log     *slog.Logger

@@ -38,12 +38,7 @@ func read(c tool.Call, in any) error {
 }
 
 func (r *Runner) freee(c tool.Call) *freee.Client {
-	chosen := func(ctx context.Context) (string, error) {
-		if r.config.Company == nil {
-			return "", nil
-		}
-		return r.config.Company(ctx, c.Tenant)
-	}
+	chosen := func(ctx context.Context) (string, error) { return r.config.Company(ctx, c.Tenant) }
 	return freee.New(r.config.FreeeURL, tokens{r, c, explain.Freee}, chosen, r.http, r.config.Now)
 }
 
