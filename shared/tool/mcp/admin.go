@@ -249,9 +249,9 @@ func size(p tenancy.Pin) int { return len(p.Description) + len(p.Input) + len(p.
 
 // Limits of a tool that can be allowed.
 const (
-	MaxTitle       = 100      // characters
-	MaxDescription = 2000     // characters
-	MaxSchema      = 16 << 10 // bytes, each
+	MaxTitle       = 100            // characters
+	MaxDescription = 2000           // characters
+	MaxSchema      = schema.MaxText // bytes, each
 )
 
 // Tool is a tool as its server describes it.

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/slack-go/slack"
 
@@ -283,7 +282,8 @@ func literal(text string) (out []slack.RichTextSectionElement) {
 		if !strings.Contains(found, "(") {
 			found = strings.TrimRight(found, ".,;:!?')")
 		}
-		if links(found) {
+		// a user in an address could be mistaken for the host
+		if u, err := url.Parse(found); err == nil && u.Host != "" && u.User == nil {
 			add(text[done:at[0]])
 			out = append(out, slack.NewRichTextSectionLinkElement(found, found, nil))
 			done = at[0] + len(found)
@@ -291,12 +291,4 @@ func literal(text string) (out []slack.RichTextSectionElement) {
 	}
 	add(text[done:])
 	return out
-}
-
-// links reports whether a text is a web address that names no user, who could be mistaken for the host.
-func links(value string) bool {
-	u, err := url.Parse(value)
-	odd := func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || strings.ContainsRune("<>|\"`", r) }
-	return err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") &&
-		!strings.ContainsFunc(value, odd)
 }

@@ -13,10 +13,12 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// Limits of a schema. They bound the memory and the time of a check.
+// MaxText is how many bytes a schema may have.
+const MaxText = 16 << 10
+
+// Further limits of a schema. They bound the memory and the time of a check.
 const (
-	maxText    = 16 << 10 // bytes
-	maxWhole   = 1 << 20  // bytes with perSchema for each schema, as often as it is referred to
+	maxWhole   = 1 << 20 // bytes with perSchema for each schema, as often as it is referred to
 	perSchema  = 256
 	maxNesting = 64      // schemas in schemas
 	maxPattern = 2000    // bytes
@@ -34,8 +36,8 @@ func Inline(text string) (json.RawMessage, error) {
 }
 
 func read(text string) (*reader, error) {
-	if len(text) > maxText {
-		return nil, fmt.Errorf("it is %d bytes long, the limit is %d", len(text), maxText)
+	if len(text) > MaxText {
+		return nil, fmt.Errorf("it is %d bytes long, the limit is %d", len(text), MaxText)
 	}
 	document, err := Decode([]byte(text))
 	if err != nil {
