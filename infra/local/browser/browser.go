@@ -53,7 +53,7 @@ func Start(t testing.TB, names ...string) *Browser {
 	t.Helper()
 	expect.Patience(t)
 	path := installed(t)
-	b, end, err := common.browser(path, names)
+	b, end, err := shared(path, names)
 	expect.Must(t, err == nil, "start Chromium: %v", err)
 	t.Cleanup(end)
 	return b
@@ -74,8 +74,7 @@ func installed(t testing.TB) string {
 	return ""
 }
 
-// launch starts the Chromium at path. It runs until end is called. One that crashes while it starts, as Chromium does
-// once in some thousand starts, is started again.
+// launch starts the Chromium at path. It runs until end is called.
 func launch(path string, names []string) (b *Browser, end func(), err error) {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WSURLReadTimeout(2*time.Minute),
@@ -90,16 +89,14 @@ func launch(path string, names []string) (b *Browser, end func(), err error) {
 	if len(rules) > 0 {
 		opts = append(opts, chromedp.Flag("host-resolver-rules", strings.Join(rules, ",")))
 	}
-	for range 2 {
-		ctx, kill := chromedp.NewExecAllocator(context.Background(), opts...)
-		ctx, leave := chromedp.NewContext(ctx)
-		end = func() { leave(); kill() }
-		if err = chromedp.Do(ctx); err == nil {
-			return &Browser{ctx}, end, nil
-		}
+	ctx, kill := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, leave := chromedp.NewContext(ctx)
+	end = func() { leave(); kill() }
+	if err := chromedp.Do(ctx); err != nil {
 		end()
+		return nil, nil, err
 	}
-	return nil, nil, err
+	return &Browser{ctx}, end, nil
 }
 
 // Open opens a page without any cookies or storage.
@@ -236,19 +233,15 @@ func (p *Tab) poll(js string) error {
 	return err
 }
 
-// Click waits for the first element that matches and clicks it. The page may redraw the element meanwhile.
+// Click waits for the first element that matches and clicks it, also where a person couldn't.
 func (p *Tab) Click(selector string) {
 	p.t.Helper()
-	for range 5 {
-		p.Until(fmt.Sprintf("document.querySelector(%q)", selector))
-		pressed, err := chromedp.Run(p.ctx,
-			chromedp.Evaluate[bool](fmt.Sprintf(`((el) => { el?.click(); return !!el })(document.querySelector(%q))`, selector)))
-		if pressed || err != nil && left(err) { // the click itself left the page
-			return
-		}
-		expect.Must(p.t, err == nil, "browser: press %s: %v", selector, err)
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool](fmt.Sprintf(
+		`((el) => { el?.click(); return !!el })(document.querySelector(%q))`, selector),
+		chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
+	if err != nil && !left(err) { // the click itself may leave the page
+		p.t.Fatalf("browser: press %s: %v", selector, err)
 	}
-	p.t.Fatalf("it comes and goes: %s", selector)
 }
 
 // loaded waits until the page and its styles are loaded.
@@ -297,13 +290,11 @@ func (p *Tab) picture(path string, take chromedp.Action[[]byte]) {
 	expect.Must(p.t, err == nil, "screenshot: %v", err)
 }
 
-// common is the Chromium that the tests of a package share while Share runs.
-var common sharing
-
-type sharing struct {
+// common is the Chromium that the tests of a package share while Share runs; one is nil until a test asks for it.
+var common struct {
 	mu  sync.Mutex
 	on  bool
-	one *Browser // nil until a test asks for it
+	one *Browser
 	end func()
 }
 
@@ -313,36 +304,28 @@ func Share(run func() int) int {
 	common.mu.Lock()
 	common.on = true
 	common.mu.Unlock()
-	defer common.close()
+	defer func() {
+		common.mu.Lock()
+		defer common.mu.Unlock()
+		if common.on = false; common.one != nil {
+			common.end()
+			common.one = nil
+		}
+	}()
 	return run()
 }
 
-// browser returns the shared Chromium, or a new one for this test. The test calls end when it finishes.
-func (s *sharing) browser(path string, names []string) (b *Browser, end func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.on || len(names) > 0 {
+// shared returns the common Chromium, or a new one for this test, which calls end when it finishes.
+func shared(path string, names []string) (b *Browser, end func(), err error) {
+	common.mu.Lock()
+	defer common.mu.Unlock()
+	if !common.on || len(names) > 0 {
 		return launch(path, names)
 	}
-	if s.one == nil || s.one.ctx.Err() != nil { // replaces one that died
-		s.stop()
-		if s.one, s.end, err = launch(path, nil); err != nil {
+	if common.one == nil || common.one.ctx.Err() != nil { // replaces one that died
+		if common.one, common.end, err = launch(path, nil); err != nil {
 			return nil, nil, err
 		}
 	}
-	return s.one, func() {}, nil
-}
-
-func (s *sharing) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.on = false
-	s.stop()
-}
-
-func (s *sharing) stop() {
-	if s.end != nil {
-		s.end()
-	}
-	s.one, s.end = nil, nil
+	return common.one, func() {}, nil
 }

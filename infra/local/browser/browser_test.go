@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,23 +37,6 @@ func TestTestsShareOneChromium(t *testing.T) {
 	})
 	expect.That(t, first.ctx.Err() != nil, "the common Chromium outlives its tests")
 	expect.That(t, Start(t) != first, "a test without Share has the common Chromium")
-}
-
-// A Chromium that crashes while it starts is started again, once.
-func TestACrashAtTheStartIsNotTheEnd(t *testing.T) {
-	path, dir := installed(t), t.TempDir()
-	crashes := func(times int) string {
-		script := filepath.Join(dir, fmt.Sprint("chromium", times))
-		text := fmt.Sprintf("#!/bin/sh\nn=$(cat %[1]s.n 2>/dev/null || echo 0)\necho $((n + 1)) > %[1]s.n\n"+
-			"[ $n -lt %[2]d ] && kill -SEGV $$\nexec %[3]s \"$@\"\n", script, times, path)
-		expect.NoError(t, os.WriteFile(script, []byte(text), 0o755))
-		return script
-	}
-	_, end, err := launch(crashes(1), nil)
-	expect.Must(t, err == nil, "after one crash: %v", err)
-	end()
-	_, _, err = launch(crashes(2), nil)
-	expect.That(t, err != nil, "two crashes are no error")
 }
 
 // moving is a button that moves away when the pointer goes down, as in a card when a line below it disappears, and

@@ -15,7 +15,6 @@ import (
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -201,27 +200,10 @@ func (p *Tab) Choose(selector, path string) {
 // Agree presses a button, confirms the page's question and returns that question.
 func (p *Tab) Agree(selector string) string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	asked := make(chan string, 1)
-	questions := chromedp.Events(ctx, page.JavascriptDialogOpening)
-	go func() {
-		defer close(asked)
-		for question, err := range questions {
-			if err != nil {
-				return
-			}
-			if _, err := chromedp.Call(ctx, page.HandleJavaScriptDialog,
-				page.HandleJavaScriptDialogParams{Accept: true}); err == nil {
-				asked <- question.Message
-			}
-			return
-		}
-	}()
+	p.Eval(`window.confirm = (question) => { sessionStorage.asked = question; return true; }; sessionStorage.asked = ""`)
 	p.Press(selector)
-	question, ok := <-asked
-	expect.Must(p.t, ok, "nothing was asked before %s", selector)
-	return question
+	p.Until(`sessionStorage.asked !== ""`)
+	return Read[string](p, `sessionStorage.asked`)
 }
 
 // Download clicks a link to a file. It returns the file's name and content.
