@@ -206,15 +206,15 @@ func measureWaits(ctx context.Context, n int) (w waits, err error) {
 		for i := range n + 1 {
 			r := ask(t, s, 5*time.Millisecond)
 			posted := called(r, "chat.postMessage", r.Card(driver.TaskCard, "").TS, r.Asked)
-			click := r.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+			card, clicked := r.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 			r.Card(driver.PromptCard, "✅ 承認")
-			updated := called(r, "chat.update", click.Card.TS, click.At)
+			updated := called(r, "chat.update", card.TS, clicked)
 			// The next request is made when this one waits for a person and all is quiet.
 			r.Card(driver.ProcessCard, "approve_process")
 			left := leftGate(r)
 			if i > 0 { // the first started the processes
-				w.first, w.changed = append(w.first, posted.Sub(r.Asked)), append(w.changed, updated.Sub(click.At))
-				w.resumed = append(w.resumed, left.Sub(click.At))
+				w.first, w.changed = append(w.first, posted.Sub(r.Asked)), append(w.changed, updated.Sub(clicked))
+				w.resumed = append(w.resumed, left.Sub(clicked))
 			}
 		}
 	})

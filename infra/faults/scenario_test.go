@@ -238,7 +238,7 @@ func (d *scenarioRun) reject(user, key, action, reason string) {
 	d.Card(key, action)
 	d.dialogs.Lock()
 	defer d.dialogs.Unlock()
-	d.RejectUntilTaken(user, key, action, reason)
+	d.FillUntilTaken(user, key, action, map[string]any{card.ReasonBlock: reason})
 }
 
 // untilEnded waits until the task has ended, everything is shown and no run waits.
@@ -284,7 +284,7 @@ func (d *scenarioRun) timeline() string {
 	for _, run := range view.Runs {
 		fmt.Fprintf(&out, "\n  %s %s:", run.Name, run.Status)
 		for _, s := range run.States {
-			fmt.Fprintf(&out, " %.1f %s", s.Entered.Sub(view.Runs[0].Started).Seconds(), s.Name)
+			fmt.Fprintf(&out, " %.1f %s", s.Entered.Sub(view.Runs[0].States[0].Entered).Seconds(), s.Name)
 		}
 	}
 	return out.String()

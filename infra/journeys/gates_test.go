@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
 
 func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
@@ -174,11 +175,11 @@ func TestAnEditOfTheMessageChangesNothingAndADeletionCancels(t *testing.T) {
 func TestAReturnedFormIsDecidedAsItsAskerFillsItInAgain(t *testing.T) {
 	s := start(t)
 	under(t, s, numbered(desk("課長", 1, webapi.Suzuki), desk("経理", 1, webapi.Tanaka)))
-	d := driver.AskByForm(t, s, webapi.Sato, "複合機の入れ替え")
+	d := driver.AskWithFiles(t, s, webapi.Sato, "複合機の入れ替え")
 	d.Card(driver.TaskCard, "👉 いま: 課長")
 	d.Click(webapi.Suzuki, driver.TaskCard, "approve_process")
 	d.Card(driver.TaskCard, "👉 いま: 経理")
-	d.RejectUntilTaken(webapi.Tanaka, driver.TaskCard, "reject_process", "賃借にしてください")
+	d.FillUntilTaken(webapi.Tanaka, driver.TaskCard, "reject_process", map[string]any{card.ReasonBlock: "賃借にしてください"})
 	d.Card(driver.TaskCard, "差し戻し: 依頼者の書き直し待ち")
 	d.FillUntilTaken(webapi.Sato, driver.TaskCard, "refill_process", map[string]any{"title": "複合機の賃借", "amount": "90万"})
 	d.Card(driver.TaskCard, "賃借にしてください")

@@ -216,7 +216,7 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 			return m.User == webapi.Bot && strings.Contains(m.Text, "you stamp what rules send round")
 		})
 	})
-	expect.That(t, waits(t, s, webapi.Alex, d.Ref.ID+`","action":"approve_process","instead":"`+webapi.Suzuki) &&
+	expect.That(t, waits(t, s, webapi.Alex, d.Ref.ID+`","instead":"`+webapi.Suzuki) &&
 		!waits(t, s, webapi.Tanaka, d.Ref.ID), "the lists of what waits")
 	p := d.Load().Process()
 	status, page = driver.SitDown(t, s, webapi.Alex).Post("/console/tasks/"+d.Ref.ID+"/act", url.Values{

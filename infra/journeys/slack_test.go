@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox"
@@ -43,17 +44,17 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 		"answers get lost":          {LoseAnswers: true},
 		"too many requests":         {RateLimited: true},
 		"our answers are not heard": {DropAnswers: true},
-		"late and twice":            {Twice: true, LateSeconds: 1},
+		"late and twice":            {Twice: true, Late: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
-			expect.NoError(t, s.Sandbox.SetToggles(bad))
+			s.Sandbox.SetToggles(bad)
 			d := driver.Say(t, s, webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> 従業員一覧を取得して")
 			expect.Eventually(t, "the policy is drafted", func() bool {
 				a, err := d.Store.Load(context.Background(), d.Ref)
 				return err == nil && a.Prompt() != nil && a.Prompt().Status == aggregate.PendingApproval
 			})
-			expect.NoError(t, s.Sandbox.SetToggles(sandbox.Toggles{}))
+			s.Sandbox.SetToggles(sandbox.Toggles{})
 			d.Approve(webapi.Suzuki)
 			d.Card("CARD#execution", "✅ 実行完了")
 			d.Until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
@@ -63,11 +64,30 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 	}
 }
 
+// forward posts a message of #人事 there again, as Slack's clients forward it, and waits for the first card of the
+// request that this makes.
+func forward(t *testing.T, s *stack.Stack, user, ts, text string) *driver.Request {
+	t.Helper()
+	w := s.Sandbox.Workspace()
+	m := expect.Value(w.Message(webapi.HR, ts, ""))(t)
+	shared := map[string]any{"is_share": true, "is_msg_unfurl": true, "ts": m.TS, "channel_id": m.Channel,
+		"channel_team": m.Team, "from_url": m.Link(s.URL), "author_id": m.User,
+		"author_name": expect.Value(w.User(m.User))(t).Name, "text": m.Text, "fallback": m.Text, "color": "D0D0D0",
+		"mrkdwn_in": []any{"text"}, "footer": "Slack Conversation"}
+	if len(m.Files) > 0 {
+		shared["files"] = m.Files
+	}
+	again := expect.Value(w.Post(webapi.Draft{Channel: webapi.HR, User: user, Text: text, Attachments: []any{shared}}))(t)
+	r := driver.At(t, s, webapi.HR, again.TS)
+	r.Card(driver.TaskCard, "")
+	return r
+}
+
 // What a forwarded message says is part of the request, or named where it can't be; the card says whose it is.
 func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
 	s := start(t)
 	said := expect.Value(s.Sandbox.Say(webapi.Tanaka, webapi.HR, "対象は営業だけ。DM は送らないでください"))(t)
-	d := driver.Forward(t, s, webapi.Sato, said, sandbox.Mention("今月の勤怠をまとめて"))
+	d := forward(t, s, webapi.Sato, said, sandbox.Mention("今月の勤怠をまとめて"))
 	const whose = "転送: 田中 恵 のメッセージ"
 	d.Card(driver.TaskCard, whose)
 	d.Card(driver.PromptCard, "営業部")
@@ -79,7 +99,7 @@ func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
 	file := expect.Value(s.Sandbox.Attach(webapi.Tanaka, webapi.HR, "", "営業の今月の勤怠をまとめて",
 		webapi.File{Name: "対象者.csv", Body: []byte("名前\n田中 恵\n")}))(t)
 	for ts, named := range map[string]string{said: "「対象は営業だけ」、「DMは送らないでください」が分かりません", file: "添付ファイルを使えません"} {
-		d := driver.Forward(t, s, webapi.Sato, ts, sandbox.Mention("これをお願いします"))
+		d := forward(t, s, webapi.Sato, ts, sandbox.Mention("これをお願いします"))
 		d.Eventually("the answer says "+named, func() bool {
 			return slices.ContainsFunc(d.Cards(driver.TaskCard), func(m webapi.Message) bool {
 				return strings.Contains(m.Text, named)

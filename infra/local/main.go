@@ -20,7 +20,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,7 +33,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/words/language"
 )
 
 // errUsage means that a command was called with wrong arguments. The usage was already printed to standard error.
@@ -213,7 +211,6 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	f.StringVar(&o.ContainerHost, "container-host", "",
 		"the `name` containers use for this machine, such as host.docker.internal; adds a listener for it")
 	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "the `address` of the listener for containers")
-	locale := f.String("locale", "", "the `language` of cards and names, ja or en; by default, that of the first page")
 	iam := f.String("iam", "on", "`off` skips the check of functions' roles")
 	if err := f.Parse(args); err != nil {
 		return o, "", err
@@ -225,9 +222,7 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	if o.IAMOff = *iam == "off"; !o.IAMOff && *iam != "on" {
 		return o, "", fmt.Errorf("-iam %s: must be on or off", *iam)
 	}
-	if err := populate(&o, *locale); err != nil {
-		return o, "", err
-	}
+	o.PrepareTeam = driver.UsualSettings
 	o.SigningSecret, o.BotToken = os.Getenv("SLACK_SIGNING_SECRET"), os.Getenv("SLACK_BOT_TOKEN")
 	if o.SlackAPIURL != "" && (o.SigningSecret == "" || o.BotToken == "") {
 		return o, "", errors.New("-slack-api-url needs SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN in the environment")
@@ -237,18 +232,6 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	}
 	announce(&o, host)
 	return o, host, nil
-}
-
-// populate gives the sandbox's people their rights, and cards their language.
-func populate(o *stack.Options, locale string) error {
-	if locale != "" && !slices.Contains(language.All, locale) {
-		return fmt.Errorf("-locale %s: must be %s", locale, strings.Join(language.All, " or "))
-	}
-	o.Sandbox.Language, o.Sandbox.FirstPage = locale, locale == ""
-	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
-		return driver.UsualSettings(ctx, s, team, locale)
-	}
-	return nil
 }
 
 // options returns the options of the stack that a person starts.

@@ -50,7 +50,7 @@ var english = words{locale: "en", attendance: "Summarize this month's attendance
 	odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
 	nowhere: "Overtime of the 宇宙部 for " + "last month", expired: "(expired)",
 	tooMuch: "reached your limit of requests " + "this hour", quiet: "Get the list of employees, no DM",
-	newcomer: webapi.Tanaka, welcome: "This is Ringi. Tell me what you " + "need done.",
+	newcomer: webapi.Sato, welcome: "This is Ringi. Tell me what you " + "need done.",
 	suggested: "Summarize this month's attendance", settings: "Settings", edited: "(edited)",
 	unchanged: "Editing the message doesn’t change the request", remove: "Delete message",
 	gone: "This message was deleted"}
@@ -225,27 +225,21 @@ var stories = []struct {
 	}},
 	{"the panels", func(v *visitor) {
 		v.Press("#open-settings")
-		v.Until(`document.querySelectorAll("dialog.settings .switch").length >= 9`)
+		v.Until(`document.querySelectorAll("dialog.settings .switch").length === 5`)
 		v.looks("settings")
 		toSettings(v)
-		v.Eval(`document.querySelector("dialog.settings .modal-body").scrollTop = 1e6`)
-		v.looks("settings-end")
 		v.Keys(kb.Escape)
 		v.lacks("dialog")
 		if v.Press(`[data-focus="run"]`); !v.phone { // a wide window shows it from the beginning
 			v.lacks(".panel:not([hidden])")
 			v.Press(`[data-focus="run"]`)
 		}
+		v.Press(".now")
 		v.Until(`document.querySelectorAll(".panel .step").length > 3 && document.querySelectorAll(".panel .row").length > 3`)
-		v.Until(`[...document.querySelectorAll(".panel .row-detail")].some((r) => ` +
-			`/^[^「“]+[「“]/.test(r.innerText))`) // who asked, and what
 		v.looks("run")
-		v.Press(`.panel [data-focus="deliveries"]`)
-		v.Until(`document.querySelectorAll(".panel .delivery").length > 3`)
-		v.looks("deliveries")
 		v.Press(".panel-head > .icon-btn")
 	}},
-	{"what waits, and what the model was sent", whatWaits},
+	{"what waits", whatWaits},
 	{"long words and sixty messages", func(v *visitor) {
 		for n := range 60 {
 			expect.Value(v.s.Sandbox.Say([]string{webapi.Sato, webapi.Tanaka}[n/3%2], v.channel,

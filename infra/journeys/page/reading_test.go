@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -262,10 +261,7 @@ func (v *visitor) latin(selector string) {
 func newcomer(t *testing.T, window browser.Window) *visitor {
 	t.Helper()
 	o := driver.Options()
-	o.Sandbox.FirstPage = true
-	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
-		return driver.UsualSettings(ctx, s, team, "")
-	}
+	o.Sandbox.Language, o.PrepareTeam = "", driver.UsualSettings
 	s := expect.Value(stack.Start(t.Context(), o))(t)
 	t.Cleanup(s.Close)
 	v := &visitor{t: t, s: s, words: english, channel: webapi.HR, requester: webapi.Sato, approver: webapi.Suzuki,

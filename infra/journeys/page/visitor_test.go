@@ -262,8 +262,7 @@ func (v *visitor) opens(selector string) {
 	v.Keys(kb.Enter)
 }
 
-// whatWaits: an approver finds a request in their list, opens it, stamps it, and sees in the panel the prompt exactly
-// as it was sent.
+// whatWaits: an approver finds a request in their list, opens it, stamps it, and sees its run in the panel.
 func whatWaits(v *visitor) {
 	v.asks(v.words.staff)
 	card := v.d.Card("CARD#prompt#0001", "approve_prompt")
@@ -283,16 +282,8 @@ func whatWaits(v *visitor) {
 	v.lacks(entry)
 	v.Press("#tab-run")
 	v.Until(`document.querySelector(".task-id code")?.innerText === ` + browser.Quote(v.d.Ref.ID))
+	v.Eval(`document.querySelector("details.run").open = true`)
 	v.Until(`document.querySelector(".usage")?.innerText.includes("$")`)
-	const usage = `[...document.querySelectorAll(".panel .row")].find((r) => ` +
-		`r.querySelector("code")?.textContent.startsWith("USAGE#"))`
-	for _, button := range []string{"whole", "object"} {
-		v.Until(usage + `?.querySelector('[data-more="` + button + `"]')`)
-		v.Eval(usage + `.querySelector("details").open = true; ` + usage + `.querySelector('[data-more="` + button +
-			`"]').click()`)
-	}
-	v.Until(`[...document.querySelectorAll(".panel pre.json")].some((x) => x.innerText.includes('"system"') && ` +
-		`x.innerText.includes("<data>"))`)
-	v.looks("prompt")
+	v.looks("now")
 	v.Press(".panel-head > .icon-btn")
 }

@@ -3,45 +3,32 @@ package driver
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/store"
 )
 
-// Press records when a button was last pressed, and on which message.
-type Press struct {
-	At   time.Time
-	Card webapi.Message
-}
-
-// Click waits for a button of a card and presses it. Like a person, it presses again when a note says that nothing was
-// saved, and stops when the button has gone, because then the press was saved after all.
-func (r *Request) Click(user, key, action string) (p Press) {
+// Click waits for a button of a card and presses it; it returns the card and when that was. Like a person, it presses
+// again when a note says that nothing was saved, and stops when the button has gone: the press was saved after all.
+func (r *Request) Click(user, key, action string) (card webapi.Message, pressed time.Time) {
 	r.T.Helper()
-	p.Card = r.Card(key, action)
+	card = r.Card(key, action)
 	again := false
 	for end := time.Now().Add(r.Timeout); time.Now().Before(end) && r.T.Context().Err() == nil; again = true {
 		before := r.AskedAgain(user)
-		p.At = time.Now()
-		err := r.S.Sandbox.Click(user, r.Channel, p.Card.TS, action)
+		pressed = time.Now()
+		err := r.S.Sandbox.Click(user, r.Channel, card.TS, action)
 		if err == nil && r.AskedAgain(user) == before || again && errors.Is(err, sandbox.ErrNoButton) {
-			return p
+			return card, pressed
 		}
 		if trouble := (sandbox.InteractionError{}); err != nil && !errors.As(err, &trouble) {
 			r.T.Fatalf("%s on %s: %v", action, key, err)
@@ -50,18 +37,12 @@ func (r *Request) Click(user, key, action string) (p Press) {
 		r.Unsaved++
 	}
 	r.T.Fatalf("%s on %s is never saved", action, key)
-	return p
+	return card, pressed
 }
 
 func (r *Request) ClickUntilTaken(user, key, action string) {
 	r.T.Helper()
 	r.untilTaken(key, action, func(ts string) { _ = r.S.Sandbox.Click(user, r.Channel, ts, action) })
-}
-
-// RejectUntilTaken presses a 却下 button, fills in the form and sends it, until the card no longer shows the button.
-func (r *Request) RejectUntilTaken(user, key, action, reason string) {
-	r.T.Helper()
-	r.FillUntilTaken(user, key, action, map[string]any{card.ReasonBlock: reason})
 }
 
 // FillUntilTaken presses a button that opens a form, and sends that with these values in its fields, until the card no
@@ -278,76 +259,33 @@ func Face(m webapi.Message) string {
 	}
 	var v any
 	_ = json.Unmarshal(b, &v)
-	var out []string
-	collect(v, &out)
-	return strings.Join(out, "\n")
+	return strings.Join(texts(v), "\n")
 }
 
-func collect(v any, out *[]string) {
+func texts(v any) (out []string) {
 	switch v := v.(type) {
+	case string:
+		return []string{v}
 	case []any:
 		for _, e := range v {
-			collect(e, out)
+			if _, text := e.(string); !text {
+				out = append(out, texts(e)...)
+			}
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if s, ok := v[name].(string); ok {
-				*out = append(*out, s)
-				continue
-			}
-			collect(v[name], out)
+			out = append(out, texts(v[name])...)
 		}
 	}
+	return out
 }
 
 // Color returns the color of the bar next to a card as six hexadecimal digits, or "" if it has none.
 func Color(m webapi.Message) string {
-	b, _ := json.Marshal(m.Attachments)
-	var a []struct {
-		Color string `json:"color"`
-	}
-	_ = json.Unmarshal(b, &a)
-	if len(a) == 0 {
+	if len(m.Attachments) == 0 {
 		return ""
 	}
-	return strings.TrimPrefix(a[0].Color, "#")
-}
-
-// Compete begins a contest that belongs to no task, with the demo model. Its teams are team-1, team-2 and so on, each
-// of
-// a leader and a member; each plays all of its rounds. The store has no bucket, so all of its data must be in rows.
-func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*store.ContestStore, aggregate.Ref) {
-	t.Helper()
-	all := store.ContestsOf(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, store.Kinds()...), nil)
-	o := contest.Order{
-		Execution: contest.NewID(), Tenant: aggregate.TenantID(s.Sandbox.TeamID()), Prompt: prompt, Locale: "ja",
-		MaxRounds:          rounds,
-		TeamTimeoutSeconds: 600, Budget: aggregate.USD(1), By: aggregate.System(),
-	}
-	config := teamconfig.Contest{Evaluator: teamconfig.Evaluator{
-		Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5},
-			{Name: "Relevance", Model: "demo", Weight: 0.5}},
-	}}
-	for i := range teams {
-		e := contest.Entry{TeamID: fmt.Sprint("team-", i+1), TeamName: fmt.Sprint("チーム ", i+1)}
-		o.Teams = append(o.Teams, e)
-		config.Teams = append(config.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1,
-			Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
-				{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "demo"},
-			}})
-	}
-	text := expect.Value(json.Marshal(config))(t)
-	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
-	expect.NoError(t, all.Begin(t.Context(), o))
-	return all, contest.Ref(o.Tenant, o.Execution)
-}
-
-func SummedUp(t T, all *store.ContestStore, ref aggregate.Ref) (a *contest.Aggregate) {
-	t.Helper()
-	expect.Eventually(t, "the contest is summed up", func() bool {
-		var err error
-		a, err = all.Load(t.Context(), ref)
-		return err == nil && a.Summary != nil
-	})
-	return a
+	a, _ := m.Attachments[0].(map[string]any)
+	color, _ := a["color"].(string)
+	return color
 }

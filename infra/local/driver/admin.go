@@ -33,7 +33,11 @@ import (
 func Configure(o *stack.Options) {
 	o.PrepareTeam = Connect
 	o.Panels = func(s *stack.Stack) sandbox.Panels {
-		return sandbox.Panels{Administrator: webapi.Suzuki, Tools: tools{s.Vendors}, Approvals: approvals{s}, Cards: cards{s}}
+		return sandbox.Panels{Administrator: webapi.Suzuki, Waits: waits(s), FailWrites: func(failing bool) {
+			for _, tool := range []string{"write_rows_to_google_sheet", vendors.BookRoom, vendors.PlaceOrder} {
+				s.Vendors.Fail(tool, http.StatusBadRequest, failing) // a definite refusal, so a retry is safe
+			}
+		}}
 	}
 }
 
@@ -49,14 +53,6 @@ func credentials(s *stack.Stack) vault.Vault {
 // must not name a person who did neither.
 func setup() aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Bot}
-}
-
-// Unbounded removes the task limits of the sandbox's workspace, because in tests and measurements one person asks for
-// more than any real person would.
-func SetUnbounded(ctx context.Context, s *stack.Stack) error {
-	return change(ctx, s, func(x *tenancy.Settings) {
-		x.MaxOpenTasks, x.MaxTasksPerHour = 0, 0
-	})
 }
 
 // Connect connects a workspace to every vendor with sealed tokens, as the console's pages do after consent, and records
@@ -96,18 +92,6 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	}
 	return v.Allow(ctx, tenant, tenancy.SlackProvider, setup())
 }
-
-type tools struct{ vendors *vendors.Vendors }
-
-func (p tools) List() (out []sandbox.ToolFault) {
-	for _, name := range vendors.Tools() {
-		out = append(out, sandbox.ToolFault{Tool: name, Failing: p.vendors.Fails(name)})
-	}
-	return out
-}
-
-// Set makes a tool fail or work again. The failure is a definite refusal, so a retry is safe.
-func (p tools) Set(tool string, failing bool) { p.vendors.Fail(tool, http.StatusBadRequest, failing) }
 
 // Desk is a person at the console, whose cookie was signed without signing in.
 type Desk struct {

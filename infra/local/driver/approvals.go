@@ -1,8 +1,8 @@
 package driver
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"testing"
@@ -15,100 +15,34 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/task"
-	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/tool"
-	"ringi/shared/words/language"
 )
 
-// approvals tells the sandbox who may stamp, by the same rule that applies to a click.
-type approvals struct{ stack *stack.Stack }
-
-func (p approvals) tenant() string { return aggregate.TenantID(p.stack.Sandbox.TeamID()) }
-
-// May reports whether a person may stamp the task or conversation with this id, and for whom they then stand in. It
-// returns false for an id that does not exist.
-func (p approvals) May(ctx context.Context, user, id string) (may bool, instead string, err error) {
-	a, q, rows, err := p.asks(ctx, id)
-	if a == nil || err != nil {
-		return false, "", err
-	}
-	from, g := a.Origin(), gateOf(a, q)
-	if g == nil {
-		return false, "", nil
-	}
-	s, err := rows.Settings(ctx, p.tenant())
-	if err != nil {
-		return false, "", err
-	}
-	who := &people.People{Slack: directory{p.stack.Sandbox.Workspace()}, Now: time.Now}
-	by, policy, err := who.Who(ctx, people.Want{User: user, Team: p.stack.Sandbox.TeamID(), Channel: from.Channel}, from,
-		s)
-	if err != nil || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy) {
-		return err == nil, "", err
-	}
-	standIns, err := decide.StandInsOf(ctx, rows, p.tenant(), by.ID, time.Now())
-	instead, stage := standIns.Owes(g, a.Askers()...)
-	return stage > 0, instead, err
-}
-
-// gateOf returns the gate of a question, nil if it has none.
-func gateOf(a decide.Subject, q aggregate.Question) *aggregate.Gate {
-	of, has := a.(interface {
-		GateAt(key string) *aggregate.Gate
-	})
-	if !has {
-		return nil
-	}
-	return of.GateAt(q.Key)
-}
-
-// Asked returns until when the task or conversation waits, and what its steps or its action would write to.
-func (p approvals) Asked(ctx context.Context, id string) (sandbox.Asked, error) {
-	a, q, _, err := p.asks(ctx, id)
-	if a == nil || err != nil {
-		return sandbox.Asked{}, err
-	}
-	out := sandbox.Asked{Until: q.DecideBy, Writes: map[string]string{}}
-	for _, locale := range language.All {
-		switch a := a.(type) {
-		case *conversation.Aggregate:
-			if x := a.Action(q.ID); x != nil {
-				out.Writes[locale] = explain.ActionCalled(x, locale)
-			}
-		case *task.Aggregate:
-			if a.Process() != nil && (q.Kind == task.CardProcess || q.Kind == task.CardStep) {
-				other := func(s task.Step) bool { return q.Kind == task.CardStep && s.StepID != q.StepID }
-				steps := slices.DeleteFunc(slices.Clone(a.Process().Steps), other)
-				out.Writes[locale] = explain.SumUp(locale, steps).Short(locale)
-			}
+// waits returns the hook by which the sandbox lists what waits for a person: what their Home tab lists.
+func waits(s *stack.Stack) func(ctx context.Context, user string) ([]sandbox.Wait, error) {
+	return func(ctx context.Context, user string) ([]sandbox.Wait, error) {
+		all := store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, store.Kinds()...)
+		team := s.Sandbox.TeamID()
+		tenant := aggregate.TenantID(team)
+		settings, err := all.Settings(ctx, tenant)
+		if err != nil {
+			return nil, err
 		}
+		in, err := decide.InboxReader{Rows: all, Store: store.TasksOf(all), Slack: directory{s.Sandbox.Workspace()},
+			Now: time.Now}.Read(ctx, tenant, team, user, settings)
+		found := []sandbox.Wait{}
+		for _, x := range in.Waiting {
+			w := sandbox.Wait{Task: x.Of.Ref().ID, Instead: x.For}
+			w.Channel, w.TS, w.Root = aggregate.MessageFor(x.Of, x.Question.Key, user, x.Stage, x.Stage > 0)
+			w.Root = cmp.Or(w.Root, w.TS)
+			found = append(found, w)
+		}
+		return found, err
 	}
-	return out, nil
-}
-
-// asks returns the task or conversation with this id and what it asks; nil if it doesn't exist or asks nothing.
-func (p approvals) asks(ctx context.Context, id string) (decide.Subject, aggregate.Question, *store.Store, error) {
-	rows := store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName, store.Kinds()...)
-	x, err := rows.Load(ctx, store.RefOf(p.tenant(), id))
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return nil, aggregate.Question{}, rows, nil
-	}
-	a, is := x.(decide.Subject)
-	if err != nil || !is {
-		return nil, aggregate.Question{}, rows, err
-	}
-	q, waits := a.Asks()
-	if !waits {
-		a = nil
-	}
-	return a, q, rows, nil
 }
 
 // directory answers questions about the sandbox's people as Slack would, without a call to its Web API.

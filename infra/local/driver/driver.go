@@ -3,7 +3,6 @@
 package driver
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,16 +81,6 @@ func Say(t T, s *stack.Stack, user, channel, text string) *Request {
 	asked := time.Now()
 	r := At(t, s, channel, expect.Value(s.Sandbox.Say(user, channel, text))(t))
 	r.Asked = asked
-	return r
-}
-
-// Forward forwards a message of #人事 there with a text, and waits for the first card of the request that it makes.
-func Forward(t T, s *stack.Stack, user, ts, text string) *Request {
-	t.Helper()
-	asked := time.Now()
-	r := At(t, s, webapi.HR, expect.Value(s.Sandbox.Forward(user, webapi.HR, ts, webapi.HR, text))(t))
-	r.Asked = asked
-	r.Card(TaskCard, "")
 	return r
 }
 
@@ -190,7 +179,7 @@ func (a attempt) Fatalf(format string, args ...any) {
 // with in production, by which requesters approve too (driver.SetTitles changes that), and with a sweeper that only
 // runs when a test calls it.
 func Options() stack.Options {
-	o := stack.Options{Model: "demo", ByHand: true, FunctionLog: io.Discard}
+	o := stack.Options{Model: "demo", ByHand: true, FunctionLog: io.Discard, Sandbox: sandbox.Options{Language: "ja"}}
 	Configure(&o)
 	return o
 }
@@ -200,7 +189,8 @@ func Start(ctx context.Context, o stack.Options) (*stack.Stack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the local stack: %w", err)
 	}
-	if err := SetUnbounded(ctx, s); err != nil {
+	unbounded := func(x *tenancy.Settings) { x.MaxOpenTasks, x.MaxTasksPerHour = 0, 0 }
+	if err := change(ctx, s, unbounded); err != nil { // in tests one person asks for more than any real person would
 		s.Close()
 		return nil, fmt.Errorf("lift the quotas: %w", err)
 	}
@@ -245,9 +235,7 @@ func Leave(t *testing.T, s *stack.Stack) {
 			d.MaxOpenTasks, d.MaxTasksPerHour = 0, 0
 			*x = d
 		})
-		if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
-			t.Error(err)
-		}
+		s.Sandbox.SetToggles(sandbox.Toggles{})
 		s.Sandbox.Faults().Clear("")
 		for _, tool := range append(vendors.Tools(), vendors.GitHub) {
 			s.Vendors.Fail(tool, 0, false)
@@ -280,15 +268,13 @@ func ListEmployees(x *tenancy.Settings, id string, people ...string) {
 	x.ListedReads = append(x.ListedReads, agent.ListedRead{Agent: id, Tool: s.Name, Version: s.Version(), People: people})
 }
 
-// UsualSettings is Readable with Titles and, in the sandbox's workspace, the tool that orders from suppliers. locale is
-// the language of cards; "" leaves the default.
-func UsualSettings(ctx context.Context, s *stack.Stack, team, locale string) error {
+// UsualSettings is ConnectReadable with SetTitles and, in the sandbox's workspace, the tool that orders from suppliers.
+func UsualSettings(ctx context.Context, s *stack.Stack, team string) error {
 	if err := ConnectReadable(ctx, s, team); err != nil || s.Sandbox == nil || team != s.Sandbox.TeamID() {
 		return err
 	}
 	err := change(ctx, s, func(x *tenancy.Settings) {
 		SetTitles(x)
-		x.Locale = cmp.Or(locale, x.Locale)
 		for _, id := range []string{"claude", "codex"} {
 			ListEmployees(x, id, webapi.Sato, webapi.Suzuki, webapi.Tanaka, webapi.Alex)
 		}
@@ -321,36 +307,13 @@ func change(ctx context.Context, s *stack.Stack, apply func(*tenancy.Settings)) 
 	}
 }
 
-// cards is the setting of the cards' language. It waits until the workspace is prepared.
-type cards struct{ stack *stack.Stack }
-
-func (c cards) Language(ctx context.Context) (string, error) {
-	x, err := rows(c.stack).Settings(ctx, aggregate.TenantID(c.stack.Sandbox.TeamID()))
-	return x.Locale, err
-}
-
-func (c cards) SetLanguage(ctx context.Context, language string) error {
-	select {
-	case <-c.stack.Prepared():
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return change(ctx, c.stack, func(x *tenancy.Settings) { x.Locale = language })
-}
-
-// AskByForm asks for a decision of a title by the form, with cards in #人事.
-func AskByForm(t T, s *stack.Stack, user, title string) *Request {
-	t.Helper()
-	return AskWithFiles(t, s, user, title)
-}
-
 // FormFile is a file of a form.
 type FormFile struct {
 	Name string `json:"name"`
 	Body []byte `json:"body"`
 }
 
-// AskWithFiles is AskByForm with files.
+// AskWithFiles asks for a decision of a title by the form, with files, and with cards in #人事.
 func AskWithFiles(t T, s *stack.Stack, user, title string, files ...FormFile) *Request {
 	t.Helper()
 	given := make([]any, len(files))
@@ -371,15 +334,9 @@ func FillIn(t T, s *stack.Stack, user string, fields map[string]any) *Request {
 	fields["request_channel"] = webapi.HR
 	wrong, err := s.Sandbox.Submit(user, views[0].ID, fields)
 	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
-	return askedFor(t, s, fields["title"].(string), asked)
-}
-
-// askedFor returns the request that Ringi posted for who filled in a form.
-func askedFor(t T, s *stack.Stack, title string, asked time.Time) *Request {
-	t.Helper()
 	all := expect.Value(s.Sandbox.Workspace().History(webapi.HR, webapi.Range{}))(t)
 	at := slices.IndexFunc(all, func(m webapi.Message) bool {
-		return m.User == webapi.Bot && strings.Contains(m.Text, title)
+		return m.User == webapi.Bot && strings.Contains(m.Text, fields["title"].(string))
 	})
 	expect.Must(t, at >= 0, "no message asks for the decision")
 	r := At(t, s, webapi.HR, all[at].TS)

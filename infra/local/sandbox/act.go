@@ -1,11 +1,11 @@
 package sandbox
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -44,7 +44,7 @@ func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
 	}
 	p := map[string]any{
 		"container": container(m, found.attachment), "state": map[string]any{"values": map[string]any{}},
-		"response_url": s.responseURL(m, user), "actions": []any{s.action(found, value)},
+		"actions": []any{s.action(found, value)},
 	}
 	if !m.IsEphemeral {
 		p["message"] = m
@@ -81,8 +81,7 @@ func (s *Sandbox) Shortcut(user, channel, ts, callbackID string) error {
 		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
 	}
 	_, err = s.interact("message_action", user, m.Channel, ts, map[string]any{
-		"callback_id": callbackID, "message_ts": m.TS, "message": m, "action_ts": s.now(), "response_url": s.responseURL(m,
-			user),
+		"callback_id": callbackID, "message_ts": m.TS, "message": m, "action_ts": s.now(),
 	})
 	return err
 }
@@ -177,13 +176,8 @@ func (s *Sandbox) interact(kind string, by string, channel, ts string, says map[
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
-	// Interact has its own time limit.
-	answer := s.sender.Interact(context.Background(),
-		Interaction{Kind: kind, User: by, Channel: channel, TS: ts, Payload: raw})
-	if answer.Reason != "" {
-		return nil, InteractionError{Reason: answer.Reason, Status: answer.Status}
-	}
-	return answer.Body, nil
+	return s.deliver(s.endpoints().Interactions, url.Values{"payload": {string(raw)}},
+		Attempt{Kind: kind, User: by, Channel: channel, TS: ts})
 }
 
 // formState returns the "state.values" of a modal. Inputs without a value keep their initial one.
@@ -217,12 +211,7 @@ func hasInput(blocks []any, blockID string) bool {
 }
 
 // single names the state's field for elements with one value.
-var single = map[string]string{
-	"plain_text_input": "value", "number_input": "value", "email_text_input": "value", "url_text_input": "value",
-	"users_select": "selected_user", "channels_select": "selected_channel",
-	"conversations_select": "selected_conversation",
-	"datepicker":           "selected_date", "timepicker": "selected_time",
-}
+var single = map[string]string{"plain_text_input": "value", "conversations_select": "selected_conversation"}
 
 // answer returns an element's state after the person set it to value. As in Slack, an empty string becomes null.
 func answer(element map[string]any, value any) map[string]any {
@@ -236,15 +225,13 @@ func answer(element map[string]any, value any) map[string]any {
 		return out
 	}
 	switch kind {
-	case "static_select", "radio_buttons", "overflow":
+	case "static_select", "radio_buttons":
 		out["selected_option"] = nil
 		if found := options(element, value); len(found) > 0 {
 			out["selected_option"] = found[0]
 		}
-	case "checkboxes", "multi_static_select":
+	case "checkboxes":
 		out["selected_options"] = options(element, value)
-	case "multi_users_select":
-		out["selected_users"] = chosen(value)
 	case "file_input":
 		out["files"] = []webapi.File{}
 		if files, given := value.([]webapi.File); given {
@@ -257,12 +244,6 @@ func answer(element map[string]any, value any) map[string]any {
 // options returns the option objects with the chosen values.
 func options(element map[string]any, value any) []any {
 	all, _ := element["options"].([]any)
-	groups, _ := element["option_groups"].([]any)
-	for _, g := range groups {
-		gm, _ := g.(map[string]any)
-		more, _ := gm["options"].([]any)
-		all = append(all[:len(all):len(all)], more...)
-	}
 	found := []any{}
 	for _, want := range chosen(value) {
 		for _, o := range all {
@@ -294,8 +275,7 @@ func chosen(value any) []string {
 
 // initial returns the initial value that the app gave an element.
 func initial(element map[string]any) any {
-	for _, key := range []string{"initial_value", "initial_user", "initial_users", "initial_channel",
-		"initial_conversation", "initial_date", "initial_time"} {
+	for _, key := range []string{"initial_value", "initial_conversation"} {
 		if v, ok := element[key]; ok {
 			return v
 		}
@@ -312,8 +292,7 @@ func initial(element map[string]any) any {
 	return values
 }
 
-// Command runs /ringi with a text. The app's answer is shown to the person only, or to the channel if the app asks for
-// that.
+// Command runs /ringi with a text. The app's answer is shown to the person only.
 func (s *Sandbox) Command(user, channel, typed string) error {
 	u, err := s.ws.User(user)
 	if err != nil {
@@ -324,35 +303,22 @@ func (s *Sandbox) Command(user, channel, typed string) error {
 		return fmt.Errorf("command in %s: %w", channel, err)
 	}
 	name, text, _ := strings.Cut(strings.TrimSpace(typed), " ")
-	place := s.ws.Named(c.Name, c.NameEN)
-	if c.IM != "" {
-		place = "directmessage"
-	}
-	hook := s.ws.NewHook(webapi.HookTarget{User: u.ID, Channel: c.ID, Ephemeral: true})
 	form := url.Values{ // fields as in docs.slack.dev, interactivity/implementing-slash-commands
 		"token": {"sandbox-verification-token"}, "team_id": {s.ws.TeamID()}, "team_domain": {"ringi-sandbox"},
-		"channel_id": {c.ID}, "channel_name": {place},
-		"user_id": {u.ID}, "user_name": {u.Handle}, "command": {name}, "text": {s.typed(strings.TrimSpace(text))},
-		"api_app_id":            {s.ws.AppID()},
+		"channel_id": {c.ID}, "channel_name": {s.placeName(c)}, "user_id": {u.ID}, "user_name": {u.Handle},
+		"command": {name}, "text": {s.typed(strings.TrimSpace(text))}, "api_app_id": {s.ws.AppID()},
 		"is_enterprise_install": {"false"}, "trigger_id": {s.ws.NewTrigger(user)},
-		"response_url": {fmt.Sprintf("%s/sandbox/actions/%s/%s/%s", s.endpoints().Self, s.ws.TeamID(), s.ws.AppID(), hook)},
 	}
-	answer := s.sender.Interact(context.Background(),
-		Interaction{Kind: "command", User: u.ID, Channel: c.ID, Form: form})
-	if answer.Reason != "" {
-		return InteractionError{Reason: answer.Reason, Status: answer.Status}
+	answer, err := s.deliver(s.endpoints().Commands, form, Attempt{Kind: "command", User: u.ID, Channel: c.ID})
+	if err != nil || len(answer) == 0 {
+		return err
 	}
-	if len(answer.Body) == 0 {
-		return nil
+	var said struct{ Text string }
+	if err := json.Unmarshal(answer, &said); err != nil {
+		return InteractionError{Reason: "answer is no JSON", Status: http.StatusOK}
 	}
-	var said hookBody
-	if err := json.Unmarshal(answer.Body, &said); err != nil {
-		said = hookBody{Text: string(answer.Body)} // Slack shows plain text unchanged
-	}
-	if err := s.respond(webapi.HookTarget{User: u.ID, Channel: c.ID}, said); err != nil {
-		return InteractionError{Reason: err.Error(), Status: answer.Status}
-	}
-	return nil
+	_, err = s.ws.PostEphemeral(u.ID, webapi.Draft{Channel: c.ID, User: webapi.Bot, Text: said.Text})
+	return err
 }
 
 // Global chooses one of the app's global shortcuts, which need no message.

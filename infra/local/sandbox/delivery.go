@@ -1,15 +1,21 @@
 package sandbox
 
 import (
-	"cmp"
+	"bytes"
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
+	"io"
+	"net"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
@@ -21,30 +27,6 @@ const AnswerTime = 3 * time.Second
 
 // retryDelays are how long Slack waits before each retry of an event.
 var retryDelays = [...]time.Duration{0, time.Minute, 5 * time.Minute}
-
-// Faults are the deliveries that a Sender gets wrong on purpose.
-type Faults struct {
-	Twice bool          // each event is sent twice at once
-	Late  time.Duration // delay before an event's first delivery
-	Drop  bool          // the app's answers are ignored
-	Lose  bool          // events are not sent
-}
-
-// Options configure a Sender. It calls URLs and Faults before each delivery, and Record, if set, after each attempt.
-type DeliveryOptions struct {
-	SigningSecret string
-	EventsURL     func() string
-	ActionsURL    func() string
-	CommandsURL   func() string
-	Faults        func() Faults
-	Record        func(Attempt)
-	Now           func() time.Time
-	// TimeScale multiplies the delays between retries; 1 means Slack's delays.
-	TimeScale float64
-	// AnswerTime replaces the three seconds unless it is zero.
-	AnswerTime time.Duration
-	Logger     *slog.Logger
-}
 
 // Attempt is one request to the app and its result. Reason is empty if the app answered 2xx, otherwise it is Slack's
 // code for the failure.
@@ -61,107 +43,20 @@ type Attempt struct {
 	At      time.Time `json:"at"`
 	Final   bool      `json:"final"`
 
-	N       int    `json:"n"` // set by Record, counted from 1
-	Payload []byte `json:"-"` // the request as JSON
-	Answer  []byte `json:"-"` // the response body
-}
-
-// Event is one event for the app.
-type Event struct {
-	ID      string
-	Kind    string
-	User    string
-	Channel string
-	TS      string
-	Body    []byte
-}
-
-// Sender delivers to one app. Close it to end pending retries.
-type Sender struct {
-	opts   DeliveryOptions
-	client *http.Client
-	ctx    context.Context
-	cancel context.CancelFunc
-	jobs   sync.WaitGroup
-}
-
-func NewDelivery(opts DeliveryOptions) *Sender {
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
-	opts.AnswerTime = cmp.Or(opts.AnswerTime, AnswerTime)
-	opts.TimeScale = cmp.Or(opts.TimeScale, 1)
-	if opts.Faults == nil {
-		opts.Faults = func() Faults { return Faults{} }
-	}
-	if opts.Record == nil {
-		opts.Record = func(Attempt) {}
-	}
-	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
-	ctx, cancel := context.WithCancel(context.Background())
-	return &Sender{opts: opts, client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}, ctx: ctx,
-		cancel: cancel}
-}
-
-// Close cancels pending deliveries and waits for running ones.
-func (c *Sender) Close() {
-	c.cancel()
-	c.jobs.Wait()
-	c.client.CloseIdleConnections()
-}
-
-// Deliver sends an event in the background, at once and with up to three retries.
-func (c *Sender) Deliver(e Event) {
-	copies := 1
-	m := c.opts.Faults()
-	switch {
-	case m.Lose:
-		copies = 0
-	case m.Twice:
-		copies = 2
-	}
-	for range copies {
-		c.jobs.Go(func() {
-			if c.wait(m.Late) {
-				c.persist(e)
-			}
-		})
-	}
-}
-
-// persist sends one event with up to three retries.
-func (c *Sender) persist(e Event) {
-	reason := ""
-	for retry := 0; retry <= len(retryDelays); retry++ {
-		if retry > 0 && !c.wait(time.Duration(float64(retryDelays[retry-1])*c.opts.TimeScale)) {
-			return
-		}
-		attempt, again := c.sendEvent(e, retry, reason, retry == len(retryDelays))
-		if attempt.Reason == "" || !again {
-			return
-		}
-		reason = attempt.Reason
-	}
-}
-
-// wait sleeps for d and reports whether the Sender is still open.
-func (c *Sender) wait(d time.Duration) bool {
-	if d <= 0 {
-		return c.ctx.Err() == nil
-	}
-	return clock.Sleep(c.ctx, d) == nil
+	N int `json:"n"` // counted from 1
 }
 
 // Mention returns a text that mentions the bot.
 func Mention(text string) string { return "<@" + webapi.Bot + "> " + text }
 
-// emit wraps an event in Slack's envelope and delivers it. about is the timestamp of the message that it is about.
+// emit wraps an event in Slack's envelope and delivers it in the background, at once and with up to three retries.
+// about is the timestamp of the message that it is about.
 func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	id := "Ev" + rand.Text()[:9]
 	body, err := json.Marshal(map[string]any{
 		"token": "sandbox-verification-token", "team_id": s.ws.TeamID(), "api_app_id": s.ws.AppID(), "event": inner,
-		"type":     "event_callback",
-		"event_id": id, "event_time": s.opts.Now().Unix(), "is_ext_shared_channel": s.external(channel),
+		"type": "event_callback", "event_id": id, "event_time": s.opts.Now().Unix(),
+		"is_ext_shared_channel": channel == webapi.General,
 		"authorizations": []any{map[string]any{
 			"enterprise_id": nil, "team_id": s.ws.TeamID(), "user_id": webapi.Bot, "is_bot": true,
 			"is_enterprise_install": false,
@@ -172,21 +67,129 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 		s.opts.Logger.Error("encode event", "err", err)
 		return
 	}
-	s.sender.Deliver(Event{ID: id, Kind: fmt.Sprint(inner["type"]), User: user, Channel: channel, TS: about, Body: body})
+	e := Attempt{ID: id, Kind: fmt.Sprint(inner["type"]), User: user, Channel: channel, TS: about}
+	t := s.Toggles()
+	copies := map[bool]int{false: 1, true: 2}[t.Twice]
+	for range copies {
+		s.jobs.Go(func() {
+			if s.wait(t.Late) {
+				s.persist(e, body)
+			}
+		})
+	}
 }
 
-// external reports whether a channel is the one that is shared with another organization.
-func (s *Sandbox) external(channel string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return channel == s.shares
+// persist sends one event with up to three retries, if the app allows them.
+func (s *Sandbox) persist(e Attempt, body []byte) {
+	reason := ""
+	for e.Retry = 0; e.Retry <= len(retryDelays); e.Retry++ {
+		more := http.Header{"Content-Type": {"application/json"}}
+		if e.Retry > 0 {
+			if !s.wait(time.Duration(float64(retryDelays[e.Retry-1]) * s.opts.TimeScale)) {
+				return
+			}
+			more.Set("X-Slack-Retry-Num", strconv.Itoa(e.Retry))
+			more.Set("X-Slack-Retry-Reason", reason)
+		}
+		a := e
+		_, header := s.send(s.ctx, s.endpoints().Events, body, more, &a)
+		a.Final = e.Retry == len(retryDelays) || a.Reason == "" || header.Get("X-Slack-No-Retry") == "1"
+		if s.record(a); a.Final {
+			return
+		}
+		reason = a.Reason
+	}
+}
+
+// wait sleeps for d and reports whether the sandbox is still open.
+func (s *Sandbox) wait(d time.Duration) bool {
+	if d <= 0 {
+		return s.ctx.Err() == nil
+	}
+	return clock.Sleep(s.ctx, d) == nil
+}
+
+// deliver sends an interaction's form and waits for the answer, at most for the answer time. Slack does not retry
+// interactions: the person sees an InteractionError.
+func (s *Sandbox) deliver(to string, form url.Values, a Attempt) ([]byte, error) {
+	a.Final = true
+	answer, _ := s.send(context.Background(), to, []byte(form.Encode()),
+		http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, &a)
+	if s.record(a); a.Reason != "" {
+		return nil, InteractionError{Reason: a.Reason, Status: a.Status}
+	}
+	return answer, nil
+}
+
+// maxAnswer is how many bytes of an app's answer are read. The largest answer has a view, which is at most 250 kB.
+const maxAnswer = 1 << 20
+
+// Sign returns the headers X-Slack-Request-Timestamp and X-Slack-Signature (version v0) for a body sent at that time.
+func Sign(secret string, at time.Time, body []byte) http.Header {
+	stamp := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "v0:%s:", stamp)
+	mac.Write(body)
+	h := http.Header{}
+	h.Set("X-Slack-Request-Timestamp", stamp)
+	h.Set("X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
+	return h
+}
+
+// send posts a signed body and records the result in a.
+func (s *Sandbox) send(ctx context.Context, to string, body []byte, more http.Header, a *Attempt) ([]byte,
+	http.Header) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.AnswerTime)
+	defer cancel()
+	started := time.Now()
+	a.At = s.opts.Now()
+	defer func() { a.Millis = time.Since(started).Milliseconds() }()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		a.Reason = "unknown_error"
+		return nil, nil
+	}
+	for _, h := range []http.Header{Sign(s.opts.SigningSecret, s.opts.Now(), body), more} {
+		for k := range h {
+			req.Header.Set(k, h.Get(k))
+		}
+	}
+	req.Header.Set("User-Agent", "Slackbot 1.0 (+https://api.slack.com/robots)")
+	resp, err := s.client.Do(req)
+	if err != nil {
+		a.Reason = failure(err)
+		s.opts.Logger.Warn("app did not answer", "kind", a.Kind, "event_id", a.ID, "retry", a.Retry, "reason", a.Reason)
+		return nil, nil
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	a.Status = resp.StatusCode
+	switch {
+	case err != nil:
+		a.Reason = failure(err)
+	case s.Toggles().DropAnswers:
+		a.Reason = "http_timeout"
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		a.Reason = "http_error"
+	}
+	return answer, resp.Header
+}
+
+// failure is Slack's code for a request without an answer.
+func failure(err error) string {
+	var netErr net.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
+		return "http_timeout"
+	case errors.Is(err, context.Canceled):
+		return "unknown_error"
+	}
+	return "connection_failed"
 }
 
 // echo sends the events that Slack sends about messages where the app is: every message and its changes, and
-// app_mention
-// for those that mention the app's bot user, again after each edit. The app's own come in direct messages alone, so
-// that
-// a channel's cards don't keep the app busy.
+// app_mention for those that mention the app's bot user, again after each edit. The app's own come in direct messages
+// alone, so that a channel's cards don't keep the app busy.
 func (s *Sandbox) echo(c webapi.Change) {
 	if c.Kind != "message" && c.Kind != "deleted" {
 		return
@@ -196,18 +199,17 @@ func (s *Sandbox) echo(c webapi.Change) {
 	if c.Previous != nil {
 		author = c.Previous
 	}
-	switch {
-	case strings.HasPrefix(c.Channel, "D"):
+	if strings.HasPrefix(c.Channel, "D") {
 		about, kind = c.TS, "im"
-	case strings.HasPrefix(c.Channel, "G"):
-		kind = "group"
-	}
-	if kind != "im" && author.User == webapi.Bot {
+	} else if author.User == webapi.Bot {
 		return
 	}
 	if c.Kind == "message" && kind != "im" && strings.Contains(c.Message.Text, "<@"+webapi.Bot+">") &&
 		(c.Previous == nil || c.Message.Text != c.Previous.Text) {
-		s.emit(c.Message.User, c.Channel, c.TS, s.mentioned(*c.Message))
+		// with its files and without a subtype (https://github.com/seratch/seratch-slack-types/issues/8)
+		inner := s.event("app_mention", *c.Message)
+		delete(inner, "subtype")
+		s.emit(c.Message.User, c.Channel, c.TS, inner)
 	}
 	if c.Kind == "message" && c.Previous == nil {
 		inner := s.event("message", *c.Message)
@@ -227,20 +229,15 @@ func (s *Sandbox) echo(c webapi.Change) {
 	s.emit(author.User, c.Channel, "", inner)
 }
 
-// mentioned returns a message as app_mention has it: with its files, and without a subtype
-// (https://github.com/seratch/seratch-slack-types/issues/8).
-func (s *Sandbox) mentioned(m webapi.Message) map[string]any {
-	inner := s.event("app_mention", m)
-	delete(inner, "subtype")
-	if len(m.Files) > 0 {
-		inner["upload"], inner["display_as_bot"] = false, false
-	}
-	return inner
-}
-
 // event returns a message as an event of this type has it.
-func (s *Sandbox) event(kind string, m webapi.Message) map[string]any {
-	inner := decoded(m)
+func (s *Sandbox) event(kind string, m webapi.Message) (inner map[string]any) {
+	raw, err := json.Marshal(m)
+	if err == nil {
+		err = json.Unmarshal(raw, &inner)
+	}
+	if err != nil {
+		panic("a message was made of JSON: " + err.Error())
+	}
 	inner["type"], inner["channel"], inner["event_ts"] = kind, m.Channel, m.TS
 	if m.Team != s.ws.TeamID() {
 		inner["user_team"], inner["source_team"] = m.Team, m.Team
@@ -250,9 +247,6 @@ func (s *Sandbox) event(kind string, m webapi.Message) map[string]any {
 
 // StopAgent presses the stop button that Slack shows in a thread while the app's agent is processing.
 func (s *Sandbox) StopAgent(user, channel, thread string) error {
-	if _, err := s.ws.Message(channel, thread, user); err != nil {
-		return fmt.Errorf("stop the agent in %s: %w", thread, err)
-	}
 	for _, x := range s.ws.Sessions(channel) {
 		if x.ThreadTS == thread && x.Status == "processing" {
 			s.emit(user, channel, "", map[string]any{
@@ -265,21 +259,17 @@ func (s *Sandbox) StopAgent(user, channel, thread string) error {
 	return fmt.Errorf("stop the agent in %s: it is not processing", thread)
 }
 
-// maxLate is the longest delay of events, in seconds.
-const maxLate = 60
-
-// Toggles are the faults of Slack that a person can switch on.
+// Toggles are faults that a person can switch on.
 type Toggles struct {
-	Twice        bool `json:"twice"`         // each event is delivered twice at once
-	LateSeconds  int  `json:"late_seconds"`  // delay before an event's first delivery, 0 to 60
-	LoseEvents   bool `json:"lose_events"`   // events are never delivered
-	DropAnswers  bool `json:"drop_answers"`  // the app's answers count as timeouts
-	RateLimited  bool `json:"rate_limited"`  // the app's writes are answered 429
-	LoseAnswers  bool `json:"lose_answers"`  // the app's writes are done, but their answers are lost
-	EnforceRates bool `json:"enforce_rates"` // Slack's rate limits apply
+	Twice       bool          `json:"twice"`        // each event is delivered twice at once
+	DropAnswers bool          `json:"drop_answers"` // the app's answers count as timeouts
+	RateLimited bool          `json:"rate_limited"` // the app's writes are answered 429
+	LoseAnswers bool          `json:"lose_answers"` // the app's writes are done, but their answers are lost
+	FailWrites  bool          `json:"fail_writes"`  // tools that write fail
+	Late        time.Duration `json:"-"`            // delay before an event's first delivery
 }
 
-// FieldErrors maps invalid settings to error messages.
+// FieldErrors maps invalid values to error messages.
 type FieldErrors map[string]string
 
 // Error returns the message of one field.
@@ -296,37 +286,18 @@ func (s *Sandbox) Toggles() Toggles {
 	return s.toggles
 }
 
-// SetToggles sets Slack's faults from the next delivery or call on. It returns FieldErrors if LateSeconds is out of
-// range.
-func (s *Sandbox) SetToggles(t Toggles) error {
-	if t.LateSeconds < 0 || t.LateSeconds > maxLate {
-		return FieldErrors{"late_seconds": fmt.Sprintf("0 to %d, not %d", maxLate, t.LateSeconds)}
-	}
+// SetToggles sets the faults from the next delivery or call on.
+func (s *Sandbox) SetToggles(t Toggles) {
 	s.mu.Lock()
-	before := s.toggles
 	s.toggles = t
 	s.mu.Unlock()
-	s.switchFault(before.RateLimited, t.RateLimited,
-		webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Second, Times: -1})
-	s.switchFault(before.LoseAnswers, t.LoseAnswers, webapi.Fault{Kind: webapi.Lost, Times: -1})
-	if before.EnforceRates != t.EnforceRates {
-		s.faults.SetRates(webapi.Rates{Enforce: t.EnforceRates, Scale: s.opts.Rates.Scale})
+	for kind, on := range map[webapi.Kind]bool{webapi.RateLimited: t.RateLimited, webapi.Lost: t.LoseAnswers} {
+		if s.faults.Clear(kind); on {
+			s.faults.Add(webapi.Fault{Kind: kind, RetryAfter: time.Second, Times: -1})
+		}
+	}
+	if s.opts.FailWrites != nil {
+		s.opts.FailWrites(t.FailWrites)
 	}
 	s.hub.publish(webapi.Change{Kind: "toggles", Data: t})
-	return nil
-}
-
-func (s *Sandbox) switchFault(before, now bool, f webapi.Fault) {
-	switch {
-	case before && !now:
-		s.faults.Clear(f.Kind)
-	case now && !before:
-		s.faults.Add(f)
-	}
-}
-
-func (s *Sandbox) deliveryFaults() Faults {
-	t := s.Toggles()
-	return Faults{Twice: t.Twice, Late: time.Duration(t.LateSeconds) * time.Second, Drop: t.DropAnswers,
-		Lose: t.LoseEvents}
 }

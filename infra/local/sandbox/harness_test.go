@@ -111,7 +111,8 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	opts := sandbox.Options{
 		Now:           func() time.Time { return begun },
 		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: time.Minute, // longer than any test needs
-		EventsURL: appServer.URL + "/slack/events", InteractionsURL: appServer.URL + "/slack/interactions",
+		Endpoints: sandbox.Endpoints{Events: appServer.URL + "/slack/events",
+			Interactions: appServer.URL + "/slack/interactions"},
 	}
 	var err error
 	opts.Shortcuts, opts.Globals, err = sandbox.ReadMenus(manifest)

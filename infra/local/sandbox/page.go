@@ -11,7 +11,6 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,7 +21,7 @@ import (
 //go:embed ui
 var ui embed.FS
 
-// maxRequest is the maximum body of a request from the page or to a response URL.
+// maxRequest is the maximum body of a request from the page.
 const maxRequest = 1 << 20
 
 func (s *Sandbox) routes(api http.Handler) http.Handler {
@@ -36,15 +35,18 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 	mux.HandleFunc("GET /sandbox/state", s.getState)
 	mux.HandleFunc("GET /sandbox/stream", s.hub.stream)
 	mux.HandleFunc("GET /sandbox/files/{id}", s.getFile)
-	mux.HandleFunc("GET /sandbox/attempts", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.recent(), nil) })
-	mux.HandleFunc("GET /sandbox/attempts/{n}", s.getAttempt)
 	for name, do := range s.acts() {
 		mux.HandleFunc("POST /sandbox/"+name, act(maxSay, do))
 	}
-	mux.HandleFunc("PUT /sandbox/toggles", act(maxRequest, func(t Toggles) (any, error) { return t, s.SetToggles(t) }))
-	mux.HandleFunc("POST /sandbox/actions/{team}/{app}/{id}", s.serveHook)
-	mux.HandleFunc("PUT /sandbox/language", s.speak)
-	s.hooks(mux)
+	mux.HandleFunc("PUT /sandbox/toggles", act(maxRequest,
+		func(t Toggles) (any, error) { s.SetToggles(t); return t, nil }))
+	mux.HandleFunc("PUT /sandbox/language", act(maxRequest, s.speak))
+	if s.opts.Run != nil {
+		mux.HandleFunc("GET /sandbox/run", asked("task", s.opts.Run))
+	}
+	if s.opts.Waits != nil {
+		mux.HandleFunc("GET /sandbox/waits", asked("user", s.opts.Waits))
+	}
 	files, err := fs.Sub(ui, "ui")
 	if err != nil {
 		panic("the folder ui is embedded above: " + err.Error())
@@ -54,6 +56,14 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 	mux.Handle("GET /archives/{channel}/{message}", fresh(http.HandlerFunc(index)))
 	mux.Handle("/", fresh(static))
 	return mux
+}
+
+// asked answers with what a hook returns for one value of the query.
+func asked[T any](name string, load func(context.Context, string) (T, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := load(r.Context(), r.URL.Query().Get(name))
+		reply(w, v, err)
+	}
 }
 
 // fresh makes browsers load the newest version of the page, and keeps the page from loading scripts from elsewhere.
@@ -132,31 +142,12 @@ func act[T any](most int64, do func(T) (any, error)) http.HandlerFunc {
 	}
 }
 
-// recent returns the last hundred attempts, newest first.
-func (s *Sandbox) recent() []Attempt {
-	all := s.Attempts()
-	slices.Reverse(all)
-	return append([]Attempt{}, all[:min(len(all), 100)]...)
-}
-
-// getAttempt returns the payload of an attempt and the app's answer.
-func (s *Sandbox) getAttempt(w http.ResponseWriter, r *http.Request) {
-	all := s.Attempts()
-	at := slices.IndexFunc(all, func(a Attempt) bool { return strconv.Itoa(a.N) == r.PathValue("n") })
-	if at < 0 {
-		http.Error(w, fmt.Sprintf("only the last %d deliveries are kept", keep), http.StatusNotFound)
-		return
-	}
-	reply(w, map[string]any{"payload": json.RawMessage(all[at].Payload), "answer": string(all[at].Answer)}, nil)
-}
-
 // maxTyped is Slack's limit for a message that a person types.
 const maxTyped = 12000
 
 // pageState has everything that the page shows to one person.
 type pageState struct {
 	Me         string                      `json:"me"`
-	Team       map[string]string           `json:"team"`
 	Bot        string                      `json:"bot"`
 	Users      []webapi.User               `json:"users"`
 	Groups     map[string]string           `json:"groups"` // handles by id
@@ -192,9 +183,8 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 	st := pageState{
 		Me: me.ID, Bot: webapi.Bot, Users: s.ws.Users(), Views: s.ws.Views(me.ID), Toggles: s.Toggles(),
 		Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals,
-		Team:    map[string]string{"id": s.ws.TeamID(), "name": webapi.Name},
 		Banner:  map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
-		Has:     map[string]bool{"run": s.opts.Run != nil, "tools": s.opts.Tools != nil},
+		Has:     map[string]bool{"run": s.opts.Run != nil, "waits": s.opts.Waits != nil},
 		Admin:   s.opts.Administrator,
 		Started: s.started, Links: s.opts.Links,
 		Messages: map[string][]webapi.Message{}, Prompts: map[string][]webapi.Prompt{},
@@ -235,7 +225,6 @@ type target struct {
 	User       string         `json:"user"`
 	Channel    string         `json:"channel"`
 	TS         string         `json:"ts"`
-	To         string         `json:"to"` // channel that a message is forwarded to
 	ThreadTS   string         `json:"thread_ts"`
 	Text       string         `json:"text"`
 	Files      []attachment   `json:"files"`
@@ -250,7 +239,6 @@ type target struct {
 func (s *Sandbox) acts() map[string]func(target) (any, error) {
 	return map[string]func(target) (any, error){
 		"say":      s.postSay,
-		"forward":  s.postForward,
 		"edit":     s.postEdit,
 		"delete":   func(in target) (any, error) { return nil, s.Remove(in.User, in.Channel, in.TS) },
 		"shortcut": func(in target) (any, error) { return nil, s.Shortcut(in.User, in.Channel, in.TS, in.CallbackID) },
@@ -286,14 +274,14 @@ func checkTyped(text string, least int) error {
 	return nil
 }
 
-// postEdit changes a person's own message. Only one with files or a forwarded message may have no text.
+// postEdit changes a person's own message. Only one with files may have no text.
 func (s *Sandbox) postEdit(in target) (any, error) {
 	m, err := s.ws.Message(in.Channel, in.TS, in.User)
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", in.TS, err)
 	}
 	text, least := strings.TrimSpace(in.Text), 1
-	if len(m.Files)+len(m.Attachments) > 0 {
+	if len(m.Files) > 0 {
 		least = 0
 	}
 	if err := checkTyped(text, least); err != nil {
@@ -314,37 +302,6 @@ func (s *Sandbox) postSay(in target) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	say := s.Reply
-	if len(files) > 0 {
-		say = func(user, channel, thread, text string) (string, error) {
-			return s.Attach(user, channel, thread, text, files...)
-		}
-	}
-	ts, err := say(in.User, in.Channel, in.ThreadTS, s.typed(text))
+	ts, err := s.Attach(in.User, in.Channel, in.ThreadTS, s.typed(text), files...)
 	return map[string]string{"ts": ts}, err
-}
-
-// hooks serves the parts of the page that use hooks from Options.
-func (s *Sandbox) hooks(mux *http.ServeMux) {
-	o := s.opts
-	part := func(load func(ctx context.Context, task, key string) (any, error)) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			v, err := load(r.Context(), r.URL.Query().Get("task"), r.URL.Query().Get("key"))
-			reply(w, v, err)
-		}
-	}
-	if o.Run != nil {
-		mux.HandleFunc("GET /sandbox/run",
-			part(func(ctx context.Context, task, _ string) (any, error) { return o.Run(ctx, task) }))
-		mux.HandleFunc("GET /sandbox/row", part(o.Row))
-		mux.HandleFunc("GET /sandbox/object", part(o.Object))
-	}
-	mux.HandleFunc("GET /sandbox/waits", s.getWaits)
-	if o.Tools != nil {
-		mux.HandleFunc("GET /sandbox/tools", func(w http.ResponseWriter, _ *http.Request) { reply(w, o.Tools.List(), nil) })
-		mux.HandleFunc("PUT /sandbox/tools", act(maxRequest, func(in ToolFault) (any, error) {
-			o.Tools.Set(in.Tool, in.Failing)
-			return nil, nil
-		}))
-	}
 }

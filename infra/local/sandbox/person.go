@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,9 +10,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,46 +22,33 @@ import (
 // Say posts what a person types and returns the message's ts. &, < and > are escaped, and people are <@U…>; the rest
 // becomes what Slack's clients make of it.
 func (s *Sandbox) Say(user, channel, text string) (string, error) {
-	return s.Reply(user, channel, "", text)
+	return s.Attach(user, channel, "", text)
 }
 
 // Reply posts a person's message in a thread.
 func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
+	return s.Attach(user, channel, threadTS, text)
+}
+
+// Attach says something as Reply does, with files.
+func (s *Sandbox) Attach(user, channel, threadTS, text string, files ...webapi.File) (string, error) {
 	if _, err := s.ws.User(user); err != nil {
 		return "", fmt.Errorf("say as %s: %w", user, err)
 	}
-	text, blocks := composed(text)
-	m, err := s.ws.Post(webapi.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Blocks: blocks})
+	d := webapi.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: sent(text), Files: files}
+	if len(files) > 0 {
+		d.Subtype = "file_share"
+	}
+	m, err := s.ws.Post(d)
 	if err != nil {
 		return "", fmt.Errorf("say in %s: %w", channel, err)
 	}
 	return m.TS, nil
 }
 
-// Attach says something as Reply does, with files.
-func (s *Sandbox) Attach(user, channel, threadTS, text string, files ...webapi.File) (string, error) {
-	if _, err := s.ws.User(user); err != nil {
-		return "", fmt.Errorf("attach files as %s: %w", user, err)
-	}
-	text, blocks := composed(text)
-	m, err := s.ws.Post(webapi.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Blocks: blocks,
-		Subtype: "file_share", Files: files})
-	if err != nil {
-		return "", fmt.Errorf("attach files in %s: %w", channel, err)
-	}
-	return m.TS, nil
-}
-
 func (s *Sandbox) Edit(user, channel, ts, text string) error {
-	m, err := s.ws.Message(channel, ts, user)
-	if err != nil {
-		return fmt.Errorf("edit %s: %w", ts, err)
-	}
-	if m.User != user {
-		return fmt.Errorf("edit %s: %w", ts, webapi.CantUpdate)
-	}
-	text, blocks := composed(text)
-	if _, err := s.ws.Update(channel, ts, user, webapi.Patch{Text: &text, Typed: blocks}); err != nil {
+	text = sent(text)
+	if _, err := s.ws.Update(channel, ts, user, webapi.Patch{Text: &text}); err != nil {
 		return fmt.Errorf("edit %s: %w", ts, err)
 	}
 	return nil
@@ -130,63 +114,27 @@ func (s *Sandbox) Mark(channel, ts string) (Attempt, bool) {
 }
 
 var (
-	escape   = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
-	ranges   = []string{"here", "channel", "everyone"}
+	escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	ranges = []string{"here", "channel", "everyone"}
 )
 
 // reference is what stands for more than its characters in a typed text: what Slack's format writes between < and >,
 // addresses of the web and of mail.
-var reference = regexp.MustCompile(`<([@#]|!subteam\^|!)([^|<>\n]+)(?:\|[^<>\n]*)?>|` +
+var reference = regexp.MustCompile(`<[^<>\n]+>|` +
 	`https?://[^\s<>|"\x{3000}-\x{303F}\x{FF00}-\x{FF65}]*[^\s<>|".,:;!?')\x{3000}-\x{303F}\x{FF00}-\x{FF65}]|` +
 	`[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}`)
 
-// composed returns the text and the blocks of what a person typed in Slack's format, as Slack's clients send them: both
-// say the same. Marks of styles, lists and quotes stay characters.
-func composed(typed string) (text string, blocks []any) {
-	if typed == "" {
-		return "", nil
-	}
-	var elements []any
-	add := func(said, kind, member, value string) {
-		if text += said; said != "" {
-			elements = append(elements, map[string]any{"type": kind, member: value})
-		}
-	}
-	from := 0
-	literal := func(to int) {
-		said := unescape.Replace(typed[from:to])
-		add(escape.Replace(said), "text", "text", said)
-	}
-	for _, m := range reference.FindAllStringSubmatchIndex(typed, -1) {
-		whole, sign, id := typed[m[0]:m[1]], "", ""
-		if m[2] >= 0 {
-			sign, id = typed[m[2]:m[3]], typed[m[4]:m[5]]
-		}
-		if sign == "!" && !slices.Contains(ranges, id) {
-			continue // nobody can type it
-		}
-		literal(m[0])
-		from = m[1]
-		switch url := unescape.Replace(whole); {
-		case sign == "@":
-			add("<@"+id+">", "user", "user_id", id)
-		case sign == "#":
-			add(whole, "channel", "channel_id", id)
-		case sign == "!":
-			add("<!"+id+">", "broadcast", "range", id)
-		case sign != "":
-			add(whole, "usergroup", "usergroup_id", id)
+// sent returns what a person typed, in Slack's format, as Slack's clients send it: addresses become links.
+func sent(typed string) string {
+	return reference.ReplaceAllStringFunc(typed, func(whole string) string {
+		switch {
+		case strings.HasPrefix(whole, "<"):
+			return whole
 		case strings.Contains(whole, "://"):
-			add("<"+escape.Replace(url)+">", "link", "url", url)
-		default:
-			add("<mailto:"+whole+"|"+whole+">", "link", "url", "mailto:"+whole)
-			elements[len(elements)-1].(map[string]any)["text"] = whole
+			return "<" + whole + ">"
 		}
-	}
-	literal(len(typed))
-	return text, []any{map[string]any{"type": "rich_text", "block_id": rand.Text()[:5],
-		"elements": []any{map[string]any{"type": "rich_text_section", "elements": elements}}}}
+		return "<mailto:" + whole + "|" + whole + ">"
+	})
 }
 
 // typed converts a typed text to Slack's format: it escapes the text and turns @Name, #channel, @group and @here into
@@ -245,87 +193,6 @@ func begun(text, name string) bool {
 // ascii reports whether a character is one of those of handles and mail addresses.
 func ascii(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
-}
-
-// Forward sends a message that the person can see to a channel or direct message, with what the person writes to it,
-// and returns the new message's ts. It returns MessageNotFound for a deleted message, NotInChannel if the person is not
-// where it is or is to go, or another error of Post.
-func (s *Sandbox) Forward(user, channel, ts, to, text string) (string, error) {
-	shared, err := s.shared(user, channel, ts)
-	if err != nil {
-		return "", fmt.Errorf("forward %s as %s: %w", ts, user, err)
-	}
-	text, blocks := composed(text)
-	m, err := s.ws.Post(webapi.Draft{Channel: to, User: user, Text: text, Blocks: blocks, Attachments: []any{shared}})
-	if err != nil {
-		return "", fmt.Errorf("forward %s to %s: %w", ts, to, err)
-	}
-	return m.TS, nil
-}
-
-// shared returns a message as the attachment by which Slack forwards it, with the members that tests of public clients
-// recorded. An app's message has its bot's id in place of an author's.
-func (s *Sandbox) shared(user, channel, ts string) (map[string]any, error) {
-	c, err := s.ws.Channel(channel)
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.ws.Message(c.ID, ts, "")
-	if err != nil {
-		return nil, err
-	}
-	author, odd := s.ws.User(m.User)
-	switch {
-	case !slices.Contains(c.Members, user):
-		return nil, webapi.NotInChannel
-	case m.Subtype == "tombstone" || odd != nil:
-		return nil, webapi.MessageNotFound
-	}
-	said := map[string]any{"blocks": append([]any{}, m.Blocks...)}
-	if len(m.Attachments) > 0 {
-		said["attachments"] = m.Attachments
-	}
-	seconds, _ := strconv.ParseFloat(m.TS, 64)
-	at := time.Unix(int64(seconds), 0).UTC().Format("January 2, 2006 3:04 PM")
-	out := map[string]any{
-		"ts": m.TS, "channel_id": c.ID, "channel_team": s.ws.TeamID(), "is_msg_unfurl": true, "is_share": true,
-		"from_url":       m.Link(s.endpoints().Self),
-		"message_blocks": []any{map[string]any{"team": m.Team, "channel": c.ID, "ts": m.TS, "message": said}},
-		"author_name":    author.Name, "author_subname": author.Handle,
-		"text": m.Text, "fallback": fmt.Sprintf("[%s] %s: %s", at, author.Handle, m.Text), "color": "D0D0D0",
-		"mrkdwn_in": []any{"text"}, "footer": "Slack Conversation",
-	}
-	if m.BotID != "" {
-		out["bot_id"] = m.BotID
-	} else {
-		out["author_id"] = m.User
-	}
-	if len(m.Files) > 0 {
-		out["files"] = m.Files
-	}
-	return decoded(out), nil
-}
-
-// postForward forwards a message for the page, which sends what was typed.
-func (s *Sandbox) postForward(in target) (any, error) {
-	text := strings.TrimSpace(in.Text)
-	if err := checkTyped(text, 0); err != nil {
-		return nil, err
-	}
-	ts, err := s.Forward(in.User, in.Channel, in.TS, in.To, s.typed(text))
-	return map[string]string{"ts": ts}, err
-}
-
-// decoded returns a value as JSON has it.
-func decoded(v any) (out map[string]any) {
-	raw, err := json.Marshal(v)
-	if err == nil {
-		err = json.Unmarshal(raw, &out)
-	}
-	if err != nil {
-		panic("a message was made of JSON: " + err.Error())
-	}
-	return out
 }
 
 // Limits of the files of a message. Their number is Slack's. Slack takes 1 GB of each, which this machine keeps in

@@ -26,17 +26,18 @@ type Shortcut struct {
 
 // Options configure a Sandbox. Only SigningSecret and BotToken must be set. The page hides a part whose hook is nil.
 type Options struct {
-	SigningSecret   string
-	BotToken        string
-	ClientSecret    string // belongs to ClientID
-	TeamID          string // default T0SANDRING
-	AppID           string // default A0SANDRING
-	Company         bool   // its people are a company of twelve
-	Language        string // in which the app gets names: ja or en; default ja
-	URL             string // address of this sandbox, without a trailing slash
-	EventsURL       string
-	InteractionsURL string
-	CommandsURL     string
+	SigningSecret string
+	BotToken      string
+	ClientSecret  string // belongs to ClientID
+	TeamID        string // default T0SANDRING
+	AppID         string // default A0SANDRING
+	Company       bool   // its people are a company
+	Endpoints
+
+	// Language is the one in which the app gets names: ja or en. If it is empty, names and everybody's language in Slack
+	// are that in which somebody looks at the page, and Speak is called with it; Speak may be nil.
+	Language string
+	Speak    func(language string)
 
 	Now        func() time.Time
 	TimeScale  float64       // scales the pauses between event retries; 1 means Slack's 0, 1 and 5 min; default 1/30
@@ -44,20 +45,32 @@ type Options struct {
 	Rates      webapi.Rates  // Slack's rate limits; off by default
 	Logger     *slog.Logger
 
-	// FirstPage lets the first page that is opened decide the language of cards, and of names. Speak is called with it;
-	// it may be nil.
-	FirstPage bool
-	Speak     func(language string)
-
 	Banner    string
 	BannerEN  string            // defaults to Banner
 	Shortcuts []Shortcut        // in a message's menu, see ReadMenus
 	Globals   []Shortcut        // not tied to a message
 	Links     map[string]string // on the page, addresses that begin so lead to the stand-in's pages instead
 	Run       func(ctx context.Context, taskID string) (any, error)
-	Row       func(ctx context.Context, taskID, key string) (any, error) // returns a complete row that Run lists
-	Object    func(ctx context.Context, taskID, key string) (any, error) // returns a value that is stored in the bucket
 	Panels
+}
+
+// Panels are parts of the page that need the whole system.
+type Panels struct {
+	// Administrator is the id of the first user who may change settings in the console; "" if there is no console.
+	Administrator string
+	// Waits lists what waits for a person.
+	Waits func(ctx context.Context, user string) ([]Wait, error)
+	// FailWrites makes tools that write fail, or work again.
+	FailWrites func(failing bool)
+}
+
+// Wait is a message that waits for a person. The person may not see it, as one who stands in for another.
+type Wait struct {
+	Channel string `json:"channel"`
+	TS      string `json:"ts"`
+	Root    string `json:"root"`
+	Task    string `json:"task"`
+	Instead string `json:"instead,omitempty"` // for whom the person may stamp
 }
 
 // Sandbox is one workspace with one app. Close it to end pending retries.
@@ -65,15 +78,16 @@ type Sandbox struct {
 	opts     Options
 	ws       *webapi.Workspace
 	faults   *webapi.Faults
-	sender   *Sender
 	hub      *hub
 	handler  http.Handler
 	installs *installs
 
 	started time.Time // start of the sandbox
 
-	first   sync.Mutex // held while the first page decides the language of cards
-	decided bool
+	client *http.Client
+	ctx    context.Context // of deliveries
+	cancel context.CancelFunc
+	jobs   sync.WaitGroup
 
 	mu       sync.Mutex
 	urls     Endpoints
@@ -81,11 +95,10 @@ type Sandbox struct {
 	marks    map[string]Attempt
 	attempts []Attempt
 	calls    []webapi.Call
-	counted  int    // number of attempts so far
-	shares   string // id of the channel that is shared with another organization
+	counted  int // number of attempts so far
 }
 
-// Endpoints are addresses that may be unknown when the sandbox is made.
+// Endpoints are addresses that may be unknown when the sandbox is made. Self is its own, without a trailing slash.
 type Endpoints struct {
 	Self         string
 	Events       string
@@ -98,52 +111,34 @@ const defaultScale = 1.0 / 30
 
 // New makes a sandbox. It does not listen: serve Handler.
 func New(opts Options) *Sandbox {
-	opts = withDefaults(opts)
-	s := &Sandbox{
-		opts: opts,
-		ws: webapi.NewWorkspace(webapi.Config{TeamID: opts.TeamID, AppID: opts.AppID, Company: opts.Company,
-			Now: opts.Now, Language: opts.Language}),
-		faults: &webapi.Faults{},
-		hub:    newHub(),
-		urls: Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL,
-			Commands: opts.CommandsURL},
-		marks: map[string]Attempt{}, started: opts.Now(),
-		shares: webapi.General,
-	}
-	s.toggles.EnforceRates = opts.Rates.Enforce
-	s.faults.SetRates(opts.Rates)
-	s.sender = NewDelivery(DeliveryOptions{
-		SigningSecret: opts.SigningSecret, Now: opts.Now, TimeScale: opts.TimeScale, AnswerTime: opts.AnswerTime,
-		Logger:     opts.Logger,
-		EventsURL:  func() string { return s.endpoints().Events },
-		ActionsURL: func() string { return s.endpoints().Interactions },
-
-		CommandsURL: func() string { return s.endpoints().Commands },
-		Faults:      s.deliveryFaults,
-		Record:      s.record,
-	})
-	s.ws.Listen(s.hub.publish)
-	s.ws.Listen(s.echo)
-	s.installs = &installs{token: opts.BotToken}
-	s.handler = s.routes(webapi.New(webapi.Options{
-		Workspace: s.ws, BotToken: opts.BotToken, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.faults,
-		Now: opts.Now, Logger: opts.Logger,
-		Self:  func() string { return s.endpoints().Self },
-		Heard: s.heard,
-	}))
-	return s
-}
-
-func withDefaults(opts Options) Options {
 	opts.TeamID = cmp.Or(opts.TeamID, "T0SANDRING")
 	opts.AppID = cmp.Or(opts.AppID, "A0SANDRING")
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
 	opts.TimeScale = cmp.Or(opts.TimeScale, defaultScale)
+	opts.AnswerTime = cmp.Or(opts.AnswerTime, AnswerTime)
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	opts.BannerEN = cmp.Or(opts.BannerEN, opts.Banner)
-	return opts
+	s := &Sandbox{
+		opts: opts,
+		ws: webapi.NewWorkspace(webapi.Config{TeamID: opts.TeamID, AppID: opts.AppID, Company: opts.Company,
+			Now: opts.Now, Language: opts.Language}),
+		faults: &webapi.Faults{}, hub: &hub{}, urls: opts.Endpoints, marks: map[string]Attempt{}, started: opts.Now(),
+		client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()},
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.faults.SetRates(opts.Rates)
+	s.ws.Listen(s.hub.publish)
+	s.ws.Listen(s.echo)
+	s.installs = &installs{token: opts.BotToken}
+	s.handler = s.routes(webapi.New(webapi.Options{
+		Workspace: s.ws, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.faults,
+		Now: opts.Now, Logger: opts.Logger,
+		Self:  func() string { return s.endpoints().Self },
+		Heard: s.heard,
+	}))
+	return s
 }
 
 // Handler serves the page at /, the Web API at /api/ and the page's calls at /sandbox/.
@@ -171,8 +166,11 @@ func (s *Sandbox) endpoints() Endpoints {
 	return s.urls
 }
 
+// Close cancels pending deliveries, waits for running ones, and ends the pages' streams.
 func (s *Sandbox) Close() {
-	s.sender.Close()
+	s.cancel()
+	s.jobs.Wait()
+	s.client.CloseIdleConnections()
 	s.hub.close()
 }
 
@@ -187,12 +185,13 @@ func (s *Sandbox) record(a Attempt) {
 	a.N = s.counted
 	s.attempts = append(s.attempts, a)
 	s.attempts = s.attempts[max(0, len(s.attempts)-keep):]
-	if a.TS != "" {
-		if a.Reason == "" {
-			delete(s.marks, a.Channel+a.TS)
-		} else {
-			s.marks[a.Channel+a.TS] = a
-		}
+	if a.TS == "" {
+		return
+	}
+	if a.Reason == "" {
+		delete(s.marks, a.Channel+a.TS)
+	} else {
+		s.marks[a.Channel+a.TS] = a
 	}
 	s.hub.publish(webapi.Change{Kind: "attempt", Channel: a.Channel, TS: a.TS, Data: a})
 }
@@ -218,58 +217,32 @@ func (s *Sandbox) Calls() []webapi.Call {
 	return slices.Clone(s.calls)
 }
 
-// Cards reads and sets the language of the app's cards, which is a setting of the workspace.
-type Cards interface {
-	Language(ctx context.Context) (string, error)
-	SetLanguage(ctx context.Context, language string) error
-}
-
 // regions are what Slack's locales add to the page's languages.
 var regions = map[string]string{"ja": "-JP", "en": "-US"}
 
 // speech says in which language a person's page is.
 type speech struct {
-	User     string `json:"user,omitempty"`
+	User     string `json:"user"`
 	Language string `json:"language"`
-	Cards    string `json:"cards,omitempty"` // in the answer: the language of cards
 }
 
-// speak makes the page's language the person's in Slack. The first page also decides the language of cards, unless it
-// was decided at the start.
-func (s *Sandbox) speak(w http.ResponseWriter, r *http.Request) {
-	in, ok := read[speech](w, r, maxRequest, "a language")
-	if !ok {
-		return
-	}
+// speak makes the page's language the person's in Slack, and unless names have a language of their own, everybody's.
+func (s *Sandbox) speak(in speech) (any, error) {
 	region, known := regions[in.Language]
 	if !known {
 		all := strings.Join(slices.Sorted(maps.Keys(regions)), ", ")
-		reply(w, nil, FieldErrors{"language": fmt.Sprintf("one of %s, not %q", all, in.Language)})
-		return
+		return nil, FieldErrors{"language": fmt.Sprintf("one of %s, not %q", all, in.Language)}
 	}
-	err := s.ws.Speak(in.User, in.Language+region)
-	if err == nil && s.opts.Cards != nil {
-		err = s.decide(r.Context(), in.Language)
+	if err := s.ws.Speak(in.User, in.Language+region); err != nil || s.opts.Language != "" {
+		return nil, err
 	}
-	if err == nil && s.opts.Cards != nil {
-		in.Cards, err = s.opts.Cards.Language(r.Context())
+	for _, u := range s.ws.Users() {
+		if err := s.ws.Speak(u.ID, in.Language+region); err != nil {
+			return nil, err
+		}
 	}
-	reply(w, in, err)
-}
-
-// decide sets the language of cards for the first page. A second page waits, and finds it decided.
-func (s *Sandbox) decide(ctx context.Context, language string) error {
-	s.first.Lock()
-	defer s.first.Unlock()
-	if !s.opts.FirstPage || s.decided {
-		return nil
+	if s.ws.SetLanguage(in.Language); s.opts.Speak != nil {
+		s.opts.Speak(in.Language)
 	}
-	if err := s.opts.Cards.SetLanguage(ctx, language); err != nil {
-		return err
-	}
-	s.decided = true
-	if s.ws.SetLanguage(language); s.opts.Speak != nil {
-		s.opts.Speak(language)
-	}
-	return nil
+	return nil, nil
 }

@@ -58,10 +58,9 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o := s.options.Sandbox
 	o.SigningSecret, o.BotToken, o.ClientSecret = s.SigningSecret, s.BotToken, s.ClientSecret
-	o.URL, o.EventsURL, o.InteractionsURL, o.CommandsURL = s.URL, s.URL+"/slack/events", s.URL+"/slack/interactions",
-		s.URL+"/slack/commands"
-	o.Run, o.Row, o.Object = s.Run, s.Row, s.Object
-	o.Speak = s.speak
+	o.Endpoints = sandbox.Endpoints{Self: s.URL, Events: s.URL + "/slack/events",
+		Interactions: s.URL + "/slack/interactions", Commands: s.URL + "/slack/commands"}
+	o.Run, o.Speak = s.Run, s.speak
 	o.Links = map[string]string{}
 	for _, name := range s.Vendors.GitHub.Names() {
 		o.Links["https://github.com/"+name+"/"] = s.VendorsURL + vendors.GitHubPages + name + "/"

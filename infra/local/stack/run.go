@@ -1,15 +1,21 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
@@ -31,9 +37,6 @@ type RunView struct {
 	Name    string      `json:"name"`
 	Status  string      `json:"status"` // RUNNING, SUCCEEDED, FAILED, TIMED_OUT, ABORTED
 	Waiting *WaitView   `json:"waiting"`
-	Started time.Time   `json:"started"`
-	Stopped *time.Time  `json:"stopped,omitempty"`
-	Error   string      `json:"error,omitempty"` // the error's name without its message
 	States  []StateView `json:"states"`
 }
 
@@ -49,8 +52,6 @@ type StateView struct {
 	Entered time.Time  `json:"entered"`
 	Exited  *time.Time `json:"exited,omitempty"`
 	Outcome string     `json:"outcome,omitempty"` // the state's outcome, or the name of its last error
-	Input   string     `json:"input,omitempty"`   // ids, versions and outcomes, but no content
-	Output  string     `json:"output,omitempty"`
 
 	gate string // from the input
 }
@@ -130,8 +131,7 @@ func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, of ag
 	if err := json.Unmarshal([]byte(aws.ToString(d.Input)), &input); err != nil {
 		return run, of, fmt.Errorf("input: %w", err)
 	}
-	run = RunView{Name: aws.ToString(d.Name), Status: string(d.Status), Started: aws.ToTime(d.StartDate),
-		Stopped: d.StopDate, Error: aws.ToString(d.Error), States: []StateView{}}
+	run = RunView{Name: aws.ToString(d.Name), Status: string(d.Status), States: []StateView{}}
 	pages := sfn.NewGetExecutionHistoryPaginator(c, &sfn.GetExecutionHistoryInput{ExecutionArn: &arn})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -153,7 +153,7 @@ func (r *RunView) pass(e types.HistoryEvent) {
 	at := aws.ToTime(e.Timestamp)
 	if d := e.StateEnteredEventDetails; d != nil {
 		r.States = append(r.States,
-			StateView{Name: aws.ToString(d.Name), Entered: at, Input: payload(d.Input), gate: field(d.Input, "gate")})
+			StateView{Name: aws.ToString(d.Name), Entered: at, gate: field(d.Input, "gate")})
 		return
 	}
 	if len(r.States) == 0 {
@@ -162,7 +162,7 @@ func (r *RunView) pass(e types.HistoryEvent) {
 	last := &r.States[len(r.States)-1]
 	switch {
 	case e.StateExitedEventDetails != nil:
-		last.Exited, r.Waiting, last.Output = &at, nil, payload(e.StateExitedEventDetails.Output)
+		last.Exited, r.Waiting = &at, nil
 		if e.Type == types.HistoryEventTypeTaskStateExited && last.Outcome == "" {
 			last.Outcome = field(e.StateExitedEventDetails.Output, "outcome")
 		}
@@ -179,11 +179,6 @@ func (r *RunView) pass(e types.HistoryEvent) {
 	}
 }
 
-// maxPayload is how many characters of a state's input or output are shown.
-const maxPayload = 4000
-
-func payload(object *string) string { return short(aws.ToString(object), maxPayload) }
-
 // field returns a text field of a state's input or output, or "".
 func field(object *string, name string) string {
 	var fields map[string]any
@@ -192,4 +187,127 @@ func field(object *string, name string) string {
 	}
 	text, _ := fields[name].(string)
 	return text
+}
+
+// UsageView sums up a task's model calls.
+type UsageView struct {
+	Calls    int64 `json:"calls"`
+	Input    int64 `json:"input_tokens"`
+	Cached   int64 `json:"cached_tokens"`
+	Output   int64 `json:"output_tokens"`
+	Cost     int64 `json:"cost_micro_usd"` // of calls with a known price
+	Unpriced int64 `json:"unpriced_calls,omitempty"`
+}
+
+// add adds a row of type usage.
+func (u *UsageView) add(item map[string]dynamotypes.AttributeValue) error {
+	var one UsageView
+	if err := attributevalue.UnmarshalMapWithOptions(item, &one,
+		func(o *attributevalue.DecoderOptions) { o.TagKey = "json" }); err != nil {
+		return fmt.Errorf("read the usage %s: %w", plain(item["SK"]), err)
+	}
+	u.Calls, u.Input, u.Cached, u.Output = u.Calls+one.Calls, u.Input+one.Input, u.Cached+one.Cached, u.Output+one.Output
+	u.Cost, u.Unpriced = u.Cost+one.Cost, u.Unpriced+one.Unpriced
+	return nil
+}
+
+type RowView struct {
+	Key     string `json:"key"` // SK
+	Type    string `json:"type"`
+	Rev     int64  `json:"rev"`
+	At      string `json:"at,omitempty"` // its latest time in the past
+	Summary string `json:"summary"`      // its attributes without keys and ids, truncated
+}
+
+// The lengths of a summary, in characters.
+const (
+	shortValue   = 40
+	shortSummary = 160
+)
+
+// rows reads a partition in the order of writing, and sums up the usage of models.
+func (s *Stack) rows(ctx context.Context, partition string) (rows []RowView, used UsageView, err error) {
+	rows, now := []RowView{}, time.Now().UTC().Format("2006-01-02T15:04:05.999Z")
+	of := map[string]dynamotypes.AttributeValue{":p": &dynamotypes.AttributeValueMemberS{Value: partition}}
+	pages := dynamodb.NewQueryPaginator(dynamodb.NewFromConfig(config(s.moto.URL)), &dynamodb.QueryInput{
+		TableName: &s.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :p"),
+		ExpressionAttributeValues: of,
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, used, err
+		}
+		for _, item := range page.Items {
+			if plain(item["type"]) == "usage" {
+				if err := used.add(item); err != nil {
+					return nil, used, err
+				}
+			}
+			rows = append(rows, viewRow(item, now))
+		}
+	}
+	// Rows without a rev, such as a wait, change independently of the task. They come last.
+	slices.SortStableFunc(rows, func(a, b RowView) int {
+		return cmp.Or(cmp.Compare(uint64(a.Rev-1), uint64(b.Rev-1)), cmp.Compare(a.At, b.At))
+	})
+	return rows, used, nil
+}
+
+func viewRow(item map[string]dynamotypes.AttributeValue, now string) RowView {
+	row := RowView{Key: plain(item["SK"]), Type: plain(item["type"])}
+	row.Rev, _ = strconv.ParseInt(plain(item["rev"]), 10, 64)
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(item)) {
+		text := plain(item[name])
+		if strings.HasSuffix(name, "_at") && text <= now && text > row.At {
+			row.At = text
+		}
+		if !bookkeeping(name) && text != "" {
+			parts = append(parts, name+" "+short(text, shortValue))
+		}
+	}
+	// Decisions come first.
+	slices.SortStableFunc(parts, func(a, b string) int { return weight(a) - weight(b) })
+	row.Summary = short(strings.Join(parts, " · "), shortSummary)
+	return row
+}
+
+// bookkeeping reports whether an attribute is left out of a row's summary.
+func bookkeeping(name string) bool {
+	switch name {
+	case "PK", "SK", "type", "rev", "schema_version", "id", "hash", "last_change", "token", "task_token":
+		return true
+	}
+	return strings.HasPrefix(name, "GSI") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_at")
+}
+
+func weight(part string) int {
+	for i, name := range []string{"status ", "state ", "ended ", "parked ", "run ", "version ", "title ", "tool ",
+		"user ", "text ", "made ", "input_tokens ", "output_tokens ", "cost_micro_usd ", "unpriced_calls ", "lease_until "} {
+		if strings.HasPrefix(part, name) {
+			return i
+		}
+	}
+	return 100
+}
+
+// plain formats a value for people.
+func plain(v dynamotypes.AttributeValue) string {
+	var value any
+	_ = attributevalue.Unmarshal(v, &value) // what can't be read is empty
+	if text, ok := value.(string); ok || v == nil {
+		return text
+	}
+	text, _ := json.Marshal(value) // of texts, numbers, lists and maps
+	return strings.ReplaceAll(string(text), `"`, "")
+}
+
+// short puts a text on one line and truncates it.
+func short(text string, limit int) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= limit {
+		return string(runes)
+	}
+	return string(runes[:limit-1]) + "…"
 }

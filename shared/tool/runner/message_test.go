@@ -262,8 +262,8 @@ func TestAMessageIsReadAsItWasStamped(t *testing.T) {
 		c := expect.Value(w.people.Channel(webapi.Sato))(r)
 		all := expect.Value(w.people.History(c.ID, webapi.Range{}))(r)
 		m := all[0]
-		want := webapi.Reading{Shown: text + "\n• " + label + ": " + value + "\n• 無: "}
-		expect.Same(r, want, webapi.ReadBlocks(m.Blocks))
-		expect.Same(r, want, webapi.Read(m.Text, m.Mrkdwn == nil || *m.Mrkdwn))
+		want := runner.Reading{Shown: text + "\n• " + label + ": " + value + "\n• 無: "}
+		expect.Same(r, want, runner.ReadBlocks(m.Blocks))
+		expect.Same(r, want, runner.ReadText(m.Text, m.Mrkdwn == nil || *m.Mrkdwn))
 	})
 }

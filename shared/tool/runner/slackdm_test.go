@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 )
 
@@ -24,7 +23,7 @@ func TestADetailIsOneItem(t *testing.T) {
 	expect.Must(t, len(block.Elements) == 2 && block.Elements[1].Type == "rich_text_list" &&
 		len(block.Elements[1].Elements) == 4, "%s", b)
 	want := "完了\n• 残業: 3\n• 宛先: U0EVIL001 *x* :x: <!here>\n• 件数: 0.10\n• 備考: \n• 空: "
-	expect.Is(t, webapi.Read(m.text(), false).Shown, want)
+	expect.Is(t, ReadText(m.text(), false).Shown, want)
 }
 
 // Only addresses become links, to exactly what they show.

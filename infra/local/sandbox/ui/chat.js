@@ -1,19 +1,19 @@
-// The conversation: messages with their threads beneath them.
+// The conversation: messages with their threads beneath them, and where it is scrolled to. At its end it follows what
+// comes; elsewhere it stays.
 
 import { blocks } from "./blocks.js";
 import { bodies, composer } from "./composer.js";
-import { h, icon, reconcile, toast } from "./dom.js";
+import { fill, h, icon, reconcile } from "./dom.js";
 import { clockTime, dayName, language, t } from "./i18n.js";
-import { message, millis, reasonText, signature } from "./message.js";
-import { confirmDialog } from "./modal.js";
+import { act, actor, message, millis, signature } from "./message.js";
 import { avatar, nameOf, placeName } from "./people.js";
-import { changed, draft, seen, state, ui } from "./store.js";
-import { post } from "./api.js";
-import { atEnd, drawNews, leaveEnd, toEnd } from "./scroll.js";
-import { drawTools, fold, inChannel, isFolded, standing } from "./threads.js";
+import { all, blocksOf, changed, here, post, seen, state, ui } from "./store.js";
 
 // groupTime is how long messages of one person stand under one name.
 const groupTime = 5 * 60 * 1000;
+
+// openAtFirst is how many threads stand open when a channel is first shown; what still waits for somebody always does.
+const openAtFirst = 8;
 
 function item(m, before, thread) {
   const whisper = !!m.is_ephemeral;
@@ -23,23 +23,38 @@ function item(m, before, thread) {
   return { key: "m" + m.ts, sig: signature(m, place), render: () => message(m, place) };
 }
 
-function foldRow(root, replies, folded) {
-  const people = [...new Set(replies.map((m) => m.user))];
-  const how = standing(replies);
+/** headline is the header of a message's card, "" without one. */
+export const headline = (m) => blocksOf(m).find((b) => b.type === "header")?.text?.text || "";
+
+const asks = (m) => blocksOf(m).some((b) => b.type === "actions");
+
+// foldOld folds, once for each channel and person, older threads in which nothing is left to press.
+function foldOld(threads) {
+  const place = state.me + ui.channel;
+  if (ui.folds.has(place)) return;
+  ui.folds.set(place, true);
+  for (const [root, replies] of [...threads].slice(0, -openAtFirst)) {
+    if (!ui.folds.has(root) && !replies.some((r) => asks(r) || r.ts === ui.flash)) ui.folds.set(root, true);
+  }
+}
+
+function foldRow(root, replies) {
+  const folded = !!ui.folds.get(root.ts);
+  const people = [...new Set(replies.map((m) => m.user))].slice(0, 3);
+  const how = replies.map(headline).filter(Boolean).at(-1);
   return {
     key: "f" + root.ts,
     sig: JSON.stringify([folded, replies.length, how, language()]),
-    render: () =>
-      h("div.fold.in-thread", {},
-        h("button", { type: "button", "aria-expanded": String(!folded), dataset: { focus: "fold", fold: root.ts },
-          onclick: () => {
-          if (folded) leaveEnd(); // what opens is read from its beginning
-          fold([root.ts], !folded);
-        } },
-          icon("chevron"), folded ? [people.slice(0, 3).map((p) => avatar(p, "tiny")),
-            h("strong", {}, t(replies.length === 1 ? "reply" : "replies", { n: replies.length })), how &&
-            h("span.standing", {}, how), h("span", {}, clockTime(millis(replies.at(-1).ts)))]
-            : h("span", {}, t("hide")))),
+    render: () => h("div.fold.in-thread", {},
+      h("button", { type: "button", "aria-expanded": String(!folded), dataset: { focus: "fold" },
+        onclick: () => {
+          if (folded) stick = false; // what opens is read from its beginning
+          ui.folds.set(root.ts, !folded);
+          changed();
+        } }, icon("chevron"), folded ? [people.map((p) => avatar(p, "tiny")),
+        h("strong", {}, t(replies.length === 1 ? "reply" : "replies", { n: replies.length })),
+        how && h("span.standing", {}, how), h("span", {}, clockTime(millis(replies.at(-1).ts)))]
+        : h("span", {}, t("hide")))),
   };
 }
 
@@ -48,63 +63,46 @@ function session(root) {
   const text = s && { processing: s.waiting ? "Ringi " + s.waiting : t("processing"),
     suspended: t("suspended") }[s.status];
   if (!text) return [];
-  const stop = s.status === "processing" && h("button.link",
-    { type: "button", dataset: { focus: "stop" },
-    onclick: () => post("stop", { user: state.me, channel: ui.channel, thread_ts: root.ts }) }, t("stop"));
-  return [{ key: "s" + root.ts, sig: text, render: () => h("p.session.in-thread", {}, h("span.pulse"), text, stop) }];
+  const stop = () => act("stop", { channel: ui.channel, thread_ts: root.ts });
+  return [{ key: "s" + root.ts, sig: text, render: () => h("p.session.in-thread", {}, h("span.pulse"), text,
+    s.status === "processing" && h("button.link", { type: "button", dataset: { focus: "stop" }, onclick: stop },
+      t("stop"))) }];
 }
+
+const draftKey = (root) => `${state.me}/${ui.channel}/${root.ts}`;
 
 function replyRow(root) {
   const open = ui.replying === root.ts;
-  const key = `${state.me}/${ui.channel}/${root.ts}`;
-  const kept = open ? "" : draft(key);
+  const key = draftKey(root);
+  const kept = open ? "" : ui.drafts.get(key);
+  const answer = (ts) => { ui.replying = ts; changed(); };
   return {
     key: "r" + root.ts,
     sig: JSON.stringify([open, kept, language(), state.me]),
-    render: () =>
-      h("div.reply.in-thread", {}, open
-        ? composer({ key, placeholder: t("replyHere"), focus: true, send: (text, files) => say(text, root.ts, files),
-          cancel: () => { ui.replying = ""; changed(); } })
-        : h("button.reply-open", { type: "button", dataset: { focus: "reply" },
-          onclick: () => { ui.replying = root.ts; changed(); } }, kept
-          ? [h("strong", {}, t("draft")), ` ${kept.slice(0, 80)}`] : t("replyTo"))),
+    render: () => h("div.reply.in-thread", {}, open
+      ? composer({ key, placeholder: t("replyHere"), focus: true, send: (text, files) => say(text, root.ts, files),
+        cancel: () => answer("") })
+      : h("button.reply-open", { type: "button", dataset: { focus: "reply" }, onclick: () => answer(root.ts) },
+        kept ? [h("strong", {}, t("draft")), ` ${kept.slice(0, 80)}`] : t("replyTo"))),
   };
 }
 
 /** say sends a message of the person to the channel that is shown. */
 export async function say(text, thread, files = []) {
+  const to = { user: state.me, channel: ui.channel };
   if (!thread && !files.length && /^\/[a-z]/.test(text)) {
-    await post("command", { user: state.me, channel: ui.channel, text });
+    await post("command", { ...to, text });
     return;
   }
-  await post("say", { user: state.me, channel: ui.channel, thread_ts: thread || "", text, files: await bodies(files) });
+  await post("say", { ...to, thread_ts: thread || "", text, files: await bodies(files) });
   if (!thread) toEnd();
 }
 
-// suggestions are what the app proposes in its direct messages, or else the
-// three examples; in a channel they mention the app.
-function suggestions(im) {
-  const own = state.prompts[ui.channel];
-  if (im && own?.length) return own;
-  return [1, 2, 3].map((n) => ({ title: t(`s${n}`), message: t(`s${n}m`) }));
-}
-
-function emptyState(c) {
-  const called = c.im || c.members.includes(state.bot);
-  const list = called ? suggestions(c.im) : [];
-  return {
-    key: "empty" + c.id,
-    sig: JSON.stringify([language(), list, state.me]),
-    render: () =>
-      h("section.empty", {},
-        h("img", { src: "/icon.svg", alt: "" }),
-        h("h2", {}, called ? t("emptyTitle") : placeName(c)),
-        h("p", {}, c.im ? t("emptyDM") : called ? t("emptyText") : t("emptyQuiet")),
-        choices(c, list)),
-  };
-}
-
-function choices(c, list) {
+// choices are what the app proposes in its direct message, or else the three examples; in a channel they mention the
+// app.
+function choices(c) {
+  const own = c.im && state.prompts[c.id];
+  const list = own?.length ? own : [1, 2, 3].map((n) => ({ title: t(`s${n}`), message: t(`s${n}m`) }));
   return h("div.suggestions", {}, list.map((s) => {
     const text = c.im ? s.message : `@${nameOf(state.bot)} ${s.message}`;
     return h("button.suggestion", { type: "button", onclick: () => say(text) }, h("strong", {}, s.title),
@@ -112,121 +110,130 @@ function choices(c, list) {
   }));
 }
 
-// greeted is what the app proposes below its greeting, until the person says something.
-function greeted(c) {
-  const list = suggestions(true);
-  return { key: "greeted" + c.id, sig: JSON.stringify([language(), list, state.me]),
-    render: () => h("section.greeted", {}, choices(c, list)) };
+function emptyState(c) {
+  const called = c.im || c.members.includes(state.bot);
+  return {
+    key: "empty" + c.id,
+    sig: JSON.stringify([language(), state.prompts[c.id], state.me]),
+    render: () => h("section.empty", {}, h("img", { src: "/icon.svg", alt: "" }),
+      h("h2", {}, called ? t("emptyTitle") : placeName(c)),
+      h("p", {}, c.im ? t("emptyDM") : called ? t("emptyText") : t("emptyQuiet")), called && choices(c)),
+  };
 }
-
-// newest is the last message of the thread in which the person pressed a button.
-function newest(log) {
-  return ui.followed ? [...log.querySelectorAll(`[data-root="${ui.followed}"]`)].at(-1) : undefined;
-}
-
-let shown = "";
-
-// dayRow parts the days.
-const dayRow = (m, today) => ({ key: "d" + m.ts.slice(0, 10), sig: today,
-  render: () => h("div.day", { role: "separator" }, h("span", {}, today)) });
 
 // conversation is what the log shows: days, messages, and under each its thread.
-function conversation(top, threads) {
+function conversation(c) {
+  const mine = [...state.ephemerals.values()].filter((e) => e.channel === c.id).map((e) => e.message);
+  const messages = [...all(c.id), ...mine].sort((a, b) => (a.ts < b.ts ? -1 : 1));
+  const threads = new Map();
+  const replies = (m) => m.thread_ts && m.thread_ts !== m.ts;
+  for (const m of messages.filter(replies)) threads.set(m.thread_ts, [...(threads.get(m.thread_ts) || []), m]);
+  foldOld(threads);
   const items = [];
   let before = null;
   let day = "";
-  for (const m of top) {
+  for (const m of messages.filter((x) => !replies(x))) {
     const today = dayName(millis(m.ts));
     if (today !== day) {
-      day = today;
-      before = null;
-      items.push(dayRow(m, today));
+      items.push({ key: "d" + m.ts, sig: today,
+        render: () => h("div.day", { role: "separator" }, h("span", {}, today)) });
+      [day, before] = [today, null];
     }
     items.push(item(m, before, false));
-    const replies = threads.get(m.ts) || [];
-    before = replies.length ? null : m;
-    if (!replies.length && ui.replying !== m.ts && !draft(`${state.me}/${ui.channel}/${m.ts}`)) {
+    const under = threads.get(m.ts) || [];
+    before = under.length ? null : m;
+    if (!under.length && ui.replying !== m.ts && !ui.drafts.get(draftKey(m))) {
       items.push(...session(m));
       continue;
     }
-    const folded = replies.length > 0 && isFolded(m.ts, top, threads);
-    if (replies.length) items.push(foldRow(m, replies, folded));
-    if (folded) continue;
-    let last = null;
-    for (const r of replies) {
-      items.push(item(r, last, true));
-      last = r;
-    }
-    items.push(...session(m), replyRow(m));
+    if (under.length) items.push(foldRow(m, under));
+    if (under.length && ui.folds.get(m.ts)) continue;
+    items.push(...under.map((r, i) => item(r, under[i - 1], true)), ...session(m), replyRow(m));
+  }
+  if (!items.length) items.push(emptyState(c));
+  else if (c.im && messages.every((m) => m.user === state.bot)) { // what the app proposes below its greeting
+    items.push({ key: "greeted", sig: JSON.stringify([language(), state.prompts[c.id], state.me]),
+      render: () => h("section.greeted", {}, choices(c)) });
   }
   return items;
 }
 
 // homeTab is what the app published for the person, with its buttons alive.
-function homeTab() {
-  const on = {
-    busy: (e) => ui.pending.has("home/" + e.action_id + e.value),
-    act: async (e) => {
-      const key = "home/" + e.action_id + e.value;
-      if (ui.pending.has(key) || e.url || (e.confirm && !(await confirmDialog(e.confirm, e.style)))) return;
-      ui.pending.add(key);
-      changed();
-      try {
-        await post("home/act", { user: state.me, action_id: e.action_id, value: e.value });
-      } catch (err) {
-        toast(err.trouble ? reasonText(err.trouble) : err.message, "error");
-      } finally {
-        ui.pending.delete(key);
-        changed();
-      }
-    },
+const homeTab = () => ({
+  key: "home", sig: JSON.stringify([state.home, [...ui.pending], language(), state.me]),
+  render: () => h("section.msg", { "aria-label": t("homeTab") }, h("div.content.blocks.home", {},
+    state.home ? blocks(state.home.blocks, actor("home", "home/act", {})) : h("p", {}, t("homeEmpty")))),
+});
+
+let shown = "";
+let stick = true; // to the end
+let scrolled = 0;
+let toEndButton = null;
+
+// toEnd shows the end, and stays there.
+function toEnd() {
+  stick = true;
+  const scroll = document.getElementById("scroll");
+  scroll.scrollTop = scroll.scrollHeight;
+}
+
+// follow watches the area that scrolls: what changes its height is not the person leaving the end.
+function follow(scroll, log) {
+  const distance = () => scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight;
+  toEndButton = h("button.to-end", { type: "button", id: "to-end", hidden: true, onclick: toEnd });
+  scroll.after(toEndButton);
+  const look = () => {
+    scrolled = scroll.scrollTop;
+    toEndButton.hidden = stick || distance() < 160;
   };
-  const busy = [...ui.pending].filter((k) => k.startsWith("home/"));
-  return {
-    key: "home", sig: JSON.stringify([state.home, busy, language(), state.me]),
-    render: () => h("section.msg", { "aria-label": t("homeTab") },
-      h("div.content.blocks.home", {}, state.home ? blocks(state.home.blocks, on) : h("p", {}, t("homeEmpty")))),
-  };
+  scroll.addEventListener("scroll", () => {
+    if (distance() < 24) stick = true;
+    else if (scroll.scrollTop < scrolled - 1) stick = false;
+    look();
+  });
+  const resized = new ResizeObserver(() => {
+    if (stick) toEnd();
+    look();
+  });
+  resized.observe(scroll);
+  resized.observe(log);
+}
+
+/** show goes to a message, opens its thread and lights it up for a while. */
+export function show(channel, ts, root) {
+  ui.channel = channel;
+  ui.home = false;
+  ui.folds.set(root || ts, false);
+  if (innerWidth <= 1080) ui.panel = ""; // it lies over the conversation
+  ui.flash = ts;
+  changed();
+  setTimeout(() => {
+    if (ui.flash === ts) ui.flash = "";
+    changed();
+  }, 3000);
 }
 
 /** drawChat renders the conversation and stays at its end if it was there. */
 export function drawChat(scroll, log) {
-  const c = state.channels.find((x) => x.id === ui.channel);
+  const c = here();
   if (!c) return;
-  const moved = shown !== state.me + c.id;
-  shown = state.me + c.id;
+  if (!toEndButton) follow(scroll, log);
   const home = c.im && ui.home;
-  const { top, threads } = home ? { top: [], threads: new Map() } : inChannel();
-  const items = home ? [homeTab()] : conversation(top, threads);
-  if (home) {
-    log.setAttribute("aria-label", t("homeTab"));
-    log.classList.remove("is-empty");
-    reconcile(log, items);
-    drawTools(top, threads);
-    drawNews();
-    return;
-  }
-  if (!top.length) items.push(emptyState(c));
-  else if (c.im && top.every((m) => m.user === state.bot)) items.push(greeted(c));
-  drawTools(top, threads);
-  log.setAttribute("aria-label", placeName(c));
-  log.classList.toggle("is-empty", !top.length);
-  const was = newest(log);
-  const last = was?.dataset.ts;
-  const [foot, view] = [was?.getBoundingClientRect().bottom, scroll.getBoundingClientRect()];
-  const whole = was && foot <= view.bottom && foot > view.top; // one that is above stays there
-  reconcile(log, items);
+  const moved = shown !== [state.me, c.id, home].join();
+  shown = [state.me, c.id, home].join();
+  fill(toEndButton, language(), () => [icon("down"), t("toEnd")]);
+  log.setAttribute("aria-label", home ? t("homeTab") : placeName(c));
+  const newest = () => [...log.querySelectorAll(`[data-root="${ui.followed}"]`)].at(-1);
+  const last = newest()?.dataset.ts;
+  reconcile(log, home ? [homeTab()] : conversation(c));
+  log.classList.toggle("is-empty", !!log.querySelector(".empty"));
   if (moved || document.visibilityState === "visible") seen(c.id);
-  if (ui.flash) {
-    leaveEnd();
-    log.querySelector(".flash")?.scrollIntoView({ block: "center" });
-  } else if (atEnd() || moved) {
+  if (ui.flash && log.querySelector(".flash")) {
+    stick = false;
+    log.querySelector(".flash").scrollIntoView({ block: "center" });
+  } else if (stick || moved) {
     toEnd();
-  } else {
-    // What the person's own click brought about comes into view, and stays in it
-    // while it grows; other things never move the page.
-    const now = newest(log);
-    if (last && now && (now.dataset.ts > last || whole)) now.scrollIntoView({ block: "nearest" });
+  } else if (last && newest()?.dataset.ts > last) {
+    newest().scrollIntoView({ block: "nearest" }); // what the person's own click brought about comes into view
   }
-  drawNews();
 }

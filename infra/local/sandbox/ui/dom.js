@@ -1,6 +1,5 @@
 // Small helpers over the DOM, and the small menu at a button. Text always goes in as text, never as HTML.
 
-
 /** h makes an element: h("button.primary", {onclick}, "text", child, …). */
 export function h(spec, props, ...children) {
   const [tag, ...classes] = spec.split(".");
@@ -38,13 +37,9 @@ const paths = {
   reply: "M10 8 5 12.5 10 17M5.5 12.5H14c3 0 5 1.8 5 5",
   pencil: "M4.5 19.5l.9-4L16 4.900a1.900 1.900 0 0 1 2.700 2.700L8.100 18.200l-3.600 1.300zM14 7l3 3",
   trash: "M4.5 7h15M9.5 7V4.500h5V7M6.500 7l1 13h9l1-13M10.200 10.500v6M13.800 10.500v6",
-  forward: "M14 8 19 12.5 14 17M18.5 12.5H10c-3 0-5 1.8-5 5",
   down: "M12 4v15M6 13.5l6 6 6-6",
   stamp: "M8 13c1.8-1.6 1.6-3 1.2-4.6A3.2 3.2 0 1 1 14.8 8.4C14.400 10 14.200 11.400 16 13h2.500v4h-13v-4H8zM6 " +
     "20.500h12",
-  check: "M5 12.5l4.5 4.5L19 7.5",
-  clock: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.3l2.8 1.8",
-  stop: "M7 7h10v10H7z",
   bolt: "M13 3 5 13.5h6L10.5 21 19 10h-6.2L13 3z",
   link: "M10 14a4 4 0 0 0 6 .4l3-3a4 4 0 0 0-5.7-5.7l-1 1M14 10a4 4 0 0 0-6-.4l-3 3a4 4 0 0 0 5.7 5.7l1-1",
 };
@@ -109,6 +104,21 @@ export function toast(text, kind = "info") {
   setTimeout(() => el.remove(), 6000);
 }
 
+/** onEscape calls f when Escape is pressed while a dialog is the topmost. Escape that ends the choice of characters is
+   none. */
+export function onEscape(el, f) {
+  el.setAttribute("closedby", "none");
+  el.addEventListener("cancel", (e) => { if (e.target === el) e.preventDefault(); });
+  const key = (e) => {
+    if (e.key !== "Escape" || e.defaultPrevented ||
+      [...document.querySelectorAll("dialog[open]")].at(-1) !== el) return;
+    e.preventDefault();
+    if (!e.isComposing && e.keyCode !== 229) f();
+  };
+  document.addEventListener("keydown", key);
+  el.addEventListener("close", () => document.removeEventListener("keydown", key));
+}
+
 let close = () => {};
 
 /** openMenu shows entries {label, icon|app, first, run} at a button. */
@@ -140,7 +150,7 @@ export function openMenu(anchor, entries) {
   document.addEventListener("pointerdown", outside);
   menu.addEventListener("keydown", (e) => {
     const at = items.indexOf(document.activeElement);
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[e.key];
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, }[e.key];
     if (to !== undefined) items[(to + items.length) % items.length].focus();
     else if (e.key === "Escape" || e.key === "Tab") { close(); back(); }
     else return;

@@ -1,26 +1,23 @@
-// Modals that the app opens, and the question before a button with "confirm".
+// The modal that the app opens, and the question before a button with "confirm".
 
-import { post } from "./api.js";
 import { blocks, textOf } from "./blocks.js";
 import { bodies } from "./composer.js";
-import { h, icon, toast } from "./dom.js";
+import { h, icon, onEscape } from "./dom.js";
 import { language, t } from "./i18n.js";
 import { plain } from "./mrkdwn.js";
-import { state } from "./store.js";
+import { post, state } from "./store.js";
 
-/** confirmDialog asks and resolves to whether the person said yes. The focus is on yes, as in Slack,
-  unless no is the safe answer. */
-export function confirmDialog(c, style, safe = "yes") {
+/** confirmDialog asks and resolves to whether the person said yes. The focus is on yes, as in Slack. */
+export function confirmDialog(c, style) {
   return new Promise((resolve) => {
-    const danger = (c.style || style) === "danger";
+    const verb = (c.style || style) === "danger" ? "danger" : "primary";
     const dialog = h("dialog.modal.confirm", { "aria-labelledby": "confirm-title" },
       h("h2", { id: "confirm-title" }, plain(c.title.text)),
       h("div.modal-body", {}, textOf(c.text)),
       h("footer", {},
-        h("button.btn", { type: "button", autofocus: safe === "no", onclick: () => dialog.close("no") },
-          plain(c.deny.text)),
-        h(`button.btn.${danger ? "danger" : "primary"}`,
-          { type: "button", autofocus: safe === "yes", onclick: () => dialog.close("yes") }, plain(c.confirm.text))));
+        h("button.btn", { type: "button", onclick: () => dialog.close("no") }, plain(c.deny.text)),
+        h(`button.btn.${verb}`, { type: "button", autofocus: true, onclick: () => dialog.close("yes") },
+          plain(c.confirm.text))));
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue === "yes");
@@ -30,12 +27,8 @@ export function confirmDialog(c, style, safe = "yes") {
   });
 }
 
-// open is the modal that is in the dialog, and its form.
-let open = null;
+let open = null; // {key, view, form, me}: what is in the dialog
 let dialog = null;
-let back = null; // what the focus returns to
-
-const keyOf = (view) => [view.id, view.hash, language()].join();
 
 /** drawModal shows the person's modal, if there is one. What was typed stays where the app changes it. */
 export function drawModal() {
@@ -45,15 +38,13 @@ export function drawModal() {
     open = null;
     return;
   }
-  const known = open?.view.id === view.id && open.me === state.me ? open : null;
-  if (known?.key === keyOf(view)) return;
+  const key = [view.id, view.hash, language(), state.me].join();
+  if (open?.key === key) return;
   const form = build(view);
-  if (known) takeOver(form, known.form);
-  open = { key: keyOf(view), view, form, me: state.me };
+  if (open?.view.id === view.id && open.me === state.me) takeOver(form, open.form);
+  open = { key, view, form, me: state.me };
   if (!dialog) raise();
   dialog.replaceChildren(form);
-  dialog.dataset.view = view.id;
-  dialog.dataset.callback = view.callback_id || "";
   (dialog.querySelector(".modal-body input, .modal-body textarea, .modal-body select") ||
     dialog.querySelector("button"))?.focus();
 }
@@ -62,79 +53,36 @@ export function drawModal() {
 function raise() {
   // The button that opened it may be drawn anew meanwhile: its place is kept by name.
   const from = document.activeElement;
-  back = from?.closest(".msg") &&
+  const back = from?.closest(".msg") &&
     `.msg[data-ts="${from.closest(".msg").dataset.ts}"] [data-focus="${CSS.escape(from.dataset.focus || "")}"]`;
   dialog = h("dialog.modal", { "aria-labelledby": "modal-title" });
-  const raised = dialog;
-  onEscape(raised, leave);
-  raised.addEventListener("close", () => {
-    raised.remove();
-    if (dialog === raised) dialog = null;
+  onEscape(dialog, leave);
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    dialog = null;
     if (back) document.querySelector(back)?.focus({ preventScroll: true });
   });
-  document.body.append(raised);
-  raised.showModal();
-}
-
-/** onEscape calls f when Escape is pressed while a dialog is the topmost. Escape that ends the choice of characters is
-   none. */
-export function onEscape(el, f) {
-  el.setAttribute("closedby", "none");
-  el.addEventListener("cancel", (e) => {
-    if (e.target === el) e.preventDefault();
-  });
-  const key = (e) => {
-    if (e.key !== "Escape" || e.defaultPrevented ||
-      [...document.querySelectorAll("dialog[open]")].at(-1) !== el) return;
-    e.preventDefault();
-    if (!e.isComposing && e.keyCode !== 229) f();
-  };
-  document.addEventListener("keydown", key);
-  el.addEventListener("close", () => document.removeEventListener("keydown", key));
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 const controls = (form) => [...form.querySelectorAll(".b-control")];
-const value = (control) => JSON.stringify(control.read());
 
 // takeOver fills a form that the app has changed with what was typed into fields that are still there.
 function takeOver(form, old) {
-  for (const was of controls(old).filter((c) => value(c) !== c.dataset.first)) {
+  for (const was of controls(old).filter((c) => "value" in c && c.value !== c.dataset.first)) {
     const now = controls(form).find((c) => c.id === was.id && c.tagName === was.tagName);
-    if (now && "value" in now) now.value = was.value;
+    if (now) now.value = was.value;
   }
 }
 
-// typed is whether a form has what would be lost.
-const typed = (form) => controls(form).some((c) => value(c) !== c.dataset.first);
-
-// discard asks before something typed is lost.
-const discard = () => confirmDialog({
-  title: { text: t("discardTitle") }, text: { type: "plain_text", text: t("discardText") },
-    confirm: { text: t("discardYes") }, deny: { text: t("discardNo") }, style: "danger",
-}, "danger", "no");
-
 // leave closes the modal, as the person wants.
-async function leave() {
-  const left = open;
-  if (!left || (typed(left.form) && !(await discard()))) return;
-  post("close", { user: state.me, view_id: left.view.id }).catch((err) => toast(err.message, "error"));
-}
-
-addEventListener("beforeunload", (e) => {
-  if (open && typed(open.form)) e.preventDefault();
-});
+const leave = () => post("close", { user: state.me, view_id: open.view.id }).catch(() => {});
 
 function build(view) {
   const trouble = h("p.trouble", { role: "alert", hidden: true }, icon("warn"), h("span", {}, t("trouble")));
-  const on = {
-    act: async (e, value) => {
-      try {
-        await post("act", { user: state.me, view_id: view.id, action_id: e.action_id, value });
-      } catch {
-        trouble.hidden = false;
-      }
-    },
-  };
+  const on = { act: (e) => post("act", { user: state.me, view_id: view.id, action_id: e.action_id })
+    .catch(() => { trouble.hidden = false; }) };
   const submit = view.submit && h("button.btn.primary", { type: "submit" }, plain(view.submit.text));
   const form = h("form", { novalidate: true,
     onsubmit: (e) => { e.preventDefault(); send(view, form, submit, trouble); } },
@@ -143,20 +91,18 @@ function build(view) {
       h("h2", { id: "modal-title" }, plain(view.title?.text)),
       h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: leave }, icon("close"))),
     h("div.modal-body", {}, trouble, blocks(view.blocks, on)),
-    h("footer", {},
-      h("button.btn", { type: "button", onclick: leave }, plain(view.close?.text) || t("close")),
+    h("footer", {}, h("button.btn", { type: "button", onclick: leave }, plain(view.close?.text) || t("close")),
       submit));
   form.addEventListener("keydown", (e) => {
     if (e.key === "Enter" && (e.metaKey || e.ctrlKey) && submit) form.requestSubmit();
   });
   form.addEventListener("input", (e) => note(e.target.closest("[data-block]"), ""));
-  for (const c of controls(form)) c.dataset.first = value(c);
+  for (const c of controls(form)) c.dataset.first = c.value;
   return form;
 }
 
 // note shows what is wrong with an input, or clears it.
 function note(input, text) {
-  if (!input) return;
   const p = input.querySelector(".error");
   p.hidden = !text;
   p.replaceChildren(...(text ? [icon("warn"), text] : []));
@@ -172,33 +118,31 @@ function unfit(b, value) {
   return "";
 }
 
+// refuse shows what is wrong with each block, and goes to the first.
+function refuse(form, errors) {
+  const wrong = Object.entries(errors).filter(([, text]) => text).map(([block, text]) => {
+    const input = form.querySelector(`[data-block="${CSS.escape(block)}"]`);
+    note(input, text);
+    return input;
+  });
+  wrong[0]?.querySelector("input, textarea, select")?.focus();
+  return wrong.length > 0;
+}
+
 async function send(view, form, submit, trouble) {
-  const values = {};
-  let first = null;
-  for (const b of view.blocks.filter((x) => x.type === "input")) {
-    const input = form.querySelector(`[data-block="${CSS.escape(b.block_id)}"]`);
-    values[b.block_id] = input.querySelector(".b-control").read();
-    const wrong = unfit(b, values[b.block_id]);
-    note(input, wrong);
-    if (wrong) first ||= input;
-  }
-  if (first) {
-    first.querySelector("input, textarea, select")?.focus();
-    return;
-  }
+  const inputs = view.blocks.filter((x) => x.type === "input");
+  const values = Object.fromEntries(inputs.map((b) => [b.block_id,
+    form.querySelector(`[data-block="${CSS.escape(b.block_id)}"] .b-control`).read()]));
+  if (refuse(form, Object.fromEntries(inputs.map((b) => [b.block_id, unfit(b, values[b.block_id])])))) return;
   trouble.hidden = true;
   submit.disabled = true;
   submit.setAttribute("aria-busy", "true");
   try {
-    for (const b of view.blocks.filter((x) => x.element?.type === "file_input")) {
+    for (const b of inputs.filter((x) => x.element.type === "file_input")) {
       values[b.block_id] = await bodies(values[b.block_id]);
     }
     const { errors } = await post("submit", { user: state.me, view_id: view.id, values });
-    for (const [block, text] of Object.entries(errors || {})) {
-      const input = form.querySelector(`[data-block="${CSS.escape(block)}"]`);
-      note(input, text);
-      input.querySelector("input, textarea, select")?.focus();
-    }
+    refuse(form, errors || {});
   } catch {
     trouble.hidden = false;
   } finally {

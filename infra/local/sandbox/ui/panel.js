@@ -1,187 +1,162 @@
-// The panel beside the conversation: the run behind a task, what waits for the person, and the deliveries. What waits
-// is
-// asked of the sandbox, which knows who may stamp, whenever a message changes.
+// The panel beside the conversation: the run behind a task, and what waits for the person.
 
-import { get } from "./api.js";
-import { blank, drawRun, payloadOf } from "./run.js";
+import { headline, show } from "./chat.js";
 import { fill, h, icon, reconcile } from "./dom.js";
-import { show } from "./scroll.js";
-import { clockTime, dayName, language, t } from "./i18n.js";
-import { millis, reasonText } from "./message.js";
+import { clockTime, dayName, describeState, dollars, language, t } from "./i18n.js";
+import { millis } from "./message.js";
 import { mrkdwn } from "./mrkdwn.js";
-import { avatar, nameOf, placeName } from "./people.js";
-import { changed, onChange, onLoad, remember, state, ui } from "./store.js";
+import { nameOf, placeName } from "./people.js";
 import { goHome } from "./sidebar.js";
-import { headline, origin } from "./threads.js";
+import { changed, get, newestTask, onChange, remember, state, ui } from "./store.js";
 
-const names = { run: "tabRun", waits: "waits", deliveries: "tabDeliveries" };
+// How often a run is looked at besides the stream, in ms: while it works, and while it waits for a person.
+const pace = { working: 700, waiting: 2500 };
 
-const shownTabs = () => Object.keys(names).filter((name) => name !== "run" || state.has.run);
+let run = { id: "" };
+let looked = ""; // the panel that was drawn last
+let waits = [];
 
-const parts = {};
+const task = () => ui.task || newestTask(ui.channel);
 
-function frame(root) {
-  parts.tabs = h("div.tabs", { role: "tablist", "aria-label": t("panels"), onkeydown: arrows },
-    shownTabs().map((name) => h("button", { type: "button", role: "tab", id: `tab-${name}`,
-      "aria-controls": "panel-body", dataset: { focus: name }, onclick: () => remember("panel", name) },
-      t(names[name]))));
-  parts.body = h("div.panel-body", { role: "tabpanel", id: "panel-body", tabindex: "0" });
-  parts.deliveries = h("ul.deliveries");
-  root.replaceChildren(
-    h("header.panel-head", {}, parts.tabs, h("button.icon-btn",
-      { type: "button", "aria-label": t("close"), onclick: () => remember("panel", "") }, icon("close"))),
-    parts.body);
-}
-
-// arrows moves along the tabs, as everywhere: the one that has the focus is shown.
-function arrows(e) {
-  const all = shownTabs();
-  const at = all.indexOf(ui.panel);
-  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[e.key];
-  if (to === undefined) return;
-  e.preventDefault();
-  const name = all[(to + all.length) % all.length];
-  remember("panel", name);
-  parts.tabs.querySelector(`#tab-${name}`).focus();
-}
-
-function tabs() {
-  for (const name of shownTabs()) {
-    const here = ui.panel === name;
-    const tab = parts.tabs.querySelector(`#tab-${name}`);
-    tab.setAttribute("aria-selected", String(here));
-    tab.tabIndex = here ? 0 : -1;
-  }
-  parts.body.setAttribute("aria-labelledby", `tab-${ui.panel}`);
-}
-
-function deliveryItem(a) {
-  const ok = !a.reason;
-  return {
-    key: String(a.n),
-    sig: JSON.stringify([ok, language()]),
-    render: () =>
-      h(`li.delivery${ok ? "" : ".failed"}`, {},
-        h("span.light", { title: ok ? "OK" : reasonText(a.reason) }),
-        h("div.row-text", {}, h("code", {}, a.kind),
-          h("p", {}, nameOf(a.user), a.retry > 0 && ` · ${t("retry", { n: a.retry })}`, !ok && ` · ${a.reason}`)),
-        h("span.row-rev", {}, a.status ? String(a.status) : "—"),
-        h("time", {}, `${a.millis} ms`),
-        h("div.delivery-more", {}, payloadOf(a.n))),
+// poll returns a function that asks again after some time, and forgets an earlier wish.
+function poll(ask) {
+  let timer = 0;
+  return (ms) => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      await ask().catch(() => {}); // the page says that the stack is gone
+      changed();
+    }, ms);
   };
 }
 
-function drawDeliveries(body) {
-  if (!state.attempts.length) {
-    fill(body, "no deliveries", () => [blank(t("noDeliveries"), t("deliveriesText"))]);
-    return;
-  }
-  reconcile(parts.deliveries, state.attempts.map(deliveryItem));
-  fill(body, "deliveries", () => [h("p.panel-note", {}, t("deliveriesText")), parts.deliveries]);
-}
-
-/** drawPanel renders the panel, or hides it. */
-export function drawPanel(root) {
-  if (ui.panel && !shownTabs().includes(ui.panel)) ui.panel = "deliveries";
-  root.hidden = !ui.panel;
-  root.setAttribute("aria-label", t("panels"));
-  if (root.hidden) return;
-  if (root.dataset.lang !== language()) {
-    root.dataset.lang = language();
-    frame(root);
-  }
-  tabs();
-  ({ run: drawRun, waits: drawWaits, deliveries: drawDeliveries })[ui.panel](parts.body);
-}
-
-let timer = 0;
-
-async function ask() {
-  const me = ui.person;
-  try {
-    const found = await get("waits?user=" + encodeURIComponent(me));
-    if (me !== ui.person) return;
-    ui.waits = found;
-    ui.waitsTrouble = "";
-  } catch (err) {
-    ui.waitsTrouble = err.message;
-  }
-  changed();
-}
-
-function soon(ms) {
-  clearTimeout(timer);
-  timer = setTimeout(ask, ms);
-}
-
-onLoad(() => soon(0));
-onChange((c) => { if (["message", "deleted"].includes(c.kind)) soon(200); });
-addEventListener("focus", () => soon(0)); // meanwhile the console may have changed who may stamp
-
-const said = (text) => mrkdwn((text || "").split("\n")[0].slice(0, 120));
-
-// when says how far away a time is, in the page's language.
-function when(time) {
-  const minutes = (new Date(time) - Date.now()) / 60000, far = Math.abs(minutes);
-  const [n, unit] = far < 60 ? [minutes, "minute"] : far < 1440 ? [minutes / 60, "hour"] : [minutes / 1440, "day"];
-  return new Intl.RelativeTimeFormat(language(), { numeric: "auto" }).format(Math.trunc(n), unit);
-}
-
-// facts are what an approver picks by: what is written to, and until when it waits.
-function facts(w) {
-  if (!w.until && !w.writes) return null;
-  return h("span.wait-facts", {},
-    w.writes && h("span", {}, t("writes", { what: w.writes[language()] })),
-    w.until && h("time", { dateTime: w.until, title: new Date(w.until).toLocaleString(language()) },
-      t("due", { when: when(w.until) })));
-}
-
-// atHome is an entry for what the person doesn't see, and may stamp for somebody on the app's Home tab.
-const atHome = (w) => ({
-  key: "home" + w.ts, sig: JSON.stringify([w.instead, language(), w.writes, w.until && when(w.until)]),
-  render: () =>
-    h("li", {},
-      h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts },
-        onclick: () => goHome() },
-        h("strong", {}, t("instead", { name: nameOf(w.instead) })),
-        facts(w),
-        h("span.wait-meta", {}, `${nameOf(state.bot)}: ${t("homeTab")} · `, dayName(millis(w.ts)), " ",
-          clockTime(millis(w.ts))))),
+const lookRun = poll(async () => {
+  const id = task();
+  if (!id || ui.panel !== "run") return;
+  run = { ...(await get("run?task=" + encodeURIComponent(id))), id };
+  const last = run.executions.at(-1);
+  if (last?.status === "RUNNING") lookRun(last.waiting ? pace.waiting : pace.working);
 });
 
-function entry(w) {
-  if (!w.channel) return atHome(w);
-  const m = state.messages.get(w.channel)?.get(w.ts);
-  const root = state.messages.get(w.channel)?.get(w.root);
-  if (!m) return null;
-  const about = origin(m), asker = about ? null : root; // a copy has no request above it
-  const c = state.channels.find((x) => x.id === w.channel);
+const lookWaits = poll(async () => {
+  const me = ui.person;
+  const found = await get("waits?user=" + encodeURIComponent(me));
+  if (me === ui.person) waits = found;
+});
+
+onChange((c) => {
+  if (c && !["message", "thread", "deleted"].includes(c.kind)) return;
+  lookRun(250);
+  if (state.has.waits) lookWaits(c ? 200 : 0);
+});
+addEventListener("focus", () => { if (state.has.waits) lookWaits(0); }); // the console may have changed who may stamp
+
+function stateItem(s, i, execution) {
+  const now = execution.status === "RUNNING" && i === execution.states.length - 1;
+  const bad = /fail|error|timed|abort/i.test(s.outcome || "") || /Fail(ed)?$/.test(s.name);
+  const mood = now ? (execution.waiting ? "waiting" : "now") : bad ? "bad" : "done";
   return {
-    key: w.channel + w.ts,
-    sig: JSON.stringify([headline(m), about, root?.text, language(), w.instead, w.writes, w.until && when(w.until)]),
-    render: () =>
-      h("li", {},
-        h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts },
-          onclick: () => show(w.channel, w.ts, w.root) },
-          h("strong", {}, headline(m) || t("waits")),
-          (about || root) && h("span.wait-said", {}, said(about || root.text)),
-          facts(w),
-          h("span.wait-meta", {}, w.instead && `${t("instead", { name: nameOf(w.instead) })} · `, asker &&
-            [avatar(asker.user, "tiny"), nameOf(asker.user), " · "], c && placeName(c), " · ", dayName(millis(w.ts)),
-            " ", clockTime(millis(w.ts))))),
+    key: `${execution.name}/${i}`, sig: JSON.stringify([s, mood, language()]),
+    render: () => h(`li.step.${mood}`, {}, h("span.bead"), h("strong", {}, s.name),
+      h("span", {}, describeState(s.name)), s.outcome && h("code", {}, s.outcome)),
   };
 }
 
-const list = h("ul.waits");
+const rowItem = (r) => ({
+  key: r.key, sig: JSON.stringify(r),
+  render: () => h("li.row", {}, h("p", {}, h("code", {}, r.key), r.rev ? ` rev ${r.rev}` : ""),
+    h("p.row-detail", {}, r.summary)),
+});
 
-/** drawWaits renders the list, the oldest first. */
-export function drawWaits(body) {
-  const items = ui.waits.map(entry).filter(Boolean);
-  if (!items.length) {
-    const title = ui.waitsTrouble || t("noWaits");
-    fill(body, `no waits ${title}`, () => [blank(title, t("noWaitsText"), "stamp")]);
+// now is what happens with the task at the moment.
+function now(execution) {
+  const last = execution?.states.at(-1);
+  const since = execution?.waiting && ` · ${t("since", { t: clockTime(Date.parse(execution.waiting.since)) })}`;
+  return [h("span.bead"), h("strong", {}, last ? describeState(last.name) || last.name : ""), since];
+}
+
+const parts = { states: h("ol.steps"), rows: h("ul.rows"), now: h("summary.now"), usage: h("p.usage"),
+  id: h("p.task-id"), details: h("details.run"), waits: h("ul.waits") };
+
+function drawRun(body) {
+  const id = task();
+  if (id && (run.id !== id || looked !== "run")) lookRun(0);
+  if (!id || run.id !== id || !run.executions.length) {
+    fill(body, "no run" + language(), () => [blank("run", t("noRun"), t("noRunText"))]);
     return;
   }
-  reconcile(list, items);
-  fill(body, "waits" + language(), () => [h("p.panel-note", {}, t("waitsText")), list]);
+  const execution = run.executions.at(-1), u = run.usage;
+  fill(body, "run", () => [parts.id, parts.details]);
+  fill(parts.details, language(), () => [parts.now, parts.usage, h("h2.panel-title", {}, t("states")), parts.states,
+    h("h2.panel-title", {}, t("rows")), parts.rows]);
+  fill(parts.id, id + ui.task + language(), () => [h("span", {}, t("task")), h("code", {}, id), ui.task &&
+    h("button.link", { type: "button", onclick: () => { ui.task = ""; changed(); } },
+      t("newestTask"))].filter(Boolean));
+  parts.now.dataset.status = execution.waiting ? "waiting" : execution.status;
+  fill(parts.now, JSON.stringify([execution, language()]), () => now(execution).filter(Boolean));
+  parts.usage.textContent = t("usage", { calls: u.calls, cost: dollars(u.cost_micro_usd),
+    n: u.input_tokens + u.cached_tokens + u.output_tokens });
+  reconcile(parts.states, run.executions.flatMap((e) => e.states.map((s, i) => stateItem(s, i, e))));
+  reconcile(parts.rows, run.rows.map(rowItem));
+}
+
+// waitItem is a message that waits; one that the person doesn't see they may stamp on the app's Home tab.
+function waitItem(w) {
+  const c = state.channels.find((x) => x.id === w.channel);
+  const m = state.messages.get(w.channel)?.get(w.ts);
+  const root = state.messages.get(w.channel)?.get(w.root);
+  const title = m && headline(m), said = root && root !== m ? root.text.split("\n")[0].slice(0, 120) : "";
+  return {
+    key: w.channel + w.ts, sig: JSON.stringify([title, said, w.instead, language()]),
+    render: () => h("li", {}, h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts },
+      onclick: () => (c ? show(w.channel, w.ts, w.root) : goHome()) },
+      h("strong", {}, title || t("waits")), said && h("span.wait-said", {}, mrkdwn(said)),
+      h("span.wait-meta", {}, [w.instead && t("instead", { name: nameOf(w.instead) }), root && !root.bot_id &&
+        nameOf(root.user), c ? placeName(c) : t("homeTab"), `${dayName(millis(w.ts))} ${clockTime(millis(w.ts))}`]
+        .filter(Boolean).join(" · ")))),
+  };
+}
+
+function drawWaits(body) {
+  if (waits.length) fill(body, "waits", () => [parts.waits]);
+  else fill(body, "no waits" + language(), () => [blank("stamp", t("noWaits"), t("noWaitsText"))]);
+  reconcile(parts.waits, waits.map(waitItem));
+}
+
+const blank = (sign, title, text) => h("section.blank", {}, icon(sign), h("h2", {}, title), h("p", {}, text));
+
+const body = h("div.panel-body", { tabindex: "0", id: "panel-body" });
+
+const tab = (name, text, count) => ({
+  key: name, sig: JSON.stringify([ui.panel === name, text, count]),
+  render: () => h("button", { type: "button", id: `tab-${name}`, "aria-pressed": String(ui.panel === name),
+    dataset: { focus: name }, onclick: () => remember("panel", name) }, text, count > 0 &&
+    h("b.count.some", {}, String(count))),
+});
+
+const tabs = h("div.tabs");
+const close = h("button.icon-btn", { type: "button", onclick: () => remember("panel", "") }, icon("close"));
+const waitsButton = h("button.tool-btn", { type: "button", id: "open-waits",
+  onclick: () => remember("panel", ui.panel === "waits" ? "" : "waits") });
+
+/** drawPanel renders the panel, or hides it, and the button above the conversation that opens what waits. */
+export function drawPanel(root) {
+  const names = [state.has.run && ["run", t("run"), 0], state.has.waits && ["waits", t("waits"), waits.length]];
+  if (!waitsButton.isConnected) document.querySelector(".scroll-area").before(h("div.tools-row", {}, waitsButton));
+  waitsButton.parentElement.hidden = !state.has.waits;
+  waitsButton.ariaLabel = `${t("waits")} ${waits.length}`;
+  waitsButton.ariaPressed = String(ui.panel === "waits");
+  fill(waitsButton, waits.length + language(), () => [icon("stamp"), h("span", {}, t("waits")), " ",
+    h(`b.count${waits.length ? ".some" : ""}`, {}, String(waits.length))]);
+  root.hidden = !names.some((x) => x && x[0] === ui.panel);
+  root.setAttribute("aria-label", t("panels"));
+  if (root.hidden) {
+    looked = "";
+    return;
+  }
+  close.ariaLabel = t("close");
+  fill(root, "panel", () => [h("header.panel-head", {}, tabs, close), body]);
+  reconcile(tabs, names.filter(Boolean).map((x) => tab(...x)));
+  ({ run: drawRun, waits: drawWaits })[ui.panel](body);
+  looked = ui.panel;
 }

@@ -2,6 +2,9 @@ package webapi
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"unicode/utf16"
 )
 
@@ -80,7 +83,7 @@ func (c *checker) blocks(pointer string, blocks []any) {
 	c.ids = map[string]bool{}
 	for i, b := range blocks {
 		at := fmt.Sprintf("%s/%d", pointer, i)
-		c.typed(at, b, blockShapes(), "block")
+		c.typed(at, b, blockShapes, "block")
 		m, ok := b.(map[string]any)
 		if !ok {
 			continue
@@ -116,62 +119,113 @@ func (c *checker) typed(at string, v any, shapes map[string]shape, noun string) 
 	c.object(at, m, s)
 }
 
-var inActions = []string{
-	"button", "overflow", "static_select", "multi_static_select", "users_select", "multi_users_select",
-	"channels_select", "conversations_select", "datepicker", "timepicker", "radio_buttons", "checkboxes",
-}
+// buttons stand in an actions block; inputs in an input block. These and the blocks below are what the app sends.
+var (
+	buttons = []string{"button"}
+	inputs  = []string{"plain_text_input", "static_select", "conversations_select", "radio_buttons", "checkboxes",
+		"file_input"}
+)
 
-var inInput = []string{
-	"plain_text_input", "number_input", "email_text_input", "url_text_input", "static_select", "multi_static_select",
-	"users_select", "multi_users_select", "channels_select", "conversations_select", "datepicker", "timepicker",
-	"radio_buttons", "checkboxes", "file_input",
-}
+// blockShapes are the blocks by type.
+var blockShapes = identified("block_id", map[string]shape{
+	"header": {fields: fields{"!text": plain(150)}},
+	"section": {fields: fields{"text": rich(3000), "fields": list(1, 10, rich(2000)), "accessory": element(buttons...),
+		"expand": boolean}, also: needsText},
+	"divider": {},
+	"context": {fields: fields{"!elements": list(1, 10, rich(3000))}},
+	"actions": {fields: fields{"!elements": list(1, 25, element(buttons...))}, also: uniqueActions},
+	"input": {fields: fields{"!label": plain(2000), "!element": element(inputs...), "hint": plain(2000),
+		"optional": boolean, "dispatch_action": boolean}},
+	"markdown":  {fields: fields{"!text": str(1, 12000)}},
+	"rich_text": {fields: fields{"!elements": list(0, 1000, anyOf("rich text object", richParts))}},
+})
 
-// blockShapes returns the block types that the sandbox can draw.
-func blockShapes() map[string]shape {
-	with := func(fields map[string]rule) shape {
-		fields["block_id"] = str(0, 255)
-		return shape{fields: fields}
-	}
-	section := with(map[string]rule{
-		"text":      rich(3000),
-		"fields":    list(1, 10, rich(2000)),
-		"accessory": element(append([]string{"image"}, inActions...)...),
-		"expand":    boolean,
-	})
-	section.also = func(c *checker, at string, m map[string]any) {
-		if m["text"] == nil && m["fields"] == nil {
-			c.add(at, "missing required field: text")
+var (
+	question = obj(fields{"!title": plain(100), "!text": rich(300), "!confirm": plain(30), "!deny": plain(30),
+		"style": enum("primary", "danger")})
+	option  = obj(fields{"!text": rich(75), "!value": str(1, 75), "description": rich(75), "url": str(1, 3000)})
+	options = list(1, 10, obj(fields{"!text": rich(75), "!value": str(1, 150), "description": rich(75)}))
+	// https://docs.slack.dev/reference/block-kit/composition-objects/conversation-filter-object
+	places = obj(fields{"include": list(1, 4, enum("im", "mpim", "private", "public")),
+		"exclude_external_shared_channels": boolean, "exclude_bot_users": boolean})
+)
+
+// elementShapes are the interactive elements by type.
+var elementShapes = identified("action_id", map[string]shape{
+	"button": {fields: fields{"!text": plain(75), "value": str(0, 2000), "url": str(0, 3000),
+		"style": enum("primary", "danger"), "confirm": question, "accessibility_label": str(0, 75)}},
+	"static_select": {fields: fields{"!options": list(1, 100, option), "initial_option": option, "placeholder": plain(150),
+		"confirm": question, "focus_on_load": boolean}},
+	"conversations_select": {fields: fields{"initial_conversation": str(1, 255),
+		"default_to_current_conversation": boolean,
+		"response_url_enabled":            boolean, "filter": places, "placeholder": plain(150), "confirm": question,
+		"focus_on_load": boolean}},
+	"radio_buttons": {fields: fields{"!options": options, "initial_option": option, "confirm": question,
+		"focus_on_load": boolean}},
+	"checkboxes": {fields: fields{"!options": options, "initial_options": list(1, 10, option), "confirm": question,
+		"focus_on_load": boolean}},
+	"plain_text_input": {fields: fields{"initial_value": str(0, 3000), "multiline": boolean, "min_length": number(0, 3000),
+		"max_length": number(1, 3000), "placeholder": plain(150), "focus_on_load": boolean,
+		"dispatch_action_config": obj(fields{"trigger_actions_on": list(1, 2, str(1, 40))})}},
+	"file_input": {fields: fields{"filetypes": list(1, 100, str(1, 40)), "max_files": number(1, 10)}},
+})
+
+// identified gives each of the shapes an id.
+func identified(name string, all map[string]shape) map[string]shape {
+	for kind, s := range all {
+		if s.fields == nil {
+			s.fields = fields{}
 		}
+		s.fields[name] = str(0, 255)
+		all[kind] = s
 	}
-	actions := with(map[string]rule{"!elements": list(1, 25, element(inActions...))})
-	actions.also = uniqueActions
-	return map[string]shape{
-		"header":  with(map[string]rule{"!text": plain(150)}),
-		"section": section,
-		"divider": with(map[string]rule{}),
-		"context": with(map[string]rule{"!elements": list(1, 10, contextElement)}),
-		"actions": actions,
-		"input": with(map[string]rule{
-			"!label": plain(2000), "!element": element(inInput...), "hint": plain(2000),
-			"optional": boolean, "dispatch_action": boolean,
-		}),
-		"image": with(map[string]rule{
-			"image_url": str(1, 3000), "slack_file": obj(shape{fields: map[string]rule{"id": str(1, 255), "url": str(1, 3000)}}),
-			"!alt_text": str(1, 2000), "title": plain(2000),
-		}),
-		"markdown":        with(map[string]rule{"!text": str(1, 12000)}),
-		"context_actions": with(map[string]rule{"!elements": list(1, 5, element("feedback_buttons", "icon_button"))}),
-		"rich_text":       with(map[string]rule{"!elements": richText()}),
+	return all
+}
+
+// richParts are what a rich_text block has, by Slack's reference of the block and its elements.
+var (
+	leaves    = list(0, 1000, anyOf("rich text element", richLeaves))
+	richParts = map[string]shape{
+		"rich_text_section":      {fields: fields{"!elements": leaves}},
+		"rich_text_preformatted": {fields: fields{"!elements": leaves, "border": number(0, 1), "language": str(0, 255)}},
+		"rich_text_quote":        {fields: fields{"!elements": leaves, "border": number(0, 1)}},
+		"rich_text_list": {fields: fields{"!style": enum("bullet", "ordered"), "indent": number(0, 8),
+			"offset": number(0, 1000), "border": number(0, 1), "!elements": list(0, 1000, anyOf("rich text object",
+				map[string]shape{"rich_text_section": {fields: fields{"!elements": leaves}}}))}},
+	}
+	richStyle  = obj(fields{"bold": boolean, "italic": boolean, "strike": boolean, "code": boolean, "underline": boolean})
+	richLeaves = map[string]shape{
+		"text": {fields: fields{"!text": str(1, MaxCharacters), "style": richStyle}},
+		"link": {fields: fields{"!url": str(1, 3000), "text": str(0, MaxCharacters), "unsafe": boolean,
+			"style": richStyle}},
+		"user":      {fields: fields{"!user_id": str(1, 255), "style": richStyle}},
+		"usergroup": {fields: fields{"!usergroup_id": str(1, 255), "style": richStyle}},
+		"channel":   {fields: fields{"!channel_id": str(1, 255), "style": richStyle}},
+		"broadcast": {fields: fields{"!range": enum("here", "channel", "everyone"), "style": richStyle}},
+		"emoji":     {fields: fields{"!name": str(1, 255), "unicode": str(1, 255), "style": richStyle}},
+	}
+)
+
+// element is an interactive element of one of the kinds.
+func element(kinds ...string) rule {
+	return func(c *checker, at string, v any) {
+		allowed := map[string]shape{}
+		for _, k := range kinds {
+			allowed[k] = elementShapes[k]
+		}
+		c.typed(at, v, allowed, "element")
 	}
 }
 
-func contextElement(c *checker, at string, v any) {
-	if m, ok := v.(map[string]any); ok && m["type"] != "image" {
-		rich(3000)(c, at, v)
-		return
+// anyOf is an object of one of these shapes.
+func anyOf(noun string, shapes map[string]shape) rule {
+	return func(c *checker, at string, v any) { c.typed(at, v, shapes, noun) }
+}
+
+func needsText(c *checker, at string, m map[string]any) {
+	if m["text"] == nil && m["fields"] == nil {
+		c.add(at, "missing required field: text")
 	}
-	element("image")(c, at, v)
 }
 
 func uniqueActions(c *checker, at string, m map[string]any) {
@@ -187,152 +241,182 @@ func uniqueActions(c *checker, at string, m map[string]any) {
 	}
 }
 
-// elementShapes returns the interactive elements that the sandbox can draw.
-func elementShapes() map[string]shape {
-	with := func(fields map[string]rule) shape {
-		fields["action_id"] = str(0, 255)
-		return shape{fields: fields}
+// ViewProblems checks a modal or Home tab of a views.* call. Its pointers begin with /view.
+func ViewProblems(view map[string]any) []Problem {
+	c := &checker{}
+	switch view["type"] {
+	case "modal":
+		c.object("/view", view, shape{fields: fields{"!title": plain(24), "submit": plain(24), "close": plain(24),
+			"!blocks": viewBlocks, "private_metadata": str(0, 3000), "callback_id": str(0, 255), "external_id": str(0, 255),
+			"clear_on_close": boolean, "notify_on_close": boolean, "submit_disabled": boolean,
+		}, also: needsSubmit})
+	case "home":
+		c.object("/view", view, shape{fields: fields{
+			"!blocks": viewBlocks, "private_metadata": str(0, 3000), "callback_id": str(0, 255), "external_id": str(0, 255),
+		}})
+	default:
+		c.add("/view/type", "must be a valid enum value: modal, home")
 	}
-	control := func(fields map[string]rule) shape {
-		fields["confirm"] = obj(confirmShape())
-		fields["focus_on_load"] = boolean
-		return with(fields)
-	}
-	picker := func(fields map[string]rule) shape {
-		fields["placeholder"] = plain(150)
-		return control(fields)
-	}
-	field := func(fields map[string]rule) shape {
-		fields["placeholder"] = plain(150)
-		fields["focus_on_load"] = boolean
-		fields["dispatch_action_config"] = obj(shape{fields: map[string]rule{"trigger_actions_on": list(1, 2, str(1, 40))}})
-		return with(fields)
-	}
-	option := obj(optionShape(75, 75))
-	feedback := obj(shape{fields: map[string]rule{"!text": plain(75), "!value": str(1, 2000),
-		"accessibility_label": str(1, 75)}})
-	shapes := map[string]shape{
-		"button": with(map[string]rule{
-			"!text": plain(75), "value": str(0, 2000), "url": str(0, 3000), "style": enum("primary", "danger"),
-			"confirm": obj(confirmShape()), "accessibility_label": str(0, 75),
-		}),
-		"image":    {fields: map[string]rule{"image_url": str(1, 3000), "!alt_text": str(1, 2000)}},
-		"overflow": with(map[string]rule{"!options": list(1, 5, option), "confirm": obj(confirmShape())}),
-		"static_select": selectShape(picker(map[string]rule{
-			"options": list(1, 100, option), "option_groups": list(1, 100, groupRule(option)), "initial_option": option,
-		})),
-		"multi_static_select": selectShape(picker(map[string]rule{
-			"options": list(1, 100, option), "option_groups": list(1, 100, groupRule(option)),
-			"initial_options": list(1, 100, option), "max_selected_items": number(1, 100),
-		})),
-		"users_select": picker(map[string]rule{"initial_user": str(1, 255)}),
-		"multi_users_select": picker(map[string]rule{"initial_users": list(1, 100, str(1, 255)),
-			"max_selected_items": number(1, 100)}),
-		"channels_select": picker(map[string]rule{"initial_channel": str(1, 255), "response_url_enabled": boolean}),
-		"conversations_select": picker(map[string]rule{"initial_conversation": str(1, 255),
-			"default_to_current_conversation": boolean, "response_url_enabled": boolean, "filter": obj(conversationsShape())}),
-		"datepicker": picker(map[string]rule{"initial_date": str(10, 10)}),
-		"timepicker": picker(map[string]rule{"initial_time": str(5, 5), "timezone": str(1, 64)}),
-		"radio_buttons": control(map[string]rule{"!options": list(1, 10, obj(optionShape(75, 150))),
-			"initial_option": option}),
-		"checkboxes": control(map[string]rule{"!options": list(1, 10, obj(optionShape(75, 150))),
-			"initial_options": list(1, 10, option)}),
-		"plain_text_input": field(map[string]rule{
-			"initial_value": str(0, 3000), "multiline": boolean, "min_length": number(0, 3000), "max_length": number(1, 3000),
-		}),
-		"number_input": field(map[string]rule{
-			"!is_decimal_allowed": boolean, "initial_value": str(1, 255), "min_value": str(1, 255), "max_value": str(1, 255),
-		}),
-		"file_input":       with(map[string]rule{"filetypes": list(1, 100, str(1, 40)), "max_files": number(1, 10)}),
-		"email_text_input": field(map[string]rule{"initial_value": str(0, 3000)}),
-		"url_text_input":   field(map[string]rule{"initial_value": str(0, 3000)}),
-		"feedback_buttons": with(map[string]rule{"!positive_button": feedback, "!negative_button": feedback}),
-		"icon_button": with(map[string]rule{
-			"!icon": enum("trash"), "!text": plain(75), "value": str(0, 2000), "confirm": obj(confirmShape()),
-			"accessibility_label": str(0, 75), "visible_to_user_ids": list(1, 100, str(1, 255)),
-		}),
-	}
-	return shapes
+	return c.problems
 }
 
-func confirmShape() shape {
-	return shape{fields: map[string]rule{
-		"!title": plain(100), "!text": rich(300), "!confirm": plain(30), "!deny": plain(30), "style": enum("primary",
-			"danger"),
-	}}
+func viewBlocks(c *checker, at string, v any) {
+	blocks, ok := v.([]any)
+	if !ok {
+		c.add(at, "must be an array")
+		return
+	}
+	if len(blocks) > MaxViewBlocks {
+		c.add(at, "no more than %d items allowed", MaxViewBlocks)
+		return
+	}
+	c.blocks(at, blocks)
 }
 
-func optionShape(label, value int) shape {
-	return shape{fields: map[string]rule{"!text": rich(label), "!value": str(1, value), "description": rich(75),
-		"url": str(1, 3000)}}
-}
-
-func groupRule(option rule) rule {
-	return obj(shape{fields: map[string]rule{"!label": plain(75), "!options": list(1, 100, option)}})
-}
-
-// selectShape requires that a select has either options or option groups.
-func selectShape(s shape) shape {
-	s.also = func(c *checker, at string, m map[string]any) {
-		if (m["options"] == nil) == (m["option_groups"] == nil) {
-			c.add(at, "must provide exactly one of: options, option_groups")
+// needsSubmit checks Slack's rule that a modal with an input needs a submit button.
+func needsSubmit(c *checker, at string, m map[string]any) {
+	blocks, _ := m["blocks"].([]any)
+	for _, b := range blocks {
+		if bm, ok := b.(map[string]any); ok && bm["type"] == "input" && m["submit"] == nil {
+			c.add(at, "missing required field: submit")
+			return
 		}
 	}
-	return s
 }
 
-// conversationsShape is the filter that restricts the conversations in a menu (docs.slack.dev,
-// reference/block-kit/composition-objects/conversation-filter-object).
-func conversationsShape() shape {
-	return shape{fields: map[string]rule{
-		"include": list(1, 4, enum("im", "mpim", "private",
-			"public")), "exclude_external_shared_channels": boolean, "exclude_bot_users": boolean,
-	}}
+// rule checks one value. at is the value's JSON pointer.
+type rule func(c *checker, at string, v any)
+
+// fields are an object's, each with its rule. A name that starts with "!" is required. "type" is always allowed.
+type fields map[string]rule
+
+type shape struct {
+	fields fields
+	also   func(c *checker, at string, m map[string]any)
 }
 
-// richText is a rich_text block's or cell's elements, by Slack's reference of the block and of its elements.
-func richText() rule {
-	return list(0, 1000, func(c *checker, at string, v any) {
-		c.typed(at, v, richParts(true), "rich text object")
-	})
-}
-
-func richParts(lists bool) map[string]shape {
-	leaves := list(0, 1000, func(c *checker, at string, v any) { c.typed(at, v, richLeaves(), "rich text element") })
-	line := shape{fields: map[string]rule{"!elements": leaves}}
-	bordered := shape{fields: map[string]rule{"!elements": leaves, "border": number(0, 1), "language": str(0, 255)}}
-	parts := map[string]shape{"rich_text_section": line}
-	if lists {
-		parts["rich_text_preformatted"], parts["rich_text_quote"] = bordered, bordered
-		item := func(c *checker, at string, v any) { c.typed(at, v, richParts(false), "rich text object") }
-		parts["rich_text_list"] = shape{fields: map[string]rule{
-			"!style": enum("bullet", "ordered"), "!elements": list(0, 1000, item), "indent": number(0, 8),
-			"offset": number(0, 1000), "border": number(0, 1),
-		}}
+func (c *checker) object(at string, m map[string]any, s shape) {
+	for _, name := range slices.Sorted(maps.Keys(s.fields)) {
+		key, required := strings.CutPrefix(name, "!")
+		v, present := m[key]
+		if !present || v == nil {
+			if required {
+				c.add(at, "missing required field: %s", key)
+			}
+			continue
+		}
+		s.fields[name](c, at+"/"+key, v)
 	}
-	return parts
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		_, optional := s.fields[key]
+		_, required := s.fields["!"+key]
+		if !optional && !required && key != "type" {
+			c.add(at, "invalid additional property: %s", key)
+		}
+	}
+	if s.also != nil {
+		s.also(c, at, m)
+	}
 }
 
-func richLeaves() map[string]shape {
-	styles := map[string]rule{}
-	for _, s := range []string{"bold", "italic", "strike", "code", "underline", "highlight", "client_highlight",
-		"unlink"} {
-		styles[s] = boolean
+// str is a string whose length, as Units counts it, is between least and most.
+func str(least, most int) rule {
+	return func(c *checker, at string, v any) {
+		s, ok := v.(string)
+		if !ok {
+			c.add(at, "must provide a string")
+			return
+		}
+		n := Units(s)
+		if n < least {
+			c.add(at, "must be more than %d characters", least-1)
+		}
+		if n > most {
+			c.add(at, "must be less than %d characters", most+1)
+		}
 	}
-	styled := func(fields map[string]rule) shape {
-		fields["style"] = obj(shape{fields: styles})
-		return shape{fields: fields}
+}
+
+// text is a text object of one of the kinds, with at most most characters.
+func text(most int, kinds ...string) rule {
+	return func(c *checker, at string, v any) {
+		m, ok := v.(map[string]any)
+		if !ok {
+			c.add(at, "must provide an object")
+			return
+		}
+		kind, _ := m["type"].(string)
+		if !slices.Contains(kinds, kind) {
+			c.add(at+"/type", "must be a valid enum value: %s", strings.Join(kinds, ", "))
+			return
+		}
+		own := map[string]string{"plain_text": "emoji", "mrkdwn": "verbatim"}[kind]
+		c.object(at, m, shape{fields: fields{"!text": str(1, most), own: boolean}})
 	}
-	return map[string]shape{
-		"text":      styled(map[string]rule{"!text": str(1, MaxCharacters)}),
-		"link":      styled(map[string]rule{"!url": str(1, 3000), "text": str(0, MaxCharacters), "unsafe": boolean}),
-		"user":      styled(map[string]rule{"!user_id": str(1, 255)}),
-		"usergroup": styled(map[string]rule{"!usergroup_id": str(1, 255)}),
-		"channel":   styled(map[string]rule{"!channel_id": str(1, 255)}),
-		"broadcast": styled(map[string]rule{"!range": enum("here", "channel", "everyone")}),
-		"emoji":     styled(map[string]rule{"!name": str(1, 255), "unicode": str(1, 255)}),
-		"color":     styled(map[string]rule{"!value": str(1, 255)}),
-		"date": styled(map[string]rule{"!timestamp": number(0, 1<<40), "!format": str(1, 255), "url": str(1, 3000),
-			"fallback": str(1, 255)}),
+}
+
+func plain(most int) rule { return text(most, "plain_text") }
+func rich(most int) rule  { return text(most, "plain_text", "mrkdwn") }
+
+func boolean(c *checker, at string, v any) {
+	if _, ok := v.(bool); !ok {
+		c.add(at, "must be a boolean")
+	}
+}
+
+func number(least, most int) rule {
+	return func(c *checker, at string, v any) {
+		f, ok := v.(float64)
+		if !ok || f != float64(int(f)) {
+			c.add(at, "must be an integer")
+			return
+		}
+		if int(f) < least {
+			c.add(at, "must be greater than or equal to %d", least)
+		}
+		if int(f) > most {
+			c.add(at, "must be less than or equal to %d", most)
+		}
+	}
+}
+
+func enum(values ...string) rule {
+	return func(c *checker, at string, v any) {
+		if s, ok := v.(string); !ok || !slices.Contains(values, s) {
+			c.add(at, "must be a valid enum value: %s", strings.Join(values, ", "))
+		}
+	}
+}
+
+// list is an array of least to most items, each of which must satisfy item.
+func list(least, most int, item rule) rule {
+	return func(c *checker, at string, v any) {
+		items, ok := v.([]any)
+		if !ok {
+			c.add(at, "must be an array")
+			return
+		}
+		if len(items) < least {
+			c.add(at, "no fewer than %d items allowed", least)
+		}
+		if len(items) > most {
+			c.add(at, "no more than %d items allowed", most)
+			return
+		}
+		for i, e := range items {
+			item(c, fmt.Sprintf("%s/%d", at, i), e)
+		}
+	}
+}
+
+// obj is an object with these fields.
+func obj(f fields) rule {
+	return func(c *checker, at string, v any) {
+		m, ok := v.(map[string]any)
+		if !ok {
+			c.add(at, "must provide an object")
+			return
+		}
+		c.object(at, m, shape{fields: f})
 	}
 }

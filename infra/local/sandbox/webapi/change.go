@@ -8,45 +8,6 @@ import (
 // Update changes a message of user. A text without blocks removes the old blocks; attachments that are not given
 // remain. It returns MessageNotFound or CantUpdate.
 func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error) {
-	refused := func(m Message) error {
-		switch {
-		case m.Subtype == "tombstone":
-			return MessageNotFound
-		case m.User != user:
-			return CantUpdate
-		}
-		return nil
-	}
-	return w.edit(channelID, ts, user, refused, func(m *Message) {
-		if p.Text != nil {
-			m.Text, m.Blocks = *p.Text, nil
-		}
-		if p.Blocks != nil {
-			m.Blocks = w.fill(p.Blocks)
-		}
-		if p.Typed != nil {
-			m.Blocks = w.fill(p.Typed)
-		}
-		if p.Attachments != nil {
-			m.Attachments = w.fillAttachments(p.Attachments)
-		}
-		if p.Metadata != nil {
-			m.Metadata = p.Metadata
-			if len(p.Metadata) == 0 {
-				m.Metadata = nil
-			}
-		}
-		if len(p.Blocks) == 0 && len(p.Attachments) == 0 {
-			seconds, _, _ := strings.Cut(w.timestamp(), ".")
-			m.Edited = &Edited{User: user, TS: seconds + ".000000"}
-		}
-	})
-}
-
-// edit changes a message unless refused returns an error, and announces the change.
-func (w *Workspace) edit(
-	channelID, ts, user string, refused func(Message) error, change func(*Message),
-) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c, err := w.open(channelID, user)
@@ -54,17 +15,34 @@ func (w *Workspace) edit(
 		return Message{}, err
 	}
 	i := c.find(ts)
-	if i < 0 {
+	switch {
+	case i < 0 || c.messages[i].Subtype == "tombstone":
 		return Message{}, MessageNotFound
+	case c.messages[i].User != user:
+		return Message{}, CantUpdate
 	}
-	before := c.messages[i]
-	if err := refused(before); err != nil {
-		return Message{}, err
+	m, before := &c.messages[i], c.messages[i]
+	if p.Text != nil {
+		m.Text, m.Blocks = *p.Text, nil
 	}
-	change(&c.messages[i])
-	m := c.messages[i]
-	w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: new(m), Previous: &before})
-	return m, nil
+	if p.Blocks != nil {
+		m.Blocks = w.fill(p.Blocks)
+	}
+	if p.Attachments != nil {
+		m.Attachments = w.fillAttachments(p.Attachments)
+	}
+	if p.Metadata != nil {
+		m.Metadata = p.Metadata
+		if len(p.Metadata) == 0 {
+			m.Metadata = nil
+		}
+	}
+	if len(p.Blocks) == 0 && len(p.Attachments) == 0 {
+		seconds, _, _ := strings.Cut(w.timestamp(), ".")
+		m.Edited = &Edited{User: user, TS: seconds + ".000000"}
+	}
+	w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: new(*m), Previous: &before})
+	return *m, nil
 }
 
 // Delete removes a message of user. If the message has replies, a tombstone replaces it. Delete returns
@@ -85,12 +63,8 @@ func (w *Workspace) Delete(channelID, ts, user string) error {
 		return CantDelete
 	}
 	if before.ReplyCount > 0 {
-		stone := Message{
-			Type: "message", Subtype: "tombstone", Text: "This message was " +
-				"deleted.", User: "USLACKBOT", Hidden: true, TS: ts, ThreadTS: ts,
-			ReplyCount: before.ReplyCount, ReplyUsers: before.ReplyUsers, ReplyUsersCount: before.ReplyUsersCount,
-			LatestReply: before.LatestReply, Channel: c.ID,
-		}
+		stone := Message{Type: "message", Subtype: "tombstone", Text: "This message was deleted.", User: "USLACKBOT",
+			TS: ts, ThreadTS: ts, ReplyCount: before.ReplyCount, Channel: c.ID}
 		c.messages[i] = stone
 		w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: &stone, Previous: &before})
 		return nil
@@ -127,21 +101,6 @@ func (w *Workspace) Dismiss(to, ts string) {
 	defer w.mu.Unlock()
 	w.ephemerals = slices.DeleteFunc(w.ephemerals, shown(to, ts))
 	w.tell(Change{Kind: "dismissed", To: to, TS: ts})
-}
-
-// ReplaceEphemeral replaces the content of an ephemeral message.
-func (w *Workspace) ReplaceEphemeral(to, ts string, d Draft) (Message, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	i := slices.IndexFunc(w.ephemerals, shown(to, ts))
-	if i < 0 {
-		return Message{}, MessageNotFound
-	}
-	m := w.ephemerals[i]
-	m.Text, m.Blocks, m.Attachments = d.Text, w.fill(d.Blocks), w.fillAttachments(d.Attachments)
-	w.ephemerals[i] = m
-	w.tell(Change{Kind: "ephemeral", To: to, Channel: m.Channel, TS: ts, Message: new(m)})
-	return m, nil
 }
 
 // Ephemerals returns the ephemeral messages for a person, oldest first.

@@ -22,7 +22,6 @@ type Channel struct {
 	Created   int64    `json:"created"`
 	Members   []string `json:"members"`
 	Archived  bool     `json:"archived,omitempty"`
-	Shared    bool     `json:"shared,omitempty"`
 }
 
 func (c *channel) view() Channel {
@@ -95,25 +94,14 @@ func (w *Workspace) change(channelID string, do func(*channel) error) error {
 }
 
 func (a *API) describe(c Channel) reply {
-	out := reply{
-		"id": c.ID, "created": c.Created, "is_archived": c.Archived, "is_im": c.IM != "", "is_org_shared": false,
-		"is_ext_shared": c.Shared, "is_shared": c.Shared, "context_team_id": "", "updated": c.Created * 1000,
-	}
+	out := reply{"id": c.ID, "created": c.Created, "is_archived": c.Archived, "is_im": c.IM != ""}
 	if c.IM != "" {
 		out["user"] = c.IM
 		return out
 	}
-	for _, kind := range []string{"is_group", "is_mpim", "is_private"} {
-		out[kind] = false
-	}
-	out["is_channel"] = true
-	out["is_general"] = c.ID == General
-	out["is_member"] = slices.Contains(c.Members, Bot)
-	name := a.ws.Named(c.Name, c.NameEN)
-	out["name"], out["name_normalized"] = name, name
-	out["num_members"] = len(c.Members)
+	out["is_channel"], out["is_private"], out["is_ext_shared"] = true, false, c.ID == General
+	out["name"] = a.ws.Named(c.Name, c.NameEN)
 	out["purpose"] = reply{"value": a.ws.Named(c.Purpose, c.PurposeEN), "creator": "", "last_set": 0}
-	out["topic"] = reply{"value": "", "creator": "", "last_set": 0}
 	return out
 }
 
@@ -134,11 +122,7 @@ func openConversation(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := reply{"id": c.ID}
-	if p.flag("return_im") {
-		out = a.describe(c)
-	}
-	return reply{"no_op": true, "already_open": true, "channel": out}, nil
+	return reply{"no_op": true, "already_open": true, "channel": reply{"id": c.ID}}, nil
 }
 
 func kindOf(c Channel) string {
@@ -173,25 +157,10 @@ func userConversations(a *API, p params) (reply, error) {
 		if !seen || !slices.Contains(strings.Split(kinds, ","), kindOf(c)) || c.Archived && p.flag("exclude_archived") {
 			continue
 		}
-		out := a.describe(c)
-		delete(out, "is_member")
-		delete(out, "num_members")
-		found = append(found, out)
+		found = append(found, a.describe(c))
 	}
 	channels, next, err := page(p, found, 100)
 	return reply{"channels": channels, "response_metadata": next}, err
-}
-
-func infoConversation(a *API, p params) (reply, error) {
-	c, err := a.ws.Channel(p.str("channel"))
-	if err != nil {
-		return nil, err
-	}
-	out := a.describe(c)
-	if !p.flag("include_num_members") {
-		delete(out, "num_members")
-	}
-	return reply{"channel": out}, nil
 }
 
 func conversationMembers(a *API, p params) (reply, error) {
@@ -263,26 +232,10 @@ type Range struct {
 }
 
 func (r Range) holds(ts string) bool {
-	if r.Oldest != "" && (compareTS(ts, r.Oldest) < 0 || !r.Inclusive && compareTS(ts, r.Oldest) == 0) {
-		return false
+	if ts == r.Oldest || ts == r.Latest {
+		return r.Inclusive
 	}
-	if r.Latest != "" && (compareTS(ts, r.Latest) > 0 || !r.Inclusive && compareTS(ts, r.Latest) == 0) {
-		return false
-	}
-	return true
-}
-
-// compareTS orders timestamps with up to six decimals.
-func compareTS(a, b string) int {
-	as, af, _ := strings.Cut(a, ".")
-	bs, bf, _ := strings.Cut(b, ".")
-	if len(as) != len(bs) {
-		return len(as) - len(bs)
-	}
-	if d := strings.Compare(as, bs); d != 0 {
-		return d
-	}
-	return strings.Compare((af + "000000")[:6], (bf + "000000")[:6])
+	return (r.Oldest == "" || ts > r.Oldest) && (r.Latest == "" || ts < r.Latest)
 }
 
 // History returns a channel's messages outside of threads, newest first.

@@ -14,7 +14,6 @@ const (
 	RateLimited Kind = "rate_limited" // HTTP 429 with Retry-After; the call is not made
 	Lost        Kind = "lost"         // the call is made, but the connection closes before the answer
 	Unavailable Kind = "unavailable"  // HTTP 503, or Status; the call is not made
-	Late        Kind = "late"         // the call is made and answered after Delay
 	Refused     Kind = "refused"      // "ok": false with Code; the call is not made
 )
 
@@ -25,7 +24,6 @@ type Fault struct {
 	Channel    string
 	Kind       Kind
 	RetryAfter time.Duration // for RateLimited
-	Delay      time.Duration // for Late
 	Status     int           // for Unavailable; 0 means 503
 	Code       string        // for Refused
 	Times      int

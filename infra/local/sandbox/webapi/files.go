@@ -66,9 +66,6 @@ func (w *Workspace) keep(files []File) (kept []File) {
 		if f.Size, f.Mode = len(f.Body), "hosted"; f.ID == "" {
 			f.ID = fmt.Sprintf("F%08d", w.next())
 		}
-		if w.files == nil {
-			w.files = map[string]File{}
-		}
 		w.files[f.ID] = f
 		kept = append(kept, f)
 	}

@@ -3,8 +3,6 @@ package webapi
 import (
 	"fmt"
 	"maps"
-	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,30 +11,24 @@ import (
 
 // Message is a message as Slack's Web API shows it.
 type Message struct {
-	Type            string         `json:"type"`
-	Subtype         string         `json:"subtype,omitempty"`
-	User            string         `json:"user,omitempty"`
-	BotID           string         `json:"bot_id,omitempty"`
-	AppID           string         `json:"app_id,omitempty"`
-	ClientMsgID     string         `json:"client_msg_id,omitempty"`
-	Text            string         `json:"text"`
-	Team            string         `json:"team,omitempty"`
-	BotProfile      *BotProfile    `json:"bot_profile,omitempty"`
-	Mrkdwn          *bool          `json:"mrkdwn,omitempty"` // false: the text has no formatting
-	Blocks          []any          `json:"blocks,omitempty"`
-	Attachments     []any          `json:"attachments,omitempty"`
-	Files           []File         `json:"files,omitempty"`
-	Metadata        map[string]any `json:"metadata,omitempty"`
-	Edited          *Edited        `json:"edited,omitempty"`
-	TS              string         `json:"ts"`
-	ThreadTS        string         `json:"thread_ts,omitempty"`
-	ParentUserID    string         `json:"parent_user_id,omitempty"`
-	ReplyCount      int            `json:"reply_count,omitempty"`
-	ReplyUsersCount int            `json:"reply_users_count,omitempty"`
-	LatestReply     string         `json:"latest_reply,omitempty"`
-	ReplyUsers      []string       `json:"reply_users,omitempty"`
-	Hidden          bool           `json:"hidden,omitempty"`
-	IsEphemeral     bool           `json:"is_ephemeral,omitempty"`
+	Type        string         `json:"type"`
+	Subtype     string         `json:"subtype,omitempty"`
+	User        string         `json:"user,omitempty"`
+	BotID       string         `json:"bot_id,omitempty"`
+	AppID       string         `json:"app_id,omitempty"`
+	Text        string         `json:"text"`
+	Team        string         `json:"team,omitempty"`
+	BotProfile  *BotProfile    `json:"bot_profile,omitempty"`
+	Mrkdwn      *bool          `json:"mrkdwn,omitempty"` // false: the text has no formatting
+	Blocks      []any          `json:"blocks,omitempty"`
+	Attachments []any          `json:"attachments,omitempty"`
+	Files       []File         `json:"files,omitempty"`
+	Metadata    map[string]any `json:"metadata,omitempty"`
+	Edited      *Edited        `json:"edited,omitempty"`
+	TS          string         `json:"ts"`
+	ThreadTS    string         `json:"thread_ts,omitempty"`
+	ReplyCount  int            `json:"reply_count,omitempty"`
+	IsEphemeral bool           `json:"is_ephemeral,omitempty"`
 
 	// Channel and To are internal: Slack's messages don't have them. To is the person who sees an ephemeral
 	// message.
@@ -88,7 +80,6 @@ type Patch struct {
 	Blocks      []any
 	Attachments []any
 	Metadata    map[string]any
-	Typed       []any // the blocks of a text that a person typed
 }
 
 // Post adds a message. It returns ChannelNotFound, NotInChannel, IsArchived or ThreadNotFound.
@@ -111,9 +102,6 @@ func (w *Workspace) Post(d Draft) (Message, error) {
 		}
 	}
 	m := w.compose(c, d)
-	if parent >= 0 {
-		m.ParentUserID = c.messages[parent].User
-	}
 	c.messages = append(c.messages, m)
 	w.tell(Change{Kind: "message", Channel: c.ID, TS: m.TS, Message: new(m)})
 	if parent >= 0 {
@@ -150,8 +138,6 @@ func (w *Workspace) compose(c *channel, d Draft) Message {
 	if d.User == Bot || d.ByApp {
 		m.BotID, m.AppID = BotID, w.cfg.AppID
 		m.BotProfile = &BotProfile{ID: BotID, AppID: w.cfg.AppID, Name: "Ringi", TeamID: w.cfg.TeamID}
-	} else {
-		m.ClientMsgID = fmt.Sprintf("00000000-0000-4000-8000-%012x", w.next())
 	}
 	return m
 }
@@ -159,21 +145,14 @@ func (w *Workspace) compose(c *channel, d Draft) Message {
 // countReplies updates the reply fields of a thread's first message.
 func (w *Workspace) countReplies(c *channel, parent int) {
 	root := &c.messages[parent]
-	root.ReplyCount, root.ReplyUsers, root.LatestReply = 0, nil, ""
+	root.ReplyCount, root.ThreadTS = 0, ""
 	for _, m := range c.messages {
-		if m.ThreadTS != root.TS || m.TS == root.TS {
-			continue
-		}
-		root.ReplyCount++
-		root.LatestReply = m.TS
-		if !slices.Contains(root.ReplyUsers, m.User) {
-			root.ReplyUsers = append(root.ReplyUsers, m.User)
+		if m.ThreadTS == root.TS && m.TS != root.TS {
+			root.ReplyCount++
 		}
 	}
-	root.ReplyUsersCount = len(root.ReplyUsers)
-	root.ThreadTS = root.TS
-	if root.ReplyCount == 0 {
-		root.ThreadTS = ""
+	if root.ReplyCount > 0 {
+		root.ThreadTS = root.TS
 	}
 	w.tell(Change{Kind: "thread", Channel: c.ID, TS: root.TS, Message: new(*root)})
 }
@@ -222,9 +201,6 @@ func (w *Workspace) fillAttachments(attachments []any) []any {
 	return out
 }
 
-// named matches the words that call everybody, where the caller asks Slack to find names.
-var named = regexp.MustCompile(`@(here|channel|everyone)\b`)
-
 func (c content) draft(p params) Draft {
 	d := Draft{
 		Channel: p.str("channel"), User: Bot, ThreadTS: p.str("thread_ts"),
@@ -232,9 +208,6 @@ func (c content) draft(p params) Draft {
 	}
 	if p.has("mrkdwn") {
 		d.Mrkdwn = new(p.flag("mrkdwn"))
-	}
-	if p.flag("link_names") || p.str("parse") == "full" {
-		d.Text = named.ReplaceAllString(d.Text, "<!$1>")
 	}
 	if kind, _ := d.Metadata["event_type"].(string); kind == "" {
 		d.Metadata = nil

@@ -26,27 +26,17 @@ func teamInfo(a *API, p params) (reply, error) {
 	if id := p.str("team"); id != "" && id != a.ws.TeamID() {
 		return nil, refuse("team_not_found")
 	}
-	icon := reply{"image_default": true}
-	for _, size := range []string{"34", "44", "68", "88", "102", "132"} {
-		icon["image_"+size] = a.opts.Self() + "/icon.svg"
-	}
-	return reply{"team": reply{
-		"id": a.ws.TeamID(), "name": Name, "domain": "ringi-sandbox", "email_domain": "example.com", "icon": icon,
-		"url": a.opts.Self() + "/", "avatar_base_url": a.opts.Self() + "/", "is_verified": false,
-	}}, nil
+	return reply{"team": reply{"id": a.ws.TeamID(), "name": Name, "domain": "ringi-sandbox",
+		"url": a.opts.Self() + "/"}}, nil
 }
 
 func (a *API) describeUser(u User) reply {
 	name := a.ws.Named(u.Name, u.NameEN)
 	return reply{
-		"id": u.ID, "team_id": u.TeamID, "name": u.Handle, "deleted": false, "color": u.Color, "real_name": name,
-		"tz": "Asia/Tokyo", "tz_label": "Japan Standard Time", "tz_offset": 32400,
-		"profile": reply{
-			"real_name": name, "real_name_normalized": name, "display_name": name, "display_name_normalized": name,
-			"email": u.Email, "title": a.ws.Named(u.Title, u.TitleEN), "team": u.TeamID,
-		},
-		"is_admin": u.ID == Sato, "is_owner": false, "is_primary_owner": false, "is_restricted": u.Restricted,
-		"is_ultra_restricted": false, "is_bot": u.Bot, "is_app_user": false, "updated": 0,
+		"id": u.ID, "team_id": u.TeamID, "name": u.Handle, "deleted": false, "real_name": name,
+		"profile": reply{"real_name": name, "display_name": name, "email": u.Email,
+			"title": a.ws.Named(u.Title, u.TitleEN), "team": u.TeamID},
+		"is_restricted": u.Restricted, "is_ultra_restricted": false, "is_bot": u.Bot,
 		// Slack also answers false for people of other workspaces if the app shares a channel with them, as it does
 		// here (docs.slack.dev, reference/objects/user-object).
 		"is_stranger": false,
@@ -178,7 +168,6 @@ func (w *Workspace) populate() {
 			PurposeEN: "HR: requests and approvals", Created: created,
 			Members: []string{Sato, Suzuki, Tanaka, Guest, Bot}}},
 		{Channel: Channel{ID: General, Name: "general", Purpose: "全社のお知らせ", PurposeEN: "Company-wide news", Created: created,
-			Shared:  true,
 			Members: []string{Sato, Suzuki, Tanaka, Alex, Stranger, Bot}}},
 	}
 	for _, u := range w.users {
@@ -241,55 +230,37 @@ func (w *Workspace) Groups() []Group {
 	return slices.Clone(w.groups)
 }
 
-// The ids of what a company adds to a workspace, beside the sandbox's people: twelve full members in all.
+// The ids of what a company adds to a workspace, beside the sandbox's people: eight full members in all.
 const (
-	Kato      = "U0SANDKATO" // 加藤 誠, the president
-	Takada    = "U0SANDTAKA" // 高田 健, of accounting
-	Mori      = "U0SANDMORI" // 森 由美, of accounting
-	Kobayashi = "U0SANDKOBA" // 小林 さくら, of HR
-	Yamada    = "U0SANDYAMA" // 山田 太郎, the head of sales
-	Ito       = "U0SANDITOH" // 伊藤 直樹, a section head of sales
-	Watanabe  = "U0SANDWATA" // 渡辺 美咲, of sales
-	Nakamura  = "U0SANDNAKA" // 中村 翔, of sales
-
-	Sales = "C0SANDSALE" // #営業
+	Kato   = "U0SANDKATO" // 加藤 誠, the president
+	Takada = "U0SANDTAKA" // 高田 健, of accounting
+	Mori   = "U0SANDMORI" // 森 由美, of accounting
+	Yamada = "U0SANDYAMA" // 山田 太郎, the head of sales
 
 	Accounting = "S0SANDACCT" // the user group 経理: Tanaka, Takada, Mori
 )
 
 // colleagues are a company's further people.
 var colleagues = []User{
-	{ID: Kobayashi, Handle: "kobayashi", Name: "小林 さくら", NameEN: "Sakura Kobayashi", Title: "人事部", TitleEN: "HR",
-		Color: "9a3d8f"},
 	{ID: Takada, Handle: "takada", Name: "高田 健", NameEN: "Ken Takada", Title: "経理", TitleEN: "Accounting",
 		Color: "3f6f2a"},
 	{ID: Mori, Handle: "mori", Name: "森 由美", NameEN: "Yumi Mori", Title: "経理", TitleEN: "Accounting", Color: "2a6a7a"},
-	{ID: Ito, Handle: "ito", Name: "伊藤 直樹", NameEN: "Naoki Ito", Title: "営業課長", TitleEN: "Section head, Sales",
-		Color: "8a5a14"},
-	{ID: Watanabe, Handle: "watanabe", Name: "渡辺 美咲", NameEN: "Misaki Watanabe", Title: "営業部", TitleEN: "Sales",
-		Color: "b03a5b"},
-	{ID: Nakamura, Handle: "nakamura", Name: "中村 翔", NameEN: "Sho Nakamura", Title: "営業部", TitleEN: "Sales",
-		Color: "4a5bb5"},
 	{ID: Yamada, Handle: "yamada", Name: "山田 太郎", NameEN: "Taro Yamada", Title: "営業部長", TitleEN: "Head of Sales",
 		Color: "7a2f2f"},
 	{ID: Kato, Handle: "kato", Name: "加藤 誠", NameEN: "Makoto Kato", Title: "社長", TitleEN: "President", Color: "44546a"},
 }
 
-// employ makes the workspace a company's: further people, whom everybody meets in #general, a channel of the sales
-// department, and a user group of those who check amounts.
+// employ makes the workspace a company's: further people, whom everybody meets in #general, and a user group of those
+// who check amounts.
 func (w *Workspace) employ() {
 	at := slices.IndexFunc(w.users, func(u User) bool { return u.ID == Guest })
-	created := w.cfg.Now().Unix()
 	general, _ := w.channel(General)
 	for i, u := range colleagues {
 		u.TeamID, u.Email, u.Locale = w.cfg.TeamID, u.Handle+"@example.com", "ja-JP"
 		w.users = slices.Insert(w.users, at+i, u)
 		general.Members = append(general.Members, u.ID)
-		w.channels = append(w.channels, ownMessages(u.ID, created))
+		w.channels = append(w.channels, ownMessages(u.ID, general.Created))
 	}
-	w.channels = slices.Insert(w.channels, 1, &channel{Channel: Channel{ID: Sales, Name: "営業", NameEN: "sales",
-		Purpose: "営業部の依頼と承認", PurposeEN: "Sales: requests and approvals", Created: created,
-		Members: []string{Alex, Ito, Watanabe, Nakamura, Yamada, Bot}}})
 	w.groups = append(w.groups, Group{ID: Accounting, Handle: "keiri", Name: "経理", NameEN: "Accounting",
 		Users: []string{Tanaka, Takada, Mori}})
 }

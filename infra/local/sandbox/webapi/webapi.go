@@ -1,7 +1,7 @@
 // Package webapi answers the app's calls as Slack's Web API does. It has the methods that the product uses, with their
 // errors, and can be made to fail.
 //
-// A Workspace holds people, channels, messages, modals, and short-lived trigger ids and response URLs, with Slack's
+// A Workspace holds people, channels, messages, modals, and short-lived trigger ids, with Slack's
 // rules about them, and knows no HTTP. Blocks and ViewProblems check Block Kit with Slack's limits, messages and JSON
 // pointers. Tests check the product's cards by them, so they share no code with the product: the limits come from
 // Slack's Block Kit reference, the doc comments of @slack/types, and recorded answers of Slack.
@@ -20,8 +20,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"ringi/shared/runtime/clock"
 )
 
 // Options configure an API. Self is the sandbox's own address, which permalinks need.
@@ -108,21 +106,31 @@ type method struct {
 
 // methods are the Web API methods that the sandbox supports.
 var methods = map[string]method{
-	"auth.test": {authTest, ""}, "auth.revoke": {authRevoke, ""}, "team.info": {teamInfo, ""},
-	"chat.postMessage": {postMessage, "channel"}, "chat.update": {updateMessage,
-		"channel ts"}, "chat.delete": {deleteMessage, "channel ts"},
-	"chat.postEphemeral": {postEphemeral, "channel user"}, "chat.getPermalink": {getPermalink, ""},
-	"conversations.open": {openConversation, ""}, "conversations.info": {infoConversation, ""},
-	"conversations.members": {conversationMembers, ""}, "conversations.history": {history,
-		""}, "conversations.replies": {replies, ""},
-	"files.info": {fileInfo, "file"},
-	"users.info": {userInfo, "user"}, "users.conversations": {userConversations, ""}, "users.list": {listUsers, ""},
-	"users.lookupByEmail": {userByEmail, ""}, "usergroups.list": {listGroups, ""}, "usergroups.users.list": {groupUsers,
-		""},
-	"views.open": {openView, ""}, "views.update": {updateView,
-		""}, "views.publish": {publishView, "user_id"},
-	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "assistant.threads.setStatus": {setWaiting,
-		"channel_id thread_ts"}, "agents.sessions.setStatus": {setSession, "channel_id"},
+	"auth.test":                             {authTest, ""},
+	"auth.revoke":                           {authRevoke, ""},
+	"team.info":                             {teamInfo, ""},
+	"chat.postMessage":                      {postMessage, "channel"},
+	"chat.update":                           {updateMessage, "channel ts"},
+	"chat.delete":                           {deleteMessage, "channel ts"},
+	"chat.postEphemeral":                    {postEphemeral, "channel user"},
+	"chat.getPermalink":                     {getPermalink, ""},
+	"conversations.open":                    {openConversation, ""},
+	"conversations.members":                 {conversationMembers, ""},
+	"conversations.history":                 {history, ""},
+	"conversations.replies":                 {replies, ""},
+	"files.info":                            {fileInfo, "file"},
+	"users.info":                            {userInfo, "user"},
+	"users.conversations":                   {userConversations, ""},
+	"users.list":                            {listUsers, ""},
+	"users.lookupByEmail":                   {userByEmail, ""},
+	"usergroups.list":                       {listGroups, ""},
+	"usergroups.users.list":                 {groupUsers, ""},
+	"views.open":                            {openView, "trigger_id"},
+	"views.update":                          {updateView, "view_id"},
+	"views.publish":                         {publishView, "user_id"},
+	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"},
+	"assistant.threads.setStatus":           {setWaiting, "channel_id thread_ts"},
+	"agents.sessions.setStatus":             {setSession, "channel_id"},
 }
 
 // ServeHTTP answers one call. As in Slack, a refusal is HTTP 200 with "ok": false. Only rate limits (429) and faults
@@ -171,12 +179,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if fault.Kind == Lost {
 		call.Error = "lost"
 		panic(http.ErrAbortHandler)
-	}
-	if fault.Kind == Late {
-		if clock.Sleep(r.Context(), fault.Delay) != nil { // the app has disconnected
-			call.Error = "late"
-			return
-		}
 	}
 	write(w, http.StatusOK, answer)
 }
@@ -259,8 +261,7 @@ func readParams(w http.ResponseWriter, r *http.Request) (params, error) {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		p.token = token
 	}
-	switch kind {
-	case "application/json":
+	if kind == "application/json" {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return p, refuse("request_timeout")
@@ -269,14 +270,9 @@ func readParams(w http.ResponseWriter, r *http.Request) (params, error) {
 			return p, refuse("invalid_json")
 		}
 		return p, nil
-	case "multipart/form-data":
-		if err := r.ParseMultipartForm(maxBody); err != nil {
-			return p, refuse("invalid_form_data")
-		}
-	default:
-		if err := r.ParseForm(); err != nil {
-			return p, refuse("invalid_form_data")
-		}
+	}
+	if err := r.ParseForm(); err != nil {
+		return p, refuse("invalid_form_data")
 	}
 	for k, v := range r.Form {
 		p.values[k] = v[0]

@@ -28,19 +28,16 @@ const (
 	CantDelete       Code = "cant_delete_message"
 	ViewNotFound     Code = "not_found"
 	HashConflict     Code = "hash_conflict"
-	DuplicateID      Code = "duplicate_external_id"
 	TriggerInvalid   Code = "invalid_trigger_id"
 	TriggerExpired   Code = "expired_trigger_id"
 	TriggerExchanged Code = "exchanged_trigger_id"
-	HookExpired      Code = "expired_url"
-	HookUsed         Code = "used_url"
 )
 
 // Name is the name of every sandbox's workspace.
 const Name = "Ringi Sandbox"
 
-// Config configures a workspace. Now defaults to the wall clock. It sets timestamps and the expiry of triggers and
-// response URLs. Company adds the people of a company of twelve. Names are in English if Language is en.
+// Config configures a workspace. Now defaults to the wall clock. It sets timestamps and the expiry of triggers.
+// Company adds the people of a company of eight. Names are in English if Language is en.
 type Config struct {
 	TeamID  string
 	AppID   string
@@ -78,7 +75,6 @@ type Workspace struct {
 	views      map[string]*View
 	homes      map[string]View
 	triggers   map[string]*trigger
-	hooks      map[string]*hook
 	prompts    map[string][]Prompt
 	sessions   map[string]Session
 	files      map[string]File
@@ -93,8 +89,9 @@ func NewWorkspace(cfg Config) *Workspace {
 	w := &Workspace{
 		cfg:      cfg,
 		views:    map[string]*View{},
+		homes:    map[string]View{},
+		files:    map[string]File{},
 		triggers: map[string]*trigger{},
-		hooks:    map[string]*hook{},
 		prompts:  map[string][]Prompt{},
 		sessions: map[string]Session{},
 	}
@@ -161,34 +158,13 @@ func (w *Workspace) next() int {
 	return w.serial
 }
 
-const (
-	// TriggerLife is how long after a click the app can open a modal.
-	TriggerLife = 3 * time.Second
-	// HookLife is how long a response URL is valid.
-	HookLife = 30 * time.Minute
-	// HookUses is how often a response URL can be used.
-	HookUses = 5
-)
+// triggerLife is how long after a click the app can open a modal.
+const triggerLife = 3 * time.Second
 
 type trigger struct {
 	user string
 	at   time.Time
 	used bool
-}
-
-type hook struct {
-	target HookTarget
-	at     time.Time
-	uses   int
-}
-
-// HookTarget is the message that a response URL belongs to, and the person who got the URL.
-type HookTarget struct {
-	User      string
-	Channel   string
-	TS        string
-	ThreadTS  string
-	Ephemeral bool
 }
 
 // Prompt is a suggested prompt above the message box.
@@ -226,35 +202,11 @@ func (w *Workspace) TakeTrigger(id string) (user string, err error) {
 		return "", TriggerInvalid
 	case t.used:
 		return "", TriggerExchanged
-	case w.cfg.Now().Sub(t.at) > TriggerLife:
+	case w.cfg.Now().Sub(t.at) > triggerLife:
 		return "", TriggerExpired
 	}
 	t.used = true
 	return t.user, nil
-}
-
-// NewHook makes the id of a new response URL.
-func (w *Workspace) NewHook(target HookTarget) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id := rand.Text()
-	w.hooks[id] = &hook{target: target, at: w.cfg.Now()}
-	return id
-}
-
-// UseHook uses a response URL once and returns its target. It returns HookExpired or HookUsed.
-func (w *Workspace) UseHook(id string) (HookTarget, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	h, ok := w.hooks[id]
-	if !ok || w.cfg.Now().Sub(h.at) > HookLife {
-		return HookTarget{}, HookExpired
-	}
-	if h.uses >= HookUses {
-		return HookTarget{}, HookUsed
-	}
-	h.uses++
-	return h.target, nil
 }
 
 // SetPrompts replaces the suggested prompts of a channel.
