@@ -92,7 +92,7 @@ type box struct {
 	out     *output
 	printed *printed      // by the command
 	done    chan struct{} // closed when inside has ended
-	folder  *os.File      // locked; nil with namespaces
+	folder  string        // empty with namespaces
 	closing sync.Once
 }
 
@@ -114,7 +114,7 @@ func startBox(l level, p plan, files archives, out *output) (_ *box, err error) 
 		if b.folder, err = makeFolder(uid); err != nil {
 			return nil, err
 		}
-		p.Folder = b.folder.Name()
+		p.Folder = b.folder
 	}
 	if err := b.launch(l, uid, files); err != nil {
 		return nil, err
@@ -154,17 +154,6 @@ func boxUser() int {
 
 // spare are the ranges of user ids that root gives to boxes.
 var spare = []struct{ first, count int }{{0x52000000, 1 << 24}, {61184, 4096}}
-
-// ofBoxes reports whether this process may have given a box this user.
-func ofBoxes(uid int) bool {
-	own := os.Geteuid()
-	for _, s := range spare {
-		if own == 0 && s.first <= uid && uid < s.first+s.count {
-			return true
-		}
-	}
-	return uid == own
-}
 
 // known reports whether the user namespace's map in file contains an id.
 func known(file string, id int) bool {
@@ -310,7 +299,7 @@ func (b *box) listen(report *os.File) {
 	}
 }
 
-// begin has the next command begin, pack has the workspace packed.
+// begin has the command begin, pack has the workspace packed.
 func (b *box) begin() { io.WriteString(b.control, orderBegin+"\n") }
 func (b *box) pack()  { io.WriteString(b.control, orderPack+"\n") }
 
@@ -362,8 +351,8 @@ func (b *box) close() {
 		if b.result != nil {
 			b.result.Close()
 		}
-		if b.folder != nil {
-			removeBox(b.folder)
+		if b.folder != "" {
+			os.RemoveAll(b.folder)
 		}
 	})
 }

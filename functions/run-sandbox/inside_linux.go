@@ -32,10 +32,10 @@ type inside struct {
 	root     *os.Root // the same, opened before the command could replace it
 	held     []string
 	limit    atomic.Pointer[string] // the limit that ended the command
-	finished atomic.Bool            // the command has ended, and the next one has not begun
+	finished atomic.Bool            // the command has ended
 }
 
-// Orders for inside. Each command begins by one; the last is to pack.
+// Orders for inside.
 const (
 	orderBegin = "begin"
 	orderPack  = "pack"
@@ -220,8 +220,6 @@ func (in *inside) attend(c *command) error {
 
 // run runs the command to its end, and reports whether none of its processes is left.
 func (in *inside) run(c *command) bool {
-	in.finished.Store(false)
-	in.limit.Store(nil)
 	go in.watch()
 	go in.watchSockets()
 	io.WriteString(c.begin, "begin\n")

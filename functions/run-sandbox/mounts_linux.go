@@ -233,9 +233,8 @@ func loopback() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
 }
 
-// layAttached unpacks the attachments outside of the workspace, where the command can only read, and leads there by a
-// link in the workspace. With namespaces they stand on a file system of their own; on a machine that was made for the
-// action their modes do, against mistakes.
+// layAttached unpacks the attachments outside of the workspace, whose files alone are kept, and leads there by a
+// link in the workspace. With namespaces they stand on a file system of their own.
 func (in *inside) layAttached() error {
 	tree, err := files.Read(os.NewFile(fileAttached, "attachments"))
 	if err != nil {
@@ -253,9 +252,6 @@ func (in *inside) layAttached() error {
 	if err := tree.Unpack(root); err != nil {
 		return err
 	}
-	if err := readOnly(root); err != nil {
-		return err
-	}
 	if in.alone {
 		if err := unix.MountSetattr(unix.AT_FDCWD, folder, 0,
 			&unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
@@ -270,17 +266,4 @@ func (in *inside) layAttached() error {
 		return err
 	}
 	return in.root.Symlink(folder, files.AttachedFolder)
-}
-
-// readOnly takes away the modes that allow writing.
-func readOnly(root *os.Root) error {
-	return fs.WalkDir(root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir():
-			return root.Chmod(p, 0o555)
-		}
-		return root.Chmod(p, 0o444)
-	})
 }

@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"ringi/shared/runtime/isolated"
 )
 
@@ -242,30 +240,4 @@ func (in *inside) endByMemory() {
 	why := isolated.EndedByMemory
 	in.limit.CompareAndSwap(nil, &why)
 	in.signalAll(syscall.SIGKILL)
-}
-
-// openFolder opens a folder to list it. If the mode forbids its owner, this process's user, to list it, openFolder
-// changes the mode.
-func openFolder(name string) (*os.File, error) {
-	const flags, listable = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC, 0o500
-	at, err := unix.Openat(unix.AT_FDCWD, name, unix.O_PATH|flags, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(at)
-	var s unix.Stat_t
-	if err := unix.Fstat(at, &s); err != nil {
-		return nil, err
-	}
-	mode, itself := s.Mode&0o7777, "/proc/self/fd/"+strconv.Itoa(at)
-	if mode&listable != listable {
-		if err := unix.Chmod(itself, mode|listable); err != nil {
-			return nil, err
-		}
-	}
-	fd, err := unix.Open(itself, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), name), nil
 }

@@ -22,12 +22,16 @@ var refused = []uint32{
 	unix.SYS_IO_URING_REGISTER, unix.SYS_FANOTIFY_INIT,
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT,
 	unix.SYS_LOOKUP_DCOOKIE,
-	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_ACCT,
+	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD,
+	unix.SYS_KEXEC_FILE_LOAD, unix.SYS_ACCT,
 	unix.SYS_SYSLOG, unix.SYS_REBOOT, unix.SYS_VHANGUP,
 	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX,
 	unix.SYS_CLOCK_ADJTIME,
 	unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES, unix.SYS_NFSSERVCTL, unix.SYS_PERSONALITY,
 }
+
+// refusedX86 are further ones, which only amd64 has: modify_ldt, uselib, ustat, sysfs, _sysctl, iopl and ioperm.
+var refusedX86 = []uint32{154, 134, 136, 139, 156, 172, 173}
 
 // uncounted are system calls that allocate memory outside any process, which can't be counted: System V shared memory,
 // semaphores and queues (also shared with others if there is no namespace), and pages held only by a pipe.
@@ -87,7 +91,10 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 		p.unless(unix.BPF_JGE, 0x40000000, 1)
 		p.answer(errno(unix.ENOSYS))
 	}
-	all := slices.Concat(refused, refusedHere, uncounted)
+	all := slices.Concat(refused, uncounted)
+	if arch == unix.AUDIT_ARCH_X86_64 {
+		all = append(all, refusedX86...)
+	}
 	if !alone {
 		all = append(all, queues...)
 	}
