@@ -32,7 +32,8 @@ func previewArguments(members map[string]any) string {
 	for name, member := range members {
 		out[name] = member
 		if !legible.MaskDestination(member) {
-			out[name] = abridged(member)
+			encoded, _ := json.Marshal(member) // which was decoded from JSON
+			out[name], _ = abridged(encoded)
 		}
 	}
 	return short(out)
@@ -41,13 +42,18 @@ func previewArguments(members map[string]any) string {
 // preview shortens a value for people: it has every name, but texts are cut, and a list shows only its first element
 // and the number of further ones. Personal data is masked.
 func preview(v json.RawMessage) string {
-	p := previewed{json.NewDecoder(bytes.NewReader(v)), maxPreview}
-	p.UseNumber()
-	x, err := p.value(0)
+	x, err := abridged(v)
 	if err != nil {
 		return text(string(v), maxPreview)
 	}
 	return short(x)
+}
+
+// abridged decodes a value and shortens it.
+func abridged(v []byte) (any, error) {
+	p := previewed{json.NewDecoder(bytes.NewReader(v)), maxPreview}
+	p.UseNumber()
+	return p.value(0)
 }
 
 // previewed abridges what it decodes. Of a list it decodes the first element only, and it keeps no more values than can
@@ -73,7 +79,10 @@ func (p *previewed) value(depth int) (any, error) {
 	case json.Delim('{'):
 		return p.object(depth)
 	}
-	return abridged(start), nil
+	if s, is := start.(string); is {
+		return text(s, maxText), nil
+	}
+	return legible.MaskScalar(start), nil
 }
 
 func (p *previewed) list(depth int) (any, error) {
@@ -141,33 +150,6 @@ func short(x any) string {
 
 // text masks before it cuts: the rest of an e-mail address that was cut would not be recognised and masked.
 func text(s string, limit int) string { return cut(legible.Mask(cut(s, limit+400)), limit) }
-
-func abridged(v any) any {
-	switch v := v.(type) {
-	case string:
-		return text(v, maxText)
-	case []any:
-		if len(v) < 2 {
-			return each(v)
-		}
-		return append(each(v[:1]), fmt.Sprintf("… +%d", len(v)-1))
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, member := range v {
-			out[legible.Mask(name)] = abridged(member)
-		}
-		return out
-	}
-	return legible.MaskScalar(v)
-}
-
-func each(v []any) []any {
-	out := make([]any, len(v))
-	for i := range v {
-		out[i] = abridged(v[i])
-	}
-	return out
-}
 
 func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
