@@ -106,16 +106,13 @@ type answering struct {
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ref := in.Ref()
 	ctx = slackapi.For(ctx, ref.Tenant)
-	a, err := h.Store.Load(ctx, ref)
-	if err != nil {
-		if errors.Is(err, aggregate.ErrNotFound) {
-			conversation.LogError(ctx, conversation.EventMessage, ref.ID, "", "", conversation.CodeSessionNotFound,
-				"there is no such session, or it is forgotten")
-		}
-		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
+	a, err := pipeline.Load(ctx, h.Store, in)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		conversation.LogError(ctx, conversation.EventMessage, ref.ID, "", "", conversation.CodeSessionNotFound,
+			"there is no such session, or it is forgotten")
 	}
-	if a.Head.Run != in.Run {
-		return aggregate.Next{}, aggregate.ErrSuperseded
+	if err != nil {
+		return aggregate.Next{}, err
 	}
 	switch next := a.Next(h.Now()); {
 	case next.State == aggregate.StateFinish:

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -152,13 +151,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if in.Kind == call.Kind.Name {
 		return h.outside(ctx, in)
 	}
-	ref := in.Ref()
-	a, err := h.Store.Load(ctx, ref)
+	a, err := pipeline.Load(ctx, h.Store, in)
 	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
-	}
-	if a.Head.Run != in.Run {
-		return aggregate.Next{}, aggregate.ErrSuperseded
+		return aggregate.Next{}, err
 	}
 	if next := a.Next(h.Now()); next.State != conversation.StateCall {
 		return pipeline.Rest(ctx, h.Store, in, h.Now, next)

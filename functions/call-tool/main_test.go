@@ -28,12 +28,13 @@ type vendor struct {
 	calls   []tool.Call
 	returns string
 	err     error
-	during  func() // while the call is made
-	sees    bool   // whether a write can be looked for
+	during  func()          // while the call is made
+	within  context.Context // of the last call
+	sees    bool            // whether a write can be looked for
 }
 
 func (v *vendor) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
-	v.calls = append(v.calls, c)
+	v.calls, v.within = append(v.calls, c), ctx
 	if v.during != nil {
 		v.during()
 	}
@@ -294,7 +295,10 @@ func testNotKept(t *testing.T, w *world) {
 func testCancelled(t *testing.T, w *world) {
 	w.vendor.during = func() {
 		w.Cancel()
-		time.Sleep(100 * time.Millisecond) // the watch asks every 5 ms
+		select {
+		case <-w.vendor.within.Done():
+		case <-time.After(10 * time.Second):
+		}
 	}
 	expect.Value(w.handle())(t)
 	x := w.action()

@@ -87,12 +87,9 @@ type Handler struct {
 // reply if the message requests nothing. A form is read by nobody but Ringi. If the task already exists, it calls no
 // model.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Load(ctx, in.Ref())
+	a, err := pipeline.Load(ctx, h.Store, in)
 	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("load the task: %w", err)
-	}
-	if a.Head.Run != in.Run {
-		return aggregate.Next{}, aggregate.ErrSuperseded
+		return aggregate.Next{}, err
 	}
 	if next := a.Next(h.Now()); next.State != task.StateExtractTask {
 		return next, nil

@@ -70,12 +70,9 @@ type Handler struct {
 // Handle fetches the source that the conversation waits for, if it does, and returns the run's next state. What GitHub
 // refuses for good gives the source up; other errors are tried again.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Load(ctx, in.Ref())
+	a, err := pipeline.Load(ctx, h.Store, in)
 	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
-	}
-	if a.Head.Run != in.Run {
-		return aggregate.Next{}, aggregate.ErrSuperseded
+		return aggregate.Next{}, err
 	}
 	if next := a.Next(h.Now()); next.State != conversation.StateFetch {
 		return next, nil

@@ -96,12 +96,9 @@ type Handler struct {
 // up whom that asks, and opens their gate. While Slack can't be asked, the run waits.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ctx = slackapi.For(ctx, in.Ref().Tenant)
-	a, err := h.Store.Load(ctx, in.Ref())
+	a, err := pipeline.Load(ctx, h.Store, in)
 	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("load the task: %w", err)
-	}
-	if a.Head.Run != in.Run {
-		return aggregate.Next{}, aggregate.ErrSuperseded
+		return aggregate.Next{}, err
 	}
 	if a.Request == nil {
 		return aggregate.Next{}, fmt.Errorf("the request is not there yet: %w", aggregate.ErrConflict) // a torn read

@@ -123,12 +123,9 @@ func (j *job) files() large.VersionsOf {
 // Handle executes the conversation's approved action, if there is one, at most once, and returns the run's next state.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ref := in.Ref()
-	a, err := h.Store.Load(ctx, ref)
+	a, err := pipeline.Load(ctx, h.Store, in)
 	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
-	}
-	if a.Head.Run != in.Run {
-		return aggregate.Next{}, aggregate.ErrSuperseded
+		return aggregate.Next{}, err
 	}
 	if next := a.Next(h.Now()); next.State != conversation.StateAct {
 		return pipeline.Rest(ctx, h.Store, in, h.Now, next)

@@ -54,12 +54,9 @@ type team struct {
 // Handle plays at most one round of the team in.Team, and says whether the team continues. If time runs out, the next
 // invocation finishes that with the models' answers so far.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.KindStore.Load(ctx, in.Ref())
+	a, err := pipeline.Load(ctx, h.Store.KindStore, in)
 	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("load the contest: %w", err)
-	}
-	if a.Head.Run != in.Run {
-		return aggregate.Next{}, aggregate.ErrSuperseded
+		return aggregate.Next{}, err
 	}
 	if a.Head.OverAt != nil { // CloseContest stops its teams
 		return finished("contest_over"), nil

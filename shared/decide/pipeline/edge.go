@@ -167,6 +167,20 @@ func (in Input) Entering(decide task.Decision) task.Decision {
 	}
 }
 
+// Load returns the rows of a run, or ErrSuperseded if they have another.
+func Load[A aggregate.Aggregate](ctx context.Context, s interface {
+	Load(context.Context, aggregate.Ref) (A, error)
+}, in Input) (A, error) {
+	a, err := s.Load(ctx, in.Ref())
+	switch {
+	case err != nil:
+		return a, fmt.Errorf("load the rows: %w", err)
+	case a.Root().Common().Run != in.Run:
+		return a, aggregate.ErrSuperseded
+	}
+	return a, nil
+}
+
 // Due wraps the decision with which a worker begins, because the definition leads there without asking whether its
 // state is due. If another is, nothing changes; if the task has another run, the decision fails with ErrSuperseded.
 func (in Input) Due(state string, decide task.Decision, now func() time.Time) task.Decision {
