@@ -6,38 +6,28 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
+	"syscall"
 
 	"ringi/infra/local/process"
 	"ringi/infra/local/template"
 )
 
-// keepBuilds is how long an unused binary is kept, so that an edit that is soon undone needs no new build.
-const keepBuilds = 10 * time.Minute
-
+// Built has the binaries of one build.
 type Built struct {
 	Binaries map[string]string // path of the bootstrap by folder below functions/
-	release  []func()
+	folder   string
 }
 
-// Release lets later builds remove the binaries.
-func (b *Built) Release() {
-	for _, release := range b.release {
-		release()
-	}
-	b.release = nil
-}
+// Release removes the binaries.
+func (b *Built) Release() { os.RemoveAll(b.folder) }
 
 // Flags say how binaries are compiled.
 type Flags int
@@ -66,179 +56,112 @@ func (f Flags) Build(ctx context.Context, root, into, tags, packages string) *ex
 	return cmd
 }
 
-// Build compiles every command below root/functions for this machine. If nothing changed since the last build, it
-// returns the binaries of that one. A binary's path contains a hash of its content, so a later stack never replaces a
-// binary that an earlier one runs. The binary is kept until Release. told, if it isn't nil, is called with the number
-// of packages that were compiled, and with how many of all functions are done, which ends at all of them.
+// Build compiles every command below root/functions for this machine into a folder that is kept, so that only what
+// changed is linked again. A stack has links to the binaries in a folder of its own until Release: a later build puts
+// new files in place of the old ones, which stay what they were for whoever runs them. told, if it isn't nil, is called
+// with the number of packages that were compiled.
 //
 // It returns the compiler's message if something doesn't compile.
-func Build(ctx context.Context, root string, like Flags, told func(packages, done, of int)) (built *Built, err error) {
-	folder, err := process.Folder()
+func Build(ctx context.Context, root string, like Flags, told func(packages int)) (*Built, error) {
+	built, err := build(ctx, root, like, told)
 	if err != nil {
-		return nil, err
-	}
-	folder = filepath.Join(folder, "build")
-	latest := filepath.Join(folder, "latest")
-	var unlock func()
-	if err = os.MkdirAll(latest, 0o755); err == nil {
-		unlock, err = process.Lock(filepath.Join(folder, "lock"))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("build functions: %w", err)
-	}
-	defer unlock()
-
-	stamp := filepath.Join(folder, "stamp")
-	state, err := stateOf(root, like)
-	if err != nil {
-		return nil, fmt.Errorf("build functions: %w", err)
-	}
-	if built = unchanged(stamp, state); built != nil {
-		return built, nil
-	}
-	cmd := like.Build(ctx, root, latest+string(filepath.Separator), "", "./functions/...")
-	if err := compile(cmd, told); err != nil {
-		return nil, err
-	}
-	if built, err = storeAll(root, latest, folder); err != nil {
-		return nil, err
-	}
-	if err := forget(folder); err != nil {
-		built.Release()
-		return nil, err
-	}
-	content, _ := json.Marshal(stamped{state, built.Binaries}) // maps of strings are no error
-	if err := os.WriteFile(stamp, content, 0o644); err != nil {
-		built.Release()
 		return nil, fmt.Errorf("build functions: %w", err)
 	}
 	return built, nil
 }
 
-// compile runs the compiler and counts the packages and functions that it names.
-func compile(cmd *exec.Cmd, told func(packages, done, of int)) error {
-	var functions []string
-	if told != nil {
-		list := exec.Command("go", "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./functions/...")
-		list.Dir, list.Env = cmd.Dir, cmd.Env
-		names, _ := list.Output() // what can't be listed doesn't compile
-		functions = strings.Fields(string(names))
+func build(ctx context.Context, root string, like Flags, told func(packages int)) (*Built, error) {
+	folder, err := process.Folder()
+	if err != nil {
+		return nil, err
 	}
+	root, err = filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	// Other flags are other binaries: in one folder, each build would link all of them anew.
+	key := sha256.Sum256(fmt.Append(nil, root, like, os.Getenv("GOFLAGS"), os.Getenv("CGO_ENABLED")))
+	folder = filepath.Join(folder, "build")
+	latest := filepath.Join(folder, hex.EncodeToString(key[:8]))
+	if err := os.MkdirAll(latest, 0o755); err != nil {
+		return nil, err
+	}
+	unlock, err := process.Lock(latest + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err := compile(like.Build(ctx, root, latest+string(filepath.Separator), "", "./functions/..."), told); err != nil {
+		return nil, err
+	}
+	forget(folder)
+	return link(root, latest, folder)
+}
+
+// compile runs the compiler and counts the packages that it names.
+func compile(cmd *exec.Cmd, told func(packages int)) error {
 	cmd.Args = slices.Insert(cmd.Args, 2, "-v")
 	out, err := cmd.StdoutPipe()
 	cmd.Stderr = cmd.Stdout
 	if err = cmp.Or(err, cmd.Start()); err != nil {
-		return fmt.Errorf("build functions: %w", err)
+		return err
 	}
-	n, done, problems := 0, 0, ""
+	n, problems := 0, ""
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if line := lines.Text(); strings.ContainsAny(line, " \t:") {
 			problems += line + "\n"
 		} else if n++; told != nil { // the path of a package
-			if slices.Contains(functions, line) {
-				done++
-			}
-			told(n, done, len(functions))
+			told(n)
 		}
 	}
 	if err = cmd.Wait(); err != nil {
-		return fmt.Errorf("build functions: %w\n%s", err, problems)
-	}
-	if told != nil { // some may have been compiled before
-		told(n, len(functions), len(functions))
+		return fmt.Errorf("%w\n%s", err, problems)
 	}
 	return nil
 }
 
-// storeAll stores the latest binary of each folder below functions/ that has a command.
-func storeAll(root, latest, folder string) (*Built, error) {
+// link links the latest binary of each folder below functions/ into a new folder, whose name begins with the id of this
+// process.
+func link(root, latest, folder string) (*Built, error) {
 	folders, err := os.ReadDir(filepath.Join(root, "functions"))
 	if err != nil {
-		return nil, fmt.Errorf("build functions: %w", err)
+		return nil, err
 	}
-	built := &Built{Binaries: map[string]string{}}
+	own, err := os.MkdirTemp(folder, strconv.Itoa(os.Getpid())+"-run-*")
+	if err != nil {
+		return nil, err
+	}
+	built := &Built{Binaries: map[string]string{}, folder: own}
 	for _, f := range folders {
-		if !f.IsDir() {
-			continue
-		}
-		path, release, err := store(filepath.Join(latest, f.Name()), folder)
+		path := filepath.Join(own, f.Name())
+		err := os.Link(filepath.Join(latest, f.Name()), path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // a folder without a command
 		}
 		if err != nil {
 			built.Release()
-			return nil, fmt.Errorf("build %s: %w", f.Name(), err)
+			return nil, err
 		}
-		built.Binaries[f.Name()], built.release = path, append(built.release, release)
+		built.Binaries[f.Name()] = path
 	}
 	return built, nil
 }
 
-// stamped is what is kept of a build: what it was made of, and the binaries by folder.
-type stamped struct {
-	State    string
-	Binaries map[string]string
-}
-
-// stateOf sums up what functions are made of: the names, sizes and times of all files of the module's code below root,
-// and what of the environment Go reads. Go itself would look into each of some hundred packages, and link again what
-// is no more there.
-func stateOf(root string, like Flags) (string, error) {
-	root, err := filepath.Abs(root)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.New()
-	fmt.Fprintln(sum, root, like, runtime.Version())
-	for _, name := range []string{"GOFLAGS", "CGO_ENABLED", "GOOS", "GOARCH", "GOEXPERIMENT", "GOAMD64", "GOTOOLCHAIN"} {
-		fmt.Fprintln(sum, name, os.Getenv(name))
-	}
-	for _, part := range []string{"go.mod", "go.sum", "functions", "shared"} {
-		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			info, err := d.Info()
-			if err == nil {
-				fmt.Fprintln(sum, path, info.Size(), info.ModTime().UnixNano())
-			}
-			return err
-		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+// forget removes what processes left that were killed.
+func forget(folder string) {
+	paths, _ := filepath.Glob(filepath.Join(folder, "*-run-*")) // the pattern is valid
+	for _, path := range paths {
+		pid, _, _ := strings.Cut(filepath.Base(path), "-")
+		if id, err := strconv.Atoi(pid); err == nil && errors.Is(syscall.Kill(id, 0), syscall.ESRCH) {
+			os.RemoveAll(path)
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// unchanged returns the binaries of the build that left the stamp, or nil if something changed or one is gone.
-func unchanged(stamp, state string) *Built {
-	var last stamped
-	content, err := os.ReadFile(stamp)
-	if err != nil || json.Unmarshal(content, &last) != nil || last.State != state {
-		return nil
-	}
-	built := &Built{Binaries: last.Binaries}
-	now := time.Now()
-	for _, path := range last.Binaries {
-		release, err := process.Share(filepath.Join(filepath.Dir(path), "lock"))
-		if err != nil {
-			built.Release()
-			return nil
-		}
-		built.release = append(built.release, release)
-		if os.Chtimes(path, now, now) != nil {
-			built.Release()
-			return nil
-		}
-	}
-	return built
 }
 
 // Binaries returns the bootstrap of each function by logical id. They come from a folder of `sam build`, or are
 // compiled from root if artifacts is "". They are kept until release is called.
 func Binaries(ctx context.Context, root, artifacts string, like Flags, functions []template.Function,
-	told func(packages, done, of int)) (byID map[string]string, release func(), err error) {
+	told func(packages int)) (byID map[string]string, release func(), err error) {
 	if artifacts != "" {
 		var ids []string
 		for _, f := range functions {
@@ -277,76 +200,4 @@ func Artifacts(folder string, ids []string) (map[string]string, error) {
 		binaries[id] = path
 	}
 	return binaries, nil
-}
-
-// store copies a binary to a path that contains its hash, unless it is already there. It protects the binary from
-// forget until release is called.
-func store(binary, folder string) (path string, release func(), err error) {
-	in, err := os.Open(binary)
-	if err != nil {
-		return "", nil, err
-	}
-	defer in.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, in); err != nil {
-		return "", nil, err
-	}
-	dir := filepath.Join(folder, "by-hash", hex.EncodeToString(sum.Sum(nil))[:20])
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", nil, err
-	}
-	if release, err = process.Share(filepath.Join(dir, "lock")); err != nil {
-		return "", nil, err
-	}
-	path = filepath.Join(dir, "bootstrap")
-	now := time.Now()
-	if os.Chtimes(path, now, now) == nil {
-		return path, release, nil
-	}
-	if err := copyTo(in, path); err != nil {
-		release()
-		return "", nil, err
-	}
-	return path, release, nil
-}
-
-// copyTo writes an executable under a temporary name and renames it, so that path never holds an incomplete file.
-func copyTo(in *os.File, path string) error {
-	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	out, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	if err := errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
-}
-
-// forget removes binaries that are not running and that no recent build used.
-func forget(folder string) error {
-	paths, err := filepath.Glob(filepath.Join(folder, "by-hash", "*", "bootstrap"))
-	if err != nil {
-		return fmt.Errorf("forget old builds: %w", err)
-	}
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil || time.Since(info.ModTime()) < keepBuilds {
-			continue
-		}
-		dir := filepath.Dir(path)
-		unlock, ok, err := process.TryLock(filepath.Join(dir, "lock"))
-		if err != nil || !ok {
-			continue // it is running
-		}
-		err = os.RemoveAll(dir)
-		unlock()
-		if err != nil {
-			return fmt.Errorf("forget old builds: %w", err)
-		}
-	}
-	return nil
 }

@@ -27,8 +27,8 @@ import (
 // binaries returns the functions' bootstraps by logical id.
 func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 	byID, release, err := lambda.Binaries(ctx, filepath.Dir(s.options.Template), s.options.Artifacts,
-		lambda.LikeTests, s.Template.Functions, func(packages, done, of int) {
-			s.options.Progress(1, steps, fmt.Sprintf("compiling: %d of %d functions (%d packages so far)", done, of, packages))
+		lambda.LikeTests, s.Template.Functions, func(packages int) {
+			s.options.Progress(1, steps, fmt.Sprintf("compiling: %d packages so far", packages))
 		})
 	if err != nil {
 		return nil, err
