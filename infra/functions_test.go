@@ -93,7 +93,9 @@ func checkNewVersion(s *stack, id, alarm string, wrong report) {
 func environmentRule(s *stack, wrong report) {
 	for id, f := range s.functions {
 		for name, value := range f.Environment {
-			wrong.where(strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "LAMBDA_"),
+			// AWS_ENDPOINT_URL is a variable of the SDK that Lambda does not reserve; in AWS it must be empty.
+			endpoint := name == "AWS_ENDPOINT_URL" && value == ""
+			wrong.where(!endpoint && (strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "LAMBDA_")),
 				"%s: the environment variable %s is Lambda's own", id, name)
 			wrong.where(strings.HasSuffix(name, "_API_URL") && strings.HasSuffix(value, "/"),
 				"%s: %s is %q; an address ends without a slash", id, name, value)

@@ -270,9 +270,6 @@ func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType
 	return all
 }
 
-// onlyLocal are variables that the local stack sets beside the template's.
-var onlyLocal = []string{"SLACK_API_URL"}
-
 // A variable that the template doesn't set would be empty in AWS only. One that nobody reads often comes with a right
 // that nobody needs.
 func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
@@ -288,7 +285,7 @@ func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
 			}
 			for name := range reads {
 				_, set := f.Environment[name]
-				expect.That(t, set || slices.Contains(onlyLocal, name), "the function reads %s, the template does not set it", name)
+				expect.That(t, set, "the function reads %s, the template does not set it", name)
 				expect.That(t, reads[name].optional == (f.Environment[name] == "" || slices.Contains(mayBeEmpty, name)),
 					"%s is optional: %t; the template sets %q", name, reads[name].optional, f.Environment[name])
 			}

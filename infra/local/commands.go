@@ -10,13 +10,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 
-	"ringi/infra/local/process"
 	"ringi/infra/local/stack"
 )
 
@@ -140,28 +136,18 @@ func signedEvent(ctx context.Context, args []string, s streams) error {
 	return err
 }
 
-// containerTemplate prints a template for `sam local invoke -t`, which runs a function in a container.
-func containerTemplate(ctx context.Context, args []string, s streams) error {
-	f, addr := commandFlags("container", s)
-	artifacts := f.String("artifacts", "", "the `folder` that sam build made; the default is the module's .aws-sam/build")
+// variables prints what `sam local invoke --env-vars` needs to run a function in a container.
+func variables(ctx context.Context, args []string, s streams) error {
+	f, addr := commandFlags("variables", s)
+	host := f.String("container-host", "127.0.0.1", "the `name` containers use for this machine")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if *artifacts == "" {
-		root, err := process.ModuleRoot()
-		if err != nil {
-			return err
-		}
-		*artifacts = filepath.Join(root, ".aws-sam", "build")
-	}
-	architecture := "x86_64"
-	if a := os.Getenv("GOARCH"); a == "arm64" || a == "" && runtime.GOARCH == "arm64" {
-		architecture = "arm64"
-	}
-	text, err := stack.ContainerTemplate(ctx, *addr, *artifacts, architecture)
+	all, err := stack.Variables(ctx, *addr, *host)
 	if err != nil {
 		return err
 	}
+	text, _ := json.MarshalIndent(all, "", "  ") // maps of strings are no error
 	_, err = fmt.Fprintf(s.out, "%s\n", text)
 	return err
 }
@@ -169,17 +155,4 @@ func containerTemplate(ctx context.Context, args []string, s streams) error {
 func commandFlags(usage string, s streams) (f *flag.FlagSet, addr *string) {
 	f = flags("usage: go run ./infra/local "+usage+" [flags]\n", s)
 	return f, f.String("aws-addr", "127.0.0.1:4566", "`address` of the running stack's AWS endpoint")
-}
-
-// bridge returns the address at which containers reach this machine. On Linux it is the address of Docker's bridge.
-// Docker Desktop's virtual machine reaches loopback itself.
-func bridge() string {
-	if i, err := net.InterfaceByName("docker0"); err == nil {
-		addresses, err := i.Addrs()
-		if err == nil && len(addresses) > 0 {
-			address, _, _ := strings.Cut(addresses[0].String(), "/")
-			return net.JoinHostPort(address, "0")
-		}
-	}
-	return "127.0.0.1:0"
 }

@@ -3,7 +3,7 @@
 //	go run ./infra/local            the Slack sandbox and everything behind it
 //	go run ./infra/local invoke …   one function, as `sam local invoke` does
 //	go run ./infra/local event …    a sample event, signed as of now, for `sam local invoke` itself
-//	go run ./infra/local container  a template for it
+//	go run ./infra/local variables  the functions' variables, for its --env-vars
 //
 // It needs Go and Python 3, and talks to nobody but itself, unless -model names a vendor's model.
 package main
@@ -42,7 +42,7 @@ var errUsage = errors.New("wrong usage")
 const usage = `usage: go run ./infra/local [flags]            run the Slack sandbox and everything behind it
        go run ./infra/local invoke <function>  run one function, on the running stack if there is one
        go run ./infra/local event <file>       a sample event, signed as of now
-       go run ./infra/local container          print a template for functions in containers
+       go run ./infra/local variables          the functions' variables, for sam local invoke --env-vars
        add -h to a command to list its flags
 
 flags:
@@ -63,7 +63,7 @@ func main() {
 	defer forget()
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdout)}
 	commands := map[string]func(context.Context, []string, streams) error{"invoke": invoke, "event": signedEvent,
-		"container": containerTemplate}
+		"variables": variables}
 	args, run := os.Args[1:], serve
 	if len(args) > 0 && commands[args[0]] != nil {
 		run, args = commands[args[0]], args[1:]
@@ -104,9 +104,6 @@ func serve(ctx context.Context, args []string, s streams) error {
 	if running.Sandbox == nil {
 		fmt.Fprintf(s.out, "Slack is %s; it calls %s/slack/events and %s/slack/interactions\n", o.SlackAPIURL, running.URL,
 			running.URL)
-	}
-	if running.ContainerURL != "" {
-		fmt.Fprintf(s.out, "containers use %s, which is %s on this machine\n", running.ContainerURL, running.ContainerAddr)
 	}
 	fmt.Fprintf(s.out, "%s=%s\n", teamconfig.Environment, running.ContestFolder)
 	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s "+
@@ -208,19 +205,21 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	name := f.String("model", "demo",
 		"the `model` to use: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the "+
 			"environment")
-	f.StringVar(&o.ContainerHost, "container-host", "",
-		"the `name` containers use for this machine, such as host.docker.internal; adds a listener for it")
-	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "the `address` of the listener for containers")
+	containers := f.String("container-host", "",
+		"the `name` containers use for this machine, such as host.docker.internal; it is answered too")
 	iam := f.String("iam", "on", "`off` skips the check of functions' roles")
 	if err := f.Parse(args); err != nil {
 		return o, "", err
 	}
 	if f.NArg() > 0 {
-		return o, "", fmt.Errorf("unknown flag or command %q; commands: invoke, event, container; -h lists "+
+		return o, "", fmt.Errorf("unknown flag or command %q; commands: invoke, event, variables; -h lists "+
 			"the flags", f.Arg(0))
 	}
 	if o.IAMOff = *iam == "off"; !o.IAMOff && *iam != "on" {
 		return o, "", fmt.Errorf("-iam %s: must be on or off", *iam)
+	}
+	if *containers != "" {
+		o.Hosts = []string{*containers}
 	}
 	o.PrepareTeam = driver.UsualSettings
 	o.SigningSecret, o.BotToken = os.Getenv("SLACK_SIGNING_SECRET"), os.Getenv("SLACK_BOT_TOKEN")

@@ -296,13 +296,13 @@ func variables(o Options, f Function, runtimeAPI string) []string {
 		"LANG":                            "en_US.UTF-8",
 		"TZ":                              ":UTC",
 	}
-	if o.Endpoint != "" {
-		all["AWS_ENDPOINT_URL"] = o.Endpoint
-	}
 	if f.LogLevel != "" {
 		all["AWS_LAMBDA_LOG_FORMAT"], all["AWS_LAMBDA_LOG_LEVEL"] = "JSON", f.LogLevel
 	}
 	maps.Copy(all, f.Environment)
+	if o.Endpoint != "" { // the template declares it empty
+		all["AWS_ENDPOINT_URL"] = o.Endpoint
+	}
 	list := make([]string, 0, len(all))
 	for name, value := range all {
 		list = append(list, name+"="+value)

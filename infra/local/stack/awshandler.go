@@ -18,7 +18,7 @@ import (
 
 // awsHandler serves the stack's AWS endpoint. It invokes functions itself and forwards all other calls to the
 // stand-ins. bucket is the one from which people download files by signed links.
-func awsHandler(functions, info, told http.Handler, standIns, bucket string, log *slog.Logger) (http.Handler, error) {
+func awsHandler(functions, info http.Handler, standIns, bucket string, log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,6 @@ func awsHandler(functions, info, told http.Handler, standIns, bucket string, log
 	mux.Handle(strings.TrimSuffix(lambda.Path, "/"), functions)
 	mux.Handle(lambda.StreamPath, functions)
 	mux.Handle("GET "+functionsPath, info)
-	mux.Handle("GET "+containerPath, told)
 	mux.Handle("/", wholeBody(proxy))
 	return mux, nil
 }

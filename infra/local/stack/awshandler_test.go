@@ -50,7 +50,7 @@ func atOnce(t *testing.T, answer string) string {
 // The answer may arrive before the transport knows that the call's body has ended.
 func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 	call, answer := strings.Repeat("c", 9000), strings.Repeat("a", 65536)
-	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(), http.NotFoundHandler(),
+	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(),
 		atOnce(t, answer), "", slog.New(slog.DiscardHandler)))(t)
 	front := httptest.NewServer(h)
 	defer front.Close()

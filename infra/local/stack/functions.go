@@ -68,7 +68,7 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog,
 		Faults: s.options.Faults}
 	variables := map[string]string{"SANDBOX_PROGRAMS": isolated.Programs(),
-		"SLACK_API_URL":   s.SlackURL,
+		"SLACK_API_URL": s.SlackURL, "AWS_ENDPOINT_URL": s.AWSEndpoint,
 		"OUTBOUND_ALLOW":  strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
 		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token",
 		"GITHUB_API_URL": s.VendorsURL + "/github", "CONSOLE_ADDRESS": s.URL + "/console"}
@@ -83,8 +83,7 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	}
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
-	h, err := awsHandler(s.Lambda.Handler(), s.serveFunctions(func() []functionInfo { return s.functions }),
-		s.containerHandler(), s.moto.URL, s.BucketName, s.log)
+	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), s.moto.URL, s.BucketName, s.log)
 	if err != nil {
 		return fmt.Errorf("open the AWS endpoint: %w", err)
 	}
@@ -92,9 +91,6 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 		h = bench.Handler(h)
 	}
 	s.onClose(serve(back, h, s.options.Hosts...))
-	if s.containers != nil {
-		s.containers.aws = h
-	}
 	s.background.Go(func() {
 		select {
 		case <-s.moto.Done():
@@ -112,13 +108,9 @@ func (s *Stack) VendorsHost() string { return strings.TrimPrefix(s.VendorsURL, "
 
 // describe returns a function of the template with its binary and variables.
 func describe(f template.Function, binary string, variables map[string]string) functionInfo {
-	environment := replaced(f.Environment, variables)
-	if _, slack := environment["SLACK_SECRET_ID"]; slack { // a proxy of Faults may be in between
-		environment["SLACK_API_URL"] = variables["SLACK_API_URL"]
-	}
 	return functionInfo{lambda.Function{
 		Name: f.ID, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Concurrency: f.Concurrency,
-		Environment: environment, Managed: f.Managed,
+		Environment: replaced(f.Environment, variables), Managed: f.Managed,
 	}, f.Folder}
 }
 
@@ -224,13 +216,11 @@ type functionInfo struct {
 type VariableFile map[string]map[string]string
 
 // serveFunctions lists the functions. The list contains no secrets: functions fetch those by name.
-func (s *Stack) serveFunctions(list func() []functionInfo) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(w).Encode(list()); err != nil {
-			s.log.Warn("list the functions", "err", err)
-		}
-	})
+func (s *Stack) serveFunctions(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(s.functions); err != nil {
+		s.log.Warn("list the functions", "err", err)
+	}
 }
 
 // InvokeOnce compiles one function, named by its logical id or folder, and runs it in a new process. It uses the tables
@@ -243,7 +233,7 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 		return lambda.Result{}, err
 	}
 	endpoint := "http://" + o.AWSAddr
-	list, found := runningFunctions(ctx, endpoint, functionsPath)
+	list, found := runningFunctions(ctx, endpoint)
 	if found && o.Artifacts == "" {
 		// People want to run their edits, which are newer than that stack's binaries.
 		built, err := lambda.Build(ctx, filepath.Dir(o.Template), lambda.LikeTests, nil)
@@ -307,10 +297,10 @@ func folders(list []functionInfo) (names []string) {
 }
 
 // runningFunctions asks a stack for its functions. It returns false if no stack answers.
-func runningFunctions(ctx context.Context, endpoint, path string) ([]functionInfo, bool) {
+func runningFunctions(ctx context.Context, endpoint string) ([]functionInfo, bool) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+functionsPath, nil)
 	if err != nil {
 		return nil, false
 	}

@@ -31,10 +31,6 @@ type Options struct {
 	// Hosts are further host names, besides this machine's own, that all listeners accept.
 	Hosts []string
 
-	// ContainerHost is the name by which containers know this machine; "" means that containers are not served. A
-	// listener at ContainerAddr answers them under this name only; an empty ContainerAddr means a free port.
-	ContainerHost, ContainerAddr string
-
 	Template   string            // "" means template.yaml of this module
 	Parameters map[string]string // override the parameters that the stack sets
 	Variables  map[string]string // override environment variables that the template declares
@@ -93,7 +89,6 @@ func (o Options) complete() (Options, error) {
 	}
 	o.Addr = cmp.Or(o.Addr, anyPort)
 	o.AWSAddr = cmp.Or(o.AWSAddr, anyPort)
-	o.ContainerAddr = cmp.Or(o.ContainerAddr, anyPort)
 	o.SigningSecret = cmp.Or(o.SigningSecret, strings.ToLower(rand.Text()+rand.Text()[:6]))
 	o.BotToken = cmp.Or(o.BotToken, "xoxb-local-"+rand.Text())
 	if o.SlackAPIURL != "" && !strings.HasSuffix(o.SlackAPIURL, "/") {

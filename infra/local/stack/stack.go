@@ -32,8 +32,6 @@ type Stack struct {
 	VendorsURL  string
 	SlackURL    string // address of Slack's Web API, with a trailing slash
 
-	ContainerURL, ContainerAddr string // the address as containers and as this machine see it, or ""
-
 	AWS      aws.Config // points at AWSEndpoint
 	Template *template.Template
 	Lambda   *lambda.Service
@@ -54,8 +52,7 @@ type Stack struct {
 	moto      *process.Server
 	functions []functionInfo
 
-	containers *containers // nil if none are served
-	schedules  map[string][]*lambda.Schedule
+	schedules map[string][]*lambda.Schedule
 
 	ctx        context.Context // canceled by Close
 	cancel     context.CancelFunc
@@ -132,7 +129,6 @@ func (s *Stack) start(ctx context.Context) error {
 		return err
 	}
 	s.startFront(ctx, front)
-	s.serveContainers()
 	if s.options.Seed != nil {
 		if err := s.options.Seed(ctx, s); err != nil {
 			return fmt.Errorf("seed: %w", err)
@@ -141,7 +137,7 @@ func (s *Stack) start(ctx context.Context) error {
 	return s.startMappings()
 }
 
-// listen takes the ports of the sandbox and of AWS, which it returns, and for containers.
+// listen takes the ports of the sandbox and of AWS, which it returns.
 func (s *Stack) listen() (net.Listener, net.Listener, error) {
 	front, err := listen(s.options.Addr, "-addr")
 	if err != nil {
@@ -155,7 +151,7 @@ func (s *Stack) listen() (net.Listener, net.Listener, error) {
 	s.onClose(func() { back.Close() })
 	s.URL, s.AWSEndpoint = address(front), address(back)
 	s.AWS = config(s.AWSEndpoint)
-	return front, back, s.listenForContainers()
+	return front, back, nil
 }
 
 // prepare compiles the functions and starts the stand-ins at the same time.
@@ -165,7 +161,7 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 	started := make(chan error, 1)
 	go func() {
 		var err error
-		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Hosts: s.namesOfAWS(), Logger: s.log,
+		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Hosts: s.options.Hosts, Logger: s.log,
 			Notify: func(what string) { s.options.Progress(1, steps, what) }})
 		started <- err
 	}()
@@ -192,18 +188,7 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 		return err
 	}
 	for _, secret := range s.Template.Secrets {
-		if err := m.secret(ctx, secret, s.secret(secret.ID, s.options.SlackAPIURL)); err != nil {
-			return err
-		}
-		if s.containers == nil || secret.ID == "ModelSecret" {
-			continue
-		}
-		inside := s.SlackURL
-		if s.options.SlackAPIURL == "" {
-			inside = s.ContainerURL + "/api/"
-		}
-		secret.Name = containerSecret(secret.Name)
-		if err := m.secret(ctx, secret, s.secret(secret.ID, inside)); err != nil {
+		if err := m.secret(ctx, secret, s.secret(secret.ID)); err != nil {
 			return err
 		}
 	}
@@ -221,17 +206,8 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 	return nil
 }
 
-// namesOfAWS returns further host names that the AWS stand-ins must accept.
-func (s *Stack) namesOfAWS() []string {
-	if s.containers == nil {
-		return s.options.Hosts
-	}
-	return append(slices.Clone(s.options.Hosts), s.containers.name)
-}
-
-// secret returns the content of a secret of the template. slackURL is the address of Slack's Web API; it is empty if
-// the functions have the address in SLACK_API_URL.
-func (s *Stack) secret(id, slackURL string) any {
+// secret returns the content of a secret of the template.
+func (s *Stack) secret(id string) any {
 	if id == "ModelSecret" {
 		return s.options.ModelKeys
 	}
@@ -239,14 +215,18 @@ func (s *Stack) secret(id, slackURL string) any {
 	if s.options.SlackAPIURL == "" { // people sign in at the sandbox
 		value["client_id"], value["client_secret"] = sandbox.ClientID, s.ClientSecret
 	}
-	if slackURL != "" {
-		value["api_url"] = slackURL
+	if s.options.SlackAPIURL != "" {
+		value["api_url"] = s.options.SlackAPIURL
 	}
 	return value
 }
 
 func (s *Stack) startVendors() error {
-	l, err := net.Listen("tcp", anyPort)
+	host, _, err := net.SplitHostPort(s.options.AWSAddr) // what reaches AWS reaches the vendors
+	if err != nil {
+		return fmt.Errorf("listen for the vendors: %w", err)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return fmt.Errorf("listen for the vendors: %w", err)
 	}
