@@ -108,14 +108,14 @@ func troubles() []trouble {
 			status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure,
 				"careful": contest.PartialFailure},
-			card: []string{"チームから選ばれた、単独チーム の案です", "単独チーム: 制限時間に達したため、それまでの最良の案で終了しました。", "ほかの案と比べる (2)"},
+			card: []string{"チームから選ばれた、慎重チーム の案です", "慎重チーム: 途中で失敗したため、それまでの最良の案で終了しました。", "ほかの案と比べる (2)"},
 			page: []string{
 				"制限時間に達したため、それまでの最良の案で終了しました。", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーが続行できませんでした: AI モデルが回答を断りました。",
 				"途中で失敗したため、それまでの最良の案で終了しました。 評価者が続行できませんでした: デモ用のモデルを、設定どおりに失敗させました。",
 			},
 		},
 		{
-			name: "the budget is spent", text: "demo: cost 0.03 contest", rounds: 3,
+			name: "the budget is spent", text: "demo: cost 0.04 contest", rounds: 3,
 			status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"careful": contest.BudgetExhausted, "swift": contest.BudgetExhausted,
 				"solo": contest.BudgetExhausted},

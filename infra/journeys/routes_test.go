@@ -90,18 +90,14 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 func TestWhatAFurtherStampWrites(t *testing.T) {
 	expect.AtNight(t) // a cost, as those of infra/bench
 	s := start(t)
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000C", Name: "4人", Outcome: rules.Outcome{
-		Stages: []rules.Stage{desk("経理", 4, webapi.Suzuki, webapi.Tanaka, webapi.Alex, webapi.Mori)},
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000C", Name: "3人", Outcome: rules.Outcome{
+		Stages: []rules.Stage{desk("経理", 3, webapi.Suzuki, webapi.Tanaka, webapi.Alex)},
 	}})
-	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
-	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
-	written := everything(d)
-	written.settled()
-	stamped := func(who string, n int) (rows int) {
+	stamped := func(d *driver.Request, written *history, who string, n int) (rows int) {
 		before := len(written.all)
 		d.Click(who, process, "approve_process")
-		d.Card(process, fmt.Sprintf("経理 %d/4", n))
+		d.Card(process, fmt.Sprintf("経理 %d/3", n))
 		all := written.settled()[before:]
 		kinds := map[string]int{}
 		for _, r := range all {
@@ -117,8 +113,15 @@ func TestWhatAFurtherStampWrites(t *testing.T) {
 		expect.That(t, kinds["TASK HEAD"] == 1 && kinds["TASK PROCESS#0001"] == 1 && kinds["AUDIT"] == 1, "its own commit")
 		return len(all)
 	}
-	stamped(webapi.Suzuki, 1)
-	rows := stamped(webapi.Tanaka, 2) + stamped(webapi.Alex, 3)
+	rows := 0
+	for range 2 {
+		d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
+		d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		written := everything(d)
+		written.settled()
+		stamped(d, written, webapi.Suzuki, 1)
+		rows += stamped(d, written, webapi.Tanaka, 2)
+	}
 	expect.That(t, rows <= 2*14, "%d rows", rows)
 }
 

@@ -95,6 +95,7 @@ func readsALongStory(a administering, d *driver.Request, i int) {
 	a.look("full-task")
 	a.tab.Eval(`document.querySelectorAll("details").forEach((d) => d.open = true)`)
 	a.tab.Fits()
+	a.tab.Press(`a[href*="?show=step-"]`)
 	name, file := a.tab.Download(a.t.TempDir(), `a[href$="/1.csv"]`)
 	rows := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(string(file), "\ufeff"))).ReadAll())(a.t)
 	shown := browser.Read[int](a.tab, `document.querySelectorAll("[id^=run-] tbody tr").length`)

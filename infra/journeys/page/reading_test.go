@@ -127,14 +127,15 @@ func cardsOfOtherKinds(v *visitor) {
 	v.said(v.words.staff)
 	v.becomes(v.approver)
 	v.presses("approve_prompt")
-	v.sees("spreadsheet_ids (another)")
+	v.sees(": another)")
 	v.looks("plan-lacks")
 	expect.NoError(v.t, driver.Rule(v.t, v.s, "write_rows_to_google_sheet", `{}`))
 
 	v.said(v.words.attendance + " demo: human check")
 	v.presses("approve_prompt")
 	v.presses("approve_process")
-	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_step")) + `)`)
+	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_step")+", "+v.button(card.ReviewAction+"step")) +
+		`)`) // many rows are read in a dialog
 	v.looks("rows")
 
 	v.said(v.words.staff)

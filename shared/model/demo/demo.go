@@ -232,9 +232,9 @@ func (Teams) Say(ctx context.Context, r model.Request) (model.Response, error) {
 		}
 	case s.TeamID != "":
 		out.Text = s.draft(w, r.System)
-	case s.Metric != "" && !strings.Contains(s.Submission, "\n- ") &&
+	case s.Metric != "" && !slices.ContainsFunc(slices.Concat(w.General.Lines, w.Policy.Lines), s.says) &&
 		slices.ContainsFunc(markers("team", text), func(m []string) bool { return strings.EqualFold(m[1], "unscored") }):
-		return out, failed() // such a draft has no list
+		return out, failed()
 	case s.Metric != "":
 		out.Text = s.scored(w)
 	case s.Task != "" && len(s.results) > 0:
@@ -247,6 +247,9 @@ func (Teams) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	out.Usage.Output = int64(len(out.Text)) / 4
 	return out, nil
 }
+
+// says reports whether the submission has a line of a draft; one that can't be scored has none.
+func (s teamData) says(line string) bool { return strings.Contains(s.Submission, line) }
 
 // trouble reports whether the request asks for a failure of the team in this round.
 func (s teamData) trouble(what string) bool {
