@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/openai/openai-go/v3"
+	"github.com/sashabaranov/go-openai"
 
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/model"
@@ -26,7 +26,7 @@ import (
 const formSchema = `{"type":"object","properties":{"score":{"type":"number"}},"required":["score"],` +
 	`"additionalProperties":false}`
 
-// again decodes and encodes a request with the vendor's SDK, which is generated from the vendor's schema.
+// again decodes and encodes a request with a client's types that others wrote.
 func again[T any](t *testing.T, body string) (out any) {
 	t.Helper()
 	var params T
@@ -52,7 +52,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 			again[sdk.MessageNewParams]},
 		"compatible": {"response_format", map[string]any{"type": "json_schema",
 			"json_schema": map[string]any{"name": "answer", "strict": true,
-				"schema": schema}}, again[openai.ChatCompletionNewParams]},
+				"schema": schema}}, again[openai.ChatCompletionRequest]},
 	}
 	onEach(t, func(t *testing.T, w *world) {
 		of := forms[w.name]

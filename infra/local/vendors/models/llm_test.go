@@ -9,17 +9,11 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/shared"
-	"github.com/openai/openai-go/v3"
 
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
 )
-
-// failure is the body of OpenAI's errors.
-type failure struct {
-	Error openai.Error `json:"error"`
-}
 
 const (
 	schema = `{"type":"object","additionalProperties":false,"properties":{"task_type":{"type":"string"}}}`
@@ -75,7 +69,7 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 			"openai", "/openai/v1/chat/completions",
 			`{"model":"m","messages":[{"role":"user","content":` + text +
 				`}],"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":` + schema + `}}}`,
-			"X-Request-Id", bearer, modeltest.Differences[openai.ChatCompletion], modeltest.Differences[failure], 401,
+			"X-Request-Id", bearer, modeltest.Completion, modeltest.ChatFailure, 401,
 		},
 	} {
 		t.Run(v.name, func(t *testing.T) {
@@ -114,7 +108,7 @@ func TestConversationsAreAsTheVendorsPublishThem(t *testing.T) {
 			`,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "Request-Id",
 			func(h http.Header, key string) { h.Set("X-Api-Key", key) }, modeltest.Differences[anthropic.Message], nil, 0},
 		{"compatible", "/compatible/v1/chat/completions", `{"model":"m",` + toolOf["compatible"] +
-			`,"messages":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[openai.ChatCompletion],
+			`,"messages":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Completion,
 			nil, 0},
 	} {
 		t.Run(v.name, func(t *testing.T) {
