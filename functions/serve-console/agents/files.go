@@ -50,7 +50,7 @@ type opened struct {
 
 // openFiles reads a conversation's files, if the viewer may see the conversation.
 func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) {
-	a, err := c.Subject(r, v, c.page())
+	a, err := c.Of(c.page())(r, v)
 	if err != nil {
 		return o, err
 	}

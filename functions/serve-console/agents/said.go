@@ -140,7 +140,7 @@ func filesOf(m conversation.Message, words web.Texts) (out []fileRow) {
 
 // used returns the model calls of a conversation that the viewer may read.
 func (c *Pages) used(r *http.Request, v *web.Viewer) (uses []*aggregate.Use, err error) {
-	a, err := c.Subject(r, v, c.page())
+	a, err := c.Of(c.page())(r, v)
 	if err != nil {
 		return nil, err
 	}

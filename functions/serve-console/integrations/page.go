@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -54,19 +53,19 @@ func (c *Pages) Routes() []web.Route {
 // vendors need an OAuth app of the workspace's own; GitHub, Slack and MCP servers don't.
 var vendors = []string{"freee", "google"}
 
+// integration is the row of a connection, without a status before somebody connected it, with what people read of it.
 type integration struct {
-	Provider, Name, About, Address string
-	State, Badge                   string
-	Reason                         string // the error and its remedy
-	Connected, Ever                bool
-	Since                          *time.Time
-	By                             string
-	Client                         string // the id of the workspace's app there
-	WantsClient                    bool   // an OAuth client must be pasted first
-	IsServer, IsSlack, IsGitHub    bool
-	Steps                          []string // how to register an app there
-	AppID, Installation            string   // of a GitHub App
-	Stops                          string   // without it
+	tenancy.Integration
+	Name, About, Address, State string
+	Reason                      string // the error and its remedy
+	Connected                   bool
+	By                          string
+	Client                      string // the id of the workspace's app there
+	WantsClient                 bool   // an OAuth client must be pasted first
+	IsServer, IsSlack, IsGitHub bool
+	Steps                       []string // how to register an app there
+	AppID, Installation         string   // of a GitHub App
+	Stops                       string   // without it
 }
 
 type integrationsData struct {
@@ -100,65 +99,58 @@ func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, 
 	if err != nil {
 		return nil, err
 	}
-	words := integrationTexts{v.Texts("integrations")}
-	var all []integration
-	for _, provider := range append(slices.Clone(vendors), tenancy.GitHubProvider, tenancy.SlackProvider) {
-		all = append(all, words.of(provider, ""))
-	}
+	standing := map[string]tenancy.Integration{}
+	providers, addresses := append(slices.Clone(vendors), tenancy.GitHubProvider, tenancy.SlackProvider),
+		map[string]string{}
 	for _, s := range settings.MCPServers {
-		all = append(all, words.of(s.Provider(), s.URL))
+		providers, addresses[s.Provider()] = append(providers, s.Provider()), s.URL
 	}
-	for _, row := range rows { // also servers that were removed from the settings
-		known := slices.ContainsFunc(all, func(i integration) bool { return i.Provider == row.Provider })
-		if !known && row.Status == tenancy.Connected {
-			all = append(all, words.of(row.Provider, ""))
+	people := make([]string, 0, len(rows))
+	for _, row := range rows {
+		standing[row.Provider], people = row, append(people, row.ConnectedBy)
+		if !slices.Contains(providers, row.Provider) && row.Status == tenancy.Connected { // removed from the settings
+			providers = append(providers, row.Provider)
 		}
-	}
-	var people []string
-	for i := range all {
-		x := &all[i]
-		c.fill(ctx, words, x, rows)
-		for _, client := range clients {
-			if client.Provider == x.Provider {
-				x.Client = client.ClientID
-			}
-		}
-		x.WantsClient = slices.Contains(vendors, x.Provider) && x.Client == ""
-		people = append(people, x.By)
 	}
 	names := c.Names(ctx, v, people...)
-	for i := range all {
-		all[i].By = names[all[i].By]
-	}
-	return all, nil
+	return web.Each(providers, func(provider string) integration {
+		row := standing[provider]
+		row.Provider = provider
+		x := c.integration(ctx, v.Texts("integrations"), row, addresses[provider])
+		if i := slices.IndexFunc(clients, func(of tenancy.VendorClient) bool { return of.Provider == provider }); i >= 0 {
+			x.Client = clients[i].ClientID
+		}
+		x.WantsClient, x.By = slices.Contains(vendors, provider) && x.Client == "", names[row.ConnectedBy]
+		return x
+	}), nil
 }
 
-// fill copies the stored state of an integration.
-func (c *Pages) fill(ctx context.Context, words integrationTexts, x *integration, rows []tenancy.Integration) {
-	i := slices.IndexFunc(rows, func(row tenancy.Integration) bool { return row.Provider == x.Provider })
-	switch {
-	case i >= 0:
-		row := rows[i]
-		x.Connected, x.Ever, x.Since, x.By = row.Status == tenancy.Connected, true, row.ConnectedAt, row.ConnectedBy
-		x.State, x.Badge = words.state(row.Status)
-		x.Reason = words.In("reasons", row.StatusReason)
-		if x.IsServer && x.Connected {
-			x.Reason = c.elsewhere(ctx, words, row, x.Address)
-		}
-		if x.IsGitHub && x.Connected {
-			x.AppID, x.Installation = appOf(row)
-		}
-	case x.IsSlack: // by the deployment's token
-		x.Connected = true
-		x.State, x.Badge = words.state(tenancy.Connected)
-		x.Reason = words.Say("deployments")
-	default:
-		x.State, x.Badge = words.Say("never"), "badge"
+// integration says how a connection stands.
+func (c *Pages) integration(ctx context.Context, words web.Texts, row tenancy.Integration, address string) integration {
+	is := row.Provider
+	x := integration{Integration: row, Name: explain.Provider(is).Called(words.Locale()), About: words.In("abouts", is),
+		Address: address, State: words.In("states", row.Status), Reason: words.In("reasons", row.StatusReason),
+		Connected: row.Status == tenancy.Connected, IsServer: isServer(is), IsSlack: is == tenancy.SlackProvider,
+		IsGitHub: is == tenancy.GitHubProvider, Steps: words.List("registering", is), Stops: words.In("stops", is)}
+	if x.IsServer {
+		x.Name = words.Say("server") + " " + strings.TrimPrefix(is, tenancy.ServerProvider)
+		x.About, x.Stops = words.Say("server_about"), words.In("stops", "mcp")
 	}
+	switch {
+	case row.Status == "" && x.IsSlack: // by the deployment's token
+		x.Connected, x.State, x.Reason = true, words.In("states", tenancy.Connected), words.Say("deployments")
+	case row.Status == "":
+		x.State = words.Say("never")
+	case x.IsServer && x.Connected:
+		x.Reason = c.elsewhere(ctx, words, row, address)
+	case x.IsGitHub && x.Connected:
+		x.AppID, x.Installation = appOf(row)
+	}
+	return x
 }
 
 // elsewhere warns that a server's token was saved for another address than the one in the settings.
-func (c *Pages) elsewhere(ctx context.Context, words integrationTexts, row tenancy.Integration, address string) string {
+func (c *Pages) elsewhere(ctx context.Context, words web.Texts, row tenancy.Integration, address string) string {
 	if address == "" {
 		return words.Say("unnamed")
 	}
@@ -240,26 +232,6 @@ func (c *Pages) explained(serve web.Page) web.Page {
 			Data: words.In("faults", f.why)}
 		return c.Show(w, r, v, d, "integrations/fault")
 	}
-}
-
-type integrationTexts struct{ web.Texts }
-
-func (t integrationTexts) of(provider, address string) integration {
-	x := integration{Provider: provider, Name: explain.Provider(provider).Called(t.Locale()),
-		About: t.In("abouts", provider), Address: address,
-		IsServer: isServer(provider), IsSlack: provider == tenancy.SlackProvider,
-		IsGitHub: provider == tenancy.GitHubProvider, Steps: t.List("registering", provider), Stops: t.In("stops", provider)}
-	if x.IsServer {
-		x.Name, x.About = t.Say("server")+" "+strings.TrimPrefix(provider, tenancy.ServerProvider), t.Say("server_about")
-		x.Stops = t.In("stops", "mcp")
-	}
-	return x
-}
-
-func (t integrationTexts) state(s tenancy.IntegrationStatus) (text, badge string) {
-	badges := map[tenancy.IntegrationStatus]string{tenancy.Connected: "badge badge-good",
-		tenancy.Broken: "badge badge-bad", tenancy.Disconnected: "badge"}
-	return t.In("states", s), badges[s]
 }
 
 func (c *Pages) saveApp(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {

@@ -276,11 +276,8 @@ type several struct {
 }
 
 type stageData struct {
-	I           int
-	At, Mark    string
-	Name, Need  string
-	Who         several
-	First, Last bool
+	At, Mark, Name, Need string
+	Who                  several
 }
 
 // Wrong reports whether something is wrong with what has this id.
@@ -316,8 +313,7 @@ func (a *asked) form(e edited, wrong []web.Fault) error {
 	d.Labels = append(d.Labels, [2]string{})
 	d.Further = r.Asker() || len(r.Channels)+len(r.Labels) > 0
 	for i, s := range r.Stages {
-		x := stageData{I: i, At: stageField(i), Mark: number(i), Name: s.Name, Need: a.r.PostForm.Get(stageField(i) + "need"),
-			First: i == 0, Last: i == len(r.Stages)-1}
+		x := stageData{At: stageField(i), Mark: number(i), Name: s.Name, Need: a.r.PostForm.Get(stageField(i) + "need")}
 		if s.Need >= 0 {
 			x.Need = strings.TrimPrefix(strconv.Itoa(s.Need), "0")
 		}

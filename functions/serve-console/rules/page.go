@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -174,28 +174,24 @@ type listState struct {
 }
 
 type listData struct {
+	Saved   tenancy.RulesRow
+	SavedBy string
 	Draft   string
 	Unsaved bool
-	Stand   bool   // some are saved
 	By      string // who saved others meanwhile
 	Problem []web.Fault
 	Notes   []string // what should be known about the rules
 	Rows    []ruleRow
 	Try     tryData
-	Rev     int
-	SavedAt time.Time
-	SavedBy string
 }
 
 // ruleRow is a rule at a glance.
 type ruleRow struct {
-	N           int    // from 1
-	At          int    // in the draft
-	Group       string // what the rule is for, if the one above is for something else
-	Band        string
-	More        []string // that must hold besides
-	Chips       []chip
-	First, Last bool
+	N     int    // from 1
+	Group string // what the rule is for, if the one above is for something else
+	Band  string
+	More  []string // that must hold besides
+	Chips []chip
 }
 
 func (a *asked) list(state listState) error {
@@ -207,8 +203,7 @@ func (a *asked) list(state listState) error {
 	if row.Rules != nil {
 		saved.Rules = row.Rules.Rules
 	}
-	d := listData{Stand: row.Rules != nil, Problem: state.problems, Rev: row.Rev, SavedAt: row.UpdatedAt,
-		SavedBy: a.person(row.UpdatedBy)}
+	d := listData{Saved: row, SavedBy: a.person(row.UpdatedBy), Problem: state.problems}
 	if state.opened {
 		a.draft = saved
 	}
@@ -234,7 +229,7 @@ func (a *asked) rows(d *listData) {
 	above := ""
 	for i := range a.draft.Rules {
 		r := &a.draft.Rules[i]
-		row := ruleRow{N: i + 1, At: i, Chips: a.chips(&r.Outcome), First: i == 0, Last: i == len(a.draft.Rules)-1}
+		row := ruleRow{N: i + 1, Chips: a.chips(&r.Outcome)}
 		group := ""
 		if group, row.Band, row.More = a.asking(r); group != above {
 			row.Group, above = group, group

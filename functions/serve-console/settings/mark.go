@@ -21,28 +21,39 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// markable is a tool that writes, as it may be called now.
+// markable is a tool that writes, as it may be called now, with the form of its mark.
 type markable struct {
-	row            tenancy.ToolPermission
-	title, version string
-	schema         string
-	back           string // the page that lists the tool
-	knows          []tenancy.Constraint
+	markForm
+	Row                  tenancy.ToolPermission
+	Title, Version, Back string // Back: the page that lists the tool
+	Foreign              bool   // it isn't one of Ringi's own tools
+	schema               string
+	knows                []tenancy.Constraint
+
+	wrong       []aggregate.Problem // with the form
+	status      int                 // of the answer
+	Problems    []web.Fault
+	Rows        []markRow
+	Amount, Why string // of the example
+	Labels      []string
 }
 
-// markable returns a tool that can be marked. It returns ErrNoPage if the tool only reads or is none that is allowed.
+// markable returns a tool that can be marked, with the mark that is saved. It returns ErrNoPage if the tool only reads
+// or is none that is allowed.
 func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error) {
+	var server string
 	name := r.PathValue("name")
-	if m.row, _, err = c.Store.ToolPermission(r.Context(), v.Tenant, name); err != nil {
+	if m.Row, _, err = c.Store.ToolPermission(r.Context(), v.Tenant, name); err != nil {
 		return m, err
 	}
-	if server, _, foreign := tenancy.ServerTool(name); foreign {
-		pin := m.row.Pin
-		if pin == nil || !m.row.Allowed || pin.Access != aggregate.Write {
+	if server, _, m.Foreign = tenancy.ServerTool(name); m.Foreign {
+		pin := m.Row.Pin
+		if pin == nil || !m.Row.Allowed || pin.Access != aggregate.Write {
 			return m, web.ErrNoPage
 		}
-		m.title, m.version, m.schema = pin.Title, pin.Version(), string(pin.Input)
-		m.back = serverPath(server) + "#" + name
+		m.Title, m.Version, m.schema = pin.Title, pin.Version(), string(pin.Input)
+		m.Back = serverPath(server) + "#" + name
+		m.read(m.Row.Marked(m.Version))
 		return m, nil
 	}
 	tools, err := tool.Builtin()
@@ -53,8 +64,9 @@ func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error)
 	if !ok || s.Access != aggregate.Write || name == catalog.Decide { // its mark is made from the form
 		return m, web.ErrNoPage
 	}
-	m.title, m.version, m.schema, m.knows = s.Title(v.Locale), s.Version(), s.InputSchema, s.Knows()
-	m.back = toolsPath + "#" + name
+	m.Title, m.Version, m.schema, m.knows = s.Title(v.Locale), s.Version(), s.InputSchema, s.Knows()
+	m.Back = toolsPath + "#" + name
+	m.read(m.Row.Marked(m.Version))
 	return m, nil
 }
 
@@ -92,79 +104,71 @@ func arguments(text string) (at []string, all []schema.Member) {
 	return at, all
 }
 
-// formOfMark returns the form of a mark. Of what the mark names and the schema has no more there is a row, too.
-func formOfMark(m *rules.Mark, of markable) markForm {
-	if m == nil {
-		m = &rules.Mark{}
-	}
-	f := markForm{Currency: cmp.Or(m.Currency, "JPY"), Free: m.How == rules.HowNothing, Example: example(of.schema)}
-	role := map[string]string{m.CurrencyAt: roleCurrency}
-	for _, at := range m.Pointers {
+// read fills in the form of a mark. Of what the mark names and the schema has no more there is a row, too.
+func (m *markable) read(is *rules.Mark) {
+	is = cmp.Or(is, &rules.Mark{})
+	m.Currency, m.Free, m.Example = cmp.Or(is.Currency, "JPY"), is.How == rules.HowNothing, example(m.schema)
+	role := map[string]string{is.CurrencyAt: roleCurrency}
+	for _, at := range is.Pointers {
 		for name, how := range hows {
-			if how == m.How {
+			if how == is.How {
 				role[at] = name
 			}
 		}
 	}
-	labels := web.Each(m.LabelledBy, func(l rules.Label) string { return l.Pointer })
+	labels := web.Each(is.LabelledBy, func(l rules.Label) string { return l.Pointer })
 	for _, at := range labels {
 		role[at] = roleLabel
 	}
-	f.At, _ = arguments(of.schema)
-	for _, at := range slices.Concat(m.Pointers, []string{m.CurrencyAt}, labels) {
-		if at != "" && !slices.Contains(f.At, at) {
-			f.At = append(f.At, at)
+	m.At, _ = arguments(m.schema)
+	for _, at := range slices.Concat(is.Pointers, []string{is.CurrencyAt}, labels) {
+		if at != "" && !slices.Contains(m.At, at) {
+			m.At = append(m.At, at)
 		}
 	}
-	f.Role = web.Each(f.At, func(at string) string { return role[at] })
-	return f
+	m.Role = web.Each(m.At, func(at string) string { return role[at] })
 }
 
-// mark returns what was filled in as a mark of a tool's version, nil if nothing was, and what no mark can say. What the
+// made returns what was filled in as a mark of a tool's version, nil if nothing was, and what no mark can say. What the
 // form doesn't have stays.
-func (f markForm) mark(m markable) (*rules.Mark, []aggregate.Problem) {
+func (m markable) made() (*rules.Mark, []aggregate.Problem) {
 	x := &rules.Mark{}
-	if m.row.Mark != nil {
-		*x = *m.row.Mark
+	if m.Row.Mark != nil {
+		*x = *m.Row.Mark
 	}
-	x.Version, x.How, x.Pointers, x.Currency, x.CurrencyAt, x.LabelledBy = m.version, "", nil, "", "", nil
+	x.Version, x.How, x.Pointers, x.Currency, x.CurrencyAt, x.LabelledBy = m.Version, "", nil, "", "", nil
 	var wrong []aggregate.Problem
-	for i, at := range f.At {
-		switch how := hows[f.Role[i]]; {
+	for i, at := range m.At {
+		switch how := hows[m.Role[i]]; {
 		case how != "":
 			if x.How != "" && x.How != how {
 				wrong = append(wrong, aggregate.Problem{Field: "mixed"})
 			}
-			x.How, x.Pointers, x.Currency = how, append(x.Pointers, at), f.Currency
-		case f.Role[i] == roleCurrency:
+			x.How, x.Pointers, x.Currency = how, append(x.Pointers, at), m.Currency
+		case m.Role[i] == roleCurrency:
 			if x.CurrencyAt != "" {
 				wrong = append(wrong, aggregate.Problem{Field: "currency_at"})
 			}
 			x.CurrencyAt = at
-		case f.Role[i] == roleLabel:
+		case m.Role[i] == roleLabel:
 			x.LabelledBy = append(x.LabelledBy, rules.Label{Name: m.label(at), Pointer: at})
 		}
 	}
 	if x.CurrencyAt != "" {
 		x.Currency = ""
 	}
-	if reflect.DeepEqual(x, &rules.Mark{Version: m.version}) && !f.Free {
+	if reflect.DeepEqual(x, &rules.Mark{Version: m.Version}) && !m.Free {
 		return nil, wrong
 	}
-	if f.Free || !m.foreign() && x.How == rules.HowUnknown {
+	if m.Free || !m.Foreign && x.How == rules.HowUnknown {
 		x.How = rules.HowNothing
 	}
 	return x, append(wrong, x.Problems()...)
 }
 
-func (m markable) foreign() bool {
-	_, _, is := tenancy.ServerTool(m.row.ToolName)
-	return is
-}
-
 // label returns what rules call the label at a pointer: as they do already, else as the schema calls the argument.
 func (m markable) label(at string) string {
-	if was := m.row.Mark; was != nil {
+	if was := m.Row.Mark; was != nil {
 		if i := slices.IndexFunc(was.LabelledBy, func(l rules.Label) bool { return l.Pointer == at }); i >= 0 {
 			return was.LabelledBy[i].Name
 		}
@@ -177,51 +181,35 @@ func (m markable) label(at string) string {
 	return path[len(path)-1]
 }
 
-func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
-	return c.showMark(w, r, v, m, formOfMark(m.row.Marked(m.version), m), nil, 0)
-}
-
 // saveMark saves the mark that a form has, or shows how arguments are read with it.
 func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
 	sent := r.PostForm
-	f := markForm{At: sent["at"], Role: sent["role"], Free: sent.Get("free") != "", Example: sent.Get("example"),
-		Currency: strings.ToUpper(strings.TrimSpace(sent.Get("currency")))}
-	if len(f.At) != len(f.Role) {
+	m.markForm = markForm{At: sent["at"], Role: sent["role"], Free: sent.Get("free") != "",
+		Example: sent.Get("example"), Currency: strings.ToUpper(strings.TrimSpace(sent.Get("currency")))}
+	if len(m.At) != len(m.Role) {
 		return web.ErrBadForm
 	}
-	mark, wrong := f.mark(m)
-	if sent.Get("act") != "save" {
-		return c.showMark(w, r, v, m, f, wrong, 0)
+	var mark *rules.Mark
+	if mark, m.wrong = m.made(); sent.Get("act") != "save" {
+		return c.mark(w, r, v, m)
 	}
-	if len(wrong) > 0 {
-		return c.showMark(w, r, v, m, f, wrong, http.StatusUnprocessableEntity)
+	if m.status = web.Answer(false, len(m.wrong) > 0); m.status > 0 {
+		return c.mark(w, r, v, m)
 	}
 	err := aggregate.ErrConflict
-	if web.RevisionOf(sent) == m.row.Rev && sent.Get("version") == m.version {
-		p := m.row
+	if web.RevisionOf(sent) == m.Row.Rev && sent.Get("version") == m.Version {
+		p := m.Row
 		p.Mark = mark
 		_, err = c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), m.knows...)
 	}
 	switch {
 	case errors.Is(err, aggregate.ErrConflict):
-		return c.showMark(w, r, v, m, f, nil, http.StatusConflict)
+		m.status = http.StatusConflict
+		return c.mark(w, r, v, m)
 	case err != nil:
 		return err
 	}
-	return c.Done(w, r, "/console/tools/marks/"+m.row.ToolName, "saved")
-}
-
-type markData struct {
-	Name, Version, Back string
-	Rev                 int
-	Foreign             bool // it isn't one of Ringi's own tools
-	Stale               bool // the saved mark was made for another version of the tool
-	Rows                []markRow
-	Problems            []web.Fault
-	Currency, Example   string
-	Free                bool
-	Amount, Why         string // of the example
-	Labels              []string
+	return c.Done(w, r, "/console/tools/marks/"+m.Row.ToolName, "saved")
 }
 
 // markRow is an argument with what it is for.
@@ -230,43 +218,41 @@ type markRow struct {
 	Roles            []web.Choice
 }
 
-func (c *Pages) showMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable, f markForm,
-	wrong []aggregate.Problem, status int) error {
-	t, p := markTexts{v.Texts("tool-mark")}, m.row
-	d := markData{Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Foreign: m.foreign(),
-		Stale: p.Mark != nil && p.Mark.Version != m.version, Currency: f.Currency, Free: f.Free, Example: f.Example}
+func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
+	t := markTexts{v.Texts("tool-mark")}
 	pointers, said := arguments(m.schema)
-	for i, at := range f.At {
+	for i, at := range m.At {
 		row := markRow{At: at, Shown: shownPointer(at)}
 		if k := slices.Index(pointers, at); k >= 0 {
 			row.About = said[k].About
 		}
 		row.Roles = web.Each(roles, func(role string) web.Choice {
-			return web.Choice{Value: role, Text: t.In("roles", role), Chosen: role == f.Role[i]}
+			return web.Choice{Value: role, Text: t.In("roles", role), Chosen: role == m.Role[i]}
 		})
-		d.Rows = append(d.Rows, row)
+		m.Rows = append(m.Rows, row)
 	}
-	for _, x := range wrong {
+	for _, x := range m.wrong {
 		field, _, _ := strings.Cut(x.Field, "[")
 		said := web.Fault{Text: cmp.Or(t.In("wrong", field), x.Error())}
-		if !slices.Contains(d.Problems, said) {
-			d.Problems = append(d.Problems, said)
+		if !slices.Contains(m.Problems, said) {
+			m.Problems = append(m.Problems, said)
 		}
 	}
-	if mark, wrong := f.mark(m); len(wrong) == 0 {
+	if mark, wrong := m.made(); len(wrong) == 0 {
+		p := m.Row
 		p.Mark = mark
-		call := p.Call(m.version, aggregate.Write, aggregate.JSON(f.Example), mark)
-		if d.Amount = t.Say("no_amount"); call.Amount != rules.Nothing() {
-			d.Amount = explain.Money(v.Locale, call.Amount)
+		call := p.Call(m.Version, aggregate.Write, aggregate.JSON(m.Example), mark)
+		if m.Amount = t.Say("no_amount"); call.Amount != rules.Nothing() {
+			m.Amount = explain.Money(v.Locale, call.Amount)
 		}
 		if !call.Amount.Known() {
-			d.Why = t.In("whys", call.Amount.Why)
+			m.Why = t.In("whys", call.Amount.Why)
 		}
 		for _, name := range slices.Sorted(maps.Keys(call.Labels)) {
-			d.Labels = append(d.Labels, legible.OneLine(name+": "+strings.Join(call.Labels[name], ", ")))
+			m.Labels = append(m.Labels, legible.OneLine(name+": "+strings.Join(call.Labels[name], ", ")))
 		}
 	}
-	return c.Show(w, r, v, web.Document{Title: cmp.Or(m.title, p.ToolName), Here: "tools", Data: d, Status: status},
+	return c.Show(w, r, v, web.Document{Title: cmp.Or(m.Title, m.Row.ToolName), Here: "tools", Data: m, Status: m.status},
 		"tools/mark")
 }
 

@@ -166,58 +166,50 @@ func nameOf(m *people.Members, id string) string {
 	return id
 }
 
-// apart returns a person's or a group's name with the id: others may have the same name.
-func apart(m *people.Members, id string) string {
-	if name := nameOf(m, id); name != id {
-		return name + " (" + id + ")"
-	}
-	return id
-}
-
+// adminsData is the workspace with its administrators.
 type adminsData struct {
-	Rev     int
+	tenancy.Tenant
 	Tabs    []web.View
 	Chosen  []web.Box
 	Offered []web.Choice
 	Problem string
 }
 
-func (c *Pages) owner(r *http.Request, v *web.Viewer) (tenancy.Tenant, error) {
-	return c.Store.Tenant(r.Context(), v.Tenant)
+func (c *Pages) owner(r *http.Request, v *web.Viewer) (d adminsData, err error) {
+	d.Tenant, err = c.Store.Tenant(r.Context(), v.Tenant)
+	return d, err
 }
 
-func (c *Pages) admins(w http.ResponseWriter, r *http.Request, v *web.Viewer, owner tenancy.Tenant) error {
-	return c.showAdmins(w, r, v, owner, "")
-}
-
-func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer, owner tenancy.Tenant,
-	problem string) error {
+func (c *Pages) admins(w http.ResponseWriter, r *http.Request, v *web.Viewer, d adminsData) error {
 	t := settingsTexts{v.Texts("settings")}
 	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
 	if err != nil {
 		return err
 	}
-	offered := web.MembersToChoose(m, "", "", "")
-	data := adminsData{owner.Rev, t.tabs(adminsPath), t.chosen(&m, offered, owner.Admins), offered, problem}
-	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Status: web.Answer(false, problem != "")}
-	return c.Show(w, r, v, d, "settings/admins")
+	d.Tabs, d.Offered = t.tabs(adminsPath), web.MembersToChoose(m, "", "", "")
+	d.Chosen = t.chosen(&m, d.Offered, d.Admins)
+	return c.Show(w, r, v, web.Document{Title: t.Say("admins"), Here: "settings", Data: d,
+		Status: web.Answer(false, d.Problem != "")}, "settings/admins")
 }
 
 // saveAdmins adds or removes one administrator. It refuses to remove the last one, and to add anyone but a full member.
-func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer, owner tenancy.Tenant) error {
+func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer, d adminsData) error {
 	t, id := settingsTexts{v.Texts("settings")}, r.PostForm.Get("id")
-	refuse := func(why string) error { return c.showAdmins(w, r, v, owner, why) }
-	if web.RevisionOf(r.PostForm) != owner.Rev {
-		return refuse(t.Say("admins_changed"))
+	refuse := func(why string) error {
+		d.Problem = why
+		return c.admins(w, r, v, d)
 	}
-	rest := slices.DeleteFunc(slices.Clone(owner.Admins), func(x string) bool { return x == id })
-	switch r.PostForm.Get("act") {
-	case "remove":
-		if len(rest) == 0 {
+	changed := d.Tenant
+	changed.Admins = slices.DeleteFunc(slices.Clone(d.Admins), func(x string) bool { return x == id })
+	switch act := r.PostForm.Get("act"); {
+	case web.RevisionOf(r.PostForm) != d.Rev:
+		return refuse(t.Say("admins_changed"))
+	case act == "remove":
+		if len(changed.Admins) == 0 {
 			return refuse(t.Say("admins_last"))
 		}
-	case "add":
-		rest = append(rest, id)
+	case act == "add":
+		changed.Admins = append(changed.Admins, id)
 		refused, m, err := c.Refused(r.Context(), v, []string{id}, nil)
 		if err != nil {
 			return err
@@ -228,8 +220,6 @@ func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	default:
 		return refuse(t.Say("admins_changed"))
 	}
-	changed := owner
-	changed.Admins = rest
 	if wrong, ok := errors.AsType[aggregate.Problem](changed.Validate()); ok {
 		return refuse(t.problem(wrong))
 	}

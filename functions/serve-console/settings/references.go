@@ -18,9 +18,6 @@ import (
 	"ringi/shared/tool/github"
 )
 
-// errNoFiles: the files of a contest could not be checked, so nothing was saved.
-var errNoFiles = fmt.Errorf("the files of contests can't be checked: %w", explain.ErrUnavailable)
-
 // unplayable returns the problems of the contest's files. Settings of contests that stay are not checked, so that a
 // file which broke later prevents no other setting.
 func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) (aggregate.Problems, error) {
@@ -33,7 +30,7 @@ func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Se
 	switch {
 	case err != nil:
 		slog.ErrorContext(ctx, "the files of a contest are not checked", "tenant", v.Tenant, "err", err)
-		return nil, errNoFiles
+		return nil, fmt.Errorf("the files of contests can't be checked: %w", explain.ErrUnavailable)
 	case answer.NotSet:
 		return aggregate.Problems{{Field: "draft_contest.enabled", Code: "no_contests"}}, nil
 	case len(answer.Contests[0].Wrong) > 0:
@@ -105,13 +102,10 @@ type GitHub struct {
 // listWithin bounds all calls to GitHub for one form, within the time of a page.
 const listWithin = 20 * time.Second
 
-// errNoGitHub: GitHub did not answer, so nothing was saved.
-var errNoGitHub = fmt.Errorf("GitHub does not answer: %w", explain.ErrUnavailable)
-
 // list asks GitHub for the sources that x has and was hasn't, and notes their repositories' numbers in x. A source
 // keeps its number while its name and its repository's name stay: for another number it must be removed and listed
 // anew. Other sources are not asked for, so that GitHub's outage prevents no other setting. list returns the problems
-// of the sources that can't be listed, and errNoGitHub.
+// of the sources that can't be listed, and explain.ErrUnavailable if GitHub does not answer.
 func (g GitHub) list(ctx context.Context, v *web.Viewer, was tenancy.Settings, x *tenancy.Settings) (
 	aggregate.Problems, error) {
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
@@ -132,7 +126,7 @@ func (g GitHub) list(ctx context.Context, v *web.Viewer, was tenancy.Settings, x
 		field, rule, err := g.find(ctx, v.Tenant, s)
 		if err != nil {
 			slog.WarnContext(ctx, "a source is not listed", "tenant", v.Tenant, "err", err)
-			return nil, errNoGitHub
+			return nil, fmt.Errorf("GitHub does not answer: %w", explain.ErrUnavailable)
 		}
 		if rule != "" {
 			all = append(all, aggregate.Problem{Field: fmt.Sprintf("sources[%d].%s", i, field), Code: rule})

@@ -41,18 +41,12 @@ const (
 )
 
 type serverTool struct {
-	Name, Title, State, Badge, Hash string
-	Version                         string // once it is allowed, for the settings' list of reads
-	Problem                         string
-	Access                          string // as it was allowed
-	Allowable, Forbiddable          bool
-	Says                            []saying
-	Open                            bool
-	Contests                        bool   // members of contests may call it
-	Listable                        bool   // they can be let
-	AsText                          string // at which vendors of models they are sent the tool as a text
-	Writes                          bool   // they can't
-	Mark                            string // of a write that is on, what its amount is and where it goes
+	mcp.Listed
+	Stands, Badge string
+	Version       string // once it is allowed, for the settings' list of reads
+	Says          []saying
+	AsText        string // at which vendors of models members of contests are sent the tool as a text
+	Mark          string // of a write that is on, what its amount is and where it goes
 }
 
 // saying is one text that a server sends about a tool, and the text that was allowed if it differs.
@@ -61,35 +55,25 @@ type saying struct {
 	Changed, Code  bool
 }
 
-func (c *Pages) server(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.MCPServer) error {
-	return c.showServer(w, r, v, s, "")
-}
-
-func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.MCPServer,
-	problem string) error {
+func (c *Pages) server(w http.ResponseWriter, r *http.Request, v *web.Viewer, data serverData) error {
 	t := toolsTexts{v.Texts("tools")}
-	data := serverData{Server: s, Problem: problem}
+	d := web.Document{Title: t.Say("server") + " " + data.Server.Name, Here: "tools",
+		Status: web.Answer(data.Problem != "", false)}
 	rows, err := c.Store.ToolPermissions(r.Context(), v.Tenant)
 	if err != nil {
 		return err
 	}
-	all, err := c.serverTools(r.Context(), v, s.Name)
+	all, err := []mcp.Listed(nil), errors.New("this deployment can't ask servers")
+	if c.Servers != nil {
+		all, err = c.Servers.Tools(r.Context(), v.Tenant, data.Server.Name)
+	}
 	if err != nil {
-		data.Problem = cmp.Or(problem, t.silence(v.Locale, err))
+		data.Problem = cmp.Or(data.Problem, t.silence(v.Locale, err))
 	}
 	for _, x := range data.searched(t, strings.TrimSpace(r.URL.Query().Get("q")), all) {
-		p := tenancy.Standing(rows, v.Tenant, x.Name)
-		listed := t.serverTool(x, p.Pin)
-		if x.State == mcp.Off && p.Rev == 0 {
-			listed.State = t.In("states", "undecided")
-		}
-		if listed.Writes {
-			listed.Mark = markTexts{v.Texts("tool-mark")}.sum(p.Marked(listed.Version), listed.Version)
-		}
-		data.Tools = append(data.Tools, listed)
+		data.Tools = append(data.Tools, t.serverTool(x, tenancy.Standing(rows, v.Tenant, x.Name)))
 	}
-	d := web.Document{Title: t.Say("server") + " " + s.Name, Here: "tools", Data: data,
-		Status: web.Answer(problem != "", false)}
+	d.Data = data
 	return c.Show(w, r, v, d, "tools/server")
 }
 
@@ -130,16 +114,6 @@ func (d *serverData) searched(t toolsTexts, query string, all []mcp.Listed) (sho
 
 func serverPath(name string) string { return toolsPath + "/servers/" + name }
 
-// errNoServers: this deployment can't ask servers.
-var errNoServers = errors.New("no servers can be asked")
-
-func (c *Pages) serverTools(ctx context.Context, v *web.Viewer, server string) ([]mcp.Listed, error) {
-	if c.Servers == nil {
-		return nil, errNoServers
-	}
-	return c.Servers.Tools(ctx, v.Tenant, server)
-}
-
 // silence says why a server doesn't answer.
 func (t toolsTexts) silence(locale string, err error) string {
 	if e, ok := errors.AsType[*explain.CallError](err); ok {
@@ -148,19 +122,19 @@ func (t toolsTexts) silence(locale string, err error) string {
 	return t.Say("silent")
 }
 
-func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin) serverTool {
-	out := serverTool{Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.In("states", x.State),
-		Badge: badges[x.State], Access: t.Say(accesses[x.Access]),
-		Allowable:   x.Hash != "" && x.State != mcp.Unfit && x.State != mcp.On,
-		Forbiddable: x.State == mcp.On || x.State == mcp.Changed || x.State == mcp.Gone, Open: x.State == mcp.Changed,
-		Contests: x.State == mcp.On && x.Contests,
-		Listable: x.State == mcp.On && !x.Contests && x.Access == aggregate.Read,
-		Writes:   x.State == mcp.On && x.Access == aggregate.Write}
+func (t toolsTexts) serverTool(x mcp.Listed, p tenancy.ToolPermission) serverTool {
+	out, pin := serverTool{Listed: x, Stands: t.In("states", x.State), Badge: badges[x.State]}, p.Pin
+	if x.State == mcp.Off && p.Rev == 0 {
+		out.Stands = t.In("states", "undecided")
+	}
 	if x.Problem != "" {
 		out.Problem = t.Problem(aggregate.Problem{Code: x.Problem}, nil)
 	}
 	if x.State == mcp.On && pin != nil {
 		out.Version = pin.Version()
+	}
+	if x.State == mcp.On && x.Access == aggregate.Write {
+		out.Mark = markTexts{web.TextsOf("tool-mark", t.Locale())}.sum(p.Marked(out.Version), out.Version)
 	}
 	if input, err := schema.Inline(x.Tool.Input); err == nil && !schema.Taken(input) {
 		out.AsText = t.Say("as_text")
@@ -192,8 +166,6 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin) serverTool {
 	return out
 }
 
-var accesses = map[aggregate.Access]string{aggregate.Read: "reads", aggregate.Write: "writes"}
-
 var badges = map[mcp.State]string{
 	mcp.On: "badge-good", mcp.Changed: "badge-bad", mcp.Gone: "badge-bad", mcp.Unfit: "badge-wait", mcp.Off: "",
 }
@@ -209,12 +181,14 @@ func spelled(text string) string {
 }
 
 // decideServerTool allows a tool exactly as it was shown, or forbids it.
-func (c *Pages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.Viewer,
-	s tenancy.MCPServer) (err error) {
+func (c *Pages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.Viewer, d serverData) (err error) {
 	t, f := toolsTexts{v.Texts("tools")}, r.PostForm
-	refuse := func(why string) error { return c.showServer(w, r, v, s, why) }
+	refuse := func(why string) error {
+		d.Problem = why
+		return c.server(w, r, v, d)
+	}
 	name := f.Get("tool")
-	if server, _, ok := tenancy.ServerTool(name); !ok || server != s.Name || c.Servers == nil {
+	if server, _, ok := tenancy.ServerTool(name); !ok || server != d.Server.Name || c.Servers == nil {
 		return refuse(t.Say("refused"))
 	}
 	access := aggregate.Access(f.Get("effect"))
@@ -242,5 +216,5 @@ func (c *Pages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.
 	case err != nil:
 		return err
 	}
-	return c.Done(w, r, serverPath(s.Name), "saved")
+	return c.Done(w, r, serverPath(d.Server.Name), "saved")
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -207,18 +208,16 @@ func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all
 	return all
 }
 
-// namedServer returns a server of the settings, or aggregate.ErrNotFound.
-func (c *Pages) namedServer(r *http.Request, v *web.Viewer) (tenancy.MCPServer, error) {
+// namedServer returns the page of a server of the settings, or aggregate.ErrNotFound.
+func (c *Pages) namedServer(r *http.Request, v *web.Viewer) (d serverData, err error) {
 	settings, err := c.Settings(r, v)
-	if err != nil {
-		return tenancy.MCPServer{}, err
+	for _, s := range settings.MCPServers {
+		if s.Name == r.PathValue("server") {
+			d.Server = s
+			return d, err
+		}
 	}
-	name := r.PathValue("server")
-	i := slices.IndexFunc(settings.MCPServers, func(s tenancy.MCPServer) bool { return s.Name == name })
-	if i < 0 {
-		return tenancy.MCPServer{}, aggregate.ErrNotFound
-	}
-	return settings.MCPServers[i], nil
+	return d, cmp.Or(err, aggregate.ErrNotFound)
 }
 
 type toolsTexts struct{ web.Texts }

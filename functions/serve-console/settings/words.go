@@ -101,7 +101,9 @@ func (t settingsTexts) values(m *people.Members, field string, is aggregate.JSON
 			all = append(all, text)
 		case string:
 			if strings.Contains(field, "approvers.u") || field == "admins" {
-				v = apart(m, v)
+				if name := nameOf(m, v); name != v {
+					v = name + " (" + v + ")" // others may have the same name
+				}
 			}
 			all = append(all, t.value(field, v))
 		default:

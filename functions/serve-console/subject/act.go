@@ -97,12 +97,6 @@ type Loaded struct {
 	log      store.Page[aggregate.AuditEntry] // the newest entries about it
 }
 
-// Subject returns the subject in the address if the viewer may read it.
-func (c *Acts) Subject(r *http.Request, v *web.Viewer, on Page) (decide.Subject, error) {
-	l, err := c.read(r, v, on)
-	return l.Of, err
-}
-
 func (c *Acts) read(r *http.Request, v *web.Viewer, on Page) (l Loaded, err error) {
 	ref, err := on.RefOf(r, v)
 	if err != nil {
@@ -130,25 +124,34 @@ func (c *Acts) Load(r *http.Request, v *web.Viewer, on Page) (Loaded, error) {
 	return l, err
 }
 
-// Of reads the subject in the address of a page.
+// Of returns what reads the subject in the address of a page, if the viewer may.
 func (c *Acts) Of(on Page) func(*http.Request, *web.Viewer) (decide.Subject, error) {
-	return func(r *http.Request, v *web.Viewer) (decide.Subject, error) { return c.Subject(r, v, on) }
+	return func(r *http.Request, v *web.Viewer) (decide.Subject, error) {
+		l, err := c.read(r, v, on)
+		return l.Of, err
+	}
 }
 
 // Act makes the same decision as a click on the card. First it checks that the viewer may read the subject, since the
 // decision itself doesn't: some acts are open to any member, and repeating an earlier decision succeeds.
 func (c *Acts) Act(on Page) web.Page {
-	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) (err error) {
+	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 		x := triedBy(r)
 		x.Kind = cmp.Or(x.Kind, a.Asked(x.ID).Kind)
+		b, ok := x.button(on)
+		if !ok {
+			return explain.ErrMalformedForm
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), Within)
 		defer cancel()
-		click := c.Click(v, a.Ref(), cmp.Or(x.ID, a.Ref().ID))
-		click.Stage = x.stage
-		verdict, err := c.decide(r.WithContext(ctx), v, on, a, click, x)
-		if err != nil {
-			return err
+		if x.Act == aggregate.ActApprove {
+			if err := on.Whole(r.WithContext(ctx), v, a, x); err != nil {
+				return err
+			}
 		}
+		click := c.Click(v, a.Ref(), cmp.Or(x.ID, a.Ref().ID))
+		click.Stage, click.Withdraws, click.Retries = x.stage, b.Withdraws, b.Retries
+		verdict := c.Maker().Decide(ctx, click, b.Act)
 		done := string(x.Act)
 		if t, is := verdict.Task(); is && x.Act == task.ActRetryGeneration && t.Head.Undecidable() {
 			done = checkApprovers
@@ -165,21 +168,6 @@ func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
 func (c *Acts) Maker() decide.Maker {
 	return decide.Maker{Store: c.Store.KindStore.Store, People: c.People, Results: c.Results, Now: c.Now,
 		Scanned: c.Results.Scanned}
-}
-
-func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click,
-	x Tried) (decide.Verdict, error) {
-	b, ok := x.button(on)
-	if !ok {
-		return decide.Verdict{}, explain.ErrMalformedForm
-	}
-	if x.Act == aggregate.ActApprove {
-		if err := on.Whole(r, v, a, x); err != nil {
-			return decide.Verdict{}, err
-		}
-	}
-	click.Withdraws, click.Retries = b.Withdraws, b.Retries
-	return c.Maker().Decide(r.Context(), click, b.Act), nil
 }
 
 // Decided answers a form: it redirects to the page, or shows there why nothing was decided.

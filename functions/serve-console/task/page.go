@@ -102,7 +102,7 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 
 // taskOf returns the task in the address if the viewer may read it.
 func (c *Pages) taskOf(r *http.Request, v *web.Viewer) (*task.Aggregate, error) {
-	a, err := c.Subject(r, v, c.page())
+	a, err := c.Of(c.page())(r, v)
 	if err != nil {
 		return nil, err
 	}
