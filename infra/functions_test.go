@@ -1,6 +1,7 @@
 package infra_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -197,7 +198,9 @@ func eventRules() []rule { return []rule{apiTimeoutRule, streamRule, queueRule} 
 
 func apiTimeoutRule(s *stack, wrong report) {
 	for id, f := range s.functions {
+		around := strings.Contains(fmt.Sprint(s.resources[id].Properties["Environment"]), "${Api}")
 		for _, r := range f.Routes {
+			wrong.where(around, "%s: its environment names Api, which names the function: nobody could deploy the circle", id)
 			wrong.where(r.Timeout > 30*time.Second,
 				"%s: an HTTP API ends a call after 30 s, TimeoutInMillis says %s", id, r.Timeout)
 			wrong.where(r.Timeout < f.Timeout,

@@ -50,6 +50,10 @@ var mistakes = []struct {
 	{"a filter that is no JSON", templateFile,
 		`'{"dynamodb":{"NewImage":{"type":{"S":["head","key"]}}}}'`,
 		`'{"dynamodb":{"NewImage":'`, "unexpected end of JSON input"},
+	{"a function that names the API that calls it", templateFile, "        Variables:\n          SLACK_SECRET_ID: " +
+		"!Ref SlackSecret\n          CREDENTIALS_KEY_ID: !GetAtt CredentialsKey.Arn\n          RESULTS_BUCKET",
+		"        Variables:\n          CONSOLE: !Sub \"https://${Api}\"\n          RESULTS_BUCKET",
+		"could deploy the circle"},
 	{"an API that waits too long", templateFile, "TimeoutInMillis: 10000", "TimeoutInMillis: 31000",
 		"ends a call after 30 s"},
 	{"a reader of strangers' files that reaches more", templateFile, "        - PolicyName: read-file\n",

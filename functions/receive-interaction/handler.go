@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/gateway"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -78,7 +79,6 @@ type Handler struct {
 	Results  Results
 	Contests Contests
 	Edge     inbound.Edge
-	Console  string // its address
 	Now      func() time.Time
 }
 
@@ -87,6 +87,7 @@ type click struct {
 	decide.Click
 	team     string // workspace of the click
 	thread   string
+	console  string // its address
 	trigger  string // allows Ringi to open one dialog
 	dialog   *view  // where it was clicked: it shows the text; nil: in no dialog
 	reasoned bool   // the person gave a reason for a rejection
@@ -97,14 +98,14 @@ type click struct {
 // draws the card with the decision.
 func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
 	return h.Edge.Serve(ctx, r, func(ctx context.Context, body []byte) (inbound.Response, error) {
-		return h.receive(ctx, body)
+		return h.receive(ctx, gateway.Address(r.RequestContext.DomainName)+"/console", body)
 	}), nil
 }
 
 // receive answers 200 to every signed request: for any other answer Slack shows the person a warning that doesn't help
 // them. It counts payloads that can't be read.
-func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, error) {
-	out, err := h.act(ctx, body)
+func (h *Handler) receive(ctx context.Context, console string, body []byte) (inbound.Response, error) {
+	out, err := h.act(ctx, console, body)
 	var refusal inbound.Refusal
 	if errors.As(err, &refusal) && refusal.Status == http.StatusBadRequest {
 		slog.WarnContext(ctx, "could not be read", "err", err)
@@ -113,7 +114,7 @@ func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, e
 	return out, err
 }
 
-func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error) {
+func (h *Handler) act(ctx context.Context, console string, body []byte) (inbound.Response, error) {
 	if c, ok, err := readCommand(body); ok {
 		if err != nil {
 			return inbound.OK(), err
@@ -124,6 +125,7 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 	if err != nil || !ok {
 		return inbound.OK(), err
 	}
+	p.console = console
 	if err := h.Edge.FromOurs(p.AppID); err != nil {
 		return inbound.Response{}, err
 	}
@@ -169,7 +171,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 
 // click describes the payload's click on a part of a subject.
 func (p payload) click(subject, id string) click {
-	return click{team: p.Team.ID, thread: p.thread(), trigger: p.TriggerID, Click: decide.Click{
+	return click{team: p.Team.ID, thread: p.thread(), console: p.console, trigger: p.TriggerID, Click: decide.Click{
 		Ref: store.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
 	}}

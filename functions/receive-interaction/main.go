@@ -25,7 +25,6 @@ type environment struct {
 	boot.Slack
 	boot.Credentials
 	boot.Results
-	Console string `env:"CONSOLE_ADDRESS" doc:"the console's address, for links on cards"`
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
@@ -39,6 +38,6 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		Rows: all, Store: rows, Results: results,
 		Contests: store.ContestsOf(all, results),
 		Slack:    slack, People: &people.People{Slack: slack, Now: time.Now},
-		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Console: env.Console, Now: time.Now,
+		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil
 }

@@ -35,6 +35,8 @@ type payload struct {
 	Message    message   `json:"message"`
 	Actions    []action  `json:"actions"`
 	View       view      `json:"view"`
+
+	console string // its address: that at which Slack reached Ringi
 }
 
 type team struct {

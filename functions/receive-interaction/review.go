@@ -26,7 +26,7 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 			return slack.ModalViewRequest{}, err
 		}
 		view, ok := d.Review(card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Stage: c.Stage,
-			ReadOnly: v.Err != nil || v.Empty, Console: h.Console}, v.Settings.Locale)
+			ReadOnly: v.Err != nil || v.Empty, Console: c.console}, v.Settings.Locale)
 		if !ok {
 			return view, aggregate.ErrNotFound
 		}
@@ -85,7 +85,7 @@ type Contests interface {
 func (h *Handler) others(ctx context.Context, c click) {
 	v := h.check(ctx, c, decide.Gate(task.CardPrompt, decide.MayReject))
 	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
-		return h.otherDraft(ctx, v, card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil, Console: h.Console})
+		return h.otherDraft(ctx, v, card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil, Console: c.console})
 	})
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -46,8 +48,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w.StartClock()
 	w.h = &Handler{Rows: all, Store: s, Slack: w.slack.Client,
 		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
-		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
-		Console: "https://ringi.example/console"}
+		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now}
 	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, "今月の勤怠をまとめて")
 	w.receive(webapi.Sato, webapi.HR, "channel", w.root)
 	return w
@@ -117,7 +118,8 @@ func (w *world) post(payload map[string]any) inbound.Response {
 func signed(body string, now time.Time) inbound.Request {
 	stamp := strconv.FormatInt(now.Unix(), 10)
 	return inbound.Request{
-		Body: base64.StdEncoding.EncodeToString([]byte(body)), IsBase64Encoded: true,
+		RequestContext: events.APIGatewayV2HTTPRequestContext{DomainName: "ringi.example"},
+		Body:           base64.StdEncoding.EncodeToString([]byte(body)), IsBase64Encoded: true,
 		Headers: map[string]string{
 			"content-type": "application/x-www-form-urlencoded", "x-slack-request-timestamp": stamp,
 			"x-slack-signature": inbound.Sign(stamp, []byte(body), signingSecret),

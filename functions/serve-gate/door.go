@@ -202,11 +202,7 @@ func write(w http.ResponseWriter, status int, v any) {
 
 // page is where people see the call.
 func page(host, id string) string {
-	scheme := "https"
-	if gateway.IsLocal(host) {
-		scheme = "http"
-	}
-	return fmt.Sprintf("%s://%s/console/calls/%s", scheme, host, id)
+	return gateway.Address(host) + "/console/calls/" + id
 }
 
 // ask asks for a call that runs where the agent runs.

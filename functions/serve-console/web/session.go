@@ -248,11 +248,5 @@ func (c *Site) Belongs(ctx context.Context, user string, owner tenancy.Tenant) (
 	return u.Name, nil
 }
 
-// Address returns the console's address as the browser sees it. The Host header is safe to use: API Gateway answers
-// only under its own name and configured domains.
-func Address(r *http.Request) string {
-	if gateway.IsLocal(r.Host) {
-		return "http://" + r.Host
-	}
-	return "https://" + r.Host
-}
+// Address returns the console's address as the browser sees it.
+func Address(r *http.Request) string { return gateway.Address(r.Host) }

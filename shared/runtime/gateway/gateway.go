@@ -125,6 +125,15 @@ func (a *answer) response() Response {
 	return out
 }
 
+// Address returns the address at which a caller reached a host. That a caller says which is safe: API Gateway answers
+// only under its own name and configured domains.
+func Address(host string) string {
+	if IsLocal(host) {
+		return "http://" + host
+	}
+	return "https://" + host
+}
+
 // IsLocal reports whether a host is this machine, where there is no TLS.
 func IsLocal(host string) bool {
 	name, _, err := net.SplitHostPort(host)
