@@ -71,7 +71,15 @@ func (s *Store) SetDelegation(ctx context.Context, d tenancy.Delegation, by tena
 	if err != nil {
 		return d, err
 	}
-	d, c, err := d.Set(was, by, now)
+	of, err := s.DelegationsOf(ctx, d.TenantID, d.Principal)
+	if err != nil {
+		return d, err
+	}
+	theirs, err := s.DelegationsTo(ctx, d.TenantID, d.Hand)
+	if err != nil {
+		return d, err
+	}
+	d, c, err := d.Set(was, of, theirs, by, now)
 	return d, s.changeTelling(ctx, c, d, tell, err)
 }
 

@@ -14,6 +14,9 @@ const (
 	MaxDelegationDays = 92
 	// MaxDelegationAhead is how many days from now a delegation may begin at the latest.
 	MaxDelegationAhead = 366
+	// MaxDelegations is how many delegations that are not over a person has at most, for whom others stand in; and by
+	// how many one stands in. They are counted as they were read: two that are set at once may be one more.
+	MaxDelegations = 20
 	// delegationKept is for how many days a delegation's row is kept once it is over. The audit log has it for longer.
 	delegationKept = 400
 )
@@ -100,12 +103,13 @@ func (by Setter) may(users ...string) error {
 	return nil
 }
 
-// Set puts a delegation in the place of was, the row with its key as it was read, the zero value if there is none. The
-// same delegation once more changes nothing. That the hand is a full member the caller has asked Slack: the principal
-// may have left.
+// Set puts a delegation in the place of was, the row with its key as it was read, the zero value if there is none. of
+// are the principal's delegations and theirs those by which the hand stands in for others, as they were read. The same
+// delegation once more changes nothing. That the hand is a full member the caller has asked Slack: the principal may
+// have left.
 //
 // It returns a Problem, also if the setter is not a person.
-func (d Delegation) Set(was Delegation, by Setter, now time.Time) (Delegation, Change, error) {
+func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now time.Time) (Delegation, Change, error) {
 	now = moment(now)
 	if err := d.fits(by, now); err != nil {
 		return d, Change{}, err
@@ -115,6 +119,10 @@ func (d Delegation) Set(was Delegation, by Setter, now time.Time) (Delegation, C
 		return was, Change{}, nil
 	case was.Rev > 0 && !was.Over(now):
 		return d, Change{}, aggregate.Problem{Field: "from", Code: "set"}
+	case open(of, now) >= MaxDelegations:
+		return d, Change{}, aggregate.Problem{Field: "principal", Code: "most_stand_ins", Args: []any{MaxDelegations}}
+	case open(theirs, now) >= MaxDelegations:
+		return d, Change{}, aggregate.Problem{Field: "hand", Code: "most_hand", Args: []any{MaxDelegations}}
 	}
 	d.Rev, d.SetBy, d.SetAt, d.EndedAt, d.EndedBy = was.Rev+1, by.ID, now, nil, ""
 	d.DeleteAfter = dayBegins(d.Until+1).AddDate(0, 0, delegationKept).Unix()
@@ -165,6 +173,16 @@ func (d Delegation) changed(over int, what aggregate.Action, by Setter, now time
 		"until": d.Until.String(), "revision": d.Rev}
 	return Change{Tenant: d.TenantID, Redraw: true, Owes: d.Principal, Writes: []Write{{Row: d, Over: over}},
 		Audit: []aggregate.AuditEntry{entry(d.TenantID, what, "delegation", d.Key(), details, by.Actor, now)}}
+}
+
+// open counts the delegations that are not over.
+func open(all []Delegation, now time.Time) (n int) {
+	for _, d := range all {
+		if !d.Over(now) {
+			n++
+		}
+	}
+	return n
 }
 
 // dayBegins returns the first moment of a day in the tenant's zone.

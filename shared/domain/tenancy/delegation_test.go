@@ -28,10 +28,17 @@ func august(t *testing.T) (Delegation, time.Time) {
 }
 
 func TestADelegationIsRefused(t *testing.T) {
+	many := func(n int) (all []Delegation) {
+		for i := range n {
+			all = append(all, Delegation{Principal: fmt.Sprintf("U1%02d", i), Until: dayOf(t, "2027-01-01")})
+		}
+		return all
+	}
 	for name, tt := range map[string]struct {
-		change func(*Delegation)
-		by     Setter
-		want   string // empty: it is set
+		change     func(*Delegation)
+		by         Setter
+		of, theirs int    // of the principal, and by the hand for others
+		want       string // empty: it is set
 	}{
 		"by the principal":                     {by: setter("U1", false)},
 		"by an administrator":                  {by: setter("U9", true)},
@@ -57,13 +64,17 @@ func TestADelegationIsRefused(t *testing.T) {
 		"from a year ahead": {by: setter("U1", false), change: func(d *Delegation) { d.From += 365; d.Until = d.From }},
 		"from more than a year ahead": {by: setter("U1", false),
 			change: func(d *Delegation) { d.From += 366; d.Until = d.From }, want: "ahead"},
+		"beside 19":                        {by: setter("U1", false), of: 19, theirs: 19},
+		"beside 20":                        {by: setter("U1", false), of: 20, want: "most_stand_ins"},
+		"of somebody who stands in for 20": {by: setter("U1", false), theirs: 20, want: "most_hand"},
+		"by an administrator beside 20 of the person": {by: setter("U9", true), of: 20, want: "most_stand_ins"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, now := august(t)
 			if tt.change != nil {
 				tt.change(&d)
 			}
-			_, c, err := d.Set(Delegation{}, tt.by, now)
+			_, c, err := d.Set(Delegation{}, many(tt.of), many(tt.theirs), tt.by, now)
 			wrong, refused := errors.AsType[aggregate.Problem](err)
 			expect.That(t, refused == (tt.want != "") && wrong.Code == tt.want && (len(c.Writes) == 1) == (tt.want == ""),
 				"%v, want %q", err, tt.want)
@@ -75,7 +86,7 @@ func TestADelegationIsRefused(t *testing.T) {
 // set.
 func TestWhenADelegationCounts(t *testing.T) {
 	d, now := august(t)
-	d, _, err := d.Set(Delegation{}, setter("U1", false), now)
+	d, _, err := d.Set(Delegation{}, nil, nil, setter("U1", false), now)
 	expect.NoError(t, err)
 	counts := func(d Delegation, at string) bool { return d.Counts(expect.Value(time.Parse(time.RFC3339Nano, at))(t)) }
 	for at, want := range map[string]bool{
@@ -86,7 +97,7 @@ func TestWhenADelegationCounts(t *testing.T) {
 		expect.Is(t, counts(d, at), want, "%s", at)
 	}
 	late, _ := august(t)
-	late, _, err = late.Set(Delegation{}, setter("U1", false), d.StandIn().Begins.Add(10*time.Hour))
+	late, _, err = late.Set(Delegation{}, nil, nil, setter("U1", false), d.StandIn().Begins.Add(10*time.Hour))
 	expect.NoError(t, err)
 	expect.That(t, !counts(late, "2026-08-01T09:59:59.999+09:00") && counts(late, "2026-08-01T10:00:00+09:00"),
 		"it counts from when it was set: %s", late.SetAt)
@@ -98,21 +109,21 @@ func TestWhenADelegationCounts(t *testing.T) {
 
 func TestADelegationOnceMore(t *testing.T) {
 	d, now := august(t)
-	first, c, err := d.Set(Delegation{}, setter("U1", false), now)
+	first, c, err := d.Set(Delegation{}, nil, nil, setter("U1", false), now)
 	expect.NoError(t, err)
 	expect.Is(t, fmt.Sprint(c.Audit[0].Action, c.Audit[0].ResourceID), "delegation.setU2#U1#2026-08-01", "entry")
-	same, c, err := d.Set(first, setter("U9", true), now.Add(time.Hour))
+	same, c, err := d.Set(first, []Delegation{first}, nil, setter("U9", true), now.Add(time.Hour))
 	expect.That(t, err == nil && len(c.Writes) == 0 && same.SetBy == "U1", "the same again changes nothing: %+v, %v", c,
 		err)
 	d.Until--
-	_, _, err = d.Set(first, setter("U1", false), now)
+	_, _, err = d.Set(first, nil, nil, setter("U1", false), now)
 	wrong, _ := errors.AsType[aggregate.Problem](err)
 	expect.Is(t, wrong.Code, "set", "another end")
 	ended, _, err := first.End(setter("U1", false), now)
 	expect.NoError(t, err)
 	_, c, err = ended.End(setter("U1", false), now)
 	expect.That(t, err == nil && len(c.Writes) == 0, "ended twice: %v", err)
-	again, c, err := d.Set(ended, setter("U1", false), now)
+	again, c, err := d.Set(ended, []Delegation{ended}, nil, setter("U1", false), now)
 	expect.That(t, err == nil && again.Rev == 3 && again.EndedAt == nil && c.Writes[0].Over == 2, "set anew: %+v, %v", c,
 		err)
 	for by, want := range map[Setter]string{setter("U2", false): "", setter("U3", false): "others",
