@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
 )
 
 // listing makes these people the approvers.
@@ -126,17 +128,21 @@ func testOwnLanguage(t *testing.T, w *world) {
 	w.done()
 	expect.That(t, strings.Contains(strings.Join(w.direct(webapi.Sato), ""), "キャンセル"), "%v", w.direct(webapi.Sato))
 	w.shows("", "キャンセル")
-	before := len(w.direct(webapi.Sato))
-	c, ref := task.Tell(w.Ref.Tenant, task.Request{TeamID: slacktest.Team, User: webapi.Sato, ChannelType: "im",
-		Channel: webapi.DirectMessage(webapi.Sato), Source: task.SourceAgentContainer}, task.ReasonGreeting, "x", "", w.Now())
-	expect.NoError(t, w.Store.Create(t.Context(), c))
-	w.Ref = ref
-	w.done()
-	said := w.direct(webapi.Sato)[before:]
-	greeting := card.Sentence("en", task.ReasonGreeting, "", explain.NoRetry)
-	expect.That(t, len(said) == 1 && strings.Contains(said[0], greeting[:40]), "%v", said)
-	offered := w.slack.Prompts(webapi.DirectMessage(webapi.Sato))
-	expect.Is(t, offered[0].Title, card.Suggestions("en")[0].Title, "suggested")
+	for _, locale := range slices.Backward(language.All) { // they choose the other one within the minute
+		expect.NoError(t, w.slack.Speak(webapi.Sato, locale))
+		before := len(w.direct(webapi.Sato))
+		c, ref := task.Tell(w.Ref.Tenant, task.Request{TeamID: slacktest.Team, User: webapi.Sato, ChannelType: "im",
+			Channel: webapi.DirectMessage(webapi.Sato), Source: task.SourceAgentContainer}, task.ReasonGreeting, locale, "",
+			w.Now())
+		expect.NoError(t, w.Store.Create(t.Context(), c))
+		w.Ref = ref
+		w.done()
+		said := w.direct(webapi.Sato)[before:]
+		greeting := []rune(card.Sentence(locale, task.ReasonGreeting, "", explain.NoRetry))
+		expect.That(t, len(said) == 1 && strings.Contains(said[0], string(greeting[:min(len(greeting), 40)])), "%v", said)
+		offered := w.slack.Prompts(webapi.DirectMessage(webapi.Sato))
+		expect.Is(t, offered[0].Title, card.Suggestions(locale)[0].Title, "suggested")
+	}
 }
 
 // A Home tab is in the language that the person has chosen by now.

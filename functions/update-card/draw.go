@@ -321,9 +321,9 @@ func (d *drawing) person(c *aggregate.Card) string {
 	return c.User
 }
 
-// language returns the language that a person has chosen, for messages that only they see.
+// language returns the language that a person has chosen by now, for messages that only they see.
 func (d *drawing) language(ctx context.Context, user string) string {
-	return d.who.Language(ctx, d.Slack, d.a.Origin().Team, user, d.settings.Locale, d.Now())
+	return d.Handler.language(ctx, d.a.Origin().Team, user, d.settings.Locale)
 }
 
 // ours reports whether the deployment serves the workspace of the cards, as it does of what it accepted. Nothing is

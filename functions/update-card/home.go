@@ -44,11 +44,16 @@ func (h *Handler) home(ctx context.Context, asked effect.Message) error {
 	if err != nil {
 		return fmt.Errorf("what a Home tab shows: %w", err)
 	}
-	locale := new(people.Requesters).Language(ctx, h.Slack, asked.Team, user, settings.Locale, h.Now())
+	locale := h.language(ctx, asked.Team, user, settings.Locale)
 	view := card.HomeView(in.Summary(ctx, h.Slack, h.Console), settings, locale)
 	if err := h.Slack.PublishHome(ctx, user, view); err != nil {
 		return err
 	}
 	slog.InfoContext(ctx, "Home tab published", "user", user, "blocks", len(view.Blocks.BlockSet))
 	return nil
+}
+
+// language asks Slack which language a person has chosen by now: what they alone see is never in that of before.
+func (h *Handler) language(ctx context.Context, team, user, otherwise string) string {
+	return new(people.Requesters).Language(ctx, h.Slack, team, user, otherwise, h.Now())
 }
