@@ -74,7 +74,8 @@ func installed(t testing.TB) string {
 	return ""
 }
 
-// launch starts the Chromium at path. It runs until end is called.
+// launch starts the Chromium at path. It runs until end is called. One that crashes while it starts, as Chromium does
+// once in some thousand starts, is started again.
 func launch(path string, names []string) (b *Browser, end func(), err error) {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WSURLReadTimeout(2*time.Minute),
@@ -89,14 +90,16 @@ func launch(path string, names []string) (b *Browser, end func(), err error) {
 	if len(rules) > 0 {
 		opts = append(opts, chromedp.Flag("host-resolver-rules", strings.Join(rules, ",")))
 	}
-	ctx, kill := chromedp.NewExecAllocator(context.Background(), opts...)
-	ctx, leave := chromedp.NewContext(ctx)
-	end = func() { leave(); kill() }
-	if err := chromedp.Do(ctx); err != nil {
+	for range 2 {
+		ctx, kill := chromedp.NewExecAllocator(context.Background(), opts...)
+		ctx, leave := chromedp.NewContext(ctx)
+		end = func() { leave(); kill() }
+		if err = chromedp.Do(ctx); err == nil {
+			return &Browser{ctx}, end, nil
+		}
 		end()
-		return nil, nil, err
 	}
-	return &Browser{ctx}, end, nil
+	return nil, nil, err
 }
 
 // Open opens a page without any cookies or storage.
