@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -32,6 +33,8 @@ const (
 	// checkEvery is the number of rows after which progress is saved, since a window may have more rows than one
 	// invocation can read.
 	checkEvery = 500
+	// mostKeys bounds the keys that a process caches: some 50 bytes each, of the function's 256 MB.
+	mostKeys = 1_500_000
 )
 
 // through returns the time up to which rows are checked again.
@@ -42,8 +45,8 @@ func (h *Handler) through() time.Time {
 // late seals the rows of past days that no link seals: those from before the chain began, and those whose records the
 // stream gave up. Their links say that they are late. It works window by window and saves its progress after each.
 func (h *Handler) late(ctx context.Context, is seal.Chain, through time.Time) error {
-	r, err := h.begin(ctx, is)
-	if err != nil {
+	r := h.readings.of(is.Tenant)
+	if err := h.begin(ctx, r, is); err != nil {
 		return err
 	}
 	for from := is.Checked; from.Before(through); {
@@ -56,6 +59,7 @@ func (h *Handler) late(ctx context.Context, is seal.Chain, through time.Time) er
 		}
 		from = until
 	}
+	h.readings.forget(is.Tenant)
 	return nil
 }
 
@@ -109,16 +113,53 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 	return h.Store.ChainChecked(ctx, tenant, until)
 }
 
-// reading is how far a tenant's links were read while its past days are checked.
+// reading is how far a process has read a tenant's links while it checks past days. The next minute continues there.
 type reading struct {
-	keys keys      // of the links before next
-	next int       // number of the first link that was not read
+	keys keys
+	from time.Time // keys has the keys of all links, up to next, that seal rows from this time on
+	next int       // number of the first link that was not read; 0: none was read
 	at   time.Time // time of the last link that was read
 }
 
-// begin finds the first link that may seal a row from is.Checked on. Links are in the order
+// readings has each tenant's reading.
+type readings struct {
+	mu  sync.Mutex
+	all map[string]*reading
+}
+
+func (r *readings) trim() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, x := range r.all {
+		n += len(x.keys.of)
+	}
+	if r.all == nil || n > mostKeys {
+		r.all = map[string]*reading{}
+	}
+}
+
+func (r *readings) of(tenant string) *reading {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all[tenant] == nil {
+		r.all[tenant] = &reading{}
+	}
+	return r.all[tenant]
+}
+
+func (r *readings) forget(tenant string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, tenant)
+}
+
+// begin finds the first link that may seal a row from is.Checked on, unless it was read already. Links are in the order
 // of their times and, apart from the drift between two clocks, never older than their rows.
-func (h *Handler) begin(ctx context.Context, is seal.Chain) (*reading, error) {
+func (h *Handler) begin(ctx context.Context, r *reading, is seal.Chain) error {
+	if r.next > 0 && !is.Checked.Before(r.from) {
+		return nil
+	}
 	var failed error
 	after := is.Checked.Add(-2 * chain.Drift)
 	skipped := sort.Search(is.Seq, func(i int) bool {
@@ -131,7 +172,11 @@ func (h *Handler) begin(ctx context.Context, is seal.Chain) (*reading, error) {
 		}
 		return err != nil || !l.At.Before(after)
 	})
-	return &reading{keys: newKeys(), next: skipped + 1}, failed
+	if failed != nil {
+		return failed
+	}
+	r.keys, r.from, r.next, r.at = newKeys(), is.Checked, skipped+1, time.Time{}
+	return nil
 }
 
 // read continues to read links, up to the first that was made after until, or to the last if until is zero.
