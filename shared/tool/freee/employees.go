@@ -56,11 +56,12 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department,
 		if err != nil {
 			return Employees{}, err
 		}
-		if len(below(all, []string{department})) == 0 {
-			return Employees{}, unknown(department, all)
-		}
-		if members, err = c.members(ctx, company, all, []string{department}, then); err != nil {
+		known := false
+		if members, known, err = c.members(ctx, company, all, []string{department}, then); err != nil {
 			return Employees{}, err
+		}
+		if !known {
+			return Employees{}, unknown(department, all)
 		}
 	}
 	out := Employees{Employees: []Employee{}}
@@ -225,7 +226,7 @@ func (c *Client) confined(ctx context.Context, company int64, employees []Employ
 	if err != nil {
 		return err
 	}
-	ids, err := c.members(ctx, company, all, departments, p)
+	ids, _, err := c.members(ctx, company, all, departments, p)
 	if err != nil {
 		return err
 	}

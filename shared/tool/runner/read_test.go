@@ -120,16 +120,17 @@ func TestWhoWasThereThen(t *testing.T) {
 		vendors.Person{Name: "H", Entry: "2099-04-01", Departments: [][2]string{{"2099-04-01", "HR"}}},
 	)
 	for args, want := range map[string]string{
-		`{"department":null,"status":"active","as_of":"2026-10"}`:     "A B D F G",
-		`{"department":"営業部","status":"active","as_of":"2026-10"}`:    "A D",
-		`{"department":"HR","status":"active","as_of":"2026-10"}`:     "B G",
-		`{"department":"HR","status":"active","as_of":"2026-10-31"}`:  "B",
-		`{"department":"開発部","status":"active","as_of":"2026-10-19"}`: "",
-		`{"department":"HR","status":"active","as_of":"2026-11"}`:     "D",
-		`{"department":"営業部","status":"active","as_of":"2026-11"}`:    "A C",
-		`{"department":"営業部","status":"all","as_of":"2015-01-01"}`:    "E",
-		`{"department":null,"status":"all","as_of":"2026-10"}`:        "A B C D E F G H",
-		`{"department":null,"status":"active","as_of":null}`:          "A B D G",
+		`{"department":null,"status":"active","as_of":"2026-10"}`:      "A B D F G",
+		`{"department":"営業部","status":"active","as_of":"2026-10"}`:     "A D F G",
+		`{"department":"Sales 1","status":"active","as_of":"2026-10"}`: "G",
+		`{"department":"HR","status":"active","as_of":"2026-10"}`:      "B G",
+		`{"department":"HR","status":"active","as_of":"2026-10-31"}`:   "B",
+		`{"department":"開発部","status":"active","as_of":"2026-10-19"}`:  "",
+		`{"department":"HR","status":"active","as_of":"2026-11"}`:      "D",
+		`{"department":"営業部","status":"active","as_of":"2026-11"}`:     "A C",
+		`{"department":"営業部","status":"all","as_of":"2015-01-01"}`:     "E",
+		`{"department":null,"status":"all","as_of":"2026-10"}`:         "A B C D E F G H",
+		`{"department":null,"status":"active","as_of":null}`:           "A B D G",
 	} {
 		var out struct{ Employees []freee.Employee }
 		w.run(t, "list_employees", args, &out)
