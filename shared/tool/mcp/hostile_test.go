@@ -56,11 +56,8 @@ func TestAnOddToolHidesNoOther(t *testing.T) {
 			_, v := newRooms(t)
 			v.faults["tools/list"] = replying(`{"tools":[` + bookRoom + `}]}`)
 			hash := v.hash(t, "book_room")
-			odd, more := `"ttlMs":"0","_meta":[],`, `,"annotations":[],"icons":"","_meta":[]`
-			if tt.problem == "tool_headers" { // says the library, which reads no list with anything odd
-				odd, more = "", ""
-			}
-			v.faults["tools/list"] = replying(`{` + odd + `"tools":[` + tt.odd + `,` + bookRoom + more + `}]}`)
+			v.faults["tools/list"] = replying(`{"ttlMs":"0","_meta":[],"tools":[` + tt.odd + `,` + bookRoom +
+				`,"annotations":[],"icons":"","_meta":[]}]}`)
 			all := expect.Value(client(v.URL).List(t.Context(), v.Server))(t)
 			expect.Must(t, len(all) == 2, "%d tools", len(all))
 			expect.That(t, all[0].Name == tt.name && !all[0].ReadOnly && all[0].Problem() == tt.problem,

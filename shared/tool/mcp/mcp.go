@@ -223,7 +223,9 @@ func (s session) list(ctx context.Context, named string) ([]Tool, error) {
 			switch {
 			case x.Name == "":
 				x.Name = fmt.Sprintf("#%d", looked) // in the list
-			case x.Unreadable == "" && err == nil && !known[x.Name]: // the library leaves it out, as the protocol asks
+			// The library leaves out what has a bad header, as the protocol asks. Of a list that it doesn't read nobody knows.
+			case x.Unreadable == "" && (err == nil && !known[x.Name] ||
+				err != nil && strings.Contains(x.Input, "x-mcp-header")):
 				x.Unreadable = "tool_headers"
 			}
 			all, described = append(all, x), described+len(x.Description)+len(x.Input)+len(x.Output)
