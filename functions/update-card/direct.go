@@ -56,11 +56,12 @@ func (d *drawing) direct(ctx context.Context, c *aggregate.Card) error {
 		return nil
 	}
 	set, link := d.settings, card.Page(d.Console, d.ref) // who is asked need not be in the channel
-	if c.CardType == task.CardOutcome {                  // no card, but a message to one person
-		set.Locale = d.language(ctx, c.User)
-	}
+	said := ""                                           // the language of the request's words
 	if t, is := d.a.(*task.Aggregate); is {
-		set.Locale = t.Language(set.Locale)
+		said = t.Language("")
+	}
+	if set.Locale = cmp.Or(said, set.Locale); said == "" && c.CardType == task.CardOutcome { // no card: for one person
+		set.Locale = d.language(ctx, c.User)
 	}
 	if !asks {
 		link = d.origin(ctx, c)
