@@ -28,11 +28,14 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 		"only %v listen: not the sandbox, AWS, its stand-in, the vendors and a function's environment", ports)
 	for _, port := range ports {
 		for name, dress := range map[string]func(*http.Request){
-			"a foreign host":   func(r *http.Request) { r.Host = fmt.Sprintf("%s:%d", foreign, port) },
-			"a foreign origin": func(r *http.Request) { r.Header.Set("Origin", "http://"+foreign) },
-			"another port":     func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") },
-			"another site":     func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
-			"a program":        nil,
+			"a foreign host":         func(r *http.Request) { r.Host = fmt.Sprintf("%s:%d", foreign, port) },
+			"a foreign origin":       func(r *http.Request) { r.Header.Set("Origin", "http://"+foreign) },
+			"another port":           func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") },
+			"another site":           func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+			"another site's picture": gets("Sec-Fetch-Site", "cross-site"),
+			"another site's socket":  gets("Origin", "http://"+foreign, "Connection", "Upgrade", "Upgrade", "websocket"),
+			"another site's stream":  gets("Origin", "http://"+foreign, "Accept", "text/event-stream"),
+			"a program":              nil,
 			"a program that asks a name that was opened": func(r *http.Request) {
 				r.Host = fmt.Sprintf("stack.internal:%d", port)
 			},
@@ -51,6 +54,16 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 				t.Errorf("port %d answers %s with %d", port, name, resp.StatusCode)
 			}
 			expect.Is(t, resp.Header.Get("Access-Control-Allow-Origin"), "", "port %d lets … read", port)
+		}
+	}
+}
+
+// gets makes a request a GET with these headers.
+func gets(headers ...string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Method, r.Body, r.ContentLength = http.MethodGet, nil, 0
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
 		}
 	}
 }
