@@ -47,7 +47,6 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 		// The panels show the workspace's data even before the first request.
 		arrivals.prepareTeam(ctx, s.Sandbox.TeamID())
 	}
-	close(s.prepared)
 	if s.Sandbox != nil {
 		s.onClose(s.Sandbox.Close) // ends the browsers' streams, which would block the server's shutdown
 	}

@@ -60,7 +60,6 @@ type Stack struct {
 	closing    sync.Once
 	stops      []func() // cleanups of Close, run last to first
 	failed     chan error
-	prepared   chan struct{} // closed when the sandbox's workspace is prepared
 }
 
 // Start starts a stack and returns when everything answers. ctx bounds the start; the stack runs until Close.
@@ -74,7 +73,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	}
 	s := &Stack{options: o, log: o.Logger, SigningSecret: o.SigningSecret, ClientSecret: rand.Text(),
 		BotToken: o.BotToken, schedules: map[string][]*lambda.Schedule{},
-		failed: make(chan error, 1), prepared: make(chan struct{})}
+		failed: make(chan error, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
 		s.Close()
@@ -250,9 +249,6 @@ func (s *Stack) Close() {
 
 // Failed delivers an error if a part of the stack ends by itself.
 func (s *Stack) Failed() <-chan error { return s.failed }
-
-// Prepared is closed when PrepareTeam is done with the sandbox's workspace. Pages may be open earlier.
-func (s *Stack) Prepared() <-chan struct{} { return s.prepared }
 
 // QueueURL returns the URL of a queue by its logical id, or "".
 func (s *Stack) QueueURL(id string) string {
