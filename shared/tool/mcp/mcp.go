@@ -68,7 +68,7 @@ func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	}
 	r := new(record)
 	_, err = s.CallTool(r.in(ctx), &sdk.CallToolParams{Name: call.Tool, Arguments: call.Arguments})
-	if m, answered := r.response(); answered && m.Result != nil { // the library takes no odd part of a result
+	if m, answered := r.response(); answered && done(m.Result) { // the library takes no odd part of a result
 		return result(call.Server.provider(), m.Result, tool.Output != "")
 	}
 	e := r.judge(ctx, call.Server, cmp.Or(err, errNoAnswer))
@@ -77,6 +77,15 @@ func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	}
 	return nil, e
 }
+
+// done reports whether a response says that the call ended, and how.
+func done(of map[string]json.RawMessage) bool {
+	told := slices.Contains([]string{"", `null`, `true`, `"true"`, `false`, `"false"`}, string(of["isError"]))
+	return of != nil && told && (of["inputRequests"] == nil || string(of["resultType"]) == asksForInput)
+}
+
+// asksForInput is the type of a result that is none yet.
+const asksForInput = `"input_required"`
 
 // errNoAnswer means an answer that the library reads and that is none of the operation's.
 var errNoAnswer = errors.New("the answer is not the operation's")
@@ -117,7 +126,7 @@ func result(p explain.Provider, of map[string]json.RawMessage, declares bool) (a
 		said = strings.TrimPrefix(said+"\n"+string(legible.JSON(structured)), "\n")
 	}
 	switch {
-	case string(of["resultType"]) == `"input_required"`:
+	case string(of["resultType"]) == asksForInput:
 		return nil, explain.Fail(explain.ProblemRejected, errors.New("the tool asks for more input"), p,
 			"input_required "+wire.Short(said))
 	case failed:

@@ -1,8 +1,11 @@
 package mcp_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +177,23 @@ func TestAToolWithoutAnOutputSchemaGivesText(t *testing.T) {
 	expect.Same(t, map[string]string{"text": "使った後はホワイトボードを消してください。"}, got)
 }
 
+// What was done isn't told as failed for an error that names no call.
+func TestAnAnswerCountsBeforeAnErrorOfNoCall(t *testing.T) {
+	s, v := newRooms(t)
+	hash := v.hash(t, "book_room")
+	v.faults["tools/call"] = func(w http.ResponseWriter, r *http.Request) {
+		body := expect.Value(io.ReadAll(r.Body))(t)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		v.next.ServeHTTP(httptest.NewRecorder(), r)
+		var in struct{ ID json.RawMessage }
+		expect.NoError(t, json.Unmarshal(body, &in))
+		answer("text/event-stream", `data: {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"x"}}`+"\n\n"+
+			`data: {"jsonrpc":"2.0","id":`+string(in.ID)+`,"result":{"content":[]}}`+"\n\n")(w, r)
+	}
+	_, err := v.book(t, hash)
+	expect.That(t, err == nil && len(s.Bookings()) == 1, "%d bookings, %v", len(s.Bookings()), err)
+}
+
 func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 	rpc := func(code string) http.HandlerFunc {
 		return answer("application/json", `{"jsonrpc":"2.0","id":3,"error":{"code":`+code+`,"message":"no  such\nthing"}}`)
@@ -194,7 +214,13 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 		"unknown tool":    {at(rpc("-32602")), explain.CallFailed, explain.ProblemRejected, false},
 		"a person first":  {at(rpc("-32042")), explain.CallFailed, explain.ProblemRejected, false},
 		"another version": {at(rpc("-32022")), explain.CallFailed, explain.ProblemRejected, false},
-		"internal error":  {at(rpc("-32603")), explain.CallUnknown, explain.ProblemRejected, false},
+		"an error beside a result": {at(replying(`{"content":[]},"error":{"code":-32602,"message":"no room"}`)),
+			explain.CallFailed, explain.ProblemRejected, false},
+		"neither failed nor not": {at(replying(`{"isError":1,"content":[]}`)), explain.CallUnknown, explain.ProblemBadAnswer,
+			false},
+		"asked for input": {at(replying(`{"inputRequests":{"a":{}},"requestState":"s"}`)), explain.CallUnknown,
+			explain.ProblemBadAnswer, false},
+		"internal error": {at(rpc("-32603")), explain.CallUnknown, explain.ProblemRejected, false},
 		"done, then cut": {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, explain.CallUnknown,
 			explain.ProblemLost, true},
 		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, hang) }, explain.CallUnknown,

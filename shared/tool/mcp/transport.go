@@ -140,9 +140,9 @@ type message struct {
 	} `json:"error"`
 }
 
-// response finds the operation's response in the body, which is JSON or a stream of events. An error may lack the id,
-// and that of a refused request may have any.
-func (r *record) response() (m message, found bool) {
+// response finds the operation's response in the body, which is JSON or a stream of events. Without one with its id, it
+// is an error that lacks the id, or any of a refused request. An error beside a result counts alone.
+func (r *record) response() (out message, found bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, text := range events(r.kind, r.body.Bytes()) {
@@ -150,14 +150,17 @@ func (r *record) response() (m message, found bool) {
 		if json.Unmarshal(text, &m) != nil || m.Method != "" || m.Result == nil && m.Error == nil {
 			continue
 		}
-		if r.status >= 300 {
+		if m.Error != nil || r.status >= 300 {
 			m.Result = nil
 		}
-		if sameID(m.ID, r.id) || m.Error != nil && (m.ID == nil || string(m.ID) == "null" || r.status >= 300) {
+		if sameID(m.ID, r.id) {
 			return m, true
 		}
+		if !found && m.Error != nil && (m.ID == nil || string(m.ID) == "null" || r.status >= 300) {
+			out, found = m, true
+		}
 	}
-	return m, false
+	return out, found
 }
 
 // sameID compares ids as the library does, which makes them numbers.
