@@ -16,15 +16,14 @@ import (
 type checking struct {
 	*Schema
 	steps  int
-	spent  time.Duration // by patterns
-	unsure string        // why the check has no result, neither way
+	spent  time.Duration            // by patterns
+	unsure string                   // why the check has no result, neither way
+	lists  map[*any]map[string]bool // the texts of an enum's values, by the first
 }
 
 // value holds a schema against the value at a place.
 func (c *checking) value(schema, v any, at []string) (found problems) {
-	if c.steps++; c.steps > maxSteps {
-		c.unsure = fmt.Sprintf("it takes over %d steps", maxSteps)
-	}
+	c.pay(1)
 	s, isObject := schema.(map[string]any)
 	switch {
 	case c.unsure != "":
@@ -37,10 +36,10 @@ func (c *checking) value(schema, v any, at []string) (found problems) {
 		return found // the other keywords are not about this type
 	}
 	if one, has := s["const"]; has && !equal(one, v) {
-		found.add(at, "const: %v does not equal %v", v, one)
+		found.add(at, "const: %v does not equal %v", shown(v), shown(one))
 	}
-	if all, has := s["enum"]; has && !slices.ContainsFunc(List(all), func(x any) bool { return equal(x, v) }) {
-		found.add(at, "enum: %v does not equal any of: %v", v, all)
+	if all, has := s["enum"]; has && !c.among(List(all), v) {
+		found.add(at, "enum: %v does not equal any of: %v", shown(v), shown(all))
 	}
 	c.forms(s, v, at, &found)
 	switch v := v.(type) {
@@ -53,7 +52,7 @@ func (c *checking) value(schema, v any, at []string) (found problems) {
 	case string:
 		found.size(s, at, utf8.RuneCountInString(v), "minLength", "maxLength")
 		if form, has := s["pattern"].(string); has && !c.matches(form, v) {
-			found.add(at, "pattern: %q does not match %q", v, form)
+			found.add(at, "pattern: %q does not match %q", shown(v), form)
 		}
 	case []any:
 		c.elements(s, v, at, &found)
@@ -61,6 +60,32 @@ func (c *checking) value(schema, v any, at []string) (found problems) {
 		c.members(s, v, at, &found)
 	}
 	return found
+}
+
+// pay counts what a check does, so that it ends.
+func (c *checking) pay(steps int) {
+	if c.steps += steps; c.steps > maxSteps {
+		c.unsure = fmt.Sprintf("it takes over %d steps", maxSteps)
+	}
+}
+
+// among reports whether a value is in a list of the schema.
+func (c *checking) among(all []any, v any) bool {
+	if len(all) == 0 {
+		return false
+	}
+	texts := c.lists[&all[0]]
+	if texts == nil {
+		texts = map[string]bool{}
+		for _, x := range all {
+			texts[written(x)] = true
+		}
+		c.lists[&all[0]] = texts
+		c.pay(len(all))
+	}
+	text := written(v)
+	c.pay(1 + len(text)/8)
+	return texts[text]
 }
 
 // forms checks the schemas for the same value.
@@ -116,7 +141,16 @@ func (c *checking) elements(s map[string]any, v []any, at []string, found *probl
 	found.size(s, at, len(v), "minItems", "maxItems")
 	first, fit, known := List(s["prefixItems"]), 0, map[string]bool{}
 	has, contains := s["contains"]
-	for i, x := range v {
+	_, items := s["items"]
+	_, others := s["unevaluatedItems"]
+	each := v
+	if !items && !others && !contains {
+		each = v[:min(len(v), len(first))]
+	}
+	for i, x := range each {
+		if c.unsure != "" {
+			return
+		}
 		name, there := strconv.Itoa(i), append(at, strconv.Itoa(i))
 		form, is := s["items"]
 		if i < len(first) {
@@ -145,7 +179,11 @@ func (c *checking) elements(s map[string]any, v []any, at []string, found *probl
 	if s["uniqueItems"] == true {
 		seen := map[string]bool{}
 		for i, x := range v {
-			if text := written(x); seen[text] {
+			text := written(x)
+			if c.pay(1 + len(text)/8); c.unsure != "" {
+				return
+			}
+			if seen[text] {
 				found.add(append(at, strconv.Itoa(i)), "uniqueItems: an earlier element is the same")
 			} else {
 				seen[text] = true
@@ -156,7 +194,7 @@ func (c *checking) elements(s map[string]any, v []any, at []string, found *probl
 
 func (c *checking) members(s map[string]any, v map[string]any, at []string, found *problems) {
 	found.size(s, at, len(v), "minProperties", "maxProperties")
-	found.required(s["required"], v, at, "required")
+	c.required(s["required"], v, at, "required", found)
 	members, _ := s["properties"].(map[string]any)
 	patterns, _ := s["patternProperties"].(map[string]any)
 	depend, _ := s["dependentSchemas"].(map[string]any)
@@ -164,6 +202,9 @@ func (c *checking) members(s map[string]any, v map[string]any, at []string, foun
 	var unknown []string
 	known := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if c.pay(1); c.unsure != "" {
+			return
+		}
 		there := append(at, name)
 		if names, has := s["propertyNames"]; has && !c.value(names, name, there).none() {
 			found.add(at, "propertyNames: %q is no name that it may have", name)
@@ -171,7 +212,7 @@ func (c *checking) members(s map[string]any, v map[string]any, at []string, foun
 		if x, has := depend[name]; has {
 			found.join(c.value(x, v, at))
 		}
-		found.required(also[name], v, at, "dependentRequired")
+		c.required(also[name], v, at, "dependentRequired", found)
 		if x, has := members[name]; has {
 			known[name] = true
 			found.take(c.value(x, v[name], there).list)
@@ -208,7 +249,7 @@ func (c *checking) members(s map[string]any, v map[string]any, at []string, foun
 
 // matches returns false and sets unsure if matching takes too long or too much memory.
 func (c *checking) matches(form, text string) bool {
-	if c.unsure != "" {
+	if c.pay(1); c.unsure != "" {
 		return false
 	}
 	began := time.Now()
@@ -238,15 +279,16 @@ func (f *problems) limit(s map[string]any, at []string, n json.Number, sign int,
 	}
 }
 
-func (f *problems) required(names any, v map[string]any, at []string, keyword string) {
+func (c *checking) required(names any, v map[string]any, at []string, keyword string, found *problems) {
 	var missing []string
 	for _, name := range List(names) {
+		c.pay(1)
 		if _, has := v[name.(string)]; !has {
 			missing = append(missing, name.(string))
 		}
 	}
 	if missing != nil {
-		f.add(at, "%s: missing properties: %q", keyword, missing)
+		found.add(at, "%s: missing properties: %q", keyword, missing)
 	}
 }
 
@@ -294,6 +336,42 @@ func exact(n json.Number) *big.Rat {
 	}
 	r, _ := new(big.Rat).SetString(n.String())
 	return r
+}
+
+// shown is a value as a message says it: of a large one a part, since a message is cut anyway.
+func shown(v any) any { return beginning(v, new(int)) }
+
+// mostShown is how many values of a list or an object a message has at most; of a text it has ten times as many bytes.
+const mostShown = 200
+
+// beginning returns a value with its first values alone, and of texts the beginnings and the ends.
+func beginning(v any, n *int) any {
+	*n++
+	switch v := v.(type) {
+	case string:
+		if most := 5 * mostShown; len(v) > 2*most {
+			return v[:most] + v[len(v)-most:]
+		}
+	case []any:
+		var out []any
+		for _, x := range v {
+			if *n > mostShown {
+				break
+			}
+			out = append(out, beginning(x, n))
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for name, x := range v {
+			if *n > mostShown {
+				break
+			}
+			out[name] = beginning(x, n)
+		}
+		return out
+	}
+	return v
 }
 
 // equal compares a value of a schema with another.

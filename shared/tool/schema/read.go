@@ -239,13 +239,21 @@ func (r *reader) data(keyword string, v any) error {
 	n := exact(number)
 	switch keyword {
 	case "type":
-		for _, one := range append(List(v), v) {
-			if _, list := one.([]any); !list && !slices.Contains(types, fmt.Sprint(one)) {
+		all, several := v.([]any)
+		if !several {
+			all = []any{v}
+		}
+		for _, one := range all {
+			if text, _ := one.(string); !slices.Contains(types, text) {
 				return fmt.Errorf("there is no type %v", one)
 			}
 		}
-		if list, is := v.([]any); is && len(list) == 0 {
+		if len(all) == 0 {
 			return errors.New("it names no type")
+		}
+	case "uniqueItems":
+		if _, is := v.(bool); !is {
+			return errors.New("it must be true or false")
 		}
 	case "pattern":
 		text, is := v.(string)

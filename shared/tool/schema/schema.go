@@ -112,7 +112,7 @@ func (s *Schema) Check(value any) []Problem {
 	if found.measure(value, nil); !found.none() {
 		return found.list
 	}
-	c := &checking{Schema: s}
+	c := &checking{Schema: s, lists: map[*any]map[string]bool{}}
 	found = c.value(s.root, value, nil)
 	if c.unsure != "" {
 		return []Problem{{Message: clip("can't be checked: " + c.unsure)}}
@@ -130,6 +130,9 @@ type problems struct {
 func (f problems) none() bool { return len(f.list) == 0 }
 
 func (f *problems) add(at []string, format string, args ...any) {
+	if len(f.list) == maxProblems {
+		return
+	}
 	f.take([]Problem{{append([]string(nil), at...), clip(fmt.Sprintf(format, args...))}})
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,34 @@ func TestAWideCheckIsBounded(t *testing.T) {
 	expect.Is(t, len(check(t, s, `[[]]`)), 0)
 }
 
+// A check ends in time, whatever its messages, lists and equal elements are.
+func TestACheckOfMuchEndsInTime(t *testing.T) {
+	numbers := func(n, from int) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = strconv.Itoa(from + i)
+		}
+		return strings.Join(all, ",")
+	}
+	for about, c := range map[string]struct {
+		schema, value string
+		fits          bool
+	}{
+		"in a long enum": {`{"items":{"enum":[` + numbers(3000, 1000) + `]}}`,
+			strings.Repeat("3999,", 200_000) + "1000", true},
+		"not in a long enum": {`{"items":{"enum":[` + numbers(3000, 1000) + `]}}`,
+			strings.Repeat("9,", 100_000) + "9", false},
+		"one of many constants": {`{"anyOf":[{"const":` + strings.ReplaceAll(numbers(900, 0), ",", `},{"const":`) + `}]}`,
+			strings.Repeat("9,", 500_000) + "9", false},
+		"unlike each other, often": {`{"allOf":[` + strings.Repeat(`{"uniqueItems":true},`, 700) + `true]}`,
+			numbers(8000, 0), false},
+	} {
+		expect.Within(t, 10*time.Second, func() {
+			expect.That(t, (len(check(t, compiled(t, c.schema), `[`+c.value+`]`)) == 0) == c.fits, "%s", about)
+		})
+	}
+}
+
 func TestASchemaOpensNothing(t *testing.T) {
 	for _, ref := range []string{"file:///etc/passwd", "http://127.0.0.1/x", "other.json", "other.json#/x", "//x#", ""} {
 		for _, text := range []string{`{"$ref":%q}`, `{"properties":{"a":{"items":{"$ref":%q}}}}`,
@@ -119,12 +148,14 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 		"a class of nobody":      {`{"pattern":"^\\p{Emojis}$"}`, "is not known"},
 		"a type that is none": {`{"properties":{"type":{"type":"nope"}}}`,
 			"properties: type: type: there is no type nope"},
-		"a schema that is none": {`{"properties":{"a":null}}`, "must be an object or a boolean"},
-		"a bound that is none":  {`{"maxLength":"x"}`, "must be a whole number"},
-		"no step at all":        {`{"multipleOf":0}`, "multipleOf must be above 0"},
-		"a number beyond any":   {`{"enum":[{"id":1e999999999}]}`, "a number that is too large"},
-		"nothing there":         {`{"$ref":"#/$defs/a"}`, "there is no such schema"},
-		"two values":            {`{} {}`, "not one JSON value"},
+		"a list of types in one": {`{"type":[["string"]]}`, "there is no type [string]"},
+		"a flag that is a text":  {`{"uniqueItems":"true"}`, "must be true or false"},
+		"a schema that is none":  {`{"properties":{"a":null}}`, "must be an object or a boolean"},
+		"a bound that is none":   {`{"maxLength":"x"}`, "must be a whole number"},
+		"no step at all":         {`{"multipleOf":0}`, "multipleOf must be above 0"},
+		"a number beyond any":    {`{"enum":[{"id":1e999999999}]}`, "a number that is too large"},
+		"nothing there":          {`{"$ref":"#/$defs/a"}`, "there is no such schema"},
+		"two values":             {`{} {}`, "not one JSON value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Within(t, 5*time.Second, func() {
