@@ -69,13 +69,15 @@ func anyOf[V any](m map[string]V) map[string]any {
 	return out
 }
 
-// TestEveryStateLooksAsItDid holds each card and dialog against Slack's limits and against the text in its language's
-// golden file. As JSON they are written into the folder that RINGI_CARDS names.
+// TestEveryStateLooksAsItDid holds each card and dialog in each language against Slack's limits and the Japanese ones
+// against the golden file; of the English ones, which differ in words alone, those that are wired. As JSON they are
+// written into the folder that RINGI_CARDS names.
 func TestEveryStateLooksAsItDid(t *testing.T) {
 	for _, locale := range language.All {
 		path := filepath.Join("testdata", "golden", locale+".txt")
 		all := looks(t, locale)
 		texts := map[string]string{}
+		golden := func(name string) bool { return locale == language.All[0] || slices.Contains(wired, name) }
 		for name, v := range all {
 			texts[name] = textOf(name, decoded(t, v))
 			if folder := os.Getenv("RINGI_CARDS"); folder != "" {
@@ -86,7 +88,9 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 		if *update {
 			var b strings.Builder
 			for _, name := range slices.Sorted(maps.Keys(texts)) {
-				b.WriteString(texts[name])
+				if golden(name) {
+					b.WriteString(texts[name])
+				}
 			}
 			expect.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
 		}
@@ -95,13 +99,16 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 			name, _, _ := strings.Cut(s, " ")
 			name, _, _ = strings.Cut(name, "\n")
 			want[name] = "== " + strings.TrimSuffix(s, "\n") + "\n"
-			expect.That(t, all[name] != nil, "%s has %s, which no state is called: -update leaves it out", path, name)
+			expect.That(t, all[name] != nil && golden(name), "%s has %s, which isn't held: -update leaves it out", path, name)
 		}
 		for name, v := range all {
 			t.Run(locale+"/"+name, func(t *testing.T) {
 				expect.NoError(t, check(t, v))
 				for _, call := range []string{"<!channel", "<!here", "<!everyone"} {
 					expect.That(t, !strings.Contains(texts[name], call), "it has %s", call)
+				}
+				if !golden(name) {
+					return
 				}
 				diff := cmp.Diff(strings.Split(want[name], "\n"), strings.Split(texts[name], "\n"))
 				expect.That(t, diff == "", "run the test with -update if it should (-%s +rendered)\n%s", path, diff)
@@ -121,6 +128,30 @@ func check(t *testing.T, v any) error {
 		t.Error(p)
 	}
 	return nil
+}
+
+// stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written, or
+// which a model answered to a request in Japanese.
+var stored = []string{"execution_failed_constraint", "talk_said_of_task", "talk_said_of_typed", "task_answered_help",
+	"task_answered_unsupported", "task_answered_and_changed"}
+
+// A card is in one language: its headings, effects, summary and whatever else Ringi says. What people, models and
+// vendors wrote in these states is in their files.
+func TestACardIsInOneLanguage(t *testing.T) {
+	ours := expect.SentencesBelow(t, "../..")
+	var data []string
+	for _, path := range []string{"scenario_test.go", "states_test.go", "furtherstates_test.go", "does_test.go"} {
+		data = append(data, string(expect.Value(os.ReadFile(path))(t)))
+	}
+	for _, locale := range language.All {
+		for name, v := range looks(t, locale) {
+			found := ours.Foreign(locale, textOf(name, decoded(t, v)), data...)
+			expect.Is(t, locale != "ja" && slices.Contains(stored, name), (len(found) > 0), "%s says %q", name, found)
+		}
+	}
+	for locale, said := range map[string]string{"en": "承認・却下できる人: x", "ja": "Until: You can't approve your own request."} {
+		expect.Is(t, len(ours.Foreign(locale, said)), 1, "of another language in %q", said)
+	}
 }
 
 // wired are cards and dialogs that have, together, each kind of block and element in use.

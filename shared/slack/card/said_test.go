@@ -1,8 +1,6 @@
 package card
 
 import (
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +10,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -145,31 +142,4 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 	expect.Has(t, got, "失敗しました (&lt;!channel&gt; ＊x＊)。")
 	got = Sentence("ja", task.ReasonToolFailed, strings.Repeat("x", 10000), explain.NoRetry)
 	expect.That(t, len(got) <= 1000, "a long detail is not cut: %d bytes", len(got))
-}
-
-// stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written, or
-// which a model answered to a request in Japanese.
-var stored = []string{"execution_failed_constraint", "talk_said_of_task", "talk_said_of_typed", "task_answered_help",
-	"task_answered_unsupported", "task_answered_and_changed"}
-
-// A card is in one language: its headings, effects, summary and whatever else Ringi says. What people, models and
-// vendors wrote in these states is in their files.
-func TestACardIsInOneLanguage(t *testing.T) {
-	ours := expect.SentencesBelow(t, "../..")
-	var data []string
-	for _, path := range []string{"scenario_test.go", "states_test.go", "furtherstates_test.go", "does_test.go"} {
-		data = append(data, string(expect.Value(os.ReadFile(path))(t)))
-	}
-	for _, locale := range language.All {
-		cards := strings.Split("\n"+string(expect.Value(os.ReadFile("testdata/golden/"+locale+".txt"))(t)), "\n== ")[1:]
-		expect.Must(t, len(cards) >= 200, "%d cards", len(cards))
-		for _, text := range cards {
-			found := ours.Foreign(locale, text, data...)
-			name := strings.Fields(text)[0]
-			expect.Is(t, locale != "ja" && slices.Contains(stored, name), (len(found) > 0), "%s says %q", name, found)
-		}
-	}
-	for locale, said := range map[string]string{"en": "承認・却下できる人: x", "ja": "Until: You can't approve your own request."} {
-		expect.Is(t, len(ours.Foreign(locale, said)), 1, "of another language in %q", said)
-	}
 }
