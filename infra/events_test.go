@@ -154,10 +154,7 @@ func TestTheRelayHearsOfHeadsAndKeys(t *testing.T) {
 // The state machine sends the same members as the samples.
 func TestSamplePayloadsAreTheStateMachines(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	for name, st := range s.states() {
-		if st.Type != "Task" {
-			continue
-		}
+	for name, st := range s.tasks() {
 		t.Run(name, func(t *testing.T) {
 			file := s.functions[st.function()].Folder + ".json"
 			if served[name] != "" {

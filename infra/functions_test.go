@@ -2,8 +2,12 @@ package infra_test
 
 import (
 	"fmt"
-	"os"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,112 +17,86 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/template"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
 
+// keptRule: what cannot be made again outlives a mistaken update, a deleted stack and a careless hand, and nobody else
+// reads it.
+func keptRule(s *stack, wrong report) {
+	for id, r := range s.resources {
+		keep := "RetainExceptOnCreate" // deletes what a failed first deployment made
+		must := [][]string{}
+		switch r.Type {
+		case "AWS::DynamoDB::Table":
+			keep = "Retain" // its deletion protection would make that deletion fail
+			must = [][]string{{"DeletionProtectionEnabled"}, {"PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"},
+				{"SSESpecification", "SSEEnabled"}}
+			wrong.where(s.table.Expiry != "delete_after", "%s: the TTL attribute is %q", id, s.table.Expiry)
+		case "AWS::S3::Bucket":
+			for _, name := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
+				must = append(must, []string{"PublicAccessBlockConfiguration", name})
+			}
+			wrong.where(!s.refusesPlainHTTP(id), "%s: no bucket policy refuses plain http", id)
+			wrong.where(id == "HeadsBucket" &&
+				at(r.Properties, "ObjectLockConfiguration", "Rule", "DefaultRetention", "Mode") == nil, "%s locks nothing", id)
+		case "AWS::KMS::Key", "AWS::SecretsManager::Secret":
+		default:
+			continue
+		}
+		wrong.where(r.DeletionPolicy != keep || r.UpdateReplacePolicy != "Retain",
+			"%s holds what cannot be made again: DeletionPolicy must be %s, UpdateReplacePolicy Retain", id, keep)
+		for _, path := range must {
+			wrong.where(at(r.Properties, path...) != "true", "%s: %s must be true", id, strings.Join(path, "."))
+		}
+	}
+	wrong.where(strings.Contains(s.text, "{{resolve:"),
+		"a dynamic reference ({{resolve:…}}) would put a secret into a resource's readable configuration")
+}
+
+func (s *stack) refusesPlainHTTP(bucket string) bool {
+	for _, id := range s.of("AWS::S3::BucketPolicy") {
+		p := s.resources[id].Properties
+		for _, st := range list(at(p, "PolicyDocument", "Statement")) {
+			if target(p["Bucket"]) == bucket && at(st, "Effect") == "Deny" && at(st, "Principal") == "*" &&
+				at(st, "Condition", "Bool", "aws:SecureTransport") == "false" && len(list(at(st, "Resource"))) == 2 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// forgottenRule: what is needed for a time only expires, with its older versions. A model's answer outlives its row,
+// which expires after seven days.
+func forgottenRule(s *stack, wrong report) {
+	for prefix, days := range map[string]string{"workspaces/downloads/": "1", "workspaces/actions/": "1", "turns/": "8"} {
+		wrong.where(!slices.ContainsFunc(list(at(s.resources["ResultsBucket"].Properties, "LifecycleConfiguration", "Rules")),
+			func(r any) bool {
+				return at(r, "Prefix") == prefix && at(r, "Status") == "Enabled" && at(r, "ExpirationInDays") == days &&
+					at(r, "NoncurrentVersionExpiration", "NoncurrentDays") == "1"
+			}), "ResultsBucket keeps %s for more or less than %s days", prefix, days)
+	}
+}
+
 // slackEdge are the functions that Slack waits for.
 var slackEdge = []string{"ReceiveEventFunction", "ReceiveInteractionFunction"}
 
-// edge are the functions behind the API.
-var edge = append([]string{"ServeConsoleFunction"}, slackEdge...)
-
-// functionRules check each function by itself.
-func functionRules() []rule {
-	return []rule{aliasRule, folderRule, propertyRule, canaryRule, environmentRule}
-}
-
-func folderRule(s *stack, wrong report) {
-	folders := map[string]bool{}
-	for id, f := range s.functions {
-		wrong.where(!strings.HasSuffix(id, "Function"),
-			"%s: a function's logical id ends in Function; the Makefile finds its folder by that", id)
-		folders[f.Folder] = true
-		if _, err := os.Stat(filepath.Join(repository, "functions", f.Folder, "main.go")); err != nil {
-			wrong("%s has no functions/%s/main.go", id, f.Folder)
-		}
-	}
-	for _, id := range s.of("AWS::Serverless::Function") { // also those that a parameter leaves out
-		folders[template.Folder(id)] = true
-	}
-	entries, err := os.ReadDir(filepath.Join(repository, "functions"))
-	wrong.where(err != nil, "%v", err)
-	for _, e := range entries {
-		wrong.where(e.IsDir() && !folders[e.Name()], "functions/%s is not in the template", e.Name())
-	}
-}
-
-func propertyRule(s *stack, wrong report) {
-	for id := range s.functions {
-		r := s.resources[id]
-		wrong.where(r.Metadata["BuildMethod"] != "makefile",
-			"%s: without BuildMethod makefile it would get the binary of another function", id)
-		wrong.where(r.Properties["Timeout"] == nil, "%s: Timeout is left at 3 s", id)
-		wrong.where(r.Properties["Description"] == nil, "%s: the console would show no description", id)
-	}
-}
-
-func canaryRule(s *stack, wrong report) {
-	for id := range s.functions {
-		_, gradual := s.resources[id].Properties["DeploymentPreference"]
-		wrong.where(gradual != slices.Contains(edge, id),
-			"%s: a DeploymentPreference belongs on the functions behind the API, and on no other", id)
-		for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
-			for _, d := range allDimensions(s.resources[target(alarm)].Properties) {
-				if of := strings.FieldsFunc(target(at(d, "Value")),
-					func(r rune) bool { return r == ':' || r == '.' })[0]; of != id {
-					wrong("%s: its canary's alarm %s watches %s", id, target(alarm), of)
-				}
-			}
-			checkNewVersion(s, id, target(alarm), wrong)
-		}
-	}
-}
-
-// checkNewVersion: a canary's alarm must watch only the new version. CodeDeploy stops at the first alarm that rings,
-// also with AllAtOnce, so an alarm of the version in use would block its own fix. An alarm named after its version also
-// doesn't start in the state of the version before.
-func checkNewVersion(s *stack, id, alarm string, wrong report) {
-	version := id + ".Version.Version"
-	if name := target(s.resources[alarm].Properties["AlarmName"]); !strings.HasSuffix(name, version) {
-		wrong("%s: %s keeps its state from version to version", id, alarm)
-	}
-	for _, m := range list(s.resources[alarm].Properties["Metrics"]) {
-		dimensions := list(at(m, "MetricStat", "Metric", "Dimensions"))
-		wrong.where(at(m, "MetricStat") != nil &&
-			!slices.ContainsFunc(dimensions, func(d any) bool { return target(at(d, "Value")) == version }),
-			"%s: %s watches all versions in %s", id, alarm, text(at(m, "Id")))
-	}
-}
-
-func environmentRule(s *stack, wrong report) {
-	for id, f := range s.functions {
-		for name, value := range f.Environment {
-			// AWS_ENDPOINT_URL is a variable of the SDK that Lambda does not reserve; in AWS it must be empty.
-			endpoint := name == "AWS_ENDPOINT_URL" && value == ""
-			wrong.where(!endpoint && (strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "LAMBDA_")),
-				"%s: the environment variable %s is Lambda's own", id, name)
-			wrong.where(strings.HasSuffix(name, "_API_URL") && strings.HasSuffix(value, "/"),
-				"%s: %s is %q; an address ends without a slash", id, name, value)
-		}
-	}
-}
+// unversioned are properties outside versions. They take effect whatever the alias points to, so they may have
+// parameters; nothing else in them may change.
+var unversioned = []string{"DeploymentPreference", "ReservedConcurrentExecutions"}
 
 // aliasRule: SAM names a version by a hash of the function's properties as the template writes them. A parameter's new
-// value would change the function but leave the alias at the old version. A changed tag, or another property that is no
-// part of a version, would ask Lambda for a version without a difference, which Lambda refuses.
+// value would change the function but leave the alias at the old version. A changed tag would ask Lambda for a version
+// without a difference, which Lambda refuses.
 func aliasRule(s *stack, wrong report) {
-	if tags := at(s.globals, "Tags"); tags != nil {
-		wrong("Globals: tags are the stack's; on a function with an alias a changed tag breaks the update")
-	}
-	wrong.where(at(s.globals, "AutoPublishAlias") != nil, "Globals: only the functions that Slack calls have an alias")
 	for id := range s.functions {
 		p := s.resources[id].Properties
-		if !slices.Contains(edge, id) {
-			wrong.where(p["AutoPublishAlias"] != nil, "%s: an alias would keep its old environment when a parameter changes", id)
+		if p["AutoPublishAlias"] == nil {
 			continue
 		}
-		wrong.where(p["AutoPublishAlias"] != "live" || p["AutoPublishAliasAllProperties"] != "true",
+		wrong.where(p["AutoPublishAliasAllProperties"] != "true",
 			"%s: without AutoPublishAliasAllProperties a new timeout never reaches the alias", id)
 		for _, part := range []map[string]any{s.globals, p} {
 			for name, v := range part {
@@ -132,9 +110,192 @@ func aliasRule(s *stack, wrong report) {
 	}
 }
 
-// unversioned are properties outside versions. They take effect whatever the alias points to, so they may have
-// parameters; nothing else in them may change.
-var unversioned = []string{"DeploymentPreference", "ReservedConcurrentExecutions"}
+// parametersIn returns the parameters that a value refers to, directly or by a condition.
+func (s *stack) parametersIn(v any) []string {
+	var used []string
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			used = append(used, s.parametersIn(x)...)
+		}
+	case map[string]any:
+		for name, x := range v {
+			if list, ok := x.([]any); ok && name == "Fn::If" {
+				used = append(used, "of the condition "+text(list[0]))
+			}
+			if s.parameters[text(x)] && name == "Ref" {
+				used = append(used, text(x))
+			}
+			used = append(used, s.parametersIn(x)...)
+		}
+	case string:
+		for _, m := range regexp.MustCompile(`\$\{(\w+)\}`).FindAllStringSubmatch(v, -1) {
+			if s.parameters[m[1]] {
+				used = append(used, m[1])
+			}
+		}
+	}
+	return used
+}
+
+// deliveryRule: one record or message holds up no others, none is lost, and nobody stops waiting before the function
+// ends.
+func deliveryRule(s *stack, wrong report) {
+	for id, f := range s.functions {
+		for _, r := range f.Routes {
+			wrong.where(r.Timeout < f.Timeout, "%s: the API gives up after %s, the function after %s", id, r.Timeout, f.Timeout)
+		}
+		for _, m := range f.Streams {
+			wrong.where(m.From != "TRIM_HORIZON", "%s: from LATEST it may miss what changes while the mapping is made", id)
+			wrong.where(m.Retries < 0 || m.MaximumAge == 0, "%s: one bad record would hold up its shard for a day", id)
+			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one record repeats the whole batch", id)
+			wrong.where(id == "SealAuditFunction" && m.Parallel > 1,
+				"%s: %d batches of a shard at once meet in the head of one chain, and all but one sign in vain", id, m.Parallel)
+			if dead, ok := s.queues[m.OnFailure]; !ok || dead.FIFO() {
+				wrong("%s: OnFailure of a stream takes a standard queue", id)
+			}
+			_, err := lambda.ParseFilter(m.Filters)
+			wrong.where(err != nil, "%s: %v", id, err)
+		}
+		for _, m := range f.Queues {
+			q := s.queues[m.Source]
+			seconds, _ := strconv.Atoi(q.Attributes["VisibilityTimeout"])
+			wrong.where(time.Duration(seconds)*time.Second < f.Timeout, "%s: %s shows a message again while it works", id, q.ID)
+			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one message repeats the whole batch", id)
+			dead, ok := s.queues[q.DeadLetters]
+			wrong.where(!ok || dead.FIFO() != q.FIFO(), "%s: the dead letters of %s must be FIFO like it", id, q.ID)
+		}
+	}
+}
+
+type watched struct{ namespace, name, of string }
+
+func watches(alarm map[string]any) (all []watched) {
+	specs := []any{alarm}
+	for _, m := range list(alarm["Metrics"]) {
+		specs = append(specs, at(m, "MetricStat", "Metric"))
+	}
+	for _, spec := range specs {
+		if name := text(at(spec, "MetricName")); name != "" {
+			w := watched{namespace: text(at(spec, "Namespace")), name: name}
+			if dimensions := list(at(spec, "Dimensions")); len(dimensions) > 0 {
+				w.of = target(at(dimensions[0], "Value"))
+			}
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// alarmRule: an alarm reaches somebody, reckons with each metric that it reads, and those are counted: what a function
+// never counts never rings. CloudWatch refuses an alarm on more than ten metrics (User Guide, "Alarm limits").
+func alarmRule(s *stack, wrong report) {
+	for _, id := range s.of("AWS::CloudWatch::Alarm") {
+		p := s.resources[id].Properties
+		wrong.where(len(list(p["AlarmActions"])) == 0 && !strings.Contains(s.text, "Alarms: [!Ref "+id+"]"),
+			"%s tells nobody", id)
+		all, said := watches(p), ""
+		wrong.where(len(all) == 0 || len(all) > 10, "%s reads %d metrics", id, len(all))
+		for _, m := range list(p["Metrics"]) {
+			said += text(at(m, "Expression"))
+		}
+		for _, m := range list(p["Metrics"]) {
+			wrong.where(!strings.Contains(said, "("+text(at(m, "Id"))+",") && at(m, "MetricStat") != nil,
+				"%s reads %s and does not reckon with it", id, text(at(m, "Id")))
+		}
+		for _, w := range all {
+			if w.namespace != boot.MetricNamespace {
+				continue
+			}
+			counts, err := counted(s.functions[w.of].Folder, w.name)
+			wrong.where(err != nil || !counts, "%s watches %s of %s, which never counts it: %v", id, w.name, w.of, err)
+		}
+	}
+}
+
+// counted reports whether a function's code names a metric.
+func counted(folder, metric string) (bool, error) {
+	all, err := packages()
+	at := slices.IndexFunc(all, func(p listed) bool { return p.ImportPath == "ringi/functions/"+folder })
+	if err != nil || at < 0 {
+		return false, err
+	}
+	for _, p := range all {
+		for _, name := range p.GoFiles {
+			if p.ImportPath == all[at].ImportPath || slices.Contains(all[at].Deps, p.ImportPath) {
+				if names, err := namesIn(filepath.Join(p.Dir, name)); err != nil || names["boot."+metric] {
+					return true, err
+				}
+			}
+		}
+	}
+	return false, nil
+}
+
+func namesIn(path string) (map[string]bool, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if x, ok := n.(*ast.SelectorExpr); ok {
+			names[fmt.Sprint(x.X, ".", x.Sel.Name)] = true
+		}
+		return true
+	})
+	return names, nil
+}
+
+const (
+	sandboxFunction = "RunSandboxFunction"
+	readerFunction  = "ReadFileFunction"
+)
+
+// checkSandbox: the sandbox runs unknown code. It reaches only the files of conversations in S3, and finds nothing that
+// another action left.
+func checkSandbox(s *stack, wrong report) {
+	f := s.resources[sandboxFunction].Properties
+	wrong.where(at(f, "TenancyConfig", "TenantIsolationMode") != "PER_TENANT",
+		"%s: one environment would serve several actions", sandboxFunction)
+	wrong.where(at(f, "VpcConfig", "SubnetIds") == nil || at(f, "VpcConfig", "SecurityGroupIds") == nil,
+		"%s is in no network of its own: it would reach the internet", sandboxFunction)
+	wrong.where(f["Runtime"] != isolated.Runtime,
+		"%s: runs in %v, but agents are told what %s has", sandboxFunction, f["Runtime"], isolated.Runtime)
+	for id, r := range s.resources {
+		kind, network := strings.CutPrefix(r.Type, "AWS::EC2::")
+		wrong.where(network && !slices.Contains([]string{"VPC", "Subnet", "RouteTable", "SubnetRouteTableAssociation",
+			"SecurityGroup", "VPCEndpoint"}, kind), "%s is a way out of the sandbox", id)
+		wrong.where(r.Properties["SecurityGroupIngress"] != nil, "%s: somebody may call the sandbox", id)
+		if kind == "VPCEndpoint" {
+			st := at(list(at(r.Properties, "PolicyDocument", "Statement"))[0])
+			wrong.where(r.Properties["VpcEndpointType"] != "Gateway" ||
+				!reflect.DeepEqual(list(at(st, "Action")), []any{"s3:GetObject", "s3:PutObject"}) ||
+				!strings.HasSuffix(target(at(st, "Resource")), "/workspaces/*"), "%s: more passes than workspaces", id)
+		}
+	}
+	rules := list(at(s.resources["SandboxFirewall"].Properties, "FirewallRules"))
+	wrong.where(len(rules) != 2 || at(rules[0], "Action") != "ALLOW" || at(rules[1], "Action") != "BLOCK" ||
+		target(at(rules[0], "FirewallDomainListId")) != "SandboxNames" ||
+		target(at(rules[1], "FirewallDomainListId")) != "SandboxAllNames" ||
+		fmt.Sprint(at(s.resources["SandboxAllNames"].Properties, "Domains")) != "[*]" ||
+		len(list(at(s.resources["SandboxNames"].Properties, "Domains"))) != 1 ||
+		target(s.resources["SandboxFirewallOfNetwork"].Properties["VpcId"]) != "SandboxNetwork",
+		"SandboxFirewall answers other names than the bucket's")
+}
+
+// The template has no sandbox unless a parameter asks for it. Its function's timeout is longer than the longest
+// command's.
+func TestASandboxIsThereOnlyIfItIsAskedFor(t *testing.T) {
+	for value, want := range map[string]bool{"off": false, "on": true} {
+		read := expect.Value(template.Read("../"+templateFile, anyAccount,
+			map[string]string{"Stage": "dev", "Sandbox": value}))(t)
+		at := slices.IndexFunc(read.Functions, func(f template.Function) bool { return f.ID == sandboxFunction })
+		expect.Is(t, at >= 0, want, "with %q there is a sandbox: %t", value, at >= 0)
+		expect.That(t, at < 0 || read.Functions[at].Managed && read.Functions[at].Timeout.Seconds() >= isolated.MaxTimeout+60,
+			"it does not stream, or ends too early")
+	}
+}
 
 // Each parameter that bounds how many run at once reaches the functions that it is for, and no other; 0 bounds nothing.
 func TestBoundsOfConcurrencyReachTheirFunctions(t *testing.T) {
@@ -155,220 +316,72 @@ func TestBoundsOfConcurrencyReachTheirFunctions(t *testing.T) {
 	}
 }
 
-// parametersIn returns the parameters that a value refers to, directly or by a condition.
-func (s *stack) parametersIn(v any) []string {
-	var used []string
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			used = append(used, s.parametersIn(x)...)
-		}
-	case map[string]any:
-		for name, x := range v {
-			if text, ok := x.(string); ok && (name == "Ref" || name == "Fn::Sub") && s.parameters[target(v)] {
-				used = append(used, text)
-				continue
+// structs returns the structs of a folder's files, by name.
+func structs(t *testing.T, folder string) map[string]*ast.StructType {
+	t.Helper()
+	all := map[string]*ast.StructType{}
+	for _, name := range expect.Value(filepath.Glob(filepath.Join(repository, folder, "*.go")))(t) {
+		ast.Inspect(expect.Value(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t), func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				if s, ok := spec.Type.(*ast.StructType); ok {
+					all[spec.Name.Name] = s
+				}
 			}
-			if list, ok := x.([]any); ok && name == "Fn::If" {
-				used = append(used, "of the condition "+text(list[0]))
-			}
-			used = append(used, s.parametersIn(x)...)
-		}
-	case string:
-		for _, m := range regexp.MustCompile(`\$\{(\w+)\}`).FindAllStringSubmatch(v, -1) {
-			if s.parameters[m[1]] {
-				used = append(used, m[1])
-			}
-		}
+			return true
+		})
 	}
-	return used
+	return all
 }
 
-// number reads a number of a template. Anything else is 0.
-func number(v any) int {
-	n, err := strconv.Atoi(text(v))
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-// eventRules check what invokes the functions.
-func eventRules() []rule { return []rule{apiTimeoutRule, streamRule, queueRule} }
-
-func apiTimeoutRule(s *stack, wrong report) {
-	for id, f := range s.functions {
-		around := strings.Contains(fmt.Sprint(s.resources[id].Properties["Environment"]), "${Api}")
-		for _, r := range f.Routes {
-			wrong.where(around, "%s: its environment names Api, which names the function: nobody could deploy the circle", id)
-			wrong.where(r.Timeout > 30*time.Second,
-				"%s: an HTTP API ends a call after 30 s, TimeoutInMillis says %s", id, r.Timeout)
-			wrong.where(r.Timeout < f.Timeout,
-				"%s: the API gives up after %s, the function only after %s", id, r.Timeout, f.Timeout)
-		}
-	}
-}
-
-func streamRule(s *stack, wrong report) {
-	for id, f := range s.functions {
-		for _, m := range f.Streams {
-			wrong.where(s.table.Stream != "NEW_AND_OLD_IMAGES",
-				"%s follows a table whose stream is %q, not NEW_AND_OLD_IMAGES", id, s.table.Stream)
-			wrong.where(m.From != "TRIM_HORIZON", "%s: from LATEST it may miss what changes while the mapping is made", id)
-			wrong.where(m.Retries < 0 || m.MaximumAge == 0,
-				"%s: one bad record would hold up its shard for a day; limit MaximumRetryAttempts and "+
-					"MaximumRecordAgeInSeconds", id)
-			if dead, ok := s.queues[m.OnFailure]; !ok || dead.FIFO() {
-				wrong("%s: OnFailure of a stream takes a standard queue", id)
-			}
-			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one record repeats the whole batch", id)
-			wrong.where(id == "SealAuditFunction" && m.Parallel > 1,
-				"%s: %d batches of a shard at once meet in the head of one chain, and all but one sign in vain", id, m.Parallel)
-			checkPatterns(id, m.Filters, wrong)
-		}
-	}
-}
-
-// fewestCards is of how many aggregates cards are drawn at once at least.
-const fewestCards = 4
-
-func queueRule(s *stack, wrong report) {
-	for id, f := range s.functions {
-		for _, m := range f.Queues {
-			q, ok := s.queues[m.Source]
-			if !ok {
-				wrong("%s: event %s has a queue that the template doesn't make", id, m.Event)
-				continue
-			}
-			if visible := time.Duration(number(q.Attributes["VisibilityTimeout"])) * time.Second; visible < f.Timeout {
-				wrong("%s: %s shows a message again after %s, the function may take %s", id, q.ID, visible, f.Timeout)
-			}
-			wrong.where(at(s.resources[id].Properties, "Events", m.Event, "Properties",
-				"MaximumBatchingWindowInSeconds") != nil && q.FIFO(),
-				"%s: a FIFO queue knows no MaximumBatchingWindowInSeconds", id)
-			wrong.where(q.FIFO() && m.BatchSize > 10,
-				"%s: a FIFO queue gives 10 messages at most, BatchSize is %d", id, m.BatchSize)
-			wrong.where(id == "UpdateCardFunction" && m.Concurrency < fewestCards,
-				"%s: %d at once are too few to draw a workspace's cards side by side", id, m.Concurrency)
-			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one message repeats the whole batch", id)
-			wrong.where(q.DeadLetters == "", "%s: %s has no dead letters", id, q.ID)
-		}
-	}
-}
-
-// checkPatterns parses filters as Lambda does when it makes the mapping.
-func checkPatterns(id string, patterns []string, wrong report) {
-	if _, err := lambda.ParseFilter(patterns); err != nil {
-		wrong("%s: %v", id, err)
-	}
-	wrong.where(len(patterns) > 5, "%s: %d filters, Lambda takes 5", id, len(patterns))
-}
-
-const (
-	sandboxFunction  = "RunSandboxFunction"
-	sandboxRole      = "RunSandboxRole"
-	sandboxCondition = "HasSandbox"
-)
-
-// interfaces are the actions that Lambda itself needs in the role of a function in a VPC.
-var interfaces = []string{
-	"ec2:CreateNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:DeleteNetworkInterface",
-	"ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses",
-}
-
-// sandboxRule: this function runs unknown code. It has no rights, reaches only the files of conversations in S3, and
-// finds nothing that another action left.
-func sandboxRule(s *stack, wrong report) {
-	f := s.resources[sandboxFunction].Properties
-	wrong.where(at(f, "TenancyConfig", "TenantIsolationMode") != "PER_TENANT",
-		"%s: one environment would serve several actions", sandboxFunction)
-	wrong.where(at(f, "VpcConfig", "SubnetIds") == nil || at(f, "VpcConfig", "SecurityGroupIds") == nil,
-		"%s is in no network of its own: it would reach the internet", sandboxFunction)
-	for name, v := range object(at(f, "Environment", "Variables")) {
-		wrong.where(v != "", "%s: its code would read %s", sandboxFunction, name)
-	}
-	wrong.where(f["Runtime"] != isolated.Runtime,
-		"%s: runs in %v, but agents are told what %s has", sandboxFunction, f["Runtime"], isolated.Runtime)
-	wrong.where(f["Tracing"] != "PassThrough" || s.role(sandboxFunction) != sandboxRole,
-		"%s: traces and another role than its own need rights", sandboxFunction)
-	checkSandboxRole(s, wrong)
-	checkSandboxNetwork(s, wrong)
-	for id, r := range s.resources {
-		wrong.where((strings.HasPrefix(id, "Sandbox") || strings.HasPrefix(id, "RunSandbox")) &&
-			r.Condition != sandboxCondition, "%s is made though there is no sandbox", id)
-	}
-}
-
-func checkSandboxRole(s *stack, wrong report) {
-	denied := false
-	for _, st := range s.statements(sandboxRole) {
-		switch {
-		case st.effect == "Allow":
-			for _, a := range st.actions {
-				wrong.where(!slices.Contains(interfaces, a), "%s may do %s: whatever runs in the sandbox could", sandboxRole, a)
-			}
-		case slices.Equal(st.actions, []string{"*"}) && slices.Equal(st.resources, []string{"*"}) && len(st.conditions) == 1:
-			denied = denied || at(st.conditions, "Null", "lambda:SourceFunctionArn") == "false"
-		}
-	}
-	wrong.where(!denied, "%s: the function's own code could use the rights that Lambda needs", sandboxRole)
-	wrong.where(s.resources[sandboxRole].Properties["ManagedPolicyArns"] != nil,
-		"%s carries a policy of others", sandboxRole)
-}
-
-func checkSandboxNetwork(s *stack, wrong report) {
-	for _, kind := range []string{"InternetGateway", "EgressOnlyInternetGateway", "NatGateway", "Route",
-		"VPCPeeringConnection", "TransitGatewayAttachment"} {
-		for _, id := range s.of("AWS::EC2::" + kind) {
-			wrong("%s is a way out of the sandbox", id)
-		}
-	}
-	endpoints := s.of("AWS::EC2::VPCEndpoint")
-	wrong.where(len(endpoints) != 1 || at(s.resources[endpoints[0]].Properties, "VpcEndpointType") != "Gateway",
-		"the sandbox has other endpoints than the gateway to S3: %v", endpoints)
-	for _, id := range endpoints {
-		for _, v := range list(at(s.resources[id].Properties, "PolicyDocument", "Statement")) {
-			st := readStatement(v)
-			wrong.where(st.effect != "Allow" || !slices.Equal(st.actions, []string{"s3:GetObject", "s3:PutObject"}) ||
-				!slices.Equal(st.resources, []string{"ResultsBucket.Arn/workspaces/*"}), "%s: more passes than workspaces", id)
-		}
-		wrong.where(at(s.resources[id].Properties, "PolicyDocument", "Statement") == nil,
-			"%s: more passes than workspaces", id)
-	}
-	for _, id := range s.of("AWS::EC2::SecurityGroup") {
-		wrong.where(s.resources[id].Properties["SecurityGroupIngress"] != nil, "%s: somebody may call the sandbox", id)
-	}
-	rules := list(at(s.resources["SandboxFirewall"].Properties, "FirewallRules"))
-	wrong.where(len(rules) != 2 || at(rules[0], "Action") != "ALLOW" ||
-		target(at(rules[0], "FirewallDomainListId")) != "SandboxNames" || at(rules[1], "Action") != "BLOCK" ||
-		target(at(rules[1], "FirewallDomainListId")) != "SandboxAllNames",
-		"SandboxFirewall answers other names than the bucket's")
-	named := list(at(s.resources["SandboxNames"].Properties, "Domains"))
-	all := list(at(s.resources["SandboxAllNames"].Properties, "Domains"))
-	wrong.where(len(named) != 1 || !strings.HasPrefix(target(named[0]), "ResultsBucket.s3.") ||
-		!slices.Equal(all, []any{"*"}), "SandboxFirewall answers other names than the bucket's")
-	if p := s.resources["SandboxFirewallOfNetwork"].Properties; target(p["VpcId"]) != "SandboxNetwork" ||
-		target(p["FirewallRuleGroupId"]) != "SandboxFirewall" {
-		wrong("SandboxFirewall guards nothing")
-	}
-}
-
-// The template has no sandbox unless a parameter asks for it. Its function's timeout is longer than the longest
-// command's.
-func TestASandboxIsThereOnlyIfItIsAskedFor(t *testing.T) {
-	for value, want := range map[string]bool{"": false, "off": false, "on": true} {
-		parameters := map[string]string{"Stage": "dev"}
-		if value != "" {
-			parameters["Sandbox"] = value
-		}
-		read := expect.Value(template.Read("../"+templateFile, anyAccount, parameters))(t)
-		at := slices.IndexFunc(read.Functions, func(f template.Function) bool { return f.ID == sandboxFunction })
-		expect.Is(t, (at >= 0), want, "with %q there is a sandbox: %t", value, at >= 0)
-		if at < 0 {
+// settings returns for each variable of a function's environment struct whether it is optional. groups are the structs
+// of shared/runtime/boot, which it may embed.
+func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	expect.Must(t, s != nil, "there is no such struct")
+	for _, field := range s.Fields.List {
+		if len(field.Names) == 0 {
+			maps.Copy(all, settings(t, groups[field.Type.(*ast.SelectorExpr).Sel.Name], groups))
 			continue
 		}
-		f := read.Functions[at]
-		expect.That(t, f.Managed && f.Timeout.Seconds() >= isolated.MaxTimeout+60,
-			"it streams: %t, it ends after %s", f.Managed, f.Timeout)
+		name, option, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("env"), ",")
+		all[name] = option == "optional"
+	}
+	return all
+}
+
+// mayBeEmpty are parameters with a default that a deployment may set to nothing.
+var mayBeEmpty = []string{"MODEL"}
+
+// A variable that the template doesn't set would be empty in AWS only. One that nobody reads often comes with a right
+// that nobody needs.
+func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
+	s := expect.Value(read(t.TempDir(), files(t)))(t)
+	groups := structs(t, "shared/runtime/boot")
+	for _, f := range s.inOrder() {
+		reads := settings(t, structs(t, "functions/"+f.Folder)["environment"], groups)
+		for name, value := range f.Environment {
+			_, read := reads[name]
+			expect.That(t, read || value == "", "the template sets %s, %s never reads it", name, f.ID)
+		}
+		for name, optional := range reads {
+			value, set := f.Environment[name]
+			expect.That(t, set, "%s reads %s, the template does not set it", f.ID, name)
+			expect.That(t, optional == (value == "" || slices.Contains(mayBeEmpty, name)),
+				"%s of %s is optional: %t; the template sets %q", name, f.ID, optional, value)
+		}
+	}
+}
+
+var environmentRead = regexp.MustCompile(`\bos\.(?:Getenv|LookupEnv|Environ|ExpandEnv)\b`)
+
+// A function's struct has its whole configuration only if nothing else reads the environment, but for the function's
+// name and version, which Lambda sets.
+func TestNothingElseReadsTheEnvironment(t *testing.T) {
+	own := regexp.MustCompile(`os\.Getenv\("AWS_LAMBDA_FUNCTION_(NAME|VERSION)"\)`)
+	for path, text := range codeBelow(t, "../functions", "../shared") {
+		ours := path == "../shared/runtime/boot/boot.go" || path == "../shared/runtime/expect/expect.go"
+		expect.That(t, ours || !environmentRead.MatchString(own.ReplaceAllString(text, "")),
+			"%s reads the environment beside shared/runtime/boot", path)
 	}
 }

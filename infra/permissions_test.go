@@ -1,389 +1,243 @@
 package infra_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/contest"
-	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
-	"ringi/shared/store"
+	"ringi/infra/local/template"
 )
 
-// statement is a statement of a role, with lists where the template may have a single value.
-type statement struct {
-	effect     string
-	actions    []string
-	resources  []string
-	rows       []string // the partition keys that it is limited to; nil is all
-	conditions map[string]any
-}
+const (
+	rows   = "table/ringi-Table"
+	bucket = "ringi-resultsbucket/"
+	sealed = "key/ringi-CredentialsKey"
 
-// statements returns all statements of a role: its own, those of its managed policies, and of policies that name it.
-func (s *stack) statements(role string) []statement {
-	if all, known := s.said[role]; known {
-		return all
-	}
-	documents := []any{}
-	for _, p := range list(s.resources[role].Properties["Policies"]) {
-		documents = append(documents, at(p, "PolicyDocument"))
-	}
-	for _, id := range s.of("AWS::IAM::ManagedPolicy") {
-		named := func(refs any) bool {
-			return slices.ContainsFunc(list(refs), func(v any) bool { return target(v) == id || target(v) == role })
-		}
-		if p := s.resources[id].Properties; named(s.resources[role].Properties["ManagedPolicyArns"]) || named(p["Roles"]) {
-			documents = append(documents, p["PolicyDocument"])
-		}
-	}
-	var all []statement
-	for _, d := range documents {
-		for _, v := range list(at(d, "Statement")) {
-			all = append(all, readStatement(v))
-		}
-	}
-	s.said[role] = all
-	return all
-}
+	onTasks = "DraftPrompt ExecuteProcess ExtractTask GiveUp PlanProcess ReceiveEvent ReceiveInteraction RelayChanges " +
+		"RequestApproval ResumeTask ServeConsole SweepTasks UpdateCard"
+	onSessions = "AnswerMessage CallTool FetchSource GiveUp ReceiveEvent ReceiveInteraction RelayChanges RunAction " +
+		"ServeConsole SweepTasks UpdateCard"
+	onContests = "HoldContest RelayChanges RunRound ServeConsole SweepTasks UpdateCard"
+	onCalls    = "CallTool GiveUp ReceiveInteraction RelayChanges ServeConsole ServeGate SweepTasks UpdateCard"
+	drawing    = "ExecuteProcess ReceiveInteraction ServeConsole UpdateCard"
+)
 
-func readStatement(v any) statement {
-	st := statement{effect: text(at(v, "Effect")), conditions: object(at(v, "Condition"))}
-	for _, a := range list(at(v, "Action")) {
-		st.actions = append(st.actions, text(a))
-	}
-	for _, r := range list(at(v, "Resource")) {
-		st.resources = append(st.resources, target(r))
-	}
-	for _, by := range []string{"ForAllValues:StringLike", "ForAnyValue:StringLike"} {
-		for _, key := range list(at(st.conditions, by, "dynamodb:LeadingKeys")) {
-			st.rows = append(st.rows, text(key))
-		}
-	}
-	return st
-}
-
-func (s *stack) role(function string) string {
-	id, _, _ := strings.Cut(target(s.resources[function].Properties["Role"]), ".")
-	return id
-}
-
-func (s *stack) allows(role, action string) bool { return s.allowsOn(role, action, "") }
-
-// allowsOn is like allows, for one resource unless that is empty.
-func (s *stack) allowsOn(role, action, resource string) bool {
-	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
-		return st.effect == "Allow" && slices.Contains(st.actions, action) &&
-			(resource == "" || slices.Contains(st.resources, resource))
-	})
-}
-
-// allowsIn is like allowsOn, for a resource or a part of it, such as a bucket's objects.
-func (s *stack) allowsIn(role, action, resource string) bool {
-	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
-		return st.effect == "Allow" && slices.Contains(st.actions, action) &&
-			slices.ContainsFunc(st.resources, func(r string) bool {
-				return resource == "" || r == resource || strings.HasPrefix(r, resource+"/")
-			})
-	})
-}
-
-// needs says which variables go with which rights.
-var needs = []struct {
-	variable string
-	actions  []string // any of them
-	on       string   // the resource, or "" for any
+// rights says who may do what, and nobody else: functions and state machines. A right that is missing shows in the
+// local stack, which judges each call by the same roles; one too many shows only here.
+var rights = []struct {
+	action, on string
+	with       string // the row's partition key, and attributes; or whose credential it is
+	who        string
 }{
-	{"TABLE_NAME", []string{"dynamodb:PutItem", "dynamodb:GetItem"}, ""},
-	{"SLACK_SECRET_ID", []string{"secretsmanager:GetSecretValue"}, "SlackSecret"},
-	{"MODEL_SECRET_ID", []string{"secretsmanager:GetSecretValue"}, "ModelSecret"},
-	{"BEDROCK_BASE_URL", []string{"bedrock:InvokeModel"}, ""},
-	{"STATE_MACHINE_ARN", []string{"states:StartExecution"}, "Pipeline"},
-	{"CHAT_ARN", []string{"states:StartExecution"}, "Chat"},
-	{"CONTEST_ARN", []string{"states:StartExecution"}, "Contest"},
-	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, "CardQueue.Arn"},
-	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"},
-		"ResultsBucket.Arn"},
-	{"HEADS_BUCKET", []string{"s3:PutObject"}, "HeadsBucket.Arn"},
-	{"CHAIN_KEY_ID", []string{"kms:Sign"}, "ChainKey.Arn"},
-	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
-	{"READ_FILE_FUNCTION", []string{"lambda:InvokeFunction"}, "ReadFileFunction.Arn"},
-	{"HOLD_CONTEST_FUNCTION", []string{"lambda:InvokeFunction"}, "HoldContestFunction.Arn"},
+	// Rows that decide what may be done, and whose they are.
+	{"dynamodb:PutItem", rows, "TENANT#t", "ResumeTask ServeConsole"},
+	{"dynamodb:UpdateItem", rows, "TENANT#t allowed", "ResumeTask ServeConsole"},
+	{"dynamodb:UpdateItem", rows, "TENANT#t changed_at updated_at",
+		"CallTool ExecuteProcess ResumeTask RunRound ServeConsole ServeGate"},
+	{"dynamodb:UpdateItem", rows, "TENANT#t agent_id environment_id", "ExecuteProcess ResumeTask ServeConsole"},
+	{"dynamodb:PutItem", rows, "INTEGRATIONS#t", "CallTool ExecuteProcess ReceiveEvent RunRound ServeConsole ServeGate"},
+	{"dynamodb:UpdateItem", rows, "INTEGRATIONS#t", "ServeConsole"},
+	{"dynamodb:PutItem", rows, "KEY#k", "ReceiveEvent ServeConsole"},
+	{"dynamodb:UpdateItem", rows, "KEY#k hash", "ReceiveEvent ServeConsole"},
+	{"dynamodb:UpdateItem", rows, "KEY#k last_used_at revoked_at revoked_by", "ReceiveEvent ServeConsole ServeGate"},
+	{"dynamodb:PutItem", rows, "DELEGATE#t", "ServeConsole"},
+	{"dynamodb:ConditionCheckItem", rows, "DELEGATE#t", "ReceiveInteraction ServeConsole"},
+	{"dynamodb:PutItem", rows, "NUMBER#t", "CallTool ExecuteProcess ServeGate"},
+	{"dynamodb:UpdateItem", rows, "NUMBER#t", ""},
+	{"dynamodb:PutItem", rows, "WEB#x", "ServeConsole"},
+	{"dynamodb:PutItem", rows, "REMIND#t", "SweepTasks"},
+	{"dynamodb:PutItem", rows, "TASK#t", onTasks},
+	{"dynamodb:UpdateItem", rows, "TASK#t", onTasks},
+	{"dynamodb:PutItem", rows, "SESSION#t", onSessions},
+	{"dynamodb:UpdateItem", rows, "ACTIONS#t", onSessions},
+	{"dynamodb:PutItem", rows, "TEAM#t", onContests},
+	{"dynamodb:UpdateItem", rows, "CALL#t", onCalls},
+	{"dynamodb:PutItem", rows, "OTHER#t", ""},
+	{"dynamodb:UpdateItem", rows, "OTHER#t", ""},
+	{"dynamodb:BatchWriteItem", rows, "LOG#t", "RunAction"},
+	{"dynamodb:BatchWriteItem", rows, "TASK#t", ""},
+	{"dynamodb:DeleteItem", rows, "TASK#t", "RelayChanges RequestApproval SweepTasks"},
+	{"dynamodb:DeleteItem", rows, "SESSION#t", onSessions},
+	{"dynamodb:DeleteItem", rows, "MESSAGES#t", "SweepTasks"},
+	{"dynamodb:DeleteItem", rows, "LOG#t", "SweepTasks"},
+	{"dynamodb:DeleteItem", rows, "CALL#t", "SweepTasks"},
+	{"dynamodb:DeleteItem", rows, "WEB#x", "ServeConsole"},
+	{"dynamodb:DeleteItem", rows, "KEY#k", ""},
+	{"dynamodb:DeleteItem", rows, "OTHER#t", ""},
+	// The audit log is only added to, with the change that an entry records; one function seals it.
+	{"dynamodb:UpdateItem", rows, "AUDIT#t", ""},
+	{"dynamodb:DeleteItem", rows, "AUDIT#t", ""},
+	{"dynamodb:BatchWriteItem", rows, "AUDIT#t", ""},
+	{"dynamodb:PutItem", rows, "CHAIN#t", "SealAudit"},
+	{"dynamodb:UpdateItem", rows, "CHAIN#t", "SealAudit"},
+	{"dynamodb:DeleteItem", rows, "CHAIN#t", ""},
+	{"kms:Sign", "key/ringi-ChainKey", "", "SealAudit"},
+	{"s3:PutObject", "ringi-headsbucket/heads/1", "", "SealAudit"},
+	// What is read by others than those who commit.
+	{"dynamodb:Query", rows + "/index/GSI1", "DUE#0", "SweepTasks"},
+	{"dynamodb:Query", rows + "/index/GSI1", "TENANT#t#PENDING", "RelayChanges ServeConsole SweepTasks UpdateCard"},
+	{"dynamodb:Query", rows + "/index/GSI2", "AUDIT#t", "ServeConsole"},
+	{"dynamodb:Query", rows + "/index/GSI3", "TENANT#t#BY#u", "ServeConsole UpdateCard"},
+	{"dynamodb:BatchGetItem", rows, "TASK#t", "ServeConsole UpdateCard"},
+	{"dynamodb:BatchGetItem", rows, "TENANT#t", ""},
+	{"dynamodb:GetRecords", rows + "/stream/1", "", "RelayChanges SealAudit"},
+	// Cards show no result, only the console what models were sent, and nobody deletes what people approved.
+	{"s3:GetObject", bucket + "results/1", "", "ExecuteProcess ServeConsole"},
+	{"s3:GetObject", bucket + "prompts/1", "", "ServeConsole"},
+	{"s3:GetObject", bucket + "arguments/1", "", "AnswerMessage CallTool RunAction " + drawing},
+	{"s3:GetObject", bucket + "talks/1", "", "AnswerMessage ServeGate " + drawing},
+	{"s3:GetObject", bucket + "files/1", "", "DraftPrompt ExtractTask PlanProcess " + drawing},
+	{"s3:GetObject", bucket + "attached/1", "", drawing},
+	{"s3:GetObjectTagging", bucket + "attached/1", "", "ReceiveInteraction ServeConsole"},
+	{"s3:GetObject", bucket + "workspaces/versions/1", "", "AnswerMessage RunAction " + drawing},
+	{"s3:GetObject", bucket + "contests/1", "", "DraftPrompt HoldContest RunRound " + drawing},
+	{"s3:GetObject", "contests/files/1", "", "DraftPrompt HoldContest"},
+	{"s3:PutObject", bucket + "results/1", "", "ExecuteProcess"},
+	{"s3:PutObject", bucket + "prompts/1", "",
+		"AnswerMessage DraftPrompt ExecuteProcess ExtractTask PlanProcess RunRound"},
+	{"s3:PutObject", bucket + "arguments/1", "", "AnswerMessage ExecuteProcess ReceiveInteraction ServeConsole"},
+	{"s3:PutObject", bucket + "talks/1", "", "AnswerMessage CallTool ExecuteProcess"},
+	{"s3:PutObject", bucket + "attached/1", "", "ExecuteProcess ExtractTask"},
+	{"s3:PutObject", bucket + "workspaces/versions/1", "", "ExecuteProcess FetchSource RunAction"},
+	{"s3:PutObject", bucket + "other/1", "", "ExecuteProcess"},
+	{"s3:ListBucketVersions", "ringi-resultsbucket", "", "SweepTasks"},
+	{"s3:DeleteObject", bucket + "results/1", "", "SweepTasks"},
+	{"s3:DeleteObject", bucket + "arguments/1", "", ""},
+	{"s3:DeleteObject", bucket + "attached/1", "", ""},
+	{"s3:DeleteObjectVersion", bucket + "talks/1", "", "SweepTasks"},
+	{"s3:DeleteObjectVersion", bucket + "prompts/1", "", "SweepTasks"},
+	{"s3:DeleteObjectVersion", bucket + "workspaces/versions/1", "", "SweepTasks"},
+	{"s3:DeleteObjectVersion", bucket + "arguments/1", "", ""},
+	{"s3:DeleteObjectVersion", bucket + "attached/1", "", ""},
+	// Who gets a missing object is told so only if they may list.
+	{"s3:ListBucket", "ringi-resultsbucket", "", "AnswerMessage CallTool DraftPrompt ExtractTask HoldContest " +
+		"PlanProcess RunAction RunRound ServeGate SweepTasks " + drawing},
+	{"s3:ListBucket", "contests", "", "DraftPrompt HoldContest"},
+	// Credentials are opened by tenant and provider. Nobody approved what members of a contest read.
+	{"kms:Decrypt", sealed, "", ""},
+	{"kms:Decrypt", sealed, "freee", "CallTool ExecuteProcess ServeConsole ServeGate"},
+	{"kms:Decrypt", sealed, "github", "CallTool ExecuteProcess FetchSource ServeConsole"},
+	{"kms:Decrypt", sealed, "mcp:x", "CallTool ExecuteProcess RunRound ServeConsole ServeGate"},
+	{"kms:Decrypt", sealed, "slack", "AnswerMessage CallTool ExecuteProcess ExtractTask ReceiveInteraction ResumeTask " +
+		"ServeConsole ServeGate UpdateCard"},
+	{"kms:GenerateDataKey", sealed, "", ""},
+	{"kms:GenerateDataKey", sealed, "slack", "CallTool ExecuteProcess ServeConsole"},
+	{"kms:GenerateDataKey", sealed, "mcp:x", "CallTool ExecuteProcess RunRound ServeConsole ServeGate"},
+	{"secretsmanager:GetSecretValue", "secret:ringi-SlackSecret", "", "AnswerMessage CallTool ExecuteProcess " +
+		"ExtractTask ReceiveEvent ReceiveInteraction ResumeTask ServeConsole ServeGate UpdateCard"},
+	{"secretsmanager:GetSecretValue", "secret:ringi-ModelSecret", "",
+		"AnswerMessage DraftPrompt ExecuteProcess ExtractTask HoldContest PlanProcess RunRound"},
+	// Calls, runs and messages.
+	{"lambda:InvokeFunction", "function:RunSandboxFunction", "", "RunAction RunRound"},
+	{"lambda:InvokeFunction", "function:ReadFileFunction", "", "AnswerMessage ExtractTask"},
+	{"lambda:InvokeFunction", "function:HoldContestFunction", "", "Contest ServeConsole"},
+	{"lambda:InvokeFunction", "function:ExecuteProcessFunction", "", "Pipeline"},
+	{"lambda:InvokeFunction", "function:CallToolFunction", "", "Chat"},
+	{"lambda:InvokeFunction", "function:ServeConsoleFunction", "", ""},
+	{"states:StartExecution", "stateMachine:ringi-Pipeline", "", "RelayChanges SweepTasks"},
+	{"states:StartExecution", "stateMachine:ringi-Chat", "", "RelayChanges SweepTasks"},
+	{"states:DescribeExecution", "execution:ringi-Contest:1", "", "RelayChanges SweepTasks"},
+	{"states:SendTaskSuccess", "stateMachine:ringi-Pipeline", "", "RelayChanges RequestApproval SweepTasks"},
+	{"sqs:SendMessage", "ringi-CardQueue.fifo", "", "ReceiveEvent RelayChanges SweepTasks"},
+	{"sqs:SendMessage", "ringi-ChangeDeadLetters", "", "RelayChanges SealAudit"},
+	{"sqs:SendMessage", "ringi-CardDeadLetters.fifo", "", ""},
+	{"sqs:DeleteMessage", "ringi-CardQueue.fifo", "", "UpdateCard"},
 }
 
-// permissionRules are about who may do what.
-func permissionRules() []rule {
-	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, forgetRule, needRule,
-		encryptionContextRule, pipelineCallRule, kindRule, commitRule, sealRule, sandboxRule, readerRule}
+// harmless are the actions beside them.
+var harmless = []string{
+	"bedrock:InvokeModel", "dynamodb:DescribeStream", "dynamodb:GetItem", "dynamodb:GetShardIterator",
+	"dynamodb:ListStreams", "logs:CreateLogStream", "logs:PutLogEvents", "sqs:ChangeMessageVisibility",
+	"sqs:GetQueueAttributes", "sqs:ReceiveMessage", "xray:PutTelemetryRecords", "xray:PutTraceSegments",
 }
 
-const readerFunction = "ReadFileFunction"
-
-// readerRule: this function reads what strangers wrote. It may write its log, is told nothing, and is called by the
-// functions that fetch files.
-func readerRule(s *stack, wrong report) {
-	f := s.resources[readerFunction].Properties
-	for _, st := range s.statements(s.role(readerFunction)) {
-		for _, a := range st.actions {
-			may := st.effect == "Deny" || slices.Contains([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, a)
-			wrong.where(!may, "%s may do %s: whoever attaches a file could", readerFunction, a)
-		}
+// may reports whether a role allows a request, in a transaction if it is about a row.
+func may(role template.Role, action, on, with string) bool {
+	service, _, _ := strings.Cut(action, ":")
+	arn := "arn:aws:" + service + ":us-east-1:123456789012:" + on
+	if service == "s3" {
+		arn = "arn:aws:s3:::" + on
 	}
-	for name, v := range s.functions[readerFunction].Environment {
-		wrong.where(v != "", "%s: its code would read %s", readerFunction, name)
+	key, attributes, _ := strings.Cut(with, " ")
+	context := map[string][]string{"dynamodb:EnclosingOperation": {"TransactWriteItems"},
+		"dynamodb:LeadingKeys": {key}, "dynamodb:Attributes": strings.Fields("PK SK rev " + attributes),
+		"kms:SigningAlgorithm": {"ECDSA_SHA_256"}}
+	if service == "kms" && with != "" {
+		context["kms:EncryptionContext:tenant_id"] = []string{"t"}
+		context["kms:EncryptionContext:provider"] = []string{with}
 	}
-	wrong.where(f["Tracing"] != "PassThrough", "%s: traces need a right", readerFunction)
-	for id := range s.functions {
-		wrong.where(id != "AnswerMessageFunction" && id != "ExtractTaskFunction" &&
-			s.allowsOn(s.role(id), "lambda:InvokeFunction", readerFunction+".Arn"),
-			"%s calls %s", id, readerFunction)
-	}
+	return role.Judge(template.Request{Action: action, Resource: arn, Context: context}).Allowed
 }
 
-func ownRoleRule(s *stack, wrong report) {
-	owners := map[string]string{}
-	for id := range s.functions {
-		role := s.role(id)
-		wrong.where(s.resources[role].Type != "AWS::IAM::Role",
-			"%s has no Role: SAM would attach policies that reach the whole account", id)
-		if other := owners[role]; other != "" {
-			wrong("%s and %s share %s", id, other, role)
-		}
-		owners[role] = id
-		wrong.where(s.resources[id].Properties["Policies"] != nil,
-			"%s: beside a Role, Policies are ignored without a word", id)
-	}
-}
-
-func actionRule(s *stack, wrong report) {
-	for _, id := range s.of("AWS::IAM::Role") {
-		for _, st := range s.statements(id) {
-			if st.effect == "Deny" || id == sandboxRole {
-				continue // sandboxRule checks the sandbox's rights
+// rightRule: everybody has the rights of the table, and nobody others or on what is somebody else's.
+func rightRule(s *stack, wrong report) {
+	known := slices.Clone(harmless)
+	for _, r := range rights {
+		known = append(known, r.action)
+		var have []string
+		for id, role := range s.roles {
+			if may(role, r.action, r.on, r.with) {
+				have = append(have, strings.TrimSuffix(id, "Function"))
 			}
-			for _, a := range st.actions {
-				anywhere := strings.HasPrefix(a, "xray:") || strings.HasPrefix(a, "logs:") && strings.Contains(a, "Deliver") ||
-					slices.Contains([]string{"logs:PutResourcePolicy", "logs:DescribeResourcePolicies", "logs:DescribeLogGroups"}, a)
-				wrong.where(slices.Contains(st.resources, "*") && !anywhere, "%s: %s on every resource of the account", id, a)
-				wrong.where(strings.Contains(a, "*"), "%s: %s says more than is meant", id, a)
-			}
 		}
-		for _, p := range list(s.resources[id].Properties["ManagedPolicyArns"]) {
-			wrong.where(s.resources[target(p)].Type != "AWS::IAM::ManagedPolicy",
-				"%s carries %s, a policy of somebody else", id, target(p))
+		want := slices.Sorted(slices.Values(strings.Fields(r.who)))
+		slices.Sort(have)
+		wrong.where(!slices.Equal(have, want), "%s on %s %q is for %v, and %v have it", r.action, r.on, r.with, want, have)
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.functions)) {
+		for _, p := range s.roles[id].Policies {
+			for _, st := range p.Statements {
+				for _, action := range st.Actions {
+					wrong.where(!st.Deny && !slices.Contains(known, action), "%s may do %s, of which nothing is known", id, action)
+					wrong.where(may(s.roles[id], action, "elsewhere", "TASK#t") && !strings.HasPrefix(action, "xray:"),
+						"%s may do %s on what is somebody else's", id, action)
+				}
+			}
 		}
 	}
 }
 
+// auditRule: an entry of the audit log is put together with the change that it records, never alone, and never changed.
 func auditRule(s *stack, wrong report) {
 	for id := range s.functions {
-		if id == readerFunction { // readerRule says that it has no right to the table
-			continue
-		}
-		for _, action := range rewriting {
-			wrong.where(!s.deniesAudit(id, action, 1), "%s may rewrite the audit log by %s", id, action)
-		}
-		wrong.where(!s.deniesAudit(id, "dynamodb:PutItem", 2),
-			"%s may put entries into the audit log that no change comes with", id)
-	}
-}
-
-func needRule(s *stack, wrong report) {
-	for id, f := range s.functions {
-		for _, n := range needs {
-			_, told := f.Environment[n.variable]
-			told = told && id != readerFunction // it is told nothing
-			may := slices.ContainsFunc(n.actions, func(a string) bool { return s.allowsIn(s.role(id), a, n.on) })
-			wrong.where(told && !may, "%s is told %s but may do none of %v", id, n.variable, n.actions)
-			wrong.where(may && !told, "%s may do %v but is not told %s", id, n.actions, n.variable)
+		q := template.Request{Action: "dynamodb:PutItem", Resource: "arn:aws:dynamodb:us-east-1:123456789012:" + rows,
+			Context: map[string][]string{"dynamodb:LeadingKeys": {"AUDIT#t"}}}
+		wrong.where(s.roles[id].Judge(q).Allowed, "%s may put entries into the audit log that no change comes with", id)
+		for _, action := range []string{"UpdateItem", "DeleteItem", "BatchWriteItem", "PartiQLInsert", "PartiQLUpdate",
+			"PartiQLDelete"} {
+			q.Action = "dynamodb:" + action
+			v := s.roles[id].Judge(q)
+			wrong.where(v.Allowed || v.By == "" && id != readerFunction, "nothing keeps %s from %s in the audit log", id, action)
 		}
 	}
 }
 
-func encryptionContextRule(s *stack, wrong report) {
-	for _, id := range s.of("AWS::IAM::Role") {
-		for _, st := range s.statements(id) {
-			context := object(st.conditions["Null"])
-			opens := slices.Contains(st.actions, "kms:Decrypt") || slices.Contains(st.actions, "kms:GenerateDataKey")
-			wrong.where(opens && (context["kms:EncryptionContext:tenant_id"] != "false" ||
-				context["kms:EncryptionContext:provider"] != "false"),
-				"%s may use the key without saying whose credentials they are", id)
-			if of := at(st.conditions, "StringLike", "kms:EncryptionContext:provider"); opens && id == "RunRoundRole" &&
-				of != tenancy.ServerProvider+"*" {
-				wrong("%s may open credentials of %v: nobody approved what members of a contest read", id, of)
-			}
-		}
-	}
-}
-
-func pipelineCallRule(s *stack, wrong report) {
-	for _, id := range s.of("AWS::Serverless::StateMachine") {
-		checkCalls(s, id, wrong)
-	}
-}
-
-// checkCalls compares the functions that a state machine calls with those that its role may call.
-func checkCalls(s *stack, id string, wrong report) {
-	machine := s.resources[id].Properties
-	role, _, _ := strings.Cut(target(machine["Role"]), ".")
-	called := map[string]bool{}
-	for name, v := range object(machine["DefinitionSubstitutions"]) {
-		if name == "Partition" {
-			continue
-		}
-		called[target(v)] = true
-		wrong.where(!strings.HasSuffix(target(v), ".Arn"), "%s calls %s; a worker has no alias", id, target(v))
-	}
-	for _, st := range s.statements(role) {
-		if !slices.Contains(st.actions, "lambda:InvokeFunction") {
-			continue
-		}
-		for _, r := range st.resources {
-			wrong.where(!called[r], "%s may call %s, and does not", id, r)
-			delete(called, r)
-		}
-	}
-	for r := range called {
-		wrong("%s may not call %s", id, r)
-	}
-}
-
-// rewriting are the actions that change or remove a row. IAM can't tell a PutItem that replaces a row from one that
-// adds it.
-var rewriting = []string{
-	"dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem",
-	"dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate", "dynamodb:PartiQLDelete",
-}
-
-// deniesAudit reports whether a function is denied an action on the audit log: with one condition always, with two
-// outside of transactions.
-func (s *stack) deniesAudit(id, action string, conditions int) bool {
-	return slices.ContainsFunc(s.statements(s.role(id)), func(st statement) bool {
-		outside := at(st.conditions, "StringNotEquals", "dynamodb:EnclosingOperation") == "TransactWriteItems"
-		return st.effect == "Deny" && slices.Contains(st.actions, action) && slices.Equal(st.rows, []string{"AUDIT#*"}) &&
-			st.conditions["ForAnyValue:StringLike"] != nil && len(st.conditions) == conditions && outside == (conditions == 2) &&
-			slices.Equal(st.resources, []string{s.table.ID + ".Arn"})
-	})
-}
-
-// kindOf returns the kind whose aggregates have such keys, "" for none.
-func kindOf(row string) string {
-	for _, k := range store.Kinds() {
-		if row == k.Prefix+"*" || slices.Contains(k.Lists, strings.TrimSuffix(row, "*")) {
-			return k.Name
-		}
-	}
-	return ""
-}
-
-// ofAllKinds are the functions that serve every kind of aggregates.
-var ofAllKinds = []string{"ReceiveEventFunction", "ReceiveInteractionFunction", "ServeConsoleFunction",
-	"RelayChangesFunction", "SweepTasksFunction", "UpdateCardFunction"}
-
-// ofCallsToo are the functions of conversations that work on calls of outside agents, too; give-up also on tasks.
-var ofCallsToo = []string{"CallToolFunction", "GiveUpFunction"}
-
-// kindRule: relay, sweeper and card updater write the rows of each kind, functions outside of ofAllKinds those of one.
-func kindRule(s *stack, wrong report) {
-	for id := range s.functions {
-		written := map[string]bool{}
-		for _, st := range s.statements(s.role(id)) {
-			if st.effect != "Allow" || !slices.Contains(st.actions, "dynamodb:UpdateItem") {
-				continue
-			}
-			for _, row := range st.rows {
-				if kind := kindOf(row); kind == contest.TeamKind.Name {
-					written[contest.Kind.Name] = true // teams are a contest's
-				} else if kind != "" {
-					written[kind] = true
+// aloneRule: two functions meet what strangers wrote, code that runs and files that are read. They have no right but to
+// write the log, and are told nothing.
+func aloneRule(s *stack, wrong report) {
+	for _, id := range []string{sandboxFunction, readerFunction} {
+		for _, p := range s.roles[id].Policies {
+			for _, st := range p.Statements {
+				for _, action := range st.Actions {
+					q := template.Request{Action: action, Resource: strings.ReplaceAll(st.Resources[0], "*", "x"),
+						Context: map[string][]string{"lambda:SourceFunctionArn": {"its own"}}}
+					wrong.where(!strings.HasPrefix(action, "logs:") && s.roles[id].Judge(q).Allowed, "the code of %s may do %s",
+						id, action)
 				}
 			}
 		}
-		if slices.Contains(ofCallsToo, id) {
-			delete(written, "call")
-		}
-		if id == "GiveUpFunction" {
-			delete(written, "task")
-		}
-		switch serves := slices.Index(ofAllKinds, id); {
-		case serves < 0 && len(written) > 1:
-			wrong("%s writes the rows of %d kinds; one is its own", id, len(written))
-		case serves > 2 && len(written) < len(store.Kinds())-1:
-			wrong("%s may not write the rows of every kind", id)
-		}
-	}
-}
-
-// sealRule: only one function writes and signs the audit log's chain, and saved heads can't be changed.
-func sealRule(s *stack, wrong report) {
-	for id := range s.functions {
-		seals := id == "SealAuditFunction"
-		for _, st := range s.statements(s.role(id)) {
-			if st.effect != "Allow" {
-				continue
-			}
-			wrong.where(!seals && (slices.Contains(st.actions, "kms:Sign") ||
-				slices.ContainsFunc(st.rows, func(r string) bool { return strings.HasPrefix(r, "CHAIN#") })),
-				"%s may forge the chain of the audit log", id)
-			for _, a := range st.actions {
-				onHeads := slices.ContainsFunc(st.resources, func(r string) bool { return strings.HasPrefix(r, "HeadsBucket") })
-				wrong.where(onHeads && (!seals || a != "s3:PutObject"), "%s: %s on the heads that are put away", id, a)
-			}
-		}
-	}
-	for _, id := range s.of("AWS::S3::Bucket") {
 		p := s.resources[id].Properties
-		wrong.where(id == "HeadsBucket" && (p["ObjectLockEnabled"] != "true" ||
-			at(p, "ObjectLockConfiguration", "Rule", "DefaultRetention", "Mode") == nil), "%s locks nothing", id)
+		for name, v := range object(at(p, "Environment", "Variables")) {
+			wrong.where(v != "", "%s: its code would read %s", id, name)
+		}
+		wrong.where(p["Tracing"] != "PassThrough", "%s: traces need a right", id)
 	}
-}
-
-// committed returns the partition keys of rows that commits to aggregates of some kinds put or update: their own, their
-// lists', the counters' and the audit log's. A command's output lines are put without a commit.
-func committed(of ...aggregate.Kind) (rows []string) {
-	for _, k := range of {
-		rows = append(rows, k.Prefix+"*")
-		for _, list := range k.Lists {
-			if list != conversation.LogList {
-				rows = append(rows, list+"*")
-			}
+	sandbox := s.roles[sandboxFunction]
+	wrong.where(len(sandbox.Policies) != 1, "%s carries policies of others", sandboxFunction)
+	for _, st := range sandbox.Policies[0].Statements {
+		for _, action := range st.Actions {
+			wrong.where(!st.Deny && !strings.HasPrefix(action, "ec2:"), "%s may do %s", sandboxFunction, action)
 		}
 	}
-	return append(rows, "QUOTA#*", "AUDIT#*")
-}
-
-// commitRule: a function that moves the head of an aggregate may write every row that any decision on it writes, even
-// if the function rarely makes that decision.
-func commitRule(s *stack, wrong report) {
-	for id := range s.functions {
-		role := s.role(id)
-		for _, k := range store.Kinds() {
-			if !s.allowsRow(role, "dynamodb:UpdateItem", k.Prefix+"*") {
-				continue
-			}
-			needs := map[string][]string{"dynamodb:PutItem": committed(k), "dynamodb:UpdateItem": committed(k)}
-			if k.Name == conversation.Kind.Name { // commits delete old messages and actions, and check settings
-				needs["dynamodb:DeleteItem"], needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*"}, []string{"TENANT#*"}
-			}
-			if k.Name == task.Kind.Name { // commits check these rows: the task's, settings and tools
-				needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*", "TENANT#*"}
-			}
-			for action, rows := range needs {
-				for _, row := range rows {
-					wrong.where(!s.allowsRow(role, action, row),
-						"%s decides on a %s and may not %s on %s, which a decision may write or rely on", id, k.Name, action, row)
-				}
-			}
-		}
-	}
-}
-
-// allowsRow reports whether a role's statements allow an action on the rows with such partition keys.
-func (s *stack) allowsRow(role, action, row string) bool {
-	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
-		return st.effect == "Allow" && slices.Contains(st.actions, action) &&
-			slices.Contains(st.resources, s.table.ID+".Arn") &&
-			(slices.Contains(st.rows, row) || st.conditions["ForAllValues:StringLike"] == nil)
-	})
+	checkSandbox(s, wrong)
 }

@@ -1,211 +1,311 @@
 package infra_test
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
+	"ringi/infra/local/template"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/tool"
 )
 
-// serviceErrors are the errors of Step Functions, Lambda and its runtimes; functions return the others.
-var serviceErrors = []string{
-	"States.ALL", "States.Timeout", "States.HeartbeatTimeout",
-	"Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException", "Lambda.AWSLambdaException",
-	"Lambda.SdkClientException",
-	"Lambda.TooManyRequestsException", "Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError",
+// machine is a state machine's definition, with the fields that ours use. Any other field is misspelled, or a feature
+// that the local interpreter lacks (JSONata, variables).
+type machine struct {
+	Comment, StartAt string
+	TimeoutSeconds   int
+	ProcessorConfig  map[string]string // of a machine within a Map
+	States           map[string]state
+}
+
+type state struct {
+	Comment, Type, Resource string
+	Parameters              struct {
+		FunctionName string
+		Payload      map[string]string
+	}
+	OutputPath                  string
+	ResultPath                  json.RawMessage
+	TimeoutSeconds              int
+	TimeoutSecondsPath          string
+	SecondsPath                 string
+	ItemsPath                   string // of a Map, like the following fields
+	MaxConcurrency              int
+	ItemSelector                map[string]string
+	ItemProcessor               *machine
+	Retry                       []retrier
+	Catch                       []catcher
+	Choices                     []choice
+	Next, Default, Error, Cause string
+}
+
+type retrier struct {
+	ErrorEquals                                   []string
+	IntervalSeconds, MaxAttempts, MaxDelaySeconds int
+	BackoffRate                                   float64
+	JitterStrategy                                string
+}
+
+type catcher struct {
+	ErrorEquals []string
+	ResultPath  json.RawMessage
+	Next        string
+}
+
+type choice struct{ Variable, StringEquals, Next string }
+
+func parseMachine(text string) (machine, error) {
+	var m machine
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&m); err != nil {
+		return m, fmt.Errorf("read the state machine: %w", err)
+	}
+	return m, nil
+}
+
+// next lists every state that s may lead to.
+func (s state) next() (all []string) {
+	for _, c := range s.Choices {
+		all = append(all, c.Next)
+	}
+	for _, c := range s.Catch {
+		all = append(all, c.Next)
+	}
+	return slices.DeleteFunc(append(all, s.Next, s.Default), func(name string) bool { return name == "" })
+}
+
+// reach returns every state that a run can come to from a state.
+func (m machine) reach(from string) map[string]bool {
+	seen := map[string]bool{}
+	for todo := []string{from}; len(todo) > 0; todo = todo[1:] {
+		if name := todo[0]; !seen[name] {
+			seen[name] = true
+			todo = append(todo, m.States[name].next()...)
+		}
+	}
+	return seen
+}
+
+// all returns the machine and those within its Maps.
+func (m machine) all() []machine {
+	out := []machine{m}
+	for _, st := range m.States {
+		if st.ItemProcessor != nil {
+			out = append(out, st.ItemProcessor.all()...)
+		}
+	}
+	return out
+}
+
+// tasks yields the states of all state machines that call a function.
+func (s *stack) tasks() iter.Seq2[string, state] {
+	return func(yield func(string, state) bool) {
+		for _, file := range slices.Sorted(maps.Keys(s.machines)) {
+			for _, m := range s.machines[file].all() {
+				for _, name := range slices.Sorted(maps.Keys(m.States)) {
+					if m.States[name].Type == "Task" && !yield(name, m.States[name]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func (s state) waits() bool {
+	return s.Resource == "arn:${Partition}:states:::lambda:invoke.waitForTaskToken"
+}
+
+// function returns the resource of the function that a state calls.
+func (s state) function() string {
+	return strings.TrimSuffix(strings.TrimPrefix(s.Parameters.FunctionName, "${"), "Arn}")
+}
+
+// shapeRule: every state can be reached, leads to states that exist, and to an end; a run lasts less than a year, and
+// no longer than its tokens; the router knows exactly the states that functions may name as the next.
+func shapeRule(s *stack, wrong report) {
+	for _, m := range s.machines {
+		for _, m := range m.all() {
+			reached := m.reach(m.StartAt)
+			for name, st := range m.States {
+				wrong.where(!reached[name], "%s: no state leads here", name)
+				for _, next := range st.next() {
+					wrong.where(m.States[next].Type == "", "%s leads to %s, which does not exist", name, next)
+				}
+				ends := func(name string) bool { return slices.Contains([]string{"Succeed", "Fail"}, m.States[name].Type) }
+				wrong.where(!slices.ContainsFunc(slices.Collect(maps.Keys(m.reach(name))), ends),
+					"%s: from here a run never ends", name)
+			}
+			year := 365 * 24 * 3600
+			wrong.where(m.ProcessorConfig == nil && (m.TimeoutSeconds <= 0 || m.TimeoutSeconds >= year),
+				"a run lasts a year at most; TimeoutSeconds %d must end it before", m.TimeoutSeconds)
+		}
+	}
+	longest := time.Duration(s.pipeline.TimeoutSeconds) * time.Second
+	wrong.where(longest > pipeline.LongestRun, "a run lasts %s, its tokens expire after %s", longest, pipeline.LongestRun)
+	route, routed := s.pipeline.States["Route"], []string{}
+	for _, c := range route.Choices {
+		routed = append(routed, c.StringEquals)
+		to := cmp.Or(map[string]string{task.StateFail: "TaskFailed"}[c.StringEquals], c.StringEquals)
+		wrong.where(c.Variable != "$.next" || c.Next != to, "Route sends %s of %s to %s", c.StringEquals, c.Variable, c.Next)
+	}
+	want := slices.Sorted(slices.Values(task.NextStates))
+	wrong.where(!slices.Equal(want, slices.Sorted(slices.Values(routed))), "functions may point to %v, routed are %v",
+		want, routed)
+	wrong.where(s.pipeline.States["TaskFailed"].Type != "Fail" || s.pipeline.States[route.Default].Type != "Fail",
+		"a failed task, or one sent to an unknown state, is not red")
+}
+
+// tries says how often a state is retried after some errors.
+type tries struct {
+	errors, states       []string
+	most, first, longest int // tries; seconds
+}
+
+const (
+	everyState = "every state"
+	otherState = "every other state" // that no earlier row names for the same error
+)
+
+// triesOfStates has the Retry of every state, in order: the first row counts that names the state and the error. With
+// full jitter each wait is drawn between nothing and the wait before, doubled, up to the longest.
+var triesOfStates = []tries{
+	{[]string{pipeline.NoRoom}, []string{everyState}, 28, 1, 60},
+	{[]string{pipeline.ModelUnavailable}, []string{"ExtractTask", "DraftPrompt", "PlanProcess"}, 6, 5, 60},
+	{[]string{pipeline.ModelUnavailable}, []string{"AnswerMessage", "RunRound"}, 4, 5, 60},
+	{[]string{pipeline.Unavailable, "Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException",
+		"Lambda.AWSLambdaException", "Lambda.SdkClientException"}, []string{everyState}, 8, 1, 60},
+	{died, []string{"AwaitContest", "AwaitPromptApproval", "AwaitProcessApproval", "AwaitStepApproval"}, 3, 1, 60},
+	{diedOrHung, []string{"RunRound"}, 6, 1, 60},
+	{diedOrHung, []string{otherState}, 3, 1, 60},
+}
+
+var (
+	died       = []string{"Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError"}
+	diedOrHung = append(slices.Clip(died), "States.Timeout")
+)
+
+// blocks returns the Retry of a state.
+func blocks(state string) (out []retrier) {
+	for i, t := range triesOfStates {
+		before := slices.ContainsFunc(triesOfStates[:i], func(x tries) bool {
+			return x.errors[0] == t.errors[0] && slices.Contains(x.states, state)
+		})
+		if slices.Contains(t.states, state) || t.states[0] == everyState || t.states[0] == otherState && !before {
+			out = append(out, retrier{ErrorEquals: t.errors, IntervalSeconds: t.first, BackoffRate: 2, MaxAttempts: t.most,
+				MaxDelaySeconds: t.longest, JitterStrategy: "FULL"})
+		}
+	}
+	return out
+}
+
+// errorRule: each state has the tries of triesOfStates, bugs and bad input are caught, and a run whose functions can't
+// be invoked ends with an error of its own, without a function: it has not failed. The states that report failures are
+// excepted, and so are teams, which are one of many.
+func errorRule(s *stack, wrong report) {
+	for name, st := range s.tasks() {
+		for i := range st.Retry {
+			r := &st.Retry[i] // what is left out is the language's default
+			r.IntervalSeconds, r.BackoffRate = cmp.Or(r.IntervalSeconds, 1), cmp.Or(r.BackoffRate, 2)
+		}
+		wrong.where(!reflect.DeepEqual(st.Retry, blocks(name)), "%s: not the tries of its states: %+v", name, st.Retry)
+		_, asks := s.functions[st.function()].Environment["MODEL"]
+		// execute-process asks for a summary only, and does without; the end of a contest asks none.
+		asks = asks && st.function() != "ExecuteProcessFunction" && name != "CloseContest"
+		wrong.where(asks != slices.ContainsFunc(st.Retry, func(r retrier) bool {
+			return slices.Contains(r.ErrorEquals, pipeline.ModelUnavailable)
+		}), "%s: %s is tried again where a model is asked, and only there", name, pipeline.ModelUnavailable)
+		last := len(st.Catch) - 1
+		wrong.where(last < 0 || !slices.Equal(st.Catch[last].ErrorEquals, []string{"States.ALL"}),
+			"%s: Catch ends with States.ALL, alone", name)
+		room := false
+		for _, c := range st.Catch {
+			room = room || slices.Equal(c.ErrorEquals, []string{pipeline.NoRoom}) && c.Next == aggregate.EndedNoRoom
+			kept := map[bool]string{true: `"$.error"`, false: "null"}[c.Next == "CloseTask"]
+			wrong.where(string(c.ResultPath) != kept, "%s: on the way to %s an error is at %s", name, c.Next, c.ResultPath)
+		}
+		wrong.where(!room && !slices.Contains([]string{"CloseTask", "GiveUp", "RunRound"}, name),
+			"%s: a run for which there is no room ends as %s", name, aggregate.EndedNoRoom)
+	}
+	for _, m := range s.machines {
+		wrong.where(m.States[aggregate.EndedNoRoom].Error != aggregate.EndedNoRoom, "no state ends a run without room")
+	}
+}
+
+// A function that can't be invoked is tried for some twelve minutes: never so long that the sweeper takes the run for
+// dead, and twice as long as a team may play, or a team would fail before it began, just because others play.
+func TestNoRoomForTwelveMinutes(t *testing.T) {
+	row, mean, variance := triesOfStates[0], 0.0, 0.0
+	for next, i := float64(row.first), 0; i < row.most; i++ {
+		wait := min(next, float64(row.longest))
+		mean, variance, next = mean+wait/2, variance+wait*wait/12, next*2
+	}
+	expect.That(t, mean >= 11*60 && mean <= 12*60 && mean >= 2*teamconfig.DefaultTeamTimeout, "%.0f s on average", mean)
+	longest := mean + 5*math.Sqrt(variance) // once in three million runs
+	expect.That(t, longest < aggregate.StuckAfter.Seconds(), "%.0f s, and %s mean that a run is dead", longest,
+		aggregate.StuckAfter)
+}
+
+// Each error of Step Functions' states is returned by somebody: the service, Lambda and its runtimes, or our functions.
+func TestStatesNameErrorsThatAreReturned(t *testing.T) {
+	known := append(slices.Clip(pipeline.ErrorNames), "States.ALL", "States.Timeout",
+		"Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException", "Lambda.AWSLambdaException",
+		"Lambda.SdkClientException", "Lambda.TooManyRequestsException", "Lambda.Unknown", "Sandbox.Timedout",
+		"Runtime.ExitError")
+	for name, st := range expect.Value(read(t.TempDir(), files(t)))(t).tasks() {
+		for _, c := range st.Catch {
+			st.Retry = append(st.Retry, retrier{ErrorEquals: c.ErrorEquals})
+		}
+		for _, r := range st.Retry {
+			for _, e := range r.ErrorEquals {
+				expect.That(t, slices.Contains(known, e), "%s names %s, which nothing returns", name, e)
+			}
+		}
+	}
 }
 
 // ids are the members that a payload may have, with their sources. None of them is content.
 var ids = map[string]string{
 	"tenant.$": "$.tenant", "task.$": "$.task", "kind.$": "$.kind", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate",
-	"team.$": "$.team", "error.$": "$.error.Error",
-	"next.$": "$.next", "task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime",
-	"retry.$": "$$.State.RetryCount",
-}
-
-// pipelineRules are about the state machine, and about it and the functions.
-func pipelineRules() []rule {
-	return []rule{shapeRule, routeRule, errorRule, roomRule, triesRule, waitRule, callRule, placeRule, dueRule,
-		partitionRule}
-}
-
-// shapeRule: every state can be reached, leads to states that exist, and to an end.
-func shapeRule(s *stack, wrong report) {
-	for _, m := range s.machines {
-		for _, m := range m.all() {
-			checkShape(m, wrong)
-		}
-	}
-}
-
-func checkShape(m machine, wrong report) {
-	reached := m.reach(m.StartAt)
-	for _, name := range m.names() {
-		st := m.States[name]
-		wrong.where(!reached[name], "%s: no state leads here", name)
-		for _, next := range st.next() {
-			if _, ok := m.States[next]; !ok {
-				wrong("%s leads to %s, which does not exist", name, next)
-			}
-		}
-		if end := len(st.next()) == 0; end != st.ends() {
-			wrong("%s (%s): Succeed and Fail lead nowhere, everything else leads on", name, st.Type)
-		}
-		wrong.where(st.Comment == "" && st.Type != "Choice", "%s: Comment is empty", name)
-		finishes := false
-		for at := range m.reach(name) {
-			finishes = finishes || m.States[at].ends()
-		}
-		wrong.where(!finishes, "%s: from here a run never ends", name)
-	}
-	if _, ok := m.States[m.StartAt]; !ok {
-		wrong("StartAt %s does not exist", m.StartAt)
-	}
-	if m.ProcessorConfig != nil {
-		return // it ends with its run
-	}
-	if year := 365 * 24 * 3600; m.TimeoutSeconds <= 0 || m.TimeoutSeconds >= year {
-		wrong("a run lasts a year at most; TimeoutSeconds %d must end it before", m.TimeoutSeconds)
-	}
-}
-
-// routeRule: the router knows exactly the states that functions may name as the next.
-func routeRule(s *stack, wrong report) {
-	var routed []string
-	for _, name := range s.pipeline.names() {
-		for _, c := range s.pipeline.States[name].Choices {
-			routed = append(routed, c.StringEquals)
-			wrong.where(c.Variable != "$.next", "%s looks at %s, the functions answer with $.next", name, c.Variable)
-			if want := c.StringEquals; c.Next != want && want != task.StateFail {
-				wrong("%s sends %s to %s", name, want, c.Next)
-			}
-			wrong.where(c.StringEquals == task.StateFail && s.pipeline.States[c.Next].Type != "Fail",
-				"%s sends a failed task to %s, which is not red", name, c.Next)
-			wrong.where(!slices.Contains(task.NextStates, c.StringEquals),
-				"%s: no function ever points to %s", name, c.StringEquals)
-		}
-	}
-	for _, next := range task.NextStates {
-		wrong.where(!slices.Contains(routed, next), "a function may point to %s, and no route goes there", next)
-	}
-	if route, ok := s.pipeline.States["Route"]; !ok || s.pipeline.States[route.Default].Type != "Fail" {
-		wrong("Route must end a run that is sent to an unknown state")
-	}
-}
-
-// errorRule: temporary errors are retried, all others are caught.
-func errorRule(s *stack, wrong report) {
-	for name, st := range s.states() {
-		if st.Type != "Task" {
-			continue
-		}
-		wrong.where(handles(st.retried(), "States.ALL"), "%s tries everything again, bugs too", name)
-		for _, transient := range slices.Concat(serviceErrors[3:], []string{pipeline.Unavailable}) {
-			wrong.where(!handles(st.retried(), transient), "%s does not try again after %s", name, transient)
-		}
-		for _, final := range []string{pipeline.Internal, pipeline.BadInput} {
-			wrong.where(handles(st.retried(), final), "%s tries again after %s, which does not heal", name, final)
-		}
-		_, asks := s.functions[st.function()].Environment["MODEL"]
-		// execute-process asks for a summary only, and does without; the end of a contest asks none.
-		asks = asks && st.function() != "ExecuteProcessFunction" && name != "CloseContest"
-		wrong.where(asks != handles(st.retried(), pipeline.ModelUnavailable),
-			"%s: %s is tried again where a model is asked, and only there", name, pipeline.ModelUnavailable)
-		if last := len(st.Catch) - 1; last < 0 || !slices.Equal(st.Catch[last].ErrorEquals, []string{"States.ALL"}) {
-			wrong("%s: Catch ends with States.ALL, alone", name)
-		}
-		for _, l := range slices.Concat(st.retried(), st.caught()) {
-			wrong.where(len(l) > 1 && slices.Contains(l, "States.ALL"), "%s: States.ALL stands alone", name)
-			for _, e := range l {
-				wrong.where(!slices.Contains(serviceErrors, e) && !slices.Contains(pipeline.ErrorNames, e),
-					"%s names %s, which nothing returns", name, e)
-			}
-		}
-		for _, c := range st.Catch {
-			wrong.where(c.Next == "CloseTask" && string(c.ResultPath) != `"$.error"`,
-				"%s: CloseTask finds its error at $.error, not at %s", name, c.ResultPath)
-			wrong.where(c.Next != "CloseTask" && string(c.ResultPath) != "null",
-				"%s: what is caught on the way to %s must be dropped (ResultPath null)", name, c.Next)
-		}
-		for _, r := range st.Retry {
-			wrong.where(r.MaxAttempts < 1 || r.IntervalSeconds < 1 || r.BackoffRate < 1 || r.JitterStrategy != "FULL",
-				"%s: a Retry says how often, how soon, and with jitter", name)
-		}
-	}
-}
-
-// roomRule: a run whose functions can't be invoked has not failed. It ends with an error of its own, without a
-// function. The states that report failures are excepted, and so are teams, which are one of many.
-func roomRule(s *stack, wrong report) {
-	for file, m := range s.machines {
-		for name, st := range m.States {
-			if st.Type != "Task" || name == "CloseTask" || name == "GiveUp" {
-				continue
-			}
-			at := slices.IndexFunc(st.Catch, func(c catcher) bool {
-				return slices.Equal(c.ErrorEquals, []string{pipeline.NoRoom})
-			})
-			wrong.where(at < 0 || m.States[st.Catch[at].Next].Error != aggregate.EndedNoRoom,
-				"%s, %s: a run for which there is no room ends as %s", file, name, aggregate.EndedNoRoom)
-		}
-	}
-}
-
-// waitRule: a wait for people has a token and a timeout that is caught.
-func waitRule(s *stack, wrong report) {
-	for name, st := range s.states() {
-		wrong.where(strings.HasPrefix(name, "Await") != st.waits(),
-			"%s: states that wait for people, and they alone, are called Await…", name)
-		if !st.waits() {
-			continue
-		}
-		wrong.where(st.TimeoutSecondsPath != "$.timeout_seconds", "%s would wait for ever", name)
-		wrong.where(st.Parameters.Payload["task_token.$"] != "$$.Task.Token", "%s gives nobody its token", name)
-		wrong.where(!handles(st.caught(), "States.Timeout") || handles(st.retried(), "States.Timeout"),
-			"%s: a burnt fuse is caught, not tried again", name)
-		wrong.where(string(st.ResultPath) != "null",
-			"%s: the answer to a token is a wake-up, and is dropped (ResultPath null)", name)
-	}
-	longest := time.Duration(s.pipeline.TimeoutSeconds) * time.Second
-	wrong.where(longest > pipeline.LongestRun, "a run lasts %s, and its tokens expire after %s", longest,
-		pipeline.LongestRun)
-	for _, name := range []string{task.StateDraftPrompt, task.StatePlanProcess, task.StateExecuteProcess} {
-		wrong.where(s.pipeline.States[name].Parameters.Payload["entered.$"] == "",
-			"%s doesn't say when it was entered: what follows a gate proves that the run has left it", name)
-	}
+	"team.$": "$.team", "error.$": "$.error.Error", "next.$": "$.next", "task_token.$": "$$.Task.Token",
+	"entered.$": "$$.State.EnteredTime", "retry.$": "$$.State.RetryCount",
 }
 
 // served are the functions of states that are not called like them.
 var served = map[string]string{"CloseTask": "GiveUp", "CloseContest": "HoldContest"}
 
-// callRule: each state calls its function, with ids only, and with a timeout slightly longer than the
-// function's.
+// callRule: each state calls its function, which its state machine may, with ids only, and with a timeout slightly
+// longer than the function's.
 func callRule(s *stack, wrong report) {
-	for name, st := range s.states() {
-		if st.Type != "Task" {
-			continue
-		}
-		function := st.function()
+	for name, st := range s.tasks() {
 		want := cmp.Or(served[name], name) + "Function"
 		if st.waits() {
 			want = "RequestApprovalFunction"
 		}
-		wrong.where(function != want, "%s calls %s, not %s", name, st.Parameters.FunctionName, want)
-		f, ok := s.functions[function]
-		switch fuse := time.Duration(st.TimeoutSeconds) * time.Second; {
-		case !ok:
-			wrong("%s: the template has no %s", name, function)
-		case !st.waits() && (fuse <= f.Timeout || fuse > f.Timeout+time.Minute):
-			wrong("%s ends after %s, its function after %s: a little longer is wanted", name, fuse, f.Timeout)
-		case !st.waits() && st.OutputPath != "$.Payload":
-			wrong("%s: OutputPath is %q, not the function's answer", name, st.OutputPath)
-		}
+		f := s.functions[st.function()]
+		wrong.where(f.ID != want, "%s calls %s, not %s", name, st.Parameters.FunctionName, want)
+		fuse := time.Duration(st.TimeoutSeconds) * time.Second
+		wrong.where(!st.waits() && (fuse <= f.Timeout || fuse > f.Timeout+time.Minute || st.OutputPath != "$.Payload"),
+			"%s ends after %s, its function after %s: a little longer is wanted", name, fuse, f.Timeout)
+		wrong.where(!slices.ContainsFunc([]string{"Pipeline", "Chat", "Contest"}, func(id string) bool {
+			return may(s.roles[id], "lambda:InvokeFunction", "function:"+f.ID, "")
+		}), "no state machine may call %s", f.ID)
 		for _, keys := range [][]string{{"tenant.$"}, {"task.$", "id.$"}, {"run.$"}} {
 			wrong.where(!slices.ContainsFunc(keys, func(key string) bool { return st.Parameters.Payload[key] != "" }),
 				"%s: the payload lacks %s", name, strings.TrimSuffix(keys[0], ".$"))
@@ -213,51 +313,13 @@ func callRule(s *stack, wrong report) {
 		for key, from := range st.Parameters.Payload {
 			wrong.where(ids[key] != from, "%s: %s from %s is no id", name, key, from)
 		}
+		checkWait(name, st, wrong)
 	}
-	for _, id := range s.of("AWS::Serverless::StateMachine") {
-		for name, v := range object(s.resources[id].Properties["DefinitionSubstitutions"]) {
-			want := strings.TrimSuffix(name, "Arn") + ".Arn"
-			if name == "Partition" {
-				want = "AWS::Partition"
-			}
-			wrong.where(target(v) != want, "%s: ${%s} is %s", id, name, target(v))
-		}
+	for _, name := range []string{task.StateDraftPrompt, task.StatePlanProcess, task.StateExecuteProcess} {
+		wrong.where(s.pipeline.States[name].Parameters.Payload["entered.$"] == "",
+			"%s doesn't say when it was entered: what follows a gate proves that the run has left it", name)
 	}
-}
-
-// placeRule: a team that Lambda has no capacity for waits on average twice as long as a running team may take; else it
-// would fail before it began, just because others play. The end of a contest waits as long, or the contest would fail
-// and be abandoned.
-func placeRule(s *stack, wrong report) {
-	const refused = "Lambda.TooManyRequestsException"
-	for name, st := range s.states() {
-		at := slices.IndexFunc(st.Retry, func(r retrier) bool { return slices.Contains(r.ErrorEquals, refused) })
-		if name != "RunRound" && name != "CloseContest" || at < 0 {
-			continue
-		}
-		r, sum, next := st.Retry[at], 0.0, 0.0
-		for range r.MaxAttempts {
-			next = min(max(float64(r.IntervalSeconds), next*r.BackoffRate), float64(r.MaxDelaySeconds))
-			sum += next / 2 // with jitter
-		}
-		wrong.where(sum < 2*teamconfig.DefaultTeamTimeout,
-			"%s waits %.0f s for a place to run in, teams have %d s", name, sum, teamconfig.DefaultTeamTimeout)
-	}
-}
-
-// dueRule: a gate leads to a state that asks whether it is due.
-func dueRule(s *stack, wrong report) {
-	for name, st := range s.pipeline.States {
-		asks := slices.Contains([]string{"ResumeTask", "PlanProcess", "ExecuteProcess"}, st.Next)
-		wrong.where(st.Type == "Task" && st.waits() && !asks,
-			"%s leads to %s, which does not ask whether it is due", name, st.Next)
-	}
-}
-
-// partitionRule: GovCloud and China have partitions of their own. A run would fail at a state that names another
-// partition, and nothing would catch that.
-func partitionRule(s *stack, wrong report) {
-	for file, text := range s.files {
+	for file, text := range s.files { // GovCloud and China have partitions of their own
 		for _, literal := range literalPartition.FindAllString(text, -1) {
 			wrong("%s says %s, which is one partition's", file, literal)
 		}
@@ -265,3 +327,36 @@ func partitionRule(s *stack, wrong report) {
 }
 
 var literalPartition = regexp.MustCompile(`\barn:aws[a-z-]*:[a-z0-9-]*`)
+
+// checkWait: a wait for people has a token and a timeout that is caught, and leads to a state that asks whether it is
+// due.
+func checkWait(name string, st state, wrong report) {
+	wrong.where(strings.HasPrefix(name, "Await") != st.waits(),
+		"%s: states that wait for people, and they alone, are called Await…", name)
+	if !st.waits() {
+		return
+	}
+	wrong.where(st.TimeoutSecondsPath != "$.timeout_seconds", "%s would wait for ever", name)
+	wrong.where(st.Parameters.Payload["task_token.$"] != "$$.Task.Token", "%s gives nobody its token", name)
+	wrong.where(!slices.Contains(st.Catch[0].ErrorEquals, "States.Timeout") || st.Catch[0].Next != "ResumeTask",
+		"%s: a burnt fuse is caught, not tried again", name)
+	wrong.where(string(st.ResultPath) != "null",
+		"%s: the answer to a token is a wake-up, and is dropped (ResultPath null)", name)
+	wrong.where(!slices.Contains([]string{"ResumeTask", "PlanProcess", "ExecuteProcess"}, st.Next),
+		"%s leads to %s, which does not ask whether it is due", name, st.Next)
+}
+
+// A fresh invocation gives any tool its whole timeout: beside the call it reads rows, settings and large arguments
+// before, and stores and commits the result afterwards.
+func TestACallOfAToolHasItsTime(t *testing.T) {
+	const besideACall = 40 * time.Second
+	longest := tool.MaxPinned
+	for _, spec := range expect.Value(tool.Builtin())(t).All() {
+		longest = max(longest, spec.Timeout)
+	}
+	read := expect.Value(template.Read("../"+templateFile, anyAccount, map[string]string{"Stage": "dev"}))(t)
+	for _, f := range read.Functions {
+		expect.That(t, f.ID != "ExecuteProcessFunction" && f.ID != "CallToolFunction" || f.Timeout >= longest+besideACall,
+			"%s ends after %s, a call may take %s", f.ID, f.Timeout, longest)
+	}
+}

@@ -31,7 +31,7 @@ type stack struct {
 	pipeline   machine            // that of tasks
 	files      map[string]string  // the texts by path
 
-	said map[string][]statement // statements of roles by logical id, read when a rule first asks for them
+	roles map[string]template.Role // of functions and state machines, where everything is switched on
 }
 
 // resource is a resource of the template. Intrinsics in its properties have the long form: !Ref X is {"Ref": "X"}.
@@ -108,7 +108,12 @@ func read(dir string, texts map[string]string) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stack{text: texts[templateFile], files: texts, said: map[string][]statement{},
+	roles, err := template.Roles(filepath.Join(dir, templateFile), anyAccount,
+		map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"})
+	if err != nil {
+		return nil, err
+	}
+	s := &stack{roles: roles, text: texts[templateFile], files: texts,
 		functions: map[string]template.Function{}, queues: map[string]template.Queue{}, machines: map[string]machine{}}
 	for name, text := range texts {
 		if filepath.Ext(name) == ".json" {
@@ -314,8 +319,8 @@ func problems(t *testing.T, texts map[string]string) []string {
 		return []string{err.Error()}
 	}
 	var all []string
-	for _, r := range slices.Concat(storageRules(), functionRules(), eventRules(), permissionRules(), alarmRules(),
-		pipelineRules(), []rule{timeRules}) {
+	for _, r := range []rule{rightRule, auditRule, aloneRule, keptRule, forgottenRule, aliasRule, deliveryRule, alarmRule,
+		shapeRule, errorRule, callRule} {
 		r(s, func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) })
 	}
 	return all
