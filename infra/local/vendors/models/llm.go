@@ -107,7 +107,7 @@ func (m *Models) Asked() []string {
 }
 
 // script returns the answer to a request of a conversation.
-func (m *Models) script(q spokenTo, body []byte) Script {
+func (m *Models) script(q *spokenTo, body []byte) Script {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked = append(m.asked, string(body))
@@ -205,9 +205,9 @@ func takeFirst[T any](of *[]T) (first T, ok bool) {
 // wire describes a vendor's API: how requests carry the key, and the formats of requests and answers.
 type wire struct {
 	vendor string
-	id     string                              // header of the request id
-	key    func(*http.Request) string          // nil if requests are signed with AWS credentials instead
-	read   func(body []byte) (spokenTo, error) // returns an error if the vendor would refuse the body
+	id     string                               // header of the request id
+	key    func(*http.Request) string           // nil if requests are signed with AWS credentials instead
+	read   func(body []byte) (*spokenTo, error) // returns an error if the vendor would refuse the body
 	whole  func(Script) object
 	refuse func(status int) object // returns the body of an error
 	listed bool                    // the body is a list of one
@@ -274,7 +274,7 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 }
 
 // generate returns the demo model's answer, or Obey's.
-func (m *Models) generate(purpose string, q spokenTo) (string, error) {
+func (m *Models) generate(purpose string, q *spokenTo) (string, error) {
 	answer, err := demo.Answer(demo.Question{Purpose: purpose, Try: 2, Repair: len(q.said) > 1, Text: text(q.said[0])})
 	m.mu.Lock()
 	obey := m.obey

@@ -126,98 +126,42 @@ func TestConversationsAreAsTheVendorsPublishThem(t *testing.T) {
 	}
 }
 
-// The stand-in must refuse what vendors refuse, or tests could not show that a client sends it.
+// The stand-in must refuse what vendors refuse, or tests could not show that a client doesn't send it.
 func TestConversationsThatVendorsRefuse(t *testing.T) {
 	m := models.NewModels()
 	s := httptest.NewServer(m.Handler())
 	defer s.Close()
-	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id",
-		key: func(h http.Header, key string) { h.Set("X-Api-Key", key) }}
-	c := vendor{path: "/compatible/v1/chat/completions", id: "X-Request-Id", key: bearer}
-	user, use := `{"role":"user","content":[{"type":"text","text":"x"}]}`,
-		`{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]}`
-	result := `{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}`
-	asks := map[string]struct {
-		v    vendor
-		body string
-		want int
-	}{
-		"a call and its result":   {a, user + "," + use + `,{"role":"user","content":[` + result + `]}`, 200},
-		"a call without a result": {a, user + "," + use + "," + user, 400},
-		"a result behind a text": {a, user + "," + use + `,{"role":"user","content":[{"type":"text","text":"x"},` +
-			result + `]}`, 400},
-		"a result without a call":         {a, `{"role":"user","content":[` + result + `]}`, 400},
-		"an empty text":                   {a, `{"role":"user","content":[{"type":"text","text":""}]}`, 400},
-		"the assistant has the last word": {a, user + `,{"role":"assistant","content":[{"type":"text","text":"x"}]}`, 400},
-		"the assistant begins":            {a, `{"role":"assistant","content":[{"type":"text","text":"x"}]},` + user, 400},
-		"a tool's call without its message": {c,
-			`{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[
-				{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"user","content":"x"}`, 400},
-		"a tool's call with its message": {c,
-			`{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[
-				{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},
-				{"role":"tool","tool_call_id":"c","content":"x"}`, 200},
-	}
-	for about, x := range asks {
-		t.Run(about, func(t *testing.T) {
-			of := map[string]string{a.path: "anthropic", c.path: "compatible"}[x.v.path]
-			x.v.body = `{"model":"m",` + toolOf[of] + `,"max_tokens":10,"messages":[` + x.body + `]}`
-			x.v.ask(t, s.URL, m.Key, x.want, func(string) []string { return nil })
-		})
-	}
-}
-
-// What all vendors refuse is refused, so that tests show that a client doesn't send it.
-func TestRequestsThatVendorsRefuse(t *testing.T) {
-	m := models.NewModels()
-	s := httptest.NewServer(m.Handler())
-	defer s.Close()
-	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id",
-		key: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
-		body: `{"model":"m","max_tokens":10,` + toolOf["anthropic"] +
-			`,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]},` +
-			`{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]},` +
-			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}]}`}
-	c := vendor{path: "/compatible/v1/chat/completions", id: "X-Request-Id", key: bearer,
-		body: `{"model":"m",` + toolOf["compatible"] +
-			`,"messages":[{"role":"user","content":"x"},` +
-			`{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},` +
-			`{"role":"tool","tool_call_id":"c","content":"x"}]}`}
-	b := vendor{path: "/model/m/invoke", id: "X-Amzn-Requestid", key: signed,
-		body: `{"anthropic_version":"bedrock-2023-05-31",` + strings.TrimPrefix(a.body, `{"model":"m",`)}
-	called := `"name":"t","input"`
+	const user, use, result = `{"role":"user","content":[{"type":"text","text":"x"}]}`,
+		`{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]}`,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}`
+	const said, asked, answered = `{"role":"user","content":"x"}`,
+		`{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]}`,
+		`{"role":"tool","tool_call_id":"c","content":"x"}`
 	for about, x := range map[string]struct {
-		v         vendor
-		old, with string
-		says      string
+		turns []string
+		want  int
 	}{
-		"Anthropic: a call's name": {a, called, strings.Replace(called, "t", "brain</arg_value>", 1),
-			"a call's name should match pattern"},
-		"Anthropic: a name that is long": {a, called, strings.Replace(called, "t", strings.Repeat("x", 65), 1),
-			"a call's name should match pattern"},
-		"Anthropic: a tool's name":   {a, `[{"name":"t"`, `[{"name":"t.u"`, "tools.0.name"},
-		"Anthropic: two of one name": {a, `"tools":[`, `"tools":[{"name":"t","input_schema":{"type":"object"}},`, "unique"},
-		"Anthropic: no limit":        {a, `"max_tokens":10,`, "", "max_tokens: Field required"},
-		"Anthropic: no content": {a, `[{"type":"text","text":"x"}]},{"role":"assistant"`, `[]},{"role":"assistant"`,
-			"non-empty content"},
-		"Anthropic: another role": {a, `{"role":"user"`, `{"role":"system"`, "system"},
-		"Bedrock: no version":     {b, `"anthropic_version":"bedrock-2023-05-31",`, "", "anthropic_version"},
-		"Chat Completions: a call's name": {c, `"name":"t","arguments"`, `"name":"","arguments"`,
-			"a call's name should match pattern"},
-		"Chat Completions: no words": {c, `"content":"x"},{"role":"assistant"`, `"content":null},{"role":"assistant"`,
-			"expected a string, got null"},
-		"Chat Completions: another role": {c, `{"role":"user"`, `{"role":"model"`, "Supported values"},
+		"a call and its result":           {[]string{user, use, result}, 200},
+		"a call without a result":         {[]string{user, use, user}, 400},
+		"a result behind a text":          {[]string{user, use, user, result}, 400},
+		"a result without a call":         {[]string{result}, 400},
+		"two calls of one id":             {[]string{user, use, result, use, result}, 400},
+		"a call's name that none has":     {[]string{user, strings.Replace(use, `"t"`, `"brain</arg>"`, 1), result}, 400},
+		"an empty text":                   {[]string{strings.Replace(user, `"x"`, `""`, 1)}, 400},
+		"the assistant has the last word": {[]string{user, strings.Replace(user, "user", "assistant", 1)}, 400},
+		"a completion's call and result":  {[]string{said, asked, answered}, 200},
+		"a completion's call without one": {[]string{said, asked, said}, 400},
+		"a completion without words":      {[]string{strings.Replace(said, `"x"`, "null", 1)}, 400},
 	} {
 		t.Run(about, func(t *testing.T) {
-			none := func(string) []string { return nil }
-			x.v.ask(t, s.URL, m.Key, 200, none)
-			x.v.body = strings.Replace(x.v.body, x.old, x.with, 1)
-			x.v.ask(t, s.URL, m.Key, 400, func(body string) []string {
-				if strings.Contains(body, x.says) {
-					return nil
-				}
-				return []string{body}
-			})
+			v := vendor{path: "/anthropic/v1/messages", id: "Request-Id",
+				key: func(h http.Header, key string) { h.Set("X-Api-Key", key) }}
+			tools := toolOf["anthropic"]
+			if strings.Contains(about, "completion") {
+				v, tools = vendor{path: "/compatible/v1/chat/completions", id: "X-Request-Id", key: bearer}, toolOf["compatible"]
+			}
+			v.body = `{"model":"m",` + tools + `,"max_tokens":10,"messages":[` + strings.Join(x.turns, ",") + `]}`
+			v.ask(t, s.URL, m.Key, x.want, func(string) []string { return nil })
 		})
 	}
 }

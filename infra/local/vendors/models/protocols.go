@@ -30,9 +30,8 @@ func join(blocks []block) string {
 }
 
 var anthropic = wire{
-	vendor: "anthropic", id: "Request-Id", whole: messageOf,
-	read: func(body []byte) (spokenTo, error) { return readAnthropic("anthropic", body) },
-	key:  func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
+	vendor: "anthropic", id: "Request-Id", whole: messageOf, read: readAnthropic,
+	key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
 	refuse: func(status int) object {
 		kind := map[int]string{
 			400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
@@ -46,8 +45,7 @@ var anthropic = wire{
 
 // bedrock is Amazon's InvokeModel, which has the model in the path. The code of an error is in a header.
 var bedrock = wire{
-	vendor: "bedrock", id: "X-Amzn-Requestid", whole: messageOf,
-	read:   func(body []byte) (spokenTo, error) { return readAnthropic("bedrock", body) },
+	vendor: "bedrock", id: "X-Amzn-Requestid", whole: messageOf, read: readAnthropic,
 	refuse: func(status int) object { return object{"message": http.StatusText(status)} },
 }
 
@@ -63,33 +61,19 @@ func amazonError(status int) string {
 // completions are Chat Completions.
 func completions(vendor string) wire {
 	return wire{
-		vendor: vendor, id: "X-Request-Id", key: bearer, whole: completionOf,
-		read: func(body []byte) (spokenTo, error) { return readCompletions(vendor, body) },
+		vendor: vendor, id: "X-Request-Id", key: bearer, whole: completionOf, read: readCompletions,
 		refuse: func(status int) object {
-			said := map[int][2]string{ // type and code
-				401: {"invalid_request_error", "invalid_api_key"}, 402: {"insufficient_quota",
-					"billing_not_active"}, 404: {"invalid_request_error", "model_not_found"},
-				429: {"requests", "rate_limit_exceeded"},
-			}[status]
-			if said[0] == "" {
-				said[0] = "invalid_request_error"
-			}
-			if status >= 500 {
-				said = [2]string{"server_error", "server_error"}
-			}
-			e := object{"message": http.StatusText(status), "type": said[0], "param": nil, "code": nil}
-			if said[1] != "" {
-				e["code"] = said[1]
-			}
-			return object{"error": e}
+			code := map[int]string{401: "invalid_api_key", 402: "billing_not_active", 404: "model_not_found",
+				429: "rate_limit_exceeded"}[status]
+			return object{"error": object{"message": http.StatusText(status), "type": "invalid_request_error", "param": nil,
+				"code": cmp.Or(code, "server_error")}}
 		},
 	}
 }
 
 // gemini is Google's endpoint for Chat Completions. An error is a list of one.
 var gemini = wire{
-	vendor: "gemini", id: "X-Request-Id", key: bearer, whole: completionOf, listed: true,
-	read: func(body []byte) (spokenTo, error) { return readCompletions("gemini", body) },
+	vendor: "gemini", id: "X-Request-Id", key: bearer, whole: completionOf, read: readCompletions, listed: true,
 	refuse: func(status int) object {
 		name := map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
 			429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE"}[status]

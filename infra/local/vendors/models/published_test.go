@@ -90,66 +90,6 @@ func TestAnswersAreAsAnthropicPublishesThem(t *testing.T) {
 	}
 }
 
-// What the vendor's types and descriptions forbid is refused, however deep it stands.
-func TestRequestsThatTheVendorRefuses(t *testing.T) {
-	v := models.NewAgents()
-	s := httptest.NewServer(v)
-	defer s.Close()
-	ask := func(path, body string) (int, string) {
-		r := expect.Value(http.NewRequestWithContext(t.Context(), "POST", s.URL+path, strings.NewReader(body)))(t)
-		r.Header.Set("X-Api-Key", v.Key)
-		r.Header.Set("Anthropic-Beta", "managed-agents-2026-04-01")
-		res := expect.Value(http.DefaultClient.Do(r))(t)
-		defer res.Body.Close()
-		return res.StatusCode, string(expect.Value(io.ReadAll(res.Body))(t))
-	}
-	const agent, place, message = `{"name":"Ringi","model":{"id":"m"}}`,
-		`{"name":"Ringi","config":{"type":"cloud","networking":{"type":"limited"}}}`,
-		`{"events":[{"type":"user.message","content":[{"type":"text","text":"x"}]}]}`
-	const session = `{"agent":{"type":"agent_with_overrides","id":"agent_1","system":"s","model":{"id":"m"},` +
-		`"tools":[{"type":"custom","name":"list","description":"d",` +
-		`"input_schema":{"type":"object","additionalProperties":false}}]},"environment_id":"env_2","metadata":{"a":"b"},` +
-		`"budget":{"type":"limit","max_list_cost":{"amount":"1","currency":"USD"}}}`
-	const result = `{"events":[{"type":"user.custom_tool_result","custom_tool_use_id":"c","content":[{"type":"text",` +
-		`"text":"x"}]}]}`
-	for _, good := range []string{"/v1/agents" + agent, "/v1/environments" + place, "/v1/sessions" + session,
-		"/v1/sessions/sesn_1/events" + message} {
-		path, body, _ := strings.Cut(good, "{")
-		status, said := ask(path, "{"+body)
-		expect.Must(t, status == 200, "%s: %s", path, said)
-	}
-	for about, x := range map[string]struct{ path, body, old, with, says string }{
-		"an agent without a model": {"/v1/agents", agent, `"model":{"id":"m"}`, `"metadata":{}`, "model: missing"},
-		"a member that isn't known": {"/v1/agents", agent, `"id":"m"`, `"id":"m","temperature":1`,
-			"model.temperature: unknown"},
-		"a long tag": {"/v1/agents", agent, `"name"`, `"metadata":{"a":"` + strings.Repeat("x", 513) +
-			`"},"name"`, ""},
-		"another network": {"/v1/environments", place, `"limited"`, `"limited","hosts":[]`, "hosts: unknown"},
-		"a tool without a schema": {"/v1/sessions", session,
-			`,"input_schema":{"type":"object","additionalProperties":false}`, "", "input_schema: missing"},
-		"a schema of another type": {"/v1/sessions", session, `"type":"object"`, `"type":"array"`,
-			"input_schema.type: another value"},
-		"a strict tool": {"/v1/sessions", session, `"description"`, `"strict":true,"description"`, "strict: unknown"},
-		"two tools of one name": {"/v1/sessions", session, `"tools":[`,
-			`"tools":[{"type":"custom","name":"list","description":"d","input_schema":{"type":"object"}},`, "agent.tools.1"},
-		"a budget in dollars":      {"/v1/sessions", session, `"amount":"1"`, `"amount":"1.5"`, "budget"},
-		"a number for a text":      {"/v1/sessions", session, `"amount":"1"`, `"amount":1`, "of another type"},
-		"a budget of another kind": {"/v1/sessions", session, `"limit"`, `"limited"`, "budget"},
-		"an effort for a session":  {"/v1/sessions", session, `"metadata"`, `"effort":"high","metadata"`, "effort: unknown"},
-		"an empty text":            {"/v1/sessions/sesn_1/events", message, `"text":"x"`, `"text":""`, "events.0.content.0"},
-		"a role": {"/v1/sessions/sesn_1/events", message, `"content"`, `"role":"user","content"`,
-			"role: unknown"},
-		"an event of another kind":   {"/v1/sessions/sesn_1/events", message, `user.message`, `user.note`, "events.0"},
-		"a result that nobody wants": {"/v1/sessions/sesn_1/events", result, "", "", "custom_tool_use_id"},
-	} {
-		status, said := ask(x.path, strings.Replace(x.body, x.old, x.with, 1))
-		expect.That(t, status == 400 && strings.Contains(said, x.says), "%s: %d %s", about, status, said)
-	}
-	ask("/v1/sessions/sesn_1/archive", "")
-	status, _ := ask("/v1/sessions/sesn_1/events", message)
-	expect.Is(t, status, 400, "an archived session is told something")
-}
-
 func TestEachProviderSaysWhatItNeedsOfTheEnvironment(t *testing.T) {
 	for _, provider := range aggregate.ModelProviders {
 		name, variable := provider+":m", "_API_KEY"
@@ -180,16 +120,6 @@ func TestEachProviderSaysWhatItNeedsOfTheEnvironment(t *testing.T) {
 }
 
 func nothing(string) string { return "" }
-
-func TestModelsOfXAINeedTheKeyOfEitherName(t *testing.T) {
-	_, _, err := models.ModelOf("grok-responses:grok-4", nothing)
-	expect.That(t, err != nil && strings.Contains(err.Error(), "GROK_API_KEY or XAI_API_KEY"), "without anything: %v", err)
-	for _, variable := range []string{"GROK_API_KEY", "XAI_API_KEY"} {
-		_, a, err := models.ModelOf("grok:grok-4", func(name string) string { return map[string]string{variable: "k"}[name] })
-		expect.That(t, err == nil && a.Key == "k" && a.Address == "https://api.x.ai/v1" && a.Dial == "api.x.ai:443",
-			"%s: %+v, %v", variable, a, err)
-	}
-}
 
 func TestTheSampleIsValidWithoutAWarning(t *testing.T) {
 	c, found := teamconfig.Workspace{FS: models.Sample()}.Contest(models.SampleFile)

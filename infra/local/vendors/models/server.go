@@ -5,19 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
-	"ringi/infra/local/vendors"
-	"ringi/shared/runtime/clock"
 )
 
 // Server stands in for the vendor. It accepts one key, which New generates.
@@ -57,9 +50,7 @@ const (
 type Fault struct {
 	Status     int // is answered instead of handling the request
 	RetryAfter string
-	Lost       bool          // the request is handled, but the connection closes without an answer
-	Half       bool          // the request is handled, but only half of the answer is sent
-	Hang       time.Duration // delay before the request is handled
+	Half       bool // the request is handled, but only half of the answer is sent
 }
 
 func NewAgents() *Server {
@@ -91,9 +82,8 @@ func (s *Server) Sessions() []*Session {
 // ServeHTTP serves /v1/agents, /v1/environments and /v1/sessions.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m := http.NewServeMux()
-	m.Handle("POST /v1/agents", s.op(MakeAgent, s.makeNamed("agent", agent, sdk.BetaAgentNewParams{})))
-	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env", environment,
-		sdk.BetaEnvironmentNewParams{})))
+	m.Handle("POST /v1/agents", s.op(MakeAgent, s.makeNamed("agent", agent)))
+	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env", environment)))
 	m.Handle("POST /v1/sessions", s.op(MakeSession, s.makeSession))
 	m.Handle("GET /v1/sessions", s.op(ListSessions, s.listSessions))
 	m.Handle("GET /v1/sessions/{id}", s.op(GetSession, s.of(func(x *Session, r *http.Request) (int, any) {
@@ -130,16 +120,13 @@ func (s *Server) op(name string, h handler) http.Handler {
 			f, s.faults[name] = queue[0], queue[1:]
 		}
 		s.mu.Unlock()
-		if clock.Sleep(r.Context(), f.Hang) != nil {
-			return
-		}
-		status, answer := f.Status, refusal(f.Status)
+		status, answer := f.Status, any(anthropic.refuse(f.Status))
 		switch {
 		case status != 0:
 		case r.Header.Get("X-Api-Key") != s.Key:
-			status, answer = http.StatusUnauthorized, refusal(http.StatusUnauthorized)
+			status, answer = http.StatusUnauthorized, anthropic.refuse(http.StatusUnauthorized)
 		case !strings.Contains(r.Header.Get("Anthropic-Beta"), "managed-agents-2026-04-01"):
-			status, answer = http.StatusBadRequest, refusal(http.StatusBadRequest)
+			status, answer = http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
 		default:
 			s.mu.Lock()
 			if status, answer = h(r); status == http.StatusOK {
@@ -148,8 +135,8 @@ func (s *Server) op(name string, h handler) http.Handler {
 			s.mu.Unlock()
 		}
 		body, err := json.Marshal(answer)
-		if err != nil || f.Lost {
-			panic(http.ErrAbortHandler)
+		if err != nil {
+			panic(err) // texts and numbers can be encoded
 		}
 		if f.RetryAfter != "" {
 			w.Header().Set("Retry-After", f.RetryAfter)
@@ -163,43 +150,6 @@ func (s *Server) op(name string, h handler) http.Handler {
 		w.WriteHeader(status)
 		_, _ = w.Write(body) // a failure means that the client has disconnected
 	})
-}
-
-// take reads a request into a type of the stand-in's, and returns why the vendor would refuse it, or "".
-func take(r *http.Request, params, into any) string {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return "the request was cut off"
-	}
-	if f := vendors.RefusedBySchema(body, params, true); f != nil {
-		return strings.Join(f.Path, ".") + ": " + string(f.Kind)
-	}
-	if json.Unmarshal(body, into) != nil {
-		return "no JSON"
-	}
-	return ""
-}
-
-// tagged reports whether metadata is within the vendor's limits.
-func tagged(m map[string]string) bool {
-	for name, value := range m {
-		if utf8.RuneCountInString(name) > 64 || utf8.RuneCountInString(value) > 512 {
-			return false
-		}
-	}
-	return len(m) <= 16
-}
-
-func refusal(status int, why ...string) any {
-	kind := map[int]string{
-		400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
-		404: "not_found_error",
-		429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
-	}[status]
-	return map[string]any{
-		"type": "error", "error": map[string]any{"type": cmp.Or(kind, "api_error"), "message": "この要求は受け付けられません " +
-			strings.Join(why, "")}, "request_id": "req_1",
-	}
 }
 
 // named has the fields of a request for an agent or environment.
@@ -246,11 +196,11 @@ func labels(of map[string]string) map[string]string {
 	return of
 }
 
-func (s *Server) makeNamed(kind string, out row, published any) handler {
+func (s *Server) makeNamed(kind string, out row) handler {
 	return func(r *http.Request) (int, any) {
 		var in named
-		if why := take(r, published, &in); why != "" || in.Name == "" || !tagged(in.Metadata) {
-			return http.StatusBadRequest, refusal(http.StatusBadRequest, why)
+		if json.NewDecoder(r.Body).Decode(&in) != nil || in.Name == "" {
+			return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
 		}
 		id := fmt.Sprintf("%s_%d", kind, len(s.known)+1)
 		s.known[id] = true
@@ -267,11 +217,11 @@ func (s *Server) Forget() {
 
 func (s *Server) makeSession(r *http.Request) (int, any) {
 	x := &Session{ID: fmt.Sprintf("sesn_%d", len(s.sessions)+1), at: time.Now().UTC(), status: "idle"}
-	if why := cmp.Or(take(r, sdk.BetaSessionNewParams{}, &x.Made), x.Made.refused()); why != "" {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest, why)
+	if json.NewDecoder(r.Body).Decode(&x.Made) != nil || x.Made.odd() {
+		return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
 	}
 	if !s.known[x.Made.Agent.ID] || !s.known[x.Made.EnvironmentID] {
-		return http.StatusNotFound, refusal(http.StatusNotFound)
+		return http.StatusNotFound, anthropic.refuse(http.StatusNotFound)
 	}
 	s.sessions = append(s.sessions, x)
 	return http.StatusOK, x.row()
@@ -282,7 +232,7 @@ func (s *Server) listSessions(r *http.Request) (int, any) {
 	q := r.URL.Query()
 	since, err := time.Parse(time.RFC3339Nano, cmp.Or(q.Get("created_at[gte]"), time.Time{}.Format(time.RFC3339Nano)))
 	if err != nil {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest, "created_at[gte]")
+		return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
 	}
 	var all []any
 	for _, x := range s.sessions {
@@ -299,14 +249,14 @@ func (s *Server) page(r *http.Request, all []any, usual string) (int, any) {
 	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), strconv.Itoa(s.Page)))
 	order := cmp.Or(q.Get("order"), usual)
 	if err != nil || limit < 1 || order != "asc" && order != "desc" {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest, "limit or order")
+		return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
 	}
 	if order == "desc" {
 		slices.Reverse(all)
 	}
 	from, err := strconv.Atoi(cmp.Or(q.Get("page"), "0"))
 	if err != nil || from < 0 {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest, "page")
+		return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
 	}
 	to := min(len(all), from+min(s.Page, limit))
 	out := map[string]any{"data": append([]any{}, all[min(from, to):to]...), "next_page": nil}
@@ -323,6 +273,6 @@ func (s *Server) of(h func(*Session, *http.Request) (int, any)) handler {
 				return h(x, r)
 			}
 		}
-		return http.StatusNotFound, refusal(http.StatusNotFound)
+		return http.StatusNotFound, anthropic.refuse(http.StatusNotFound)
 	}
 }

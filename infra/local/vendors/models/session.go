@@ -1,7 +1,6 @@
 package models
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,9 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // Session is a session and what happened in it.
@@ -58,40 +54,22 @@ type Request struct {
 	}
 }
 
-var toolForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
-
-// centsForm is an amount in minor units: an integer without leading zeros.
-var centsForm = regexp.MustCompile(`^(?:0|[1-9][0-9]*)$`)
-
-// Limits of a session's system prompt, in characters, and of its tools.
-const (
-	mostSystem = 100_000
-	mostTools  = 256
+var (
+	toolForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+	// centsForm is an amount in minor units: an integer without leading zeros.
+	centsForm = regexp.MustCompile(`^(?:0|[1-9][0-9]*)$`)
 )
 
-// refused says what the vendor's descriptions forbid beyond their types, or "".
-func (r Request) refused() string {
+// odd reports whether the vendor's descriptions forbid a request beyond its types.
+func (r Request) odd() bool {
 	names := map[string]bool{}
-	for i, t := range r.Agent.Tools {
-		if t.Type != "custom" || !toolForm.MatchString(t.Name) || names[t.Name] {
-			return fmt.Sprintf("agent.tools.%d", i)
+	for _, t := range r.Agent.Tools {
+		if !toolForm.MatchString(t.Name) || names[t.Name] || t.InputSchema == nil {
+			return true
 		}
 		names[t.Name] = true
 	}
-	switch b := r.Budget; {
-	case len(names) > mostTools:
-		return "agent.tools: too many"
-	case r.Agent.Type != "agent_with_overrides" || r.Agent.Model.ID == "":
-		return "agent"
-	case utf8.RuneCountInString(r.Agent.System) > mostSystem:
-		return "agent.system: too long"
-	case !tagged(r.Metadata):
-		return "metadata"
-	case b != nil && (b.Type != "limit" || b.MaxListCost.Currency != "USD" ||
-		!centsForm.MatchString(b.MaxListCost.Amount)):
-		return "budget"
-	}
-	return ""
+	return r.Agent.Model.ID == "" || r.Budget != nil && !centsForm.MatchString(r.Budget.MaxListCost.Amount)
 }
 
 // Answer is the result of a tool call.
@@ -178,38 +156,16 @@ type sent struct {
 	}
 }
 
-// refused says why the vendor doesn't take an event, or "". asked are the calls without a result.
-func (e sent) refused(i int, asked map[string]bool) string {
-	for j, block := range e.Content {
-		if block.Type != "text" || block.Text == "" {
-			return fmt.Sprintf("events.%d.content.%d", i, j)
-		}
-	}
-	switch e.Type {
-	case "user.interrupt":
-	case "user.message":
-		if len(e.Content) == 0 {
-			return fmt.Sprintf("events.%d.content", i)
-		}
-	case "user.custom_tool_result":
-		if !asked[e.CustomToolUseID] {
-			return fmt.Sprintf("events.%d.custom_tool_use_id", i)
-		}
-	default:
-		return fmt.Sprintf("events.%d.type", i)
-	}
-	return ""
-}
-
 func (s *Server) send(x *Session, r *http.Request) (int, any) {
 	var in struct{ Events []sent }
-	why := take(r, sdk.BetaSessionEventSendParams{}, &in)
-	for i, e := range in.Events {
-		why = cmp.Or(why, e.refused(i, x.asked))
+	odd := json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Events) == 0 || x.status == "terminated" || x.archived
+	for _, e := range in.Events {
+		odd = odd || e.Type == "user.custom_tool_result" && !x.asked[e.CustomToolUseID] ||
+			e.Type == "user.message" && len(e.Content) == 0
 	}
-	if why != "" || len(in.Events) == 0 || x.status == "terminated" || x.archived {
+	if odd {
 		x.Refused++
-		return http.StatusBadRequest, refusal(http.StatusBadRequest, why)
+		return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
 	}
 	queued := []any{}
 	for _, e := range in.Events {
