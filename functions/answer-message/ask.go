@@ -32,15 +32,11 @@ func (t *answering) ask(ctx context.Context, wire model.Wire, of turn.Turn) (con
 	for again := false; ; again = true {
 		paid := x.Usage
 		x, of.History = t.fold(ctx, wire, history, of.Share(room))
-		bySummary := x.Usage
 		x.Usage = together(paid, x.Usage)
 		of.Paid = t.paidFor(&x)
 		of.Fit(room)
 		reply, err := turn.Answer(ctx, wire, of)
 		x.Usage = together(x.Usage, reply.Usage)
-		if err != nil && bySummary.Free() { // the model made no summary; another try will
-			x.Summary, x.Through, x.Folded = "", "", nil
-		}
 		if e, is := errors.AsType[*model.Error](err); !is || e.Kind != model.TooLong || again {
 			return x, reply, err
 		}
@@ -66,8 +62,12 @@ func (t *answering) fold(ctx context.Context, wire model.Wire, history []turn.Me
 	older, shown := turn.Fold(history, room)
 	if len(older) > 0 {
 		var summary string
-		summary, x.Usage = turn.Summarize(ctx, wire, older, room, t.settings.Locale)
-		if x.Through = t.standsThrough(older, shown); x.Through != "" {
+		if summary, x.Usage = turn.Summarize(ctx, wire, older, room, t.settings.Locale); summary != "" {
+			x.Through = t.standsThrough(older, shown)
+		} else if older[0].Collapsed { // the next turn tries again
+			summary = older[0].Text
+		}
+		if x.Through != "" {
 			x.Summary, x.Folded, x.Spoke = summary, t.waitingOf(older), t.speakersThrough(x.Through)
 		}
 		shown = append([]turn.Message{{Sender: turn.FromSystem, Text: summary, Collapsed: true,

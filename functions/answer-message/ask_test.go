@@ -44,10 +44,10 @@ func TestAnAgentIsSentWhatItsOwnModelTakes(t *testing.T) {
 		n := 0
 		for _, m := range r.Messages {
 			for _, p := range m.Parts {
-				n += turn.Tokens(p.Text)
+				n += model.Tokens(p.Text)
 			}
 		}
-		expect.That(t, n+r.MaxTokens+turn.Tokens(r.System) < 20_000 && (r.Tools == nil || r.MaxTokens <= 5_000),
+		expect.That(t, n+r.MaxTokens+model.Tokens(r.System) < 20_000 && (r.Tools == nil || r.MaxTokens <= 5_000),
 			"request %d has %d tokens and asks for %d", i, n, r.MaxTokens)
 	}
 	said := string(expect.Value(json.Marshal(w.vendor.requests[0].Messages))(t))
@@ -144,11 +144,11 @@ func TestWhatAnAgentReadsFitsItsModel(t *testing.T) {
 	w.answers(long, long, long, long, model.Response{Text: "read"})
 	expect.Value(w.handle())(t)
 	for i, r := range w.vendor.requests {
-		n := turn.Tokens(r.System)
+		n := model.Tokens(r.System)
 		for _, m := range r.Messages {
 			for _, p := range m.Parts {
-				if n += turn.Tokens(p.Text); p.Result != nil {
-					n += turn.Tokens(p.Result.Text)
+				if n += model.Tokens(p.Text); p.Result != nil {
+					n += model.Tokens(p.Result.Text)
 				}
 			}
 		}

@@ -45,7 +45,7 @@ func (t *answering) lay(ctx context.Context, history []turn.Message) {
 	s := t.a.Conversation
 	t.laid = &attachments{Laid: &conversation.Laid{List: slices.Clone(s.Attached)}, version: s.AttachmentsVersion,
 		refused: map[string]string{}, added: map[string]bool{}}
-	if t.File == nil || t.Attachments == nil || !t.anyToLay(history) {
+	if !t.anyToLay(history) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, layWithin)
@@ -132,7 +132,7 @@ func (t *answering) readLaid(ctx context.Context) {
 		was := x.Why
 		x.Why = conversation.NotNow
 		content, ok := t.laid.Tree.Content(x.Path)
-		if ok && t.Text != nil {
+		if ok {
 			text, err := t.Text(ctx, t.ref, x.Path, content)
 			if err == nil {
 				t.laid.Read(x, text)
@@ -148,10 +148,11 @@ func (t *answering) readLaid(ctx context.Context) {
 
 // show gives the model a laid file in place of Slack's: its text where it has one, and where it lies.
 func (t *answering) show(ctx context.Context, f *turn.File) {
-	if t.laid == nil || t.laid.ByID(f.ID) == nil {
+	x := t.laid.ByID(f.ID)
+	if x == nil {
+		f.Why = cmp.Or(f.Why, t.laid.refused[f.ID], conversation.NotNow)
 		return
 	}
-	x := t.laid.ByID(f.ID)
 	f.Lies, f.Remarks, f.Type = files.AttachedFolder+"/"+x.Path, x.Remarks, x.Type
 	switch {
 	case x.Image():
@@ -166,15 +167,6 @@ func (t *answering) show(ctx context.Context, f *turn.File) {
 	default:
 		f.Why = x.Why
 	}
-}
-
-// body returns what the model is shown of a laid file. ok is false for a file that is not laid.
-func (t *answering) body(ctx context.Context, id string) (body []byte, ok bool) {
-	if t.laid == nil || t.laid.ByID(id) == nil || t.openAttachments(ctx) != nil {
-		return nil, false
-	}
-	x := t.laid.ByID(id)
-	return t.laid.Tree.Content(cmp.Or(x.Text, x.Path))
 }
 
 // unreadable tells people which of the newly noted files the agent can't read, or can't read whole, and why.
@@ -206,38 +198,22 @@ func (t *answering) unreadable(noted []conversation.Attachment) (lines []convers
 // Limits of what people are told at once: characters of a name, and lines.
 const maxFileName, maxUnread = 60, 20
 
-// filesWithin bounds the reading of all files of a turn. The agent answers without the files that take longer.
-const filesWithin = 20 * time.Second
-
-// attach reads the files of the turn's messages. If a file can't be read, the agent gets the reason instead.
+// attach shows the laid files of the turn's messages. If one can't be read, the agent gets the reason instead.
 func (t *answering) attach(ctx context.Context, history []turn.Message) {
-	if t.File == nil {
-		return
-	}
 	for i := range history {
 		for j := range history[i].Files {
 			t.show(ctx, &history[i].Files[j])
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, filesWithin)
-	defer cancel()
-	shown := turn.Attach(history, func(f turn.File, most int) ([]byte, string) {
-		if body, laid := t.body(ctx, f.ID); laid {
-			return body, ""
-		}
-		got, err := t.File(ctx, t.ref, f.ID, most)
-		switch {
-		case errors.Is(err, slackapi.ErrFile):
-			return nil, err.Error()
-		case err != nil:
-			slog.WarnContext(ctx, "a file is not read", "file", f.ID, "err", err)
+	turn.Attach(history, func(f turn.File) ([]byte, string) {
+		if err := t.openAttachments(ctx); err != nil {
 			return nil, conversation.NotNow
 		}
-		return got.Body, ""
+		x := t.laid.ByID(f.ID)
+		body, _ := t.laid.Tree.Content(cmp.Or(x.Text, x.Path))
+		slog.InfoContext(ctx, "a file is shown", "session", t.ref.ID, "file", f.ID, "bytes", len(body))
+		return body, ""
 	})
-	for _, f := range shown {
-		slog.InfoContext(ctx, "a file is read", "session", t.ref.ID, "file", f.ID, "sha256", f.Hash, "bytes", f.Size)
-	}
 }
 
 // unread is the kind of an attachment that was not read.
@@ -256,12 +232,10 @@ func (t *answering) remember(all []conversation.Message) {
 	}
 }
 
-// files returns a message's files, with the content hashes on which an earlier answer was based.
-func (t *answering) files(m conversation.Message) []turn.File {
-	var out []turn.File
+// filesOf returns a message's files.
+func filesOf(m conversation.Message) (out []turn.File) {
 	for _, f := range m.Attachments {
-		out = append(out, turn.File{ID: f.FileID, Name: f.Name, Type: f.Type, Hash: t.read[f.FileID].Hash, Size: int(f.Bytes),
-			Why: f.Why})
+		out = append(out, turn.File{ID: f.FileID, Name: f.Name, Type: f.Type, Size: int(f.Bytes), Why: f.Why})
 	}
 	return out
 }

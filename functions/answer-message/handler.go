@@ -59,8 +59,7 @@ type Handler struct {
 	Payloads Payloads
 	Files    Files
 	// Catalog returns Ringi's own tools; nil: no tool can be called.
-	Catalog func() (*tool.Catalog, error)
-	// Attachments may be nil: then nothing is laid.
+	Catalog     func() (*tool.Catalog, error)
 	Attachments Attachments
 	// Text has a file's text read by the function read-file. Its error says that this may work later.
 	Text func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (isolated.FileText, error)
@@ -71,7 +70,7 @@ type Handler struct {
 	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what these people together ask for.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
-	// File reads a file from Slack; if it is nil, no file is read.
+	// File reads a file from Slack.
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
 	// Thread reads what was said in a thread before a message; if it is nil, nothing is read.
 	Thread  func(ctx context.Context, ref aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error)
@@ -200,7 +199,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if len(t.laid.added) > 0 {
 		x.Attached, x.AttachmentsVersion = t.laid.List, t.laid.version
 	}
-	x.Lost, x.Files = t.lost, t.whatWasRead(ctx, reply.Rounds)
+	x.Lost, x.Files = t.lost, reads(reply.Rounds)
 	x.Text, x.Tokens, x.Request = reply.Text, reply.Usage.Output, reply.Request
 	x.Shown = newest(history)
 	return t.commit(ctx, d, x, reply.Action)

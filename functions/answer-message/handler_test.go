@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -91,8 +92,9 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	change(&s)
 	w.Handler = &Handler{
 		Store: settled{w.Rows, s}, Payloads: storetest.Rows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
-		Open:    func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
-		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
+		Attachments: &kept{trees: trees{all: map[string]*files.Tree{}}},
+		Open:        func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
+		Prompts:     func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil
 		},
@@ -154,7 +156,6 @@ func TestAnswers(t *testing.T) {
 		func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
 	run("a person's reason is no notice of the system's", codex, usual, testQuoted)
 	run("the agent is told what commands find, or that there are none", codex, usual, testTools)
-	run("an answer says what was read of files, and never reads one differently", codex, usual, testFiles)
 	run("a rule approves tests", codex, func(s *tenancy.Settings) {
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Place: "D1"}}
 	}, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionApproved) })
@@ -229,32 +230,6 @@ func testTools(t *testing.T, w *world) {
 		expect.That(t, strings.Contains(system, isolated.Installed("git, python3")) == on &&
 			strings.Contains(system, none) != on,
 			"a sandbox: %t, but the prompt is\n%s", on, system)
-	}
-}
-
-func testFiles(t *testing.T, w *world) {
-	body := "one"
-	w.File = func(context.Context, aggregate.Ref, string, int) (slackapi.File, error) {
-		return slackapi.File{Body: []byte(body)}, nil
-	}
-	in := inbound("1775034001.000100", "U1", "look")
-	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3},
-		{Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9}}
-	expect.NoError(t, w.Rows.Tell(t.Context(), w.Ref, expect.Value(conversation.Tell(in, conversation.Opening{},
-		time.Now()))(t)))
-	expect.Value(w.handle())(t)
-	want := []conversation.Attachment{
-		{Kind: "text", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3, Hash: aggregate.HashOf("one")},
-		{Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9, Why: "only text and images are read"},
-	}
-	expect.Same(t, want, w.Newest().Attachments)
-	for i, now := range []string{"one", "two"} {
-		body = now
-		w.says([]string{"1775034002.000100", "1775034003.000100"}[i], "again")
-		m := w.Newest()
-		expect.That(t, m.Sender == conversation.FromAgent && len(m.Attachments) == 0, "noted again: %+v", m)
-		said := string(expect.Value(json.Marshal(w.vendor.requests[i+1].Messages))(t))
-		expect.Is(t, strings.Contains(said, "it was changed after"), now == "two", "the file has %q now: %s", now, said)
 	}
 }
 

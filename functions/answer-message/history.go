@@ -191,12 +191,10 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		if m.Sender == conversation.FromUser {
 			out[i].Text = named(m.Content, names)
 		}
-		out[i].Attached = m.Sender == conversation.FromAgent &&
-			slices.ContainsFunc(m.Attachments, func(f conversation.Attachment) bool { return f.Kind != unread })
 		if out[i].Deleted {
 			out[i].Text = ""
 		} else if m.Sender != conversation.FromAgent {
-			out[i].Files, out[i].Forwarded = t.files(m), forwarded(m, names)
+			out[i].Files, out[i].Forwarded = filesOf(m), forwarded(m, names)
 		}
 		out[i].Request = m.Request
 		if m.Sender == conversation.FromSystem {
@@ -219,7 +217,7 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 			out[i].ActionID = x.ActionID
 		}
 	}
-	t.readBefore(ctx, all, out)
+	readBefore(all, out)
 	t.returnedBefore(ctx, all, actions, out)
 	t.hear(all, out, actions)
 	return out, nil

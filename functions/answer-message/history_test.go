@@ -20,9 +20,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/model"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
 )
 
@@ -121,30 +119,6 @@ func testQuoted(t *testing.T, w *world) {
 	expect.Must(t, result != nil, "%+v", said)
 	expect.Has(t, result.Text, `[{"system":"Action #1 was rejected. Reason: ","at":"`)
 	expect.Has(t, result.Text, `"},{"from":"name of U1","id":"U1","quoted":"`+reason+`"}]`)
-}
-
-// A file that can't be read prevents no answer: the agent gets the reason.
-func TestAFileThatCantBeReadIsSaid(t *testing.T) {
-	files := map[string]error{"F1": nil, "F2": fmt.Errorf("it was deleted: %w", slackapi.ErrFile),
-		"F3": errors.New("secret words")}
-	x := &answering{Handler: &Handler{File: func(_ context.Context, ref aggregate.Ref, id string,
-		most int) (slackapi.File, error) {
-		expect.That(t, ref.Tenant == "T" && most == turn.MaxFileText, "asked for %d bytes of %s", most, ref)
-		return slackapi.File{Body: []byte("hello")}, files[id]
-	}}, ref: aggregate.Ref{Tenant: "T"}}
-	history := []turn.Message{{Sender: turn.FromUser}}
-	for _, id := range []string{"F1", "F2", "F3"} {
-		history[0].Files = append(history[0].Files, turn.File{ID: id, Name: id, Type: "text/plain", Size: 5})
-	}
-	x.attach(t.Context(), history)
-	got := history[0].Files
-	expect.That(t, string(got[0].Body) == "hello" && got[0].Hash == aggregate.HashOf("hello") && got[0].Why == "",
-		"%+v", got[0])
-	if got[1].Why != "it was deleted: the file can't be read" || got[2].Why != "Slack did not give it now" ||
-		got[1].Body != nil || got[2].Body != nil {
-		t.Errorf("%+v", got[1:])
-	}
-	(&answering{Handler: &Handler{}}).attach(t.Context(), history) // without a reader of files
 }
 
 // told returns what the last request told the model; "" if there was none.

@@ -250,38 +250,13 @@ func TestWhatWasReadForNothingIsShown(t *testing.T) {
 		w.Load().Conversation.Reading == nil, "%+v", m)
 }
 
-// What an agent read is shown again in the next two turns, and named afterwards.
-func TestWhatWasReadIsKnownInTheNextTwoTurns(t *testing.T) {
+// What an agent read is named to it in later turns.
+func TestWhatWasReadIsNamedLater(t *testing.T) {
 	w, s := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
 	w.answers(reading(readNotes), model.Response{Text: "30,000 yen"})
 	expect.Value(w.handle())(t)
-	for i, want := range []bool{true, true, false, false} {
-		if i == 1 {
-			w.version("v2")
-		}
-		w.answers(model.Response{Text: "as I said"})
-		w.says(w.later(i+1), "and?")
-		expect.Is(t, strings.Contains(w.results(), "is 30,000 yen"), want, "turn %d", i+1)
-		expect.Is(t, strings.Contains(w.told(), "The files have changed since"), i == 1, "turn %d", i+1)
-		expect.Is(t, strings.Contains(w.told(), `\"read\":\"notes.txt\",\"lines\":\"1–2\"`), !want, "turn %d", i+1)
-	}
-	expect.Is(t, len(s.opened), 1, "opened")
-}
-
-// A conversation whose reads have expired, or can't be opened, goes on without them.
-func TestReadsThatAreGoneAreNamed(t *testing.T) {
-	w, _ := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
-	w.answers(reading(readNotes), model.Response{Text: "30,000 yen"})
-	expect.Value(w.handle())(t)
-	w.Payloads = gone{}
 	w.answers(model.Response{Text: "as I said"})
 	w.says(w.later(1), "and?")
-	expect.That(t, w.results() == "" && strings.Contains(w.told(), "notes.txt"), "%s", w.told())
-}
-
-// gone is a bucket in which nothing is left.
-type gone struct{ storetest.Rows }
-
-func (gone) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawMessage, error) {
-	return nil, errors.New("expired")
+	expect.That(t, w.results() == "" && len(s.opened) == 1, "%s", w.results())
+	expect.Has(t, w.told(), `\"read\":\"notes.txt\",\"lines\":\"1–2\"`)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -181,17 +182,14 @@ func (t *answering) conversationFiles() *turn.Files {
 		}}
 }
 
-// earlier returns what an earlier try at this answer read, which is paid for.
+// earlier returns what an earlier try at this answer read, which is paid for, or nil if that can't be opened: then the
+// agent reads again.
 func (t *answering) earlier(ctx context.Context) []turn.Round {
-	if r := t.a.ReadFor(t.seen); r != nil && r.Kept.Bytes > 0 {
-		return t.keptRounds(ctx, r.Kept)
+	r := t.a.ReadFor(t.seen)
+	if r == nil || r.Kept.Bytes == 0 {
+		return nil
 	}
-	return nil
-}
-
-// keptRounds returns rounds that were stored, or nil if they can't be read: then the agent reads again.
-func (t *answering) keptRounds(ctx context.Context, b aggregate.Blob) []turn.Round {
-	text, err := t.Payloads.Open(ctx, t.ref, b)
+	text, err := t.Payloads.Open(ctx, t.ref, r.Kept)
 	if err == nil {
 		var rounds []turn.Round
 		if rounds, err = turn.ReadKept(text); err == nil {
@@ -202,17 +200,18 @@ func (t *answering) keptRounds(ctx context.Context, b aggregate.Blob) []turn.Rou
 	return nil
 }
 
-// whatWasRead stores rounds, and returns what the conversation says of them; nil if there are none. A bucket that is
-// down keeps nobody from an answer.
-func (t *answering) whatWasRead(ctx context.Context, rounds []turn.Round) *conversation.Reading {
-	if len(rounds) == 0 {
-		return nil
-	}
-	out := &conversation.Reading{Of: t.seen[0].Message}
+// reads returns what the agent read in rounds, as people are shown it.
+func reads(rounds []turn.Round) (all []conversation.Read) {
 	for _, r := range rounds {
-		out.Read = append(out.Read, r.Reads...)
+		all = append(all, r.Reads...)
 	}
-	text, err := turn.Kept(rounds)
+	return all
+}
+
+// keep stores rounds for another try. A bucket that is down keeps nobody from an answer.
+func (t *answering) keep(ctx context.Context, rounds []turn.Round) conversation.Reading {
+	out := conversation.Reading{Of: t.seen[0].Message, Read: reads(rounds)}
+	text, err := json.Marshal(rounds)
 	if err == nil {
 		out.Kept, err = t.Payloads.KeepReads(ctx, t.ref, text)
 	}
@@ -223,27 +222,17 @@ func (t *answering) whatWasRead(ctx context.Context, rounds []turn.Round) *conve
 	return out
 }
 
-// turnsAgain is in how many later turns the agent is shown what it read. mostNamed is how many older reads are named.
-const turnsAgain, mostNamed = 2, 50
+// mostNamed is how many reads of earlier answers are named.
+const mostNamed = 50
 
-// readBefore adds to the history what the agent read: in its newest answers with the results, as far as these fit.
-func (t *answering) readBefore(ctx context.Context, all []conversation.Message, out []turn.Message) {
-	answers, left, named := 0, turn.MaxAgain, mostNamed
+// readBefore names to the agent what it read for earlier answers, the newest first.
+func readBefore(all []conversation.Message, out []turn.Message) {
+	named := mostNamed
 	for i, m := range slices.Backward(all) {
-		if m.Sender != conversation.FromAgent {
-			continue
+		if m.Sender == conversation.FromAgent {
+			out[i].Read = m.Read[:min(len(m.Read), named)]
+			named -= len(out[i].Read)
 		}
-		answers++
-		out[i].Read = m.Read
-		if m.ReadKept != nil && m.ReadKept.Bytes > 0 && answers <= turnsAgain {
-			if rounds := t.keptRounds(ctx, *m.ReadKept); rounds != nil {
-				size := 0
-				out[i].Rounds, out[i].Read, size = turn.Again(rounds, left)
-				left -= size
-			}
-		}
-		out[i].Read = out[i].Read[:min(len(out[i].Read), named)]
-		named -= len(out[i].Read)
 	}
 }
 
@@ -251,7 +240,7 @@ func (t *answering) readBefore(ctx context.Context, all []conversation.Message, 
 // doesn't have any more. The agent may read on while the run and its messages stand and no budget is used up.
 func (t *answering) paidFor(x *conversation.Answer) turn.Paid {
 	return func(ctx context.Context, rounds []turn.Round, used model.Usage) (bool, error) {
-		read := *t.whatWasRead(ctx, rounds)
+		read := t.keep(ctx, rounds)
 		y := conversation.Answer{Usage: x.Usage.Plus(used), Summary: x.Summary, Through: x.Through, Folded: x.Folded,
 			Spoke: x.Spoke}
 		a, err := pipeline.Paid(ctx, y.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {

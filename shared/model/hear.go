@@ -60,7 +60,7 @@ func (h *Hearing) Think(t Thought) {
 }
 
 // Thinks counts thoughts that the vendor doesn't want back.
-func (h *Hearing) Thinks(text string) { h.unspoken += estimate(text) }
+func (h *Hearing) Thinks(text string) { h.unspoken += Tokens(text) }
 
 // Call adds a call of a tool.
 func (h *Hearing) Call(id, name, input string) {
@@ -97,7 +97,7 @@ func (h *Hearing) End() {
 		text, whole = spoken(text)
 	}
 	h.out.Text = text
-	h.out.Thought = h.unspoken + estimate(h.text.String()) - estimate(text)
+	h.out.Thought = h.unspoken + Tokens(h.text.String()) - Tokens(text)
 	lacks, none := "", len(h.out.Calls) == 0
 	for i := range h.out.Calls {
 		lacks = cmp.Or(lacks, h.complete(&h.out.Calls[i]))
@@ -203,10 +203,9 @@ const (
 	maxOldReason = 100
 )
 
-// estimate is an upper estimate of a text's tokens. OpenAI counts about four characters of English as one token
-// (help.openai.com, "What are tokens and how to count them?"). Code and JSON have about three characters to a token,
-// Japanese about one.
-func estimate(text string) int {
+// Tokens estimates a text's tokens from above: three bytes of ASCII to a token, and one and a half tokens to any other
+// character.
+func Tokens(text string) int {
 	ascii, other := 0, 0
 	for _, r := range text {
 		if r < utf8.RuneSelf {
@@ -215,38 +214,44 @@ func estimate(text string) int {
 			other++
 		}
 	}
-	return (ascii+2)/3 + other
+	return (ascii+2)/3 + (other*3+1)/2
 }
 
-// tokens estimates the tokens of a request.
-func (r Request) tokens() int {
-	n := estimate(r.System) + estimate(r.Standing) + estimate(string(r.Schema))
+// Tokens estimates the tokens of a request.
+func (r Request) Tokens() int {
+	n := Tokens(r.System) + Tokens(r.Standing) + Tokens(string(r.Schema))
 	for _, t := range r.Tools {
-		n += estimate(t.Name) + estimate(t.Description) + estimate(string(t.Schema))
+		n += Tokens(t.Name) + Tokens(t.Description) + Tokens(string(t.Schema))
 	}
 	for _, m := range r.Messages {
-		for _, p := range m.Parts {
-			n += estimate(p.Text)
-			switch {
-			case p.Image != nil:
-				n += ImageTokens
-			case p.Call != nil:
-				n += p.Call.tokens()
-			case p.Result != nil:
-				n += estimate(p.Result.Text)
-			}
+		n += m.Tokens()
+	}
+	return n
+}
+
+// Tokens estimates the tokens of a message.
+func (m Message) Tokens() (n int) {
+	for _, p := range m.Parts {
+		n += Tokens(p.Text)
+		switch {
+		case p.Image != nil:
+			n += imageTokens
+		case p.Call != nil:
+			n += p.Call.Tokens()
+		case p.Result != nil:
+			n += Tokens(p.Result.Text)
 		}
 	}
 	return n
 }
 
-// tokens estimates the tokens of a call with what its vendor hung on it.
-func (c Call) tokens() int {
-	return estimate(c.Name) + estimate(string(c.Input)) + estimate(string(c.Hung()))
+// Tokens estimates the tokens of a call with what its vendor hung on it.
+func (c Call) Tokens() int {
+	return Tokens(c.Name) + Tokens(string(c.Input)) + Tokens(string(c.Hung()))
 }
 
-// ImageTokens is what vendors count for a large image.
-const ImageTokens = 1_600
+// imageTokens is what vendors count for a large image.
+const imageTokens = 1_600
 
 // earlier shortens the reasons of rejected versions, oldest first, for a prompt. As soon as the newer reasons add up to
 // maxEarlier, each older one is cut to maxOldReason characters. whole reports whether version i is repeated with its
@@ -255,7 +260,7 @@ func earlier(all []string) (reasons []string, whole func(i int) bool) {
 	reasons = slices.Clone(all)
 	sum := 0
 	for i := len(all) - 1; i >= 0; i-- {
-		if sum += estimate(all[i]); sum > maxEarlier && i < len(all)-1 {
+		if sum += Tokens(all[i]); sum > maxEarlier && i < len(all)-1 {
 			reasons[i] = legible.Beginning(all[i], maxOldReason)
 		}
 	}

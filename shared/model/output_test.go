@@ -141,7 +141,7 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	for name, data := range map[string]any{"方針": draftTries(drafts), "手順": planData(PlanInput{Earlier: plans}).Earlier} {
 		b := expect.Value(json.Marshal(data))(t)
 		text := string(b)
-		n := estimate(text)
+		n := Tokens(text)
 		expect.That(t, n <= 10_000+maxEarlier+50*(maxOldReason+20), "%s: %d tokens", name, n)
 		expect.That(t, strings.Contains(text, name+"49") && !strings.Contains(text, name+"48"),
 			"%s: the newest and only the newest is there whole", name)
@@ -163,7 +163,7 @@ func TestTheEstimateOfTokens(t *testing.T) {
 	for text, atLeast := range map[string]int{
 		"": 0, "hello world": 2, "こんにちは": 4, `{"spreadsheet_id":"1AbC","sheet":"Sheet1"}`: 13,
 	} {
-		n := estimate(text)
+		n := Tokens(text)
 		expect.That(t, n >= atLeast && n <= 3*atLeast, "%q is %d tokens, want %d or somewhat more", text, n, atLeast)
 	}
 }

@@ -83,9 +83,9 @@ func (r Request) counted(got Response, err error, givenUp bool) Usage {
 	if u.Provider == "" || !said && nothing {
 		return u
 	}
-	input, output := r.tokens(), estimate(got.Text)+got.Thought
+	input, output := r.Tokens(), Tokens(got.Text)+got.Thought
 	for _, c := range got.Calls {
-		output += c.tokens()
+		output += c.Tokens()
 	}
 	switch {
 	case u.Input+u.Cached == 0 && u.Output == 0:

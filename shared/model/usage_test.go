@@ -138,7 +138,7 @@ func TestWhereNoTokensAreReportedTheyAreEstimated(t *testing.T) {
 			{Call: &model.Call{Name: "abc", Input: json.RawMessage("{ }"), Opaque: &model.Opaque{Data: json.RawMessage("123")}}},
 			{Result: &model.Result{Text: "def"}}}}},
 	}
-	const input = 100 + 100 + 10 + 3 + 1 + 1600 + 3 + 1
+	const input = 100 + 150 + 10 + 3 + 1 + 1600 + 3 + 1
 	said := model.Response{Text: strings.Repeat("案", 40),
 		Calls: []model.Call{{Name: "abc", Input: json.RawMessage("{ }")}}}
 	reported := said
@@ -150,10 +150,10 @@ func TestWhereNoTokensAreReportedTheyAreEstimated(t *testing.T) {
 		answers                  silent
 		input, output, estimated int
 	}{
-		"nothing is reported":        {silent{Response: said}, input, 42, 1},
-		"only the request is":        {silent{Response: half}, 7, 42, 1},
+		"nothing is reported":        {silent{Response: said}, input, 62, 1},
+		"only the request is":        {silent{Response: half}, 7, 62, 1},
 		"all is reported":            {silent{Response: reported}, 7, 3, 0},
-		"an answer that broke off":   {silent{Response: said, err: lost}, input, 42, 1},
+		"an answer that broke off":   {silent{Response: said, err: lost}, input, 62, 1},
 		"no answer":                  {silent{err: lost}, 0, 0, 0},
 		"an answer without words":    {silent{}, input, 0, 1},
 		"a filter before any answer": {silent{Response: model.Response{Stop: model.StopRefused}}, 0, 0, 0},
@@ -195,7 +195,7 @@ func TestACallThatWasGivenUpIsPaidFor(t *testing.T) {
 			defer cancel()
 			got, err := model.Say(ctx, model.Priced(hung{}, own), asked, "p")
 			u := got.Usage
-			expect.That(t, err != nil && u.Input == 101 && u.Output == 0 && u.Estimated == 1 && u.Cost == 101, "%s: %+v, %v",
+			expect.That(t, err != nil && u.Input == 102 && u.Output == 0 && u.Estimated == 1 && u.Cost == 102, "%s: %+v, %v",
 				name, u, err)
 			if got, _ = model.Say(ctx, model.Priced(hung{}, own), asked, "p"); got.Usage.Cost != 0 {
 				t.Errorf("%s: a call that nobody made costs %+v", name, got.Usage)

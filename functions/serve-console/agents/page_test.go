@@ -193,10 +193,8 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 func pageOfReads(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "読んで")
 	k.Answers(conversation.Answer{Text: "読みました", Request: "<b>買う</b>",
-		Files: &conversation.Reading{Read: []conversation.Read{
-			{Tool: "read_file", Path: "名簿/<i>.csv", From: 3, To: 1200}, {Tool: "search", Text: "佐藤 <b>"},
-			{Tool: "list_files", Failed: true},
-		}}})
+		Files: []conversation.Read{{Tool: "read_file", Path: "名簿/<i>.csv", From: 3, To: 1200},
+			{Tool: "search", Text: "佐藤 <b>"}, {Tool: "list_files", Failed: true}}})
 	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	page := sato.Get(k.Page())
 	page.Holds(t, "エージェントが読んだファイル (3)</summary>", "名簿/&lt;i&gt;.csv", "3–1,200 行目", "佐藤 &lt;b&gt;",

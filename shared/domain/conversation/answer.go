@@ -47,8 +47,8 @@ type Answer struct {
 	AttachmentsVersion string
 	// Unread tells people which attachments could not be read, or not whole, and why.
 	Unread []Unread
-	// Files is what was read of the conversation's files; nil: nothing.
-	Files *Reading
+	// Files is what was read of the conversation's files.
+	Files []Read
 	// Request is the text of a request that the agent wants to make.
 	Request string
 	// Shown is the key of the newest message that the agent was shown.
@@ -99,11 +99,8 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	if x.Text != "" || proposed != "" || x.Request != "" || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
 		answer := Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed,
-			Attachments: x.Read, Late: c.late, Answers: c.answers, Shown: x.Shown,
+			Attachments: x.Read, Read: x.Files, Late: c.late, Answers: c.answers, Shown: x.Shown,
 			Request: legible.FirstBytes(x.Request, task.MaxText)}
-		if x.Files != nil {
-			answer.Read, answer.ReadKept = x.Files.Read, &x.Files.Kept
-		}
 		m := c.say(answer)
 		if use != nil {
 			use.Made = m.Key()

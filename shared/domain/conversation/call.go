@@ -237,7 +237,6 @@ const (
 	TooLarge   Cause = "too_large"
 	OtherType  Cause = "other_type"
 	TooMany    Cause = "too_many" // newer files used up the limit
-	Altered    Cause = "altered"  // after it had been read for an answer
 	Silent     Cause = "silent"   // Slack did not return it; the next answer tries again
 	Unreadable Cause = "unreadable"
 	External   Cause = "external"  // another service keeps it; Slack has a link
@@ -253,7 +252,7 @@ type Unread struct {
 }
 
 // Causes lists all causes, for texts that need one for each. The last ones are read-file's.
-var Causes = append([]Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unreadable, External, Forbidden, Full,
+var Causes = append([]Cause{TooLarge, OtherType, TooMany, Silent, Unreadable, External, Forbidden, Full,
 	Surplus}, ofReading()...)
 
 func ofReading() (all []Cause) {
@@ -271,14 +270,13 @@ var beginnings = []struct {
 	cause Cause
 }{
 	{"the image has ", TooLarge}, {"the text has ", TooLarge}, {"it has ", TooLarge}, {OnlyRead,
-		OtherType}, {"only the newest ", TooMany}, {Changed, Altered}, {NotNow, Silent},
+		OtherType}, {"only the newest ", TooMany}, {NotNow, Silent},
 	{"a conversation", Full}, {Beyond, Surplus}, {"it is external", External}, {NoRight, Forbidden},
 }
 
 // Reasons why a file was not read, in the wording for the model.
 const (
 	OnlyRead = "only text and images are read"
-	Changed  = "it was changed after it had been read"
 	Beyond   = "it is beyond the files that are read of one message"
 	// NotNow means that the file may be read for the next answer.
 	NotNow = "Slack did not give it now"

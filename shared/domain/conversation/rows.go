@@ -152,9 +152,8 @@ type Message struct {
 	// agent was shown for it. See InOrder.
 	Answers []string `json:"answers,omitempty"`
 	Shown   string   `json:"shown,omitempty"`
-	// Read is what of the conversation's files the agent read for this answer, and ReadKept the calls with their results.
-	Read     []Read          `json:"read,omitempty"`
-	ReadKept *aggregate.Blob `json:"read_kept,omitempty"`
+	// Read is what of the conversation's files the agent read for this answer.
+	Read []Read `json:"read,omitempty"`
 	// Changes is the key of an earlier message of the same person, who replaced its text by this one's or, if Deleted is
 	// true, deleted it.
 	Changes string `json:"changes,omitempty"`

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -223,82 +224,37 @@ func Readable(mime string, size int) (why string) {
 	return ""
 }
 
+func isImage(mime string) bool { return strings.HasPrefix(mime, "image/") }
+
 // Attach reads the files of a history within the limits, the newest first, and records why the others are not shown.
-// read returns a file's content of at most most bytes, or why it can't be read. Attach returns the files that the agent
-// is shown, with the hashes of their contents but without the contents.
-func Attach(history []Message, read func(f File, most int) (body []byte, why string)) (shown []File) {
-	b := &budget{}
+// read returns a file's content, or why it can't be read.
+func Attach(history []Message, read func(f File) (body []byte, why string)) {
+	texts, images := MaxFilesText, MaxImages
 	for i := range slices.Backward(history) {
-		files := slices.Clone(history[i].Files)
-		for j := range files {
-			f := &files[j]
-			if f.Body != nil {
-				continue
+		history[i].Files = slices.Clone(history[i].Files)
+		for j := range history[i].Files {
+			f := &history[i].Files[j]
+			switch f.Why = cmp.Or(f.Why, Readable(f.Type, f.Size)); {
+			case f.Why != "":
+			case isImage(f.Type) && images == 0:
+				f.Why = fmt.Sprintf("only the newest %d images are read", MaxImages)
+			case !isImage(f.Type) && f.Size > texts:
+				f.Why = fmt.Sprintf("only the newest %d bytes of texts are read", MaxFilesText)
+			default:
+				f.Body, f.Why = read(*f)
 			}
-			if f.Why = b.refuses(*f); f.Why != "" {
-				continue
-			}
-			most := MaxFileText
-			if strings.HasPrefix(f.Type, "image/") {
-				most = MaxImage
-			}
-			if f.Body, f.Why = read(*f, most); f.Why != "" {
+			if f.Why != "" {
 				f.Body = nil
 				continue
 			}
 			sum := sha256.Sum256(f.Body)
-			hash := hex.EncodeToString(sum[:])
-			if f.Hash != "" && f.Hash != hash { // a changed file is not shown in the place of the one that was answered
-				f.Body, f.Why = nil, conversation.Changed
-				continue
+			if f.Hash, f.Size = hex.EncodeToString(sum[:]), len(f.Body); isImage(f.Type) {
+				images--
+			} else {
+				texts -= f.Size
 			}
-			f.Hash, f.Size = hash, len(f.Body)
-			shown = append(shown, File{ID: f.ID, Name: f.Name, Type: f.Type, Hash: f.Hash, Size: f.Size})
-		}
-		history[i].Files = files
-	}
-	return shown
-}
-
-// budget counts how much of the attachments' limits is used.
-type budget struct{ text, images int }
-
-// refuses counts a file, or returns why it does not fit.
-func (b *budget) refuses(f File) string {
-	size := max(f.Size, len(f.Body))
-	if why := f.Why; why != "" {
-		return why
-	}
-	if why := Readable(f.Type, size); why != "" {
-		return why
-	}
-	if strings.HasPrefix(f.Type, "image/") {
-		if b.images == MaxImages {
-			return fmt.Sprintf("only the newest %d images are read", MaxImages)
-		}
-		b.images++
-		return ""
-	}
-	if b.text+size > MaxFilesText {
-		return fmt.Sprintf("only the newest %d bytes of texts are read", MaxFilesText)
-	}
-	b.text += size
-	return ""
-}
-
-// filesShown returns for each file why it is not shown, empty if it is.
-func filesShown(history []Message) [][]string {
-	b, out := &budget{}, make([][]string, len(history))
-	for i, m := range slices.Backward(history) {
-		for _, f := range m.Files {
-			why := b.refuses(f)
-			if why == "" && f.Body == nil {
-				why = "it is not there any more"
-			}
-			out[i] = append(out[i], why)
 		}
 	}
-	return out
 }
 
 // lying adds where a file lies beside the conversation's files.

@@ -2,14 +2,12 @@ package turn
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -54,15 +52,12 @@ func Fold(history []Message, room int) (older, shown []Message) {
 }
 
 // Summarize returns the model's summary of older messages, which include the previous summary. What is too long for the
-// room, in tokens, is sent with each message cut. If there is no usable answer, Summarize returns the messages' first
-// lines. The usage is the call's, even if its answer was not used.
+// room, in tokens, is sent with each message cut. The summary is empty if there is no usable answer. The usage is the
+// call's, even if its answer was not used.
 func Summarize(ctx context.Context, w model.Wire, older []Message, room int, locale string) (string, model.Usage) {
-	if w == nil {
-		return FirstLines(older, locale), model.Usage{}
-	}
-	p, err := foldPromptIn(locale)
-	if err != nil {
-		return FirstLines(older, locale), model.Usage{}
+	p, err := model.ReadPrompt(prompts, "fold", locale)
+	if err != nil { // the prompts are embedded
+		panic(err)
 	}
 	r := model.Request{Purpose: "chat", System: p.Text, MaxTokens: min(MaxTokens, room/2),
 		Messages: []model.Message{model.Words(model.User, fenced(within(plainly(older), room*3/4)))}}
@@ -70,7 +65,8 @@ func Summarize(ctx context.Context, w model.Wire, older []Message, room int, loc
 	got.Usage.ID = aggregate.NewID()
 	text := strings.TrimSpace(legible.Visible(got.Text))
 	if err != nil || got.Stop != model.StopEnd || !legible.Text(text) || len(text) > MaxFolded {
-		return FirstLines(older, locale), got.Usage
+		slog.WarnContext(ctx, "older messages have no summary", "stop", got.Stop, "bytes", len(text), "err", err)
+		return "", got.Usage
 	}
 	return text, got.Usage
 }
@@ -99,7 +95,7 @@ func plainly(older []Message) (out []entry) {
 
 // within cuts the entries' texts so that all together fit the room, in tokens.
 func within(list []entry, room int) []entry {
-	for most := MaxBytes; most > maxLine && Tokens(fenced(list)) > room; most /= 2 {
+	for most := MaxBytes; most > maxLine && model.Tokens(fenced(list)) > room; most /= 2 {
 		for i := range list {
 			for _, text := range []*string{&list[i].Agent, &list[i].System, &list[i].Quoted, &list[i].Summary, &list[i].Text} {
 				*text = legible.Clip(*text, most)
@@ -109,120 +105,16 @@ func within(list []entry, room int) []entry {
 	return list
 }
 
-type foldTexts struct{ agent, system, more string }
-
-var foldWords = language.InEach(foldTexts{"エージェント", "Ringi", "(ほか %d 件)"}, foldTexts{"Agent", "Ringi", "(%d more)"})
-
-// maxLine is how many characters of a message's first line FirstLines shows.
+// maxLine is to how many characters a message is cut at least.
 const maxLine = 80
-
-// FirstLines returns the first lines of messages after the previous summary, up to MaxFolded bytes. If some don't fit,
-// the last line says how many. Each line begins with its author: a person's name is in quotation marks, the agent's and
-// Ringi's are not. Lines of the previous summary begin with earlierLine.
-func FirstLines(older []Message, locale string) string {
-	w := foldWords.In(locale)
-	var out []string
-	size := 0
-	for i, m := range older {
-		l := firstLine(m, w)
-		if m.Collapsed { // leave room for newer messages
-			if l = earlier(m.Text); len(l) > MaxFolded/2 {
-				l = legible.FirstBytes(l, MaxFolded/2) + "…"
-			}
-		}
-		if size += len(l) + 1; size > MaxFolded-100 {
-			return strings.Join(append(out, fmt.Sprintf(w.more, len(older)-i)), "\n")
-		}
-		out = append(out, l)
-	}
-	return strings.Join(out, "\n")
-}
-
-const earlierLine = "| "
-
-// earlier puts earlierLine before each line of a summary that does not have it yet. The summary may contain anybody's
-// words, because a model wrote it.
-func earlier(summary string) string {
-	lines := strings.Split(legible.Visible(summary), "\n")
-	for i, l := range lines {
-		lines[i] = earlierLine + strings.TrimPrefix(l, earlierLine)
-	}
-	return strings.Join(lines, "\n")
-}
-
-func firstLine(m Message, w foldTexts) string {
-	switch m.Sender {
-	case FromSystem:
-		return w.system + ": " + ownLine(m)
-	case FromUser:
-		return legible.Quoted(line(m.Name)) + ": " + lineOf(m.Text)
-	}
-	return w.agent + ": " + lineOf(m.Text)
-}
-
-// ownLine returns the first line of a message from Ringi. Other people's words in it are quoted.
-func ownLine(m Message) string {
-	said, room := "", maxLine
-	for _, e := range m.system() {
-		if room <= 0 {
-			break
-		}
-		text := legible.Clip(line(e.Quoted), room)
-		if room -= utf8.RuneCountInString(text); e.Quoted != "" {
-			said += legible.Quoted(text)
-			continue
-		}
-		own, _, more := strings.Cut(strings.TrimLeft(legible.Visible(e.System), "\n"), "\n")
-		text = legible.Clip(own, room)
-		if said += text; more {
-			break
-		}
-		room -= utf8.RuneCountInString(text)
-	}
-	return strings.TrimSpace(said)
-}
-
-func lineOf(text string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(legible.Visible(text)), "\n")
-	return legible.Clip(first, maxLine)
-}
 
 // tooLarge is why a file that was read is not shown.
 const tooLarge = "it is too large for what the agent's model takes at once"
 
-// Tokens estimates a text's tokens from above: three bytes of ASCII to a token, and one and a half tokens to any other
-// character.
-func Tokens(text string) int {
-	ascii, other := 0, 0
-	for _, r := range text {
-		if r < 0x80 {
-			ascii++
-		} else {
-			other++
-		}
-	}
-	return (ascii+2)/3 + (other*3+1)/2
-}
-
-func weighParts(parts []model.Part) (n int) {
-	for _, p := range parts {
-		n += Tokens(p.Text)
-		switch {
-		case p.Image != nil:
-			n += model.ImageTokens
-		case p.Call != nil:
-			n += weighCall(*p.Call)
-		case p.Result != nil:
-			n += Tokens(p.Result.Text)
-		}
-	}
-	return n
-}
-
 // Weigh estimates the tokens of a history as it is sent: with files, images, proposals and what came of them.
 func Weigh(history []Message) (n int) {
 	for _, m := range said(history) {
-		n += weighParts(m.Parts)
+		n += m.Tokens()
 	}
 	return n
 }
@@ -232,29 +124,23 @@ func (m Message) weigh() int {
 	if m.Sender != FromAgent {
 		return Weigh([]Message{m})
 	}
-	n := Tokens(m.Text) + Tokens(m.Request)
+	n := model.Tokens(m.Text) + model.Tokens(m.Request)
 	if p := m.Proposal; p != nil {
-		n += Tokens(string(p.Type)) + Tokens(p.Payload) + Tokens(p.Summary) + Tokens(awaiting)
-	}
-	return n + weighRounds(m.Rounds)
-}
-
-func weighRounds(rounds []Round) (n int) {
-	for _, r := range rounds {
-		n += Tokens(r.Text)
-		for _, c := range r.Calls {
-			n += weighCall(c)
-		}
-		for _, result := range r.Results {
-			n += Tokens(result.Text)
-		}
+		n += model.Tokens(string(p.Type)+p.Payload+p.Summary) + model.Tokens(awaiting)
 	}
 	return n
 }
 
-// weighCall estimates the tokens of a call with the thoughts that its vendor hung on it and gets back.
-func weighCall(c model.Call) int {
-	return Tokens(c.Name) + Tokens(string(c.Input)) + Tokens(string(c.Hung()))
+func weighRounds(rounds []Round) (n int) {
+	for _, r := range rounds {
+		for _, c := range r.Calls {
+			n += c.Tokens()
+		}
+		for _, result := range r.Results {
+			n += model.Tokens(result.Text)
+		}
+	}
+	return n
 }
 
 // Share returns how much of the room the history may have, in tokens: what the agent reads in this turn needs the rest,
@@ -294,19 +180,11 @@ func (t Turn) Room() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := t.Agent.Context() - r.MaxTokens - Tokens(r.System)
-	for _, tool := range r.Tools {
-		n -= Tokens(tool.Name) + Tokens(tool.Description) + Tokens(string(tool.Schema))
-	}
-	for _, m := range r.Messages {
-		n -= weighParts(m.Parts)
-	}
-	return max(n, t.Agent.Context()/4), nil
+	return max(t.Agent.Context()-r.MaxTokens-r.Tokens(), t.Agent.Context()/4), nil
 }
 
 // Fit returns a history without what is too large for the room: first the files, the oldest and the largest of a
-// message first, then what was read and the arguments of proposals, the oldest first. Messages stay, and say what is
-// missing.
+// message first, then the arguments of proposals, the oldest first. Messages stay, and say what is missing.
 func Fit(history []Message, room int) []Message {
 	out := slices.Clone(history)
 	for i := range out {
@@ -324,28 +202,16 @@ func Fit(history []Message, room int) []Message {
 		}
 	}
 	for i := 0; i < len(out) && over > 0; i++ {
-		over -= weighRounds(out[i].Rounds)
-		for _, r := range out[i].Rounds {
-			out[i].Read = append(slices.Clone(out[i].Read), r.Reads...)
-		}
-		out[i].Rounds = nil
-	}
-	for i := 0; i < len(out) && over > 0; i++ {
 		if p := out[i].Proposal; p != nil && !p.Omitted {
 			less := *p
 			less.Payload, less.Omitted = "{}", true
-			out[i].Proposal, over = &less, over-Tokens(p.Payload)
+			out[i].Proposal, over = &less, over-model.Tokens(p.Payload)
 		}
 	}
 	return out
 }
 
-func fileTokens(f File) int {
-	if strings.HasPrefix(f.Type, "image/") {
-		return model.ImageTokens
-	}
-	return Tokens(string(f.Body))
-}
+func fileTokens(f File) int { return model.Message{Parts: []model.Part{shownAs(f)}}.Tokens() }
 
 // largest returns the file of which most is shown, or nil.
 func largest(files []File) (at *File) {

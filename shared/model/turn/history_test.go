@@ -37,12 +37,7 @@ func historyOf(random *rand.Rand) (out []Message) {
 				Payload: []string{"{}", "", "null", `{"argv":["a"]}`}[random.IntN(4)]}
 		case m.Sender == FromAgent:
 			m.Request = []string{"", "買う"}[random.IntN(2)]
-			for range random.IntN(3) {
-				calls := []model.Call{{ID: "read_1_1", Name: listFiles}, {ID: "read_1_2", Name: readFile}}[:1+random.IntN(2)]
-				m.Rounds = append(m.Rounds, Round{Calls: calls, Results: []model.Result{{CallID: "read_1_1", Text: "{}"},
-					{CallID: "read_1_2", Text: "{}"}}[:len(calls)], Version: []string{"v", "w"}[random.IntN(2)]})
-				m.Read = append(m.Read, conversation.Read{Tool: readFile, Path: "a"})
-			}
+			m.Read = []conversation.Read{{Tool: readFile, Path: "a"}}[:random.IntN(2)]
 		default:
 			m.ActionID = []string{"", fmt.Sprint("A", random.IntN(12))}[random.IntN(2)]
 			m.Collapsed = random.IntN(9) == 0
@@ -155,12 +150,11 @@ func TestEveryReasonOfAnUnreadFileHasItsKind(t *testing.T) {
 		conversation.TooLarge:   {{Type: "image/png", Size: MaxImage + 1}, {Type: "text/plain", Size: MaxFileText + 1}},
 		conversation.OtherType:  {{Type: "application/zip"}},
 		conversation.TooMany:    append(files(MaxFilesText/MaxFileText+1, text), files(MaxImages+1, image)...),
-		conversation.Altered:    {{Type: "text/plain", Hash: "another"}},
 		conversation.Silent:     {{Type: "text/plain", Why: conversation.NotNow}},
 		conversation.Unreadable: {{Type: "text/plain", Why: "files.info: file_deleted: the file can't be read"}},
 	} {
 		history := []Message{{Files: given}}
-		Attach(history, func(f File, _ int) ([]byte, string) { return []byte(strings.Repeat("x", f.Size)), "" })
+		Attach(history, func(f File) ([]byte, string) { return []byte(strings.Repeat("x", f.Size)), "" })
 		found := false
 		for _, f := range history[0].Files {
 			expect.That(t, f.Why == "" || conversation.CauseOf(f.Why) == want,

@@ -168,7 +168,7 @@ func (f *Files) Read(ctx context.Context, c model.Call) (model.Result, conversat
 	}
 	switch {
 	case err != nil:
-	case f.room > 0 && f.tokens+Tokens(text) > f.room:
+	case f.room > 0 && f.tokens+model.Tokens(text) > f.room:
 		err = errors.New(tooLarge + ": read fewer lines, or answer with what you have")
 	case f.given+len(text) > MaxResults:
 		err = fmt.Errorf("the results of one turn have at most %d bytes, which are used up: answer with what you have",
@@ -183,7 +183,7 @@ func (f *Files) Read(ctx context.Context, c model.Call) (model.Result, conversat
 }
 
 func (f *Files) count(result string) {
-	f.given, f.tokens = f.given+len(result), f.tokens+Tokens(result)
+	f.given, f.tokens = f.given+len(result), f.tokens+model.Tokens(result)
 }
 
 // written returns a result in the form that models read. Nothing in it can end or open the fence of messages.

@@ -311,46 +311,17 @@ func TestWhatFilesSayIsNoInstruction(t *testing.T) {
 	})
 }
 
-// In later turns an agent is shown what it read as its own calls with their results, through every vendor, and is told
-// that the files have changed since. What is not shown again is named.
-func TestWhatWasReadIsShownAgain(t *testing.T) {
-	c := model.Call{ID: "read_1_1", Name: "read_file", Input: json.RawMessage(`{"path":"a.txt","from":1,"to":0}`)}
-	for version, changed := range map[string]bool{"before": false, "after": true} {
-		onEach(t, func(t *testing.T, w *world) {
-			w.Scripted(models.Script{Text: "はい"})
-			asked := turnOf(user("読んで"), turn.Message{Sender: turn.FromAgent, Text: "読みました",
-				Read: []conversation.Read{{Tool: "read_file", Path: "old.txt", From: 3, To: 9}, {Tool: "search", Text: "sought"}},
-				Rounds: []turn.Round{{Calls: []model.Call{c},
-					Results: []model.Result{{CallID: "read_1_1", Text: `{"text":"1: it was read"}`}}, Version: "before"}}},
-				user("それで?"))
-			asked.Files = &turn.Files{Version: version}
-			expect.Value(w.answer(t, asked))(t)
-			sent := w.Asked()[0]
-			for _, want := range []string{"it was read", "a.txt", "old.txt", "3–9", "sought"} {
-				expect.Has(t, sent, want)
-			}
-			expect.Is(t, strings.Contains(sent, "The files have changed since you read some of what stands above"), changed)
-			expect.That(t, !changed || strings.Index(sent, "それで?") < strings.Index(sent, "The files have changed"),
-				"it is said before it happened: %s", sent)
-			expect.That(t, strings.Index(sent, "it was read") < strings.Index(sent, "読みました"), "read after the answer: %s", sent)
-		})
-	}
-}
-
-func TestOnlySoMuchIsShownAgain(t *testing.T) {
-	round := func(path string, size int) turn.Round {
-		return turn.Round{Calls: []model.Call{{Name: "read_file"}},
-			Results: []model.Result{{Text: strings.Repeat("x", size)}},
-			Reads:   []conversation.Read{{Tool: "read_file", Path: path}}}
-	}
-	shown, named, size := turn.Again([]turn.Round{round("a", 10), round("b", 60_000), round("c", 5_536)}, turn.MaxAgain)
-	expect.That(t, len(shown) == 2 && size == 65_536 && len(named) == 1 && named[0].Path == "a",
-		"%d shown of %d bytes, %+v", len(shown), size, named)
-	signed := round("b", 10)
-	signed.Calls[0].Opaque = &model.Opaque{Data: json.RawMessage(`"` + strings.Repeat("x", 60_000) + `"`)}
-	shown, _, size = turn.Again([]turn.Round{round("a", 10_000), signed}, turn.MaxAgain)
-	expect.That(t, len(shown) == 1 && size == 60_012, "%d shown of %d bytes with what the vendor hung on them",
-		len(shown), size)
-	shown, named, size = turn.Again([]turn.Round{round("a", 10)}, 5)
-	expect.That(t, len(shown) == 0 && size == 0 && len(named) == 1, "%+v %+v", shown, named)
+// In later turns an agent is told what it read, after its answer.
+func TestWhatWasReadIsNamed(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		w.Scripted(models.Script{Text: "はい"})
+		asked := turnOf(user("読んで"), turn.Message{Sender: turn.FromAgent, Text: "読みました",
+			Read: []conversation.Read{{Tool: "read_file", Path: "old.txt", From: 3, To: 9}, {Tool: "search", Text: "sought"}}},
+			user("それで?"))
+		expect.Value(w.answer(t, asked))(t)
+		sent := w.Asked()[0]
+		for _, want := range []string{"old.txt", "3–9", "sought"} {
+			expect.That(t, strings.Index(sent, "読みました") < strings.Index(sent, want), "%s in %s", want, sent)
+		}
+	})
 }

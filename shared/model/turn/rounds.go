@@ -176,21 +176,6 @@ func (r Round) messages() []model.Message {
 	return []model.Message{spoken, results}
 }
 
-// read adds what the agent read before it answered. What it said then is in the text of its answer.
-func (t *turns) read(rounds []Round) {
-	for _, r := range rounds {
-		turn := t.speaking()
-		for i, c := range r.Calls {
-			c.ID = fmt.Sprintf("seen_%d_%d", len(t.said), i+1)
-			turn.Parts = append(turn.Parts, model.Part{Call: &c})
-			result := r.Results[i]
-			result.CallID = c.ID
-			t.results = append(t.results, model.Part{Result: &result})
-		}
-		t.close()
-	}
-}
-
 // readOf names what the agent read in an earlier turn, which is not shown again.
 func readOf(all []conversation.Read) (out []entry) {
 	for _, r := range all {
@@ -208,35 +193,6 @@ func readOf(all []conversation.Read) (out []entry) {
 	}
 	return out
 }
-
-// MaxAgain bounds the results that are shown again in later turns, in bytes.
-const MaxAgain = 64 << 10
-
-// Again returns the newest rounds whose results are at most left bytes, and what was read in the others, which are only
-// named. Rounds without results are left out.
-func Again(rounds []Round, left int) (shown []Round, named []conversation.Read, size int) {
-	from := len(rounds)
-	for ; from > 0; from-- {
-		n := 0
-		for _, r := range rounds[from-1].Results {
-			n += len(r.Text)
-		}
-		for _, c := range rounds[from-1].Calls {
-			n += len(c.Hung())
-		}
-		if size+n > left {
-			break
-		}
-		size += n
-	}
-	for _, r := range rounds[:from] {
-		named = append(named, r.Reads...)
-	}
-	return slices.DeleteFunc(slices.Clone(rounds[from:]), func(r Round) bool { return r.Results == nil }), named, size
-}
-
-// Kept writes rounds in the form in which they are stored.
-func Kept(rounds []Round) (json.RawMessage, error) { return json.Marshal(rounds) }
 
 // ReadKept reads rounds that were stored. It leaves out those that can't be used.
 func ReadKept(text json.RawMessage) (rounds []Round, err error) {

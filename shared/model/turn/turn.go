@@ -7,7 +7,6 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,11 +47,7 @@ type Message struct {
 	Request string
 	// ActionID is the action whose result a system's message reports.
 	ActionID string
-	// Rounds are what the agent read before it answered, as it is shown again, and Read what is only named.
-	Rounds []Round
-	Read   []conversation.Read
-	// Attached says that attachments were shown to the agent for this answer; their message may have been deleted.
-	Attached bool
+	Read     []conversation.Read // what the agent read before it answered
 }
 
 // Piece is a part of a system's message: Ringi's own words, or a quotation such as a reason or a command's output.
@@ -170,9 +165,6 @@ const (
 var prompts embed.FS
 
 func promptIn(locale string) (model.Prompt, error) { return model.ReadPrompt(prompts, "chat", locale) }
-func foldPromptIn(locale string) (model.Prompt, error) {
-	return model.ReadPrompt(prompts, "fold", locale)
-}
 
 // entry is one statement in the form that the model reads. The field identifies the speaker, so no name can imitate
 // another speaker. Nothing in an entry is an instruction.
@@ -278,20 +270,12 @@ func clock(t time.Time) string {
 	return t.In(tenancy.Zone()).Format("2006-01-02 15:04")
 }
 
-const (
-	busy    = "An action of yours waits for a decision or is under way: propose no other one now."
-	changed = "The files have changed since you read some of what stands above: each result says of which version it " +
-		"is. " +
-		"They have the version %.12s now. Read again what you need."
-)
+const busy = "An action of yours waits for a decision or is under way: propose no other one now."
 
 // passing is what only this turn says, at its end, after all that happened before: what changes with each call comes
 // after what vendors cache.
 func (t Turn) passing() []model.Part {
 	var list []entry
-	if t.Files != nil && slices.ContainsFunc(t.History, func(m Message) bool { return m.readOther(t.Files.Version) }) {
-		list = append(list, entry{System: fmt.Sprintf(changed, t.Files.Version)})
-	}
 	if t.Busy {
 		list = append(list, entry{System: busy})
 	}
@@ -305,11 +289,6 @@ func (t Turn) passing() []model.Part {
 		return nil
 	}
 	return []model.Part{{Text: fenced(list), Passing: true}}
-}
-
-// readOther reports whether the message has results of another version of the files than this one.
-func (m Message) readOther(now string) bool {
-	return slices.ContainsFunc(m.Rounds, func(r Round) bool { return r.Version != now })
 }
 
 // line returns the visible part of a name on one line.

@@ -27,14 +27,13 @@ type turns struct {
 // the beginning of the next turn, no text is empty, and the last turn is the user's.
 func said(history []Message) []model.Message {
 	t := &turns{told: map[int]bool{}}
-	shown := filesShown(history)
 	for i, m := range history {
 		if m.Sender == FromAgent {
 			t.agent(m, history, i+1)
 			continue
 		}
 		if !t.told[i] {
-			t.other(m, shown[i])
+			t.other(m)
 		}
 	}
 	if len(t.waiting)+len(t.results) == 0 && (len(t.said) == 0 || t.said[len(t.said)-1].Role == model.Assistant) {
@@ -44,7 +43,7 @@ func said(history []Message) []model.Message {
 	return t.said
 }
 
-func (t *turns) other(m Message, hidden []string) {
+func (t *turns) other(m Message) {
 	switch {
 	case m.Sender == FromUser:
 		t.waiting = append(t.waiting, m.spoken()...)
@@ -53,21 +52,28 @@ func (t *turns) other(m Message, hidden []string) {
 	default:
 		t.waiting = append(t.waiting, m.system()...)
 	}
-	for i, f := range m.Files {
+	for _, f := range m.Files {
 		e := entry{From: line(m.Name), ID: m.UserID, File: line(f.Name)}.lying(f)
-		switch {
-		case hidden[i] != "":
-			e.NotRead = notRead(f, hidden[i])
-		case strings.HasPrefix(f.Type, "image/"):
+		switch p := shownAs(f); {
+		case f.Body == nil:
+			e.NotRead = notRead(f, cmp.Or(f.Why, "it is not there any more"))
+		case p.Image != nil:
 			e.Text = "(the image is attached)"
-			t.images = append(t.images, model.Part{Image: &model.Image{Type: f.Type, Data: f.Body}})
-		case !utf8.Valid(f.Body):
+			t.images = append(t.images, p)
+		case !utf8.ValidString(p.Text):
 			e.NotRead = "it is no UTF-8"
 		default:
-			e.Text = string(f.Body)
+			e.Text = p.Text
 		}
 		t.waiting = append(t.waiting, e)
 	}
+}
+
+func shownAs(f File) model.Part {
+	if isImage(f.Type) {
+		return model.Part{Image: &model.Image{Type: f.Type, Data: f.Body}}
+	}
+	return model.Part{Text: string(f.Body)}
 }
 
 // agent adds a message of the agent's, after which the history goes on at next. Each call gets its result at once: the
@@ -82,7 +88,6 @@ func (t *turns) agent(m Message, history []Message, next int) {
 		t.waiting = append(t.waiting, entry{NotShown: "what was said before"})
 		t.close()
 	}
-	t.read(m.Rounds)
 	turn := t.speaking()
 	t.waiting = append(t.waiting, readOf(m.Read)...)
 	if text != "" {
