@@ -108,18 +108,12 @@ func (in DraftInput) data() DraftData {
 }
 
 func draftTries(all []Version) []Version {
-	given := make([]string, len(all))
-	for i, v := range all {
-		given[i] = v.Reason
-	}
-	reasons, whole := earlier(given)
 	tries := []Version{}
 	for i, v := range all {
-		t := Version{Reason: reasons[i]}
-		if whole(i) {
-			t.Content = v.Content
+		if v.Reason = shortened(v.Reason, i, len(all)); i < len(all)-1 {
+			v.Content = ""
 		}
-		tries = append(tries, t)
+		tries = append(tries, v)
 	}
 	return tries
 }

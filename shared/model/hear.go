@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -196,13 +195,6 @@ var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // inSlack is the length of a text as Slack counts: escaped, in UTF-16 units.
 func inSlack(s string) int { return len(utf16.Encode([]rune(escapes.Replace(s)))) }
 
-const (
-	// maxEarlier bounds the reasons of rejections that a prompt repeats in full, in estimated tokens.
-	maxEarlier = 16_000
-	// maxOldReason is the length to which older reasons are cut, in characters.
-	maxOldReason = 100
-)
-
 // Tokens estimates a text's tokens from above: three bytes of ASCII to a token, and one and a half tokens to any other
 // character.
 func Tokens(text string) int {
@@ -253,16 +245,13 @@ func (c Call) Tokens() int {
 // imageTokens is what vendors count for a large image.
 const imageTokens = 1_600
 
-// earlier shortens the reasons of rejected versions, oldest first, for a prompt. As soon as the newer reasons add up to
-// maxEarlier, each older one is cut to maxOldReason characters. whole reports whether version i is repeated with its
-// content: only the newest is.
-func earlier(all []string) (reasons []string, whole func(i int) bool) {
-	reasons = slices.Clone(all)
-	sum := 0
-	for i := len(all) - 1; i >= 0; i-- {
-		if sum += Tokens(all[i]); sum > maxEarlier && i < len(all)-1 {
-			reasons[i] = legible.Beginning(all[i], maxOldReason)
-		}
+// Of rejections, the newest reasons are repeated in full, and older ones cut to so many characters.
+const wholeReasons, maxOldReason = 12, 100
+
+// shortened returns the i-th of n reasons, oldest first, as a prompt repeats it.
+func shortened(reason string, i, n int) string {
+	if i < n-wholeReasons {
+		return legible.Beginning(reason, maxOldReason)
 	}
-	return reasons, func(i int) bool { return i == len(all)-1 }
+	return reason
 }

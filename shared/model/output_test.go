@@ -142,14 +142,14 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 		b := expect.Value(json.Marshal(data))(t)
 		text := string(b)
 		n := Tokens(text)
-		expect.That(t, n <= 10_000+maxEarlier+50*(maxOldReason+20), "%s: %d tokens", name, n)
+		expect.That(t, n <= 10_000+20_000+50*(maxOldReason*3/2+20), "%s: %d tokens", name, n)
 		expect.That(t, strings.Contains(text, name+"49") && !strings.Contains(text, name+"48"),
 			"%s: the newest and only the newest is there whole", name)
 		for i := range 50 {
 			expect.Has(t, text, fmt.Sprintf("理由%02d", i), "%s: nothing is said of reason %d", name, i)
 		}
 		n = strings.Count(text, strings.Repeat("あ", aggregate.MaxReason-4))
-		expect.That(t, n >= 10 && n <= 16, "%s: %d reasons are there whole", name, n)
+		expect.That(t, n == wholeReasons, "%s: %d reasons are there whole", name, n)
 	}
 	few := draftTries(drafts[:3])
 	for i, v := range few {

@@ -119,24 +119,18 @@ func planData(in PlanInput) PlanData {
 		Task: taskData(in.Task), Message: in.Request, Enclosed: in.Enclosed, Policy: in.Policy,
 		Earlier: []PlanTry{}, Requester: in.Requester, Now: stamp(in.Now), Locale: in.Locale,
 	}
-	given := make([]string, len(in.Earlier))
 	for i, v := range in.Earlier {
-		given[i] = v.Reason
-	}
-	reasons, whole := earlier(given)
-	for i, v := range in.Earlier {
-		if !whole(i) {
-			d.Earlier = append(d.Earlier, PlanTry{Reason: reasons[i]})
-			continue
+		try := PlanTry{Reason: shortened(v.Reason, i, len(in.Earlier))}
+		if i < len(in.Earlier)-1 {
+			v.Steps = nil
 		}
-		steps := []StepData{}
 		for _, s := range v.Steps {
-			steps = append(steps, StepData{
+			try.Steps = append(try.Steps, StepData{
 				StepID: s.StepID, Order: s.Order, Title: s.Title, Tool: s.Tool, ToolInput: string(s.ToolInput),
 				Description: s.Description, ExpectedOutput: s.ExpectedOutput, RequiresHumanCheck: s.RequiresHumanCheck,
 			})
 		}
-		d.Earlier = append(d.Earlier, PlanTry{Steps: steps, Reason: reasons[i]})
+		d.Earlier = append(d.Earlier, try)
 	}
 	return d
 }
