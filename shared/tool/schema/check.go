@@ -16,9 +16,15 @@ import (
 type checking struct {
 	*Schema
 	steps  int
-	spent  time.Duration            // by patterns
-	unsure string                   // why the check has no result, neither way
-	lists  map[*any]map[string]bool // the texts of an enum's values, by the first
+	spent  time.Duration   // by patterns
+	unsure string          // why the check has no result, neither way
+	lists  map[*any]listed // by the first value
+}
+
+// listed are the values of an enum, as texts.
+type listed struct {
+	has  map[string]bool
+	said string // all of them, for a message
 }
 
 // value holds a schema against the value at a place.
@@ -35,11 +41,16 @@ func (c *checking) value(schema, v any, at []string) (found problems) {
 		found.add(at, "%s", wrongType(v, Types(s)))
 		return found // the other keywords are not about this type
 	}
-	if one, has := s["const"]; has && !equal(one, v) {
-		found.add(at, "const: %v does not equal %v", shown(v), shown(one))
+	if one, has := s["const"]; has {
+		if c.written(v) != c.written(one) {
+			found.add(at, "const: %s does not equal %s", shown(v), shown(one))
+		}
 	}
-	if all, has := s["enum"]; has && !c.among(List(all), v) {
-		found.add(at, "enum: %v does not equal any of: %v", shown(v), shown(all))
+	if all := List(s["enum"]); all != nil {
+		list := c.listed(all)
+		if !list.has[c.written(v)] {
+			found.add(at, "enum: %s does not equal any of: %s", shown(v), list.said)
+		}
 	}
 	c.forms(s, v, at, &found)
 	switch v := v.(type) {
@@ -69,43 +80,50 @@ func (c *checking) pay(steps int) {
 	}
 }
 
-// among reports whether a value is in a list of the schema.
-func (c *checking) among(all []any, v any) bool {
+// listed reads an enum once in a check.
+func (c *checking) listed(all []any) listed {
 	if len(all) == 0 {
-		return false
+		return listed{}
 	}
-	texts := c.lists[&all[0]]
-	if texts == nil {
-		texts = map[string]bool{}
-		for _, x := range all {
-			texts[written(x)] = true
-		}
-		c.lists[&all[0]] = texts
+	list, known := c.lists[&all[0]]
+	if !known {
+		list = listed{has: map[string]bool{}, said: shown(all)}
 		c.pay(len(all))
+		for _, x := range all {
+			list.has[written(x)] = true
+		}
+		c.lists[&all[0]] = list
 	}
+	return list
+}
+
+// written is the text of a value, which is paid for.
+func (c *checking) written(v any) string {
 	text := written(v)
 	c.pay(1 + len(text)/8)
-	return texts[text]
+	return text
 }
+
+// shown is a value in a message. Who calls it has paid for it.
+func shown(v any) string { return clip(fmt.Sprint(v)) }
 
 // forms checks the schemas for the same value.
 func (c *checking) forms(s map[string]any, v any, at []string, found *problems) {
 	for _, x := range List(s["allOf"]) {
-		found.join(c.value(x, v, at))
+		found.take(c.value(x, v, at))
 	}
 	c.choose("anyOf", s, v, at, found)
 	c.choose("oneOf", s, v, at, found)
-	if not, has := s["not"]; has && c.value(not, v, at).none() {
+	if not, has := s["not"]; has && len(c.value(not, v, at)) == 0 {
 		found.add(at, "has the form that it must not have")
 	}
 	if cond, has := s["if"]; has {
 		decides := "else"
-		if fits := c.value(cond, v, at); fits.none() {
-			found.join(fits)
+		if len(c.value(cond, v, at)) == 0 {
 			decides = "then"
 		}
 		if x, has := s[decides]; has {
-			found.join(c.value(x, v, at))
+			found.take(c.value(x, v, at))
 		}
 	}
 }
@@ -113,18 +131,17 @@ func (c *checking) forms(s map[string]any, v any, at []string, found *problems) 
 // choose counts the forms that a value fits. If it fits none, its problems are those of the form with the fewest, among
 // the forms for the value's type.
 func (c *checking) choose(keyword string, s map[string]any, v any, at []string, found *problems) {
-	fits, nearest, others := 0, []Problem(nil), []string(nil)
+	fits, nearest, others := 0, problems(nil), []string(nil)
 	for _, x := range List(s[keyword]) {
 		if form, is := x.(map[string]any); is && !takes(form, v) {
 			others = append(others, Types(form)...)
 			continue
 		}
 		one := c.value(x, v, at)
-		if one.none() {
+		if len(one) == 0 {
 			fits++
-			found.join(one)
-		} else if nearest == nil || len(one.list) < len(nearest) {
-			nearest = one.list
+		} else if nearest == nil || len(one) < len(nearest) {
+			nearest = one
 		}
 	}
 	switch {
@@ -139,48 +156,23 @@ func (c *checking) choose(keyword string, s map[string]any, v any, at []string, 
 
 func (c *checking) elements(s map[string]any, v []any, at []string, found *problems) {
 	found.size(s, at, len(v), "minItems", "maxItems")
-	first, fit, known := List(s["prefixItems"]), 0, map[string]bool{}
-	has, contains := s["contains"]
-	_, items := s["items"]
-	_, others := s["unevaluatedItems"]
-	each := v
-	if !items && !others && !contains {
-		each = v[:min(len(v), len(first))]
-	}
-	for i, x := range each {
-		if c.unsure != "" {
-			return
+	first := List(s["prefixItems"])
+	rest, more := s["items"]
+	for i, x := range v {
+		if c.unsure != "" || i >= len(first) && !more {
+			break
 		}
-		name, there := strconv.Itoa(i), append(at, strconv.Itoa(i))
-		form, is := s["items"]
+		form := rest
 		if i < len(first) {
-			form, is = first[i], true
+			form = first[i]
 		}
-		if is {
-			found.take(c.value(form, x, there).list)
-			known[name] = true
-		}
-		if contains && c.value(has, x, there).none() {
-			fit++
-			known[name] = true
-		}
-		if rest, is := s["unevaluatedItems"]; is && !known[name] && !found.has[name] {
-			found.take(c.value(rest, x, there).list)
-			known[name] = true
-		}
-	}
-	found.note(known)
-	if _, least := s["minContains"]; contains && fit == 0 && !least {
-		found.add(at, "contains: no element has the form that one must have")
-	}
-	if contains {
-		found.size(s, at, fit, "minContains", "maxContains")
+		found.take(c.value(form, x, append(at, strconv.Itoa(i))))
 	}
 	if s["uniqueItems"] == true {
 		seen := map[string]bool{}
 		for i, x := range v {
-			text := written(x)
-			if c.pay(1 + len(text)/8); c.unsure != "" {
+			text := c.written(x)
+			if c.unsure != "" {
 				return
 			}
 			if seen[text] {
@@ -194,53 +186,35 @@ func (c *checking) elements(s map[string]any, v []any, at []string, found *probl
 
 func (c *checking) members(s map[string]any, v map[string]any, at []string, found *problems) {
 	found.size(s, at, len(v), "minProperties", "maxProperties")
-	c.required(s["required"], v, at, "required", found)
+	c.required(s["required"], v, at, found)
 	members, _ := s["properties"].(map[string]any)
 	patterns, _ := s["patternProperties"].(map[string]any)
-	depend, _ := s["dependentSchemas"].(map[string]any)
-	also, _ := s["dependentRequired"].(map[string]any)
 	var unknown []string
-	known := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if c.pay(1); c.unsure != "" {
 			return
 		}
 		there := append(at, name)
-		if names, has := s["propertyNames"]; has && !c.value(names, name, there).none() {
+		if names, has := s["propertyNames"]; has && len(c.value(names, name, there)) > 0 {
 			found.add(at, "propertyNames: %q is no name that it may have", name)
 		}
-		if x, has := depend[name]; has {
-			found.join(c.value(x, v, at))
-		}
-		c.required(also[name], v, at, "dependentRequired", found)
-		if x, has := members[name]; has {
-			known[name] = true
-			found.take(c.value(x, v[name], there).list)
+		x, known := members[name]
+		if known {
+			found.take(c.value(x, v[name], there))
 		}
 		for _, form := range slices.Sorted(maps.Keys(patterns)) {
 			if c.matches(form, name) {
-				known[name] = true
-				found.take(c.value(patterns[form], v[name], there).list)
+				known = true
+				found.take(c.value(patterns[form], v[name], there))
 			}
 		}
-		if x, has := s["additionalProperties"]; has && !known[name] {
-			known[name] = true
-			if x == false {
-				unknown = append(unknown, "'"+name+"'")
-			} else {
-				found.take(c.value(x, v[name], there).list)
-			}
+		switch x, has := s["additionalProperties"]; {
+		case !has || known:
+		case x == false:
+			unknown = append(unknown, "'"+name+"'")
+		default:
+			found.take(c.value(x, v[name], there))
 		}
-	}
-	found.note(known)
-	if x, has := s["unevaluatedProperties"]; has {
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if !found.has[name] {
-				found.take(c.value(x, v[name], append(at, name)).list)
-				known[name] = true
-			}
-		}
-		found.note(known)
 	}
 	if len(unknown) > 0 {
 		found.add(at, "additional properties %s not allowed", strings.Join(unknown, ", "))
@@ -249,7 +223,7 @@ func (c *checking) members(s map[string]any, v map[string]any, at []string, foun
 
 // matches returns false and sets unsure if matching takes too long or too much memory.
 func (c *checking) matches(form, text string) bool {
-	if c.pay(1); c.unsure != "" {
+	if c.pay(1 + len(text)/8); c.unsure != "" {
 		return false
 	}
 	began := time.Now()
@@ -279,7 +253,7 @@ func (f *problems) limit(s map[string]any, at []string, n json.Number, sign int,
 	}
 }
 
-func (c *checking) required(names any, v map[string]any, at []string, keyword string, found *problems) {
+func (c *checking) required(names any, v map[string]any, at []string, found *problems) {
 	var missing []string
 	for _, name := range List(names) {
 		c.pay(1)
@@ -288,7 +262,7 @@ func (c *checking) required(names any, v map[string]any, at []string, keyword st
 		}
 	}
 	if missing != nil {
-		found.add(at, "%s: missing properties: %q", keyword, missing)
+		found.add(at, "required: missing properties: %q", missing)
 	}
 }
 
@@ -336,58 +310,6 @@ func exact(n json.Number) *big.Rat {
 	}
 	r, _ := new(big.Rat).SetString(n.String())
 	return r
-}
-
-// shown is a value as a message says it: of a large one a part, since a message is cut anyway.
-func shown(v any) any { return beginning(v, new(int)) }
-
-// mostShown is how many values of a list or an object a message has at most; of a text it has ten times as many bytes.
-const mostShown = 200
-
-// beginning returns a value with its first values alone, and of texts the beginnings and the ends.
-func beginning(v any, n *int) any {
-	*n++
-	switch v := v.(type) {
-	case string:
-		if most := 5 * mostShown; len(v) > 2*most {
-			return v[:most] + v[len(v)-most:]
-		}
-	case []any:
-		var out []any
-		for _, x := range v {
-			if *n > mostShown {
-				break
-			}
-			out = append(out, beginning(x, n))
-		}
-		return out
-	case map[string]any:
-		out := map[string]any{}
-		for name, x := range v {
-			if *n > mostShown {
-				break
-			}
-			out[name] = beginning(x, n)
-		}
-		return out
-	}
-	return v
-}
-
-// equal compares a value of a schema with another.
-func equal(a, b any) bool {
-	if kind(a) != kind(b) {
-		return false
-	}
-	switch a := a.(type) {
-	case json.Number:
-		return exact(a).Cmp(exact(b.(json.Number))) == 0
-	case []any:
-		return slices.EqualFunc(a, b.([]any), equal)
-	case map[string]any:
-		return maps.EqualFunc(a, b.(map[string]any), equal)
-	}
-	return a == b
 }
 
 // written returns a value as one text, the same for equal values.

@@ -97,10 +97,10 @@ func (r *reader) object(in map[string]any, depth int) (any, error) {
 			if depth > 0 {
 				err = errors.New("only the whole may have one")
 			}
-		case "dependencies":
-			err = errors.New("it must be spelled dependentRequired or dependentSchemas")
-		case "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "unevaluatedItems",
-			"unevaluatedProperties":
+		case "dependencies", "dependentRequired", "dependentSchemas", "contains", "minContains", "maxContains",
+			"unevaluatedItems", "unevaluatedProperties": // no published tool has one
+			err = errors.New("values are not held against it")
+		case "not", "if", "then", "else", "propertyNames", "additionalProperties":
 			out[to], err = r.schema(v, depth+1)
 		case "additionalItems":
 			if tuple {
@@ -119,7 +119,7 @@ func (r *reader) object(in map[string]any, depth int) (any, error) {
 				break
 			}
 			out[to], err = r.list(list, depth+1)
-		case "properties", "patternProperties", "dependentSchemas":
+		case "properties", "patternProperties":
 			out[to], err = r.named(keyword, v, depth+1)
 		default:
 			out[to] = v
@@ -267,25 +267,18 @@ func (r *reader) data(keyword string, v any) error {
 		if n == nil || keyword == "multipleOf" && n.Sign() <= 0 {
 			return errors.New("it must be a number, and multipleOf must be above 0")
 		}
-	case "maxLength", "minLength", "maxItems", "minItems", "maxContains", "minContains", "maxProperties", "minProperties":
+	case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties":
 		if n == nil || !n.IsInt() || n.Sign() < 0 {
 			return errors.New("it must be a whole number")
 		}
 	case "required":
-		if !areTexts(v) {
+		list, is := v.([]any)
+		if !is || slices.ContainsFunc(list, func(x any) bool { _, text := x.(string); return !text }) {
 			return errors.New("it must be a list of names")
-		}
-	case "dependentRequired":
-		members, is := v.(map[string]any)
-		for _, names := range members {
-			is = is && areTexts(names)
-		}
-		if !is {
-			return errors.New("it must be an object of lists of names")
 		}
 	case "enum", "const":
 		var found problems
-		if found.measure(v, nil); keyword == "enum" && List(v) == nil || !found.none() {
+		if found.measure(v, nil); keyword == "enum" && List(v) == nil || len(found) > 0 {
 			return errors.New("it must be a list, or const, without a number that is too large")
 		}
 	}
@@ -294,11 +287,6 @@ func (r *reader) data(keyword string, v any) error {
 		return err
 	}
 	return r.write(len(b))
-}
-
-func areTexts(v any) bool {
-	list, is := v.([]any)
-	return is && !slices.ContainsFunc(list, func(x any) bool { _, text := x.(string); return !text })
 }
 
 // form reads a pattern as ECMA 262 defines it, which is what JSON Schema asks for. It goes back and tries again, so its

@@ -109,48 +109,28 @@ const (
 // else was found.
 func (s *Schema) Check(value any) []Problem {
 	var found problems
-	if found.measure(value, nil); !found.none() {
-		return found.list
+	if found.measure(value, nil); len(found) > 0 {
+		return found
 	}
-	c := &checking{Schema: s, lists: map[*any]map[string]bool{}}
+	c := &checking{Schema: s, lists: map[*any]listed{}}
 	found = c.value(s.root, value, nil)
 	if c.unsure != "" {
 		return []Problem{{Message: clip("can't be checked: " + c.unsure)}}
 	}
-	return found.list
+	return found
 }
 
-// problems are what is wrong with one value by one schema. has are the members or elements that the schema says
-// something of, as unevaluatedProperties asks.
-type problems struct {
-	list []Problem
-	has  map[string]bool
-}
-
-func (f problems) none() bool { return len(f.list) == 0 }
+// problems are what is wrong with one value by one schema.
+type problems []Problem
 
 func (f *problems) add(at []string, format string, args ...any) {
-	if len(f.list) == maxProblems {
-		return
+	if len(*f) < maxProblems {
+		*f = append(*f, Problem{append([]string(nil), at...), clip(fmt.Sprintf(format, args...))})
 	}
-	f.take([]Problem{{append([]string(nil), at...), clip(fmt.Sprintf(format, args...))}})
 }
 
-func (f *problems) take(more []Problem) {
-	f.list = append(f.list, more[:min(len(more), maxProblems-len(f.list))]...)
-}
-
-// join adds what another schema for the same value found.
-func (f *problems) join(other problems) {
-	f.take(other.list)
-	f.note(other.has)
-}
-
-func (f *problems) note(names map[string]bool) {
-	if len(names) > 0 && f.has == nil {
-		f.has = map[string]bool{}
-	}
-	maps.Copy(f.has, names)
+func (f *problems) take(more problems) {
+	*f = append(*f, more[:min(len(more), maxProblems-len(*f))]...)
 }
 
 // measure finds numbers that can't be compared.
