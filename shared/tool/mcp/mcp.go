@@ -109,17 +109,12 @@ func changed(s Server, tool string, err error) error {
 // result returns the result of a call. It reads the answer's own bytes: the library's decoded copy has lost digits of
 // large numbers.
 func result(p explain.Provider, of map[string]json.RawMessage, declares bool) (any, error) {
-	parts, structured := contentOf(of["content"]), of["structuredContent"]
+	parts, structured := partsOf(of["content"]), of["structuredContent"]
 	if string(structured) == "null" {
 		structured = nil
 	}
-	var all []string
-	repeated := false
-	for _, x := range parts {
-		all = append(all, x.said)
-		repeated = repeated || ordered(x.said) == ordered(string(structured))
-	}
-	said := strings.Join(all, "\n")
+	repeated := slices.ContainsFunc(parts, func(x string) bool { return ordered(x) == ordered(string(structured)) })
+	said := strings.Join(parts, "\n")
 	failed := slices.Contains([]string{`true`, `"true"`}, string(of["isError"]))
 	declares = declares && bytes.HasPrefix(structured, []byte("{"))
 	if structured != nil && (!declares || failed) && !repeated {
@@ -132,7 +127,7 @@ func result(p explain.Provider, of map[string]json.RawMessage, declares bool) (a
 	case failed:
 		return nil, explain.Fail(explain.ProblemRejected, errors.New("the tool reports an error"), p, wire.Short(said))
 	case declares:
-		return beside(structured, parts)
+		return structured, nil
 	}
 	return map[string]string{"text": said}, nil
 }

@@ -53,44 +53,6 @@ func TestAResultKeepsItsNumbers(t *testing.T) {
 	expect.That(t, err == nil && string(got.(json.RawMessage)) == `{"booking_id":9007199254740993}`, "%s, %v", got, err)
 }
 
-// What comes beside a declared result and is not shown is said in it.
-func TestImagesBesideADeclaredResultAreSaid(t *testing.T) {
-	const (
-		image = `{"type":"image","mimeType":"image/png","data":"AAEC"}`
-		file  = `{"type":"resource","resource":{"uri":"x://1","blob":"AAEC"}}`
-		said  = `{"not_shown":["[image image/png, 3 bytes, not shown]"`
-		id    = `"booking_id":9007199254740993`
-	)
-	for result, want := range map[string]string{
-		`{"content":[` + image + `],"structuredContent":{` + id + `}}`: said + `],` + id + `}`,
-
-		`{"content":[{"type":"text","text":"only 3 of 10"},` + image + `],` +
-			`"structuredContent":{` + id + `}}`: `{"also_said":` +
-			`["only 3 of 10"],"not_shown":["[image image/png, 3 bytes, not shown]"],` + id + `}`,
-		`{"content":[{"type":"resource_link","uri":"x://1","name":"a.csv"}],"structuredContent":{"a":1}}`: `{"also_said":` +
-			`["a.csv x://1"],"a":1}`,
-		`{"content":[{"type":"resource","resource":{"uri":"x://1","text":"the report"}}],` +
-			`"structuredContent":{}}`: `{"also_said":` +
-			`["x://1\nthe report"]}`,
-		`{"content":[{"type":"text","text":"{\"id\": 1}"},{"type":"text","text":"two"}],` +
-			`"structuredContent":{"result":[{"id":1},"two"]}}`: `{"result":` +
-			`[{"id":1},"two"]}`,
-
-		`{"content":[` + image + `],"structuredContent":{ }}`:                           said + `]}`,
-		`{"content":[` + image + `],"structuredContent":{"not_shown":1}}`:               `{"not_shown":1}`,
-		`{"content":[{"type":"text","text":"{\"a\": 1}"}],"structuredContent":{"a":1}}`: `{"a":1}`,
-
-		`{"content":[` + image + `,` + file + `],"structuredContent":{"a":1}}`: said +
-			`,"x://1\n[resource of no type, 3 bytes, not shown]"],"a":1}`,
-	} {
-		_, v := newRooms(t)
-		hash := v.hash(t, "book_room")
-		v.faults["tools/call"] = replying(result)
-		got, err := v.book(t, hash)
-		expect.That(t, err == nil && string(got.(json.RawMessage)) == want, "%s, %v", got, err)
-	}
-}
-
 func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[]}`: "",
@@ -169,12 +131,6 @@ func TestAToolThatAsksForMoreIsNotAskedAgain(t *testing.T) {
 	e := known(t, err)
 	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected &&
 		v.times("tools/call") == 1, "%v after %d calls", e, v.times("tools/call"))
-}
-
-func TestAToolWithoutAnOutputSchemaGivesText(t *testing.T) {
-	_, v := newRooms(t)
-	got := expect.Value(v.call(t, "house_rules", v.hash(t, "house_rules"), `{}`))(t)
-	expect.Same(t, map[string]string{"text": "使った後はホワイトボードを消してください。"}, got)
 }
 
 // What was done isn't told as failed for an error that names no call.
@@ -330,20 +286,6 @@ func TestAToolThatChangedIsNotCalled(t *testing.T) {
 			expect.Is(t, v.times("tools/call"), 1, "called (times)")
 		})
 	}
-}
-
-func TestAToolThatGoesBetweenTheListAndTheCallHasFailed(t *testing.T) {
-	c := &changing{}
-	c.set(&sdk.Tool{Name: "do", InputSchema: map[string]any{"type": "object"}})
-	v := newVendor(t, c)
-	hash := v.hash(t, "do")
-	v.faults["tools/call"] = func(w http.ResponseWriter, r *http.Request) {
-		c.set()
-		c.ServeHTTP(w, r)
-	}
-	_, err := v.call(t, "do", hash, `{}`)
-	e := known(t, err)
-	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected, "%v", e)
 }
 
 func TestTheDoor(t *testing.T) {
