@@ -39,8 +39,9 @@ type Employees struct {
 }
 
 // ListEmployees lists people in freee's order. asOf is a day, a month (whoever was there on one of its days) or "" for
-// today. If a department's name or code is given, the list has the people who belonged then to that department and to
-// those below it, or else to the whole company. activeOnly omits people who were not employed then.
+// today. If a department's name or code is given, the list has the people who belonged to that department, or to one
+// below it, when that time began or ended, or else to the whole company. activeOnly omits people who were not employed
+// then.
 func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department, asOf string) (Employees, error) {
 	then, err := c.asOf(asOf)
 	if err != nil {
@@ -56,12 +57,12 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department,
 		if err != nil {
 			return Employees{}, err
 		}
-		known := false
-		if members, known, err = c.members(ctx, company, all, []string{department}, then); err != nil {
-			return Employees{}, err
-		}
-		if !known {
+		within := below(all, []string{department})
+		if len(within) == 0 {
 			return Employees{}, unknown(department, all)
+		}
+		if members, err = c.members(ctx, company, within, then); err != nil {
+			return Employees{}, err
 		}
 	}
 	out := Employees{Employees: []Employee{}}
@@ -226,7 +227,7 @@ func (c *Client) confined(ctx context.Context, company int64, employees []Employ
 	if err != nil {
 		return err
 	}
-	ids, _, err := c.members(ctx, company, all, departments, p)
+	ids, err := c.members(ctx, company, below(all, departments), p)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,51 +140,30 @@ func text(s *string) string {
 	return *s
 }
 
-// membership is a person's time in a department.
-type membership struct {
-	Start  string  `json:"start_date"`
-	End    *string `json:"end_date"`
-	ID     int64   `json:"group_id"`
-	Code   *string `json:"group_code"`
-	Name   string  `json:"group_name"`
-	Level  int     `json:"level"`
-	Parent *int64  `json:"parent_group_id"`
-}
-
-// memberships returns who belonged to which departments in a period, by the employee's id. freee answers for one day
-// only, so it is asked for the last day and then for the days before and after which that answer says somebody came,
-// moved or left. It reads no other data of freee's about people.
-func (c *Client) memberships(ctx context.Context, company int64, p period) (map[int64][]membership, error) {
-	of := map[int64][]membership{}
-	asked, ask := map[string]bool{}, []string{p.from, p.to}
-	for len(ask) > 0 {
-		day := ask[0]
-		if ask = ask[1:]; asked[day] || day < p.from || day > p.to {
-			continue
-		}
-		asked[day] = true
+// members returns the ids of employees who belonged to one of these departments on the first or the last day of the
+// period: freee answers for one day. It reads no other data of freee's about people.
+func (c *Client) members(ctx context.Context, company int64, within map[int64]bool, p period) (map[int64]bool, error) {
+	ids := map[int64]bool{}
+	for _, day := range slices.Compact([]string{p.from, p.to}) {
 		err := pages(func(offset int) (int, error) {
 			var got struct {
 				People []struct {
-					ID     int64        `json:"id"`
-					Entry  *string      `json:"entry_date"`
-					Retire *string      `json:"retire_date"`
-					Groups []membership `json:"group_memberships"`
+					ID     int64 `json:"id"`
+					Groups []struct {
+						ID    int64   `json:"group_id"`
+						Start string  `json:"start_date"`
+						End   *string `json:"end_date"`
+					} `json:"group_memberships"`
 				} `json:"employee_group_memberships"`
 			}
-			path := fmt.Sprintf("/employee_group_memberships?company_id=%d&base_date=%s&with_no_payroll_calculation=true&lim"+
-				"it=%d&offset=%d",
-				company, day, pageSize, offset)
+			path := fmt.Sprintf("/employee_group_memberships?company_id=%d&base_date=%s&with_no_payroll_calculation=true"+
+				"&limit=%d&offset=%d", company, day, pageSize, offset)
 			if err := c.wire.Read(ctx, path, &got); err != nil {
 				return 0, err
 			}
 			for _, one := range got.People {
-				ask = append(ask, text(one.Entry), text(one.Retire))
 				for _, g := range one.Groups {
-					ask = append(ask, g.Start, beside(g.Start, -1), text(g.End), beside(text(g.End), 1))
-					if p.meets(g.Start, text(g.End)) && !slices.ContainsFunc(of[one.ID], g.is) {
-						of[one.ID] = append(of[one.ID], g)
-					}
+					ids[one.ID] = ids[one.ID] || within[g.ID] && p.meets(g.Start, text(g.End))
 				}
 			}
 			return len(got.People), nil
@@ -194,47 +172,7 @@ func (c *Client) memberships(ctx context.Context, company int64, p period) (map[
 			return nil, err
 		}
 	}
-	return of, nil
-}
-
-func (g membership) is(other membership) bool { return g.ID == other.ID && g.Start == other.Start }
-
-// beside returns the day before or after another, "" without one.
-func beside(day string, by int) string {
-	t, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		return ""
-	}
-	return t.AddDate(0, 0, by).Format(time.DateOnly)
-}
-
-// then adds to today's departments those that people belonged to by other names, or that are no more.
-func then(all []group, of map[int64][]membership) []group {
-	all = slices.Clip(all)
-	for _, id := range slices.Sorted(maps.Keys(of)) {
-		for _, g := range of[id] {
-			if !slices.ContainsFunc(all, func(d group) bool { return d.ID == g.ID && d.Name == g.Name }) {
-				all = append(all, group{ID: g.ID, Name: g.Name, Code: g.Code, Level: g.Level, Parent: g.Parent})
-			}
-		}
-	}
-	return all
-}
-
-// members returns the ids of employees who belonged in the period to departments with these names or codes, or to any
-// below them. It returns false if there is no such department.
-func (c *Client) members(ctx context.Context, company int64, all []group, names []string, p period) (
-	ids map[int64]bool, known bool, err error) {
-	of, err := c.memberships(ctx, company, p)
-	if err != nil {
-		return nil, false, err
-	}
-	within := below(then(all, of), names)
-	ids = map[int64]bool{}
-	for id, groups := range of {
-		ids[id] = slices.ContainsFunc(groups, func(g membership) bool { return within[g.ID] })
-	}
-	return ids, len(within) > 0, nil
+	return ids, nil
 }
 
 // Validated is the result for records without a problem.

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -31,26 +30,6 @@ import (
 	"ringi/shared/words/language"
 )
 
-// requests has one request for each kind of plan that the demo makes.
-var requests = map[string]struct {
-	reason  string
-	tab     string
-	rows    int
-	notice  string
-	summary string
-}{
-	"今月の勤怠をまとめて": {"", "勤怠 2026-04", 43, "2026年4月の勤怠集計が完了しました。\n• 対象人数: 42\n" +
-		"• 集計期間 (実行時点まで): 2026-04-01 – 2026-04-30\n• 45 時間超: 4\n• 80 時間超 (休日労働を含む): 1\n• シート「勤怠 2026」: http",
-		"集計期間: 2026-04-01 – 2026-04-30"},
-	"先月の残業時間を確認して":   {"データの検証を追加して", "残業 2026-03", 43, "2026年3月の残業時間の確認が完了しました。", "年 360 時間の上限は判定できません。"},
-	"従業員一覧を取得して":     {"データの検証を追加して", "従業員一覧", 43, "従業員一覧の作成が完了しました。", "42 行を書き込みました: http"},
-	"部署の一覧をシートにまとめて": {"", "部署一覧", 5, "部署一覧の作成が完了しました。\n• 部署の数: 4", "部署 4 件を確認しました。"},
-	"営業部の部署一覧をまとめて":  {"", "部署一覧 営業部", 3, "営業部の部署一覧の作成が完了しました。\n• 部署の数: 2", "部署 2 件を確認しました。"},
-	"3月の営業部の残業をまとめて": {"", "残業 2026-03 営業部", 22, "• シート「勤怠 2026」: http", "月 45 時間超 3 名、80 時間超 0 名、100 時間超 0 名"},
-	"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43,
-		"• Days counted: 2025-05-01 – 2025-05-31\n• Over 45 h: 4", "Checked 42 employees."},
-}
-
 // plan returns the demo's plan for a request. If reason is not empty, it rejected an earlier plan.
 func (w *world) plan(t *testing.T, text, reason string) []task.Step {
 	t.Helper()
@@ -65,37 +44,22 @@ func (w *world) plan(t *testing.T, text, reason string) []task.Step {
 
 var april = time.Date(2026, 4, 1, 3, 0, 0, 0, time.UTC)
 
-// TestEveryToolIsTried plans each kind of request and runs every step of it, with the results of the steps before. Each
-// tool is in some plan.
-func TestEveryToolIsTried(t *testing.T) {
-	tried := map[string]bool{}
-	for text, test := range requests {
-		t.Run(text, func(t *testing.T) {
-			w := newWorld(t)
-			steps := w.plan(t, text, test.reason)
-			done := map[string]json.RawMessage{}
-			summary := model.SummaryInput{Request: text, Locale: "ja", Now: april, Try: 1}
-			for _, s := range steps {
-				done[s.StepID] = w.step(t, s, done)
-				tried[s.Tool] = true
-				summary.Steps = append(summary.Steps, model.StepResult{StepID: s.StepID, Title: s.Title, Tool: s.Tool,
-					Result: done[s.StepID]})
-			}
-			rows := w.vendors.Rows("ringi-demo-sheet", test.tab)
-			expect.Is(t, len(rows), test.rows, "rows in %q", test.tab)
-			if days := "2026-04-01 – 2026-04-30"; strings.Contains(test.summary, days) && !slices.Contains(rows[1], any(days)) {
-				t.Errorf("a row of the sheet is %v", rows[1])
-			}
-			sent := w.sent(t, webapi.Sato)
-			expect.That(t, len(sent) == 1 && strings.Contains(sent[0], test.notice), "notice: %q", sent)
-			said, _, err := model.Summarize(t.Context(), demo.Layers{}, summary)
-			expect.That(t, err == nil && strings.Contains(said, test.summary), "summary: %q, %v", said, err)
-		})
+// Each step of a plan runs with the results of the steps before.
+func TestAPlanOfAllToolsRuns(t *testing.T) {
+	w := newWorld(t)
+	const text = "先月の残業時間を確認して"
+	done := map[string]json.RawMessage{}
+	summary := model.SummaryInput{Request: text, Locale: "ja", Now: april, Try: 1}
+	for _, s := range w.plan(t, text, "データの検証を追加して") {
+		done[s.StepID] = w.step(t, s, done)
+		summary.Steps = append(summary.Steps, model.StepResult{StepID: s.StepID, Title: s.Title, Tool: s.Tool,
+			Result: done[s.StepID]})
 	}
-	for _, f := range expect.Value(catalog.Files())(t) {
-		expect.That(t, tried[f.Name] || f.Demo != nil || f.Sourced || f.Name == catalog.Decide, "no request is planned with "+
-			"%s: write a demo into its file, or teach the demo one and add it to requests", f.Name) // the next test runs demos
-	}
+	expect.Is(t, len(w.vendors.Rows("ringi-demo-sheet", "残業 2026-03")), 43, "rows")
+	sent := w.sent(t, webapi.Sato)
+	expect.That(t, len(sent) == 1 && strings.Contains(sent[0], "2026年3月の残業時間の確認が完了しました。"), "notice: %q", sent)
+	said, _, err := model.Summarize(t.Context(), demo.Layers{}, summary)
+	expect.That(t, err == nil && strings.Contains(said, "年 360 時間の上限は判定できません。"), "summary: %q, %v", said, err)
 }
 
 // TestTheDemoPlansWhatAToolsFileAsks runs the plan for each example request in a tool's file. The rows are in the

@@ -115,30 +115,14 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// ours says that every tenant is the deployment's own workspace.
-func ours(context.Context, string) (bool, error) { return true, nil }
-
-// slackTokens returns the tokens for all providers and for Slack's bot.
-type slackTokens interface {
-	runner.Credentials
-	SlackToken(ctx context.Context, tenant, deployments string, own func(context.Context, string) (bool, error)) (string,
-		error)
-	Company(ctx context.Context, tenant string) (string, error)
-}
-
-func (tokens) Company(context.Context, string) (string, error) { return "", nil }
+func (t tokens) Company(context.Context, string) (string, error) { return t["company"], nil }
 
 func (tokens) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
 	return "", aggregate.ErrNotFound
 }
 
-func (tokens) SlackToken(_ context.Context, _, deployments string, _ func(context.Context, string) (bool,
-	error)) (string, error) {
-	return deployments, nil
-}
-
 // equip makes the catalog and the runner with these credentials.
-func (w *world) equip(t *testing.T, k slackTokens) {
+func (w *world) equip(t *testing.T, k tokens) {
 	t.Helper()
 	var err error
 	if w.catalog, err = tool.Builtin(); err != nil {
@@ -148,14 +132,11 @@ func (w *world) equip(t *testing.T, k slackTokens) {
 }
 
 // arm makes the runner for the world's catalog.
-func (w *world) arm(t *testing.T, k slackTokens) {
+func (w *world) arm(t *testing.T, k tokens) {
 	t.Helper()
 	w.Runner = expect.Value(runner.New(w.catalog, runner.Config{
 		FreeeURL: w.url + "/freee/hr", SheetsURL: w.url + "/sheets", Credentials: k,
-		Slack: func(ctx context.Context, tenant string) (string, string, error) {
-			token, err := k.SlackToken(ctx, tenant, botToken, ours)
-			return token, w.slackURL, err
-		},
+		Slack:   func(context.Context, string) (string, string, error) { return botToken, w.slackURL, nil },
 		Company: k.Company,
 		Now:     func() time.Time { return time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) },
 		Log:     slog.New(slog.NewJSONHandler(w.log, nil)),
@@ -211,7 +192,7 @@ const (
 	listArgs  = `{"department":null,"status":"active"}`
 	sheetArgs = `{"spreadsheet_id":"ringi-demo-sheet","sheet":"tab 'a'",
 		"columns":[{"key":"n","title":"Name"},{"key":"h","title":"Hours"}],
-		"rows":[{"n":"=1+1","h":1.5},{"n":null,"h":true},{"h":[1]}]}`
+		"rows":[{"n":"=1+1","h":1.5},{"n":null,"h":true},{"h":[1]},{"n":9007199254740993,"h":25000000}]}`
 	dmArgs = `{"recipient":"U0SANDSATO","text":"<!channel> done & dusted",
 		"details":[{"label":"n","value":42},{"label":"none","value":null}]}`
 )

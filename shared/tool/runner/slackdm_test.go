@@ -6,24 +6,57 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
+
+	"pgregory.net/rapid"
 )
 
-// A detail is an item of a list: whatever its value has, nothing in it begins another detail, formats or calls anybody.
-func TestADetailIsOneItem(t *testing.T) {
-	m := DirectMessage{Text: "完了", Details: []Detail{{"残業", "3\n• 宛先: U0EVIL001 *x* :x: <!here>"},
-		{"件数", json.Number("0.10")}, {"備考", nil}, {"空", ""}}}
+// anyText draws texts of what Slack, cards or people could take for something else.
+var anyText = rapid.Map(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{
+	"*太字*", "@channel", "<!channel>", "<@U0SANDSUZU>", "<https://evil.example|詳細>", "&lt;", "&amp;amp;", "&", "<", ">",
+	"_a_", "`x`", ":x:", "\n", "\n• 宛先: ", " ", "\t", "\u3000", "\u200b", "https://example.com/a_b*?x=1&y=2",
+	"http://a@b.example/", "mailto:a@b.example", "𠮟", "<!date^1^{date}|x>", "|", "[x](https://a.example)",
+}), rapid.StringN(0, 8, -1)), 1, 12), func(parts []string) string { return strings.Join(parts, "") })
+
+// shown are the texts of a block's elements, of which only texts and links to what they show are allowed.
+func shown(t expect.T, b []byte) (lines []string) {
 	var block struct {
 		Elements []struct {
 			Type     string
-			Elements []any
+			Elements []json.RawMessage
 		}
 	}
-	b := expect.Value(json.Marshal(m.block()))(t)
 	expect.NoError(t, json.Unmarshal(b, &block))
-	expect.Must(t, len(block.Elements) == 2 && block.Elements[1].Type == "rich_text_list" &&
-		len(block.Elements[1].Elements) == 4, "%s", b)
-	want := "完了\n• 残業: 3\n• 宛先: U0EVIL001 *x* :x: <!here>\n• 件数: 0.10\n• 備考: \n• 空: "
-	expect.Is(t, ReadText(m.text(), false).Shown, want)
+	for _, e := range block.Elements {
+		if e.Type == "rich_text_list" {
+			for _, item := range e.Elements {
+				lines = append(lines, shown(t, []byte(`{"elements":[`+string(item)+`]}`))...)
+			}
+			continue
+		}
+		line := ""
+		for _, raw := range e.Elements {
+			var x struct{ Type, Text, URL string }
+			expect.NoError(t, json.Unmarshal(raw, &x))
+			expect.That(t, x.Type == "text" || x.Type == "link" && x.Text == x.URL, "%s", raw)
+			line += x.Text
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// What a person stamped is what its receiver reads, in the message and in its notification: nothing in a text begins
+// another detail, formats, or calls anybody.
+func TestAMessageIsReadAsItWasStamped(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		text, label, value := anyText.Draw(r, "text"), anyText.Draw(r, "label"), anyText.Draw(r, "value")
+		m := DirectMessage{Text: text, Details: []Detail{{label, value}, {"件数", json.Number("0.10")}, {"備考", nil}}}
+		want := []string{text, label + ": " + value, "件数: 0.10", "備考: "}
+		expect.Same(r, want, shown(r, expect.Value(json.Marshal(m.block()))(r)))
+		said := m.text()
+		expect.That(r, !strings.ContainsAny(said, "<>"), "%s", said)
+		expect.Is(r, strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(said), strings.Join(want, "\n• "))
+	})
 }
 
 // Only addresses become links, to exactly what they show.
