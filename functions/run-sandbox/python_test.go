@@ -36,7 +36,7 @@ mkdir -p a; echo 'x = 1' > a/m.py; python3 -c 'import a.m; print(a.m.x)'; find .
 func lambdaPython(t *testing.T) string {
 	t.Helper()
 	expect.Patience(t)
-	_, dir := process.StartNode(t, "python", os.DirFS("python"))
+	dir := process.StartNode(t, "python", os.DirFS("python"))
 	return "PATH=" + dir + ":$PATH\n"
 }
 

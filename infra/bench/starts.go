@@ -65,11 +65,10 @@ func measureStarts(ctx context.Context, spawns int, folders ...string) ([]start,
 	if err != nil {
 		return nil, err
 	}
-	binaries, release, err := lambda.Binaries(ctx, root, "", lambda.LikeAWS, described.Functions, nil)
+	binaries, err := lambda.Binaries(ctx, root, "", lambda.LikeAWS, described.Functions, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
 	var all []start
 	for _, f := range described.Functions {
 		// A managed runtime starts before the function's own code does.

@@ -31,7 +31,7 @@ func install(t *testing.T) toolkit {
 	if runtime.GOOS+runtime.GOARCH != "linuxamd64" {
 		t.Skip("the agents' packages are those of Linux on amd64")
 	}
-	_, dir := process.StartNode(t, "agents", expect.Value(fs.Sub(nodeFiles, "testdata/node"))(t))
+	dir := process.StartNode(t, "agents", expect.Value(fs.Sub(nodeFiles, "testdata/node"))(t))
 	claude := filepath.Join(dir, "node_modules", "@anthropic-ai", "claude-code-linux-x64", "claude")
 	return toolkit{claude, scripted(t), key}
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,30 +105,6 @@ func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Another Slack: a second sandbox plays it, at its own address, with a team that the stack doesn't know.
-func TestAnotherSlackThanTheSandbox(t *testing.T) {
-	expect.AtNight(t)
-	slack := sandbox.New(sandbox.Options{SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token",
-		TeamID: "T0ANOTHER"})
-	defer slack.Close()
-	server := httptest.NewServer(slack.Handler())
-	defer server.Close()
-
-	o := stack.Options{SlackAPIURL: server.URL + "/api/", SigningSecret: "its-signing-secret",
-		BotToken: "xoxb-its-token", Model: "demo", ByHand: true}
-	driver.Configure(&o)
-	s := expect.Value(stack.Start(t.Context(), o))(t)
-	defer s.Close()
-	slack.Connect(sandbox.Endpoints{Self: server.URL, Events: s.URL + "/slack/events",
-		Interactions: s.URL + "/slack/interactions"})
-	s.Sandbox = slack // people act through the other Slack
-
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-	d.Approve(webapi.Suzuki)
-	d.Card("CARD#execution", "✅ 実行完了")
-	d.RanOnce()
 }
 
 // The samples of Slack's requests have no signature; invoking them signs them.

@@ -5,339 +5,52 @@
 //	go run ./infra/local event …    a sample event, signed as of now, for `sam local invoke` itself
 //	go run ./infra/local variables  the functions' variables, for its --env-vars
 //
-// It needs Go and Python 3, and talks to nobody but itself, unless -model names a vendor's model.
+// It needs Go and Python 3, and talks to nobody but itself, unless -model names a vendor's model. All that is the
+// program infra/local/run, which takes minutes to compile the first time: this command is small so that it can say so
+// at once.
 package main
 
 import (
-	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
-	"time"
 
-	"ringi/infra/local/driver"
 	"ringi/infra/local/process"
-	"ringi/infra/local/sandbox"
-	"ringi/infra/local/stack"
-	"ringi/infra/local/vendors/models"
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/clock"
 )
 
-// errUsage means that a command was called with wrong arguments. The usage was already printed to standard error.
-var errUsage = errors.New("wrong usage")
-
-// usage is printed by -h before the list of flags.
-const usage = `usage: go run ./infra/local [flags]            run the Slack sandbox and everything behind it
-       go run ./infra/local invoke <function>  run one function, on the running stack if there is one
-       go run ./infra/local event <file>       a sample event, signed as of now
-       go run ./infra/local variables          the functions' variables, for sam local invoke --env-vars
-       add -h to a command to list its flags
-
-flags:
-`
-
-// streams has the standard input and outputs of a command.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-	terminal bool // out is a terminal
-}
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second Ctrl-C ends the program at once.
-	context.AfterFunc(ctx, stop)
-	ctx, forget := withGoRun(ctx)
-	defer forget()
-	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdout)}
-	commands := map[string]func(context.Context, []string, streams) error{"invoke": invoke, "event": signedEvent,
-		"variables": variables}
-	args, run := os.Args[1:], serve
-	if len(args) > 0 && commands[args[0]] != nil {
-		run, args = commands[args[0]], args[1:]
-	}
-	err := run(ctx, args, s)
-	switch {
-	case errors.Is(err, flag.ErrHelp): // -h printed the help
-	case errors.Is(err, errUsage):
-		os.Exit(2)
-	case errors.Is(err, errFunction):
-		os.Exit(1) // the function's error is on standard output
-	case err != nil && ctx.Err() == nil:
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-// serve runs the system until ctx ends.
-func serve(ctx context.Context, args []string, s streams) error {
-	o, host, err := parse(args, s)
-	if err != nil {
-		return err
-	}
-	printed, err := functionLog()
-	if err != nil {
-		return err
-	}
-	defer printed.Close()
-	o.FunctionLog = printed
-	step, stop := progress(s)
-	o.Progress = step
-	running, err := stack.Start(ctx, o)
+	say, stop := process.Progress(os.Stderr, process.IsTerminal(os.Stderr))
+	program, err := compile(func(packages int) {
+		say(fmt.Sprintf("compiling what starts the stack: %d packages so far (minutes the first time)", packages))
+	})
 	stop()
+	if err == nil {
+		err = syscall.Exec(program, append([]string{"local"}, os.Args[1:]...), os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// compile returns the compiled program. It is kept, so that only what changed is compiled and linked again.
+func compile(told func(packages int)) (program string, err error) {
+	owner := os.Getppid()
+	folder, err := process.Folder()
 	if err != nil {
-		return err
-	}
-	defer running.Close()
-	if running.Sandbox == nil {
-		fmt.Fprintf(s.out, "Slack is %s; it calls %s/slack/events and %s/slack/interactions\n", o.SlackAPIURL, running.URL,
-			running.URL)
-	}
-	fmt.Fprintf(s.out, "%s=%s\n", teamconfig.Environment, running.ContestFolder)
-	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s "+
-		"stepfunctions list-executions --state-machine-arn %s\nfunction logs: %s\n\n%s\nconsole %s/console\noutside "+
-		"agents, "+
-		"with a key: RINGI_URL=%s, MCP %s/mcp\n", stack.Region,
-		running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), ready(running.URL, o.Model, host),
-		running.URL,
-		running.URL, running.URL)
-	if s.terminal && running.Sandbox != nil {
-		openBrowser(running.URL)
-	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-running.Failed():
-		return err
-	}
-}
-
-// progress tells what a start does, how far it is and since when: a terminal has one line for it, which changes every
-// second, anything else a line for each step, and one every few seconds of a long step. stop ends that.
-func progress(s streams) (step func(n, of int, what string), stop func()) {
-	begun, said, ended := time.Now(), make(chan string), make(chan struct{})
-	go func() {
-		defer close(ended)
-		line, pause := "%s … %d s\n", 4*time.Second
-		if s.terminal {
-			line, pause = "\r\x1b[K%s … %d s", time.Second
-		}
-		every := time.NewTicker(pause)
-		defer every.Stop()
-		for text, told := "", ""; ; {
-			select {
-			case next, more := <-said:
-				if !more {
-					return
-				}
-				step, _, _ := strings.Cut(next, ":")
-				if text = next; !s.terminal && strings.HasPrefix(told, step+":") {
-					continue // until the pause is over
-				}
-			case <-every.C:
-			}
-			if told = text; text != "" {
-				fmt.Fprintf(s.out, line, text, int(time.Since(begun).Seconds()))
-			}
-		}
-	}()
-	return func(n, of int, what string) { said <- fmt.Sprintf("starting (%d/%d): %s", n, of, what) }, func() {
-		close(said)
-		if <-ended; s.terminal {
-			fmt.Fprint(s.out, "\r\x1b[K")
-		}
-	}
-}
-
-// ready returns the line that announces that the system answers. It names the model unless it is the demo model.
-func ready(url, model, host string) string {
-	if host == "" {
-		return "ready " + url
-	}
-	return "ready " + url + " with " + model + " at " + host
-}
-
-// flags returns the flag set of a command, whose help begins with usage.
-func flags(usage string, s streams) *flag.FlagSet {
-	f := flag.NewFlagSet("local", flag.ContinueOnError)
-	f.SetOutput(s.err)
-	f.Usage = func() {
-		fmt.Fprint(s.err, usage)
-		f.PrintDefaults()
-	}
-	return f
-}
-
-// onlyArgument reads the flags of a command that takes one argument.
-func onlyArgument(f *flag.FlagSet, args []string) (string, error) {
-	if err := f.Parse(args); err != nil {
 		return "", err
 	}
-	if f.NArg() != 1 {
-		f.Usage()
-		return "", errUsage
-	}
-	return f.Arg(0), nil
-}
-
-// parse reads the flags. Secrets come from the environment, because everyone on the machine can read another process's
-// flags. host is the model's host, empty for the demo model.
-func parse(args []string, s streams) (o stack.Options, host string, err error) {
-	o = options()
-	o.Logger = slog.New(slog.NewJSONHandler(s.err, nil))
-	f := flags(usage, s)
-	f.StringVar(&o.Addr, "addr", "127.0.0.1:3000", "the `address` of the sandbox and Slack's calls")
-	f.StringVar(&o.AWSAddr, "aws-addr", "127.0.0.1:4566", "the `address` of AWS calls, for the AWS CLI")
-	f.StringVar(&o.SlackAPIURL, "slack-api-url", "",
-		"another Slack Web API `url` instead of the sandbox; needs SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN")
-	name := f.String("model", "demo",
-		"the `model` to use: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the "+
-			"environment")
-	containers := f.String("container-host", "",
-		"the `name` containers use for this machine, such as host.docker.internal; it is answered too")
-	iam := f.String("iam", "on", "`off` skips the check of functions' roles")
-	if err := f.Parse(args); err != nil {
-		return o, "", err
-	}
-	if f.NArg() > 0 {
-		return o, "", fmt.Errorf("unknown flag or command %q; commands: invoke, event, variables; -h lists "+
-			"the flags", f.Arg(0))
-	}
-	if o.IAMOff = *iam == "off"; !o.IAMOff && *iam != "on" {
-		return o, "", fmt.Errorf("-iam %s: must be on or off", *iam)
-	}
-	if *containers != "" {
-		o.Hosts = []string{*containers}
-	}
-	o.PrepareTeam = driver.UsualSettings
-	o.SigningSecret, o.BotToken = os.Getenv("SLACK_SIGNING_SECRET"), os.Getenv("SLACK_BOT_TOKEN")
-	if o.SlackAPIURL != "" && (o.SigningSecret == "" || o.BotToken == "") {
-		return o, "", errors.New("-slack-api-url needs SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN in the environment")
-	}
-	if host, err = useModel(&o, *name, os.Getenv); err != nil {
-		return o, "", err
-	}
-	announce(&o, host)
-	return o, host, nil
-}
-
-// options returns the options of the stack that a person starts.
-func options() stack.Options {
-	o := stack.Options{Sandbox: sandbox.Options{Company: true,
-		Banner:   "デモモデルで動作中です。外部のサービスには接続しません。",
-		BannerEN: "Running on a demo model, with no connection to outside services.",
-	}}
-	driver.Configure(&o)
-	o.PrepareTeam = driver.ConnectReadable
-	return o
-}
-
-// functionLog opens the file for the functions' log lines and metrics, which are too many for a terminal. Each start
-// truncates the file. Two stacks that run at the same time both append to it.
-func functionLog() (*os.File, error) {
-	dir, err := process.Folder()
+	program = filepath.Join(folder, "local")
+	unlock, err := process.Lock(program + ".lock")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "functions.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("keep what functions print: %w", err)
+	defer unlock()
+	err = process.Compile(exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program,
+		"ringi/infra/local/run"), told)
+	if err == nil && os.Getppid() != owner {
+		err = errors.New("who asked for it has ended") // go run, which passes on Ctrl-C alone
 	}
-	return f, nil
-}
-
-// errOwner means that the `go run` that started this program was killed.
-var errOwner = errors.New("go run has ended")
-
-// withGoRun returns a context that ends when the `go run` that started this program has ended. `go run` passes on
-// Ctrl-C to the program, but no other signal.
-func withGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	owner := os.Getppid()
-	if nameOf(owner) == "go" {
-		go func() {
-			for clock.Sleep(ctx, 200*time.Millisecond) == nil {
-				if os.Getppid() != owner {
-					cancel(errOwner)
-					return
-				}
-			}
-		}()
-	}
-	return ctx, func() { cancel(context.Canceled) }
-}
-
-// nameOf returns a process's command name, or "" if it is unknown.
-func nameOf(pid int) string {
-	if name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm")); err == nil {
-		return strings.TrimSpace(string(name))
-	}
-	name, err := exec.Command("ps", "-o", "comm=", "-p", strconv.Itoa(pid)).Output()
-	if err != nil {
-		return ""
-	}
-	return filepath.Base(strings.TrimSpace(string(name)))
-}
-
-// openBrowser opens a page. It ignores failures, since the terminal also shows the address.
-func openBrowser(url string) {
-	command := "xdg-open"
-	switch {
-	case runtime.GOOS == "darwin":
-		command = "open"
-	case os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "":
-		return // a browser that runs in the terminal would hide the output
-	}
-	cmd := exec.Command(command, url)
-	if cmd.Start() == nil {
-		go cmd.Wait()
-	}
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// useModel configures the stack's model, whose key comes from the environment. It takes only the key of the named
-// model: setting a key does not select a model. It returns the host that requests go to, empty for the demo model.
-func useModel(o *stack.Options, name string, env func(string) string) (host string, err error) {
-	n, a, err := models.ModelOf(name, env)
-	if err != nil {
-		return "", fmt.Errorf("-model %w", err)
-	}
-	o.Model = name
-	switch {
-	case n.Provider == aggregate.Demo:
-	case a.Parameter != "":
-		o.Parameters = map[string]string{a.Parameter: a.Address}
-		o.ModelKeys = map[string]any{n.Provider: a.Key}
-	default:
-		o.ModelKeys = map[string]any{"compatible": map[string]any{n.Endpoint: map[string]string{"url": a.Address,
-			"key": a.Key}}}
-		o.Allow = append(o.Allow, a.Dial) // the model may run on this machine or in its network
-	}
-	return a.Host, nil
-}
-
-// announce names the model and its host on the sandbox's page.
-func announce(o *stack.Options, host string) {
-	if host == "" {
-		return
-	}
-	o.Sandbox.Banner = fmt.Sprintf("%s を使っています。依頼文とツールの結果は %s に送られ、料金がかかることがあります。", o.Model, host)
-	o.Sandbox.BannerEN = fmt.Sprintf("This runs on %s. Requests and the tools' results are sent to %s, which may "+
-		"cost money.", o.Model, host)
+	return program, err
 }

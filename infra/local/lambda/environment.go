@@ -44,9 +44,12 @@ type environment struct {
 	work  chan *invocation
 	asked chan struct{} // closed when the process asks for its first event
 
+	dying sync.Mutex // held until all is done that Faults do of a kill
+
 	mu       sync.Mutex
 	current  *invocation // the event that the process took and has not answered
 	ready    bool        // asked is closed
+	late     bool        // the process was killed because its time was up
 	initFail []byte      // the error that the process reported when its start failed
 }
 
@@ -57,13 +60,12 @@ type invocation struct {
 	payload  []byte
 	deadline time.Time // set when the process takes it
 	taken    chan struct{}
-	frozen   chan Fault // a fault that shortens the time limit
 	answer   chan Result
 }
 
 func newInvocation(trace string, payload []byte) *invocation {
 	return &invocation{id: requestID(), trace: trace, payload: payload, taken: make(chan struct{}),
-		frozen: make(chan Fault, 1), answer: make(chan Result, 1)}
+		answer: make(chan Result, 1)}
 }
 
 func startEnvironment(s *Service, f Function, first []byte) (*environment, error) {
@@ -73,7 +75,7 @@ func startEnvironment(s *Service, f Function, first []byte) (*environment, error
 	}
 	e := &environment{service: s, function: f, work: make(chan *invocation), asked: make(chan struct{}),
 		started: make(chan struct{}), arn: arn(s.options, f.Name), first: first}
-	e.server = &http.Server{Handler: process.Handler(e.runtimeAPI())}
+	e.server = &http.Server{Handler: Guard(e.runtimeAPI())}
 	go e.server.Serve(l)
 
 	cmd := exec.Command(f.Binary)
@@ -115,24 +117,12 @@ func (e *environment) invoke(inv *invocation, fresh bool) (result Result, taken 
 	<-inv.taken
 	limit := time.NewTimer(time.Until(inv.deadline))
 	defer limit.Stop()
-	var over <-chan struct{}
-	for ended := false; !ended; {
-		select {
-		case result = <-inv.answer:
-			return result, true
-		case fault := <-inv.frozen:
-			limit.Reset(min(fault.Freeze, time.Until(inv.deadline)))
-			over = fault.Over
-		case <-over:
-			limit.Reset(0)
-			over = nil
-		case <-limit.C:
-			e.process.Kill()
-			return failure(inv.id, timedOut, "RequestId: %s Error: Task timed out after %.2f seconds", inv.id,
-				e.function.Timeout.Seconds()), true
-		case <-e.process.Done():
-			ended = true
-		}
+	select {
+	case result = <-inv.answer:
+		return result, true
+	case <-limit.C:
+		e.timeOut()
+	case <-e.process.Done():
 	}
 	// The process may have sent its answer or error just before it ended.
 	select {
@@ -143,11 +133,25 @@ func (e *environment) invoke(inv *invocation, fresh bool) (result Result, taken 
 	}
 }
 
+// timeOut kills the process because its invocation has taken too long.
+func (e *environment) timeOut() {
+	e.mu.Lock()
+	e.late = true
+	e.mu.Unlock()
+	e.process.Kill()
+}
+
 // exit returns the result of an invocation whose process has ended.
 func (e *environment) exit(id string) Result {
+	e.dying.Lock()
+	e.dying.Unlock()
 	e.mu.Lock()
-	said := e.initFail
+	said, late := e.initFail, e.late
 	e.mu.Unlock()
+	if late {
+		return failure(id, timedOut, "RequestId: %s Error: Task timed out after %.2f seconds", id,
+			e.function.Timeout.Seconds())
+	}
 	if said != nil {
 		return Result{RequestID: id, Payload: said, Failed: true}
 	}

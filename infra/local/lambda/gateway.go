@@ -26,19 +26,15 @@ import (
 // maxBody is API Gateway's limit for a request's body.
 const maxBody = 10 << 20
 
-type GatewayInvoker interface {
-	Invoke(ctx context.Context, function string, payload []byte) (Result, error)
-}
-
 type Gateway struct {
 	routes  []route
-	invoker GatewayInvoker
+	invoker Invoker
 	account string
 	log     *slog.Logger
 	now     func() time.Time
 }
 
-func NewGateway(functions []template.Function, account string, invoker GatewayInvoker, log *slog.Logger) *Gateway {
+func NewGateway(functions []template.Function, account string, invoker Invoker, log *slog.Logger) *Gateway {
 	g := &Gateway{invoker: invoker, account: account, log: log, now: time.Now}
 	for _, f := range functions {
 		for _, r := range f.Routes {

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"maps"
 	"net/http"
@@ -63,7 +62,6 @@ type Options struct {
 type Service struct {
 	options   Options
 	functions map[string]*pool
-	managed   *managed
 	log       *sink
 	transport *http.Transport // for the functions' calls when Faults is set
 	starts    chan struct{}   // has a place for each process that starts
@@ -76,12 +74,11 @@ type Service struct {
 // New makes a service. It starts a process only when a function is invoked.
 func New(o Options) *Service {
 	s := &Service{options: o, functions: map[string]*pool{},
-		managed: &managed{processes: map[*process.Process]string{}},
-		log:     newSink(o.Log), transport: tapTransport(),
+		log: newSink(o.Log), transport: tapTransport(),
 		starts: make(chan struct{}, startsPerCore*runtime.NumCPU())}
 	for _, f := range o.Functions {
 		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{},
-			freed: make(chan *environment)}
+			once: map[*process.Process]bool{}, freed: make(chan *environment)}
 	}
 	return s
 }
@@ -103,7 +100,7 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 	if !ok {
 		return Result{}, fmt.Errorf("%w: %s", ErrUnknown, plainName(name))
 	}
-	trace, err := follow(ctx, p.function)
+	trace, err := chain(ctx, p.function.Name)
 	if err != nil {
 		return Result{}, err
 	}
@@ -116,7 +113,7 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 		defer s.active.Done()
 		defer close(ended)
 		if p.function.Managed {
-			result, err = s.whole(p.function, payload)
+			result, err = p.runWhole(payload)
 		} else {
 			result, err = p.run(trace, payload)
 		}
@@ -161,11 +158,10 @@ func (s *Service) PIDs(name string) (list []int) {
 }
 
 func (s *Service) processes(name string) []*process.Process {
-	p, ok := s.functions[plainName(name)]
-	if !ok {
-		return nil
+	if p, ok := s.functions[plainName(name)]; ok {
+		return p.processes()
 	}
-	return append(p.processes(), s.managed.all(p.function.Name)...)
+	return nil
 }
 
 func (s *Service) Close() {
@@ -175,7 +171,6 @@ func (s *Service) Close() {
 	for _, p := range s.functions {
 		p.close()
 	}
-	s.managed.close()
 	s.active.Wait()
 	s.transport.CloseIdleConnections()
 }
@@ -209,7 +204,7 @@ type Fault struct {
 	Kill    Moment
 	Instead http.Handler // answers the call in place of the service; may be nil
 	// Freeze pauses the process (SIGSTOP). Its invocation times out after this long, or at the function's timeout or
-	// when Over is closed, if that is earlier. The call itself is still made. 0 pauses nothing.
+	// when Over is closed, if that is earlier. The call itself is still made; nobody takes its answer. 0 pauses nothing.
 	Freeze time.Duration
 	Over   <-chan struct{} // may be nil
 }
@@ -222,7 +217,7 @@ type Faults interface {
 	// Cold reports whether to start a new process even if one is idle, as AWS may do.
 	Cold(function string, event []byte) bool
 	Meet(Call) Fault
-	// Dying is called just before the process is killed. With After, the call has already been made.
+	// Dying is called when the process was killed, before its invocation ends. With After, the call has been made.
 	Dying(Call)
 }
 
@@ -241,34 +236,23 @@ func Traced(ctx context.Context, header string) context.Context {
 	return context.WithValue(ctx, traceKey{}, header)
 }
 
-// chain returns the trace header of a new invocation, and how many invocations led to it, itself included. AWS counts
-// them in the header's field Lineage, as <count>:<hash of the function>:<count>.
-func chain(ctx context.Context, function string) (header string, length int) {
+// chain returns the trace header of a new invocation. Its field Lineage begins with how many invocations led to it,
+// itself included, as AWS counts them. It returns ErrLoop for an invocation that Lambda would not run.
+func chain(ctx context.Context, function string) (header string, err error) {
 	came, _ := ctx.Value(traceKey{}).(string)
 	if plain, err := url.PathUnescape(came); err == nil { // as SDKs write it
 		came = plain
 	}
-	trace, lineage, counted := strings.Cut(came, ";Lineage=")
+	trace, lineage, _ := strings.Cut(came, ";Lineage=")
 	if !strings.HasPrefix(trace, "Root=") {
 		trace = traceID()
 	}
-	if counted {
-		before, _, _ := strings.Cut(lineage, ":")
-		length, _ = strconv.Atoi(before)
+	count, _, _ := strings.Cut(lineage, ":")
+	length, _ := strconv.Atoi(count) // 0 at the beginning of a chain
+	if length >= mostInChain {
+		return "", fmt.Errorf("%w: %s", ErrLoop, function)
 	}
-	length++
-	h := fnv.New32a()
-	h.Write([]byte(function))
-	return fmt.Sprintf("%s;Lineage=%d:%08x:%d", trace, length, h.Sum32(), length), length
-}
-
-// follow is chain for a function that is about to run. It returns ErrLoop for one that Lambda would not run.
-func follow(ctx context.Context, f Function) (header string, err error) {
-	header, length := chain(ctx, f.Name)
-	if length > mostInChain {
-		return "", fmt.Errorf("%w: %s", ErrLoop, f.Name)
-	}
-	return header, nil
+	return fmt.Sprintf("%s;Lineage=%d:0", trace, length+1), nil
 }
 
 // variables returns all environment variables of a function's process: Lambda's own, then the function's. The process

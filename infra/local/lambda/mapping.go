@@ -214,7 +214,7 @@ func matches(pattern map[string]any, v any) bool {
 type change struct {
 	sequence string
 	at       time.Time
-	pk, item string // the item's partition key, and its complete key
+	item     string // its key
 	text     json.RawMessage
 }
 
@@ -249,13 +249,11 @@ func newChange(r types.Record, region, stream string) (change, error) {
 	if err != nil {
 		return change{}, fmt.Errorf("encode a stream record: %w", err)
 	}
-	keys, _ := body["Keys"].(map[string]json.RawMessage)
-	item, err := json.Marshal(keys)
+	item, err := json.Marshal(body["Keys"])
 	if err != nil {
 		return change{}, fmt.Errorf("encode a key: %w", err)
 	}
-	return change{sequence: aws.ToString(d.SequenceNumber), at: at, pk: string(keys["PK"]), item: string(item),
-		text: text}, nil
+	return change{sequence: aws.ToString(d.SequenceNumber), at: at, item: string(item), text: text}, nil
 }
 
 // row converts an item to DynamoDB's JSON, by attribute name.

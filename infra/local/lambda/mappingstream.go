@@ -50,15 +50,12 @@ type Stream struct {
 	Invoker  Invoker
 	// OnFailure receives the report on a batch that was given up; may be nil.
 	OnFailure func(ctx context.Context, body string) error
-	// SplitEvery is how often the stream acts as if its shard had been split in two, or two shards merged; 0 means
-	// never.
-	SplitEvery time.Duration
-	Log        *slog.Logger
-	Now        func() time.Time
+	Log       *slog.Logger
+	Now       func() time.Time
 }
 
 func (s *Stream) Run(ctx context.Context) {
-	r := &streamRun{Stream: s, shards: 1, splitAt: s.Now().Add(s.SplitEvery)}
+	r := &streamRun{Stream: s}
 	r.open(ctx)
 	defer r.close()
 	for ctx.Err() == nil {
@@ -74,9 +71,9 @@ type streamRun struct {
 	*Stream
 	shard string
 	last  string // sequence number of the last record that was passed to a worker
-	workers
-	shards  int // number of simulated shards
-	splitAt time.Time
+
+	into    []chan []change // the workers
+	running sync.WaitGroup
 }
 
 // read reads on from the last position until an error occurs.
@@ -162,8 +159,7 @@ func waiting(d time.Duration) func(*dynamodbstreams.Options) {
 }
 
 // pass filters records, puts the rest into workers and moves the position forward. It returns an error if a record
-// can't
-// be read or ctx ends.
+// can't be read or ctx ends.
 func (r *streamRun) pass(ctx context.Context, records []types.Record) error {
 	var changes []change
 	for _, record := range records {
@@ -178,9 +174,6 @@ func (r *streamRun) pass(ctx context.Context, records []types.Record) error {
 		if passes {
 			changes = append(changes, c)
 		}
-	}
-	if r.SplitEvery > 0 && !r.Now().Before(r.splitAt) {
-		r.split(ctx)
 	}
 	if err := r.put(ctx, changes); err != nil {
 		return err
@@ -295,19 +288,11 @@ func (r *streamRun) giveUp(ctx context.Context, changes []change, condition stri
 // waitingAtWorker is how many reads may wait at one worker before the stream is no longer read.
 const waitingAtWorker = 16
 
-// workers run a stream's concurrent batches. Lambda keeps the order of changes to one item, and no other order
-// (https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html). An item is identified by its partition key and sort
-// key, so each item always uses the same worker, but the items of one partition may use several. The shard depends on
-// the partition key only.
-type workers struct {
-	into    []chan []change
-	running sync.WaitGroup
-}
-
-// open starts the workers of each simulated shard.
+// open starts the workers, as many as the mapping's batches at a time. Lambda keeps the order of changes to one item,
+// and no other order (https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html): each item always uses the same
+// worker.
 func (r *streamRun) open(ctx context.Context) {
-	r.into = nil
-	for range r.shards * max(1, r.Mapping.Parallel) {
+	for range max(1, r.Mapping.Parallel) {
 		worker := make(chan []change, waitingAtWorker)
 		r.into = append(r.into, worker)
 		r.running.Go(func() { r.carry(ctx, worker) })
@@ -322,20 +307,13 @@ func (r *streamRun) close() {
 	r.running.Wait()
 }
 
-// split replaces one simulated shard by two, or two by one. As in Lambda, the new shards start when all batches of the
-// old ones are delivered, so that an item's changes stay in order in the new worker.
-func (r *streamRun) split(ctx context.Context) {
-	r.close()
-	r.shards = 3 - r.shards
-	r.splitAt = r.Now().Add(r.SplitEvery)
-	r.open(ctx)
-}
-
 // put distributes the changes of one read to the workers.
 func (r *streamRun) put(ctx context.Context, changes []change) error {
 	each := make([][]change, len(r.into))
 	for _, c := range changes {
-		i := r.workerOf(c)
+		h := fnv.New32a()
+		h.Write([]byte(c.item)) // never fails
+		i := h.Sum32() % uint32(len(each))
 		each[i] = append(each[i], c)
 	}
 	for i, some := range each {
@@ -351,40 +329,16 @@ func (r *streamRun) put(ctx context.Context, changes []change) error {
 	return nil
 }
 
-func (r *streamRun) workerOf(c change) int {
-	each := len(r.into) / r.shards
-	return pick(c.pk, r.shards)*each + pick(c.item, each)
-}
-
-// pick maps a key to a number below n. The same key always gives the same number.
-func pick(key string, n int) int {
-	h := fnv.New32a()
-	h.Write([]byte(key)) // never fails
-	return int(h.Sum32() % uint32(n))
-}
-
-// carry delivers a worker's changes, one batch after the other, until the worker is closed or ctx ends.
-func (r *streamRun) carry(ctx context.Context, worker chan []change) {
-	var left []change
-	for {
-		batch, open := left, true
-		if left = nil; batch == nil {
-			batch, open = <-worker
+// carry delivers a worker's changes, batch after batch, until the worker is closed or ctx ends.
+func (r *streamRun) carry(ctx context.Context, worker <-chan []change) {
+	for changes := range worker {
+		for len(worker) > 0 { // what was read meanwhile
+			changes = append(changes, <-worker...)
 		}
-		for waits := true; open && waits && len(batch) < r.Mapping.BatchSize; {
-			select {
-			case more, is := <-worker:
-				if open = is; len(batch)+len(more) > r.Mapping.BatchSize {
-					left, waits = more, false
-				} else {
-					batch = append(batch, more...)
-				}
-			default:
-				waits = false
+		for batch := range slices.Chunk(changes, r.Mapping.BatchSize) {
+			if r.deliver(ctx, batch) != nil {
+				return
 			}
-		}
-		if r.deliver(ctx, batch) != nil || !open {
-			return
 		}
 	}
 }

@@ -97,15 +97,14 @@ func (o *orderly) Invoke(_ context.Context, _ string, payload []byte) (Result, e
 	return Result{Payload: []byte(`{}`)}, nil
 }
 
-// As in AWS, an item's changes keep their order even when its shard is split. Changes of other items in the partition
-// may overtake them.
+// As in AWS, an item's changes keep their order. Changes of other items in the partition may overtake them.
 func TestTheItemsOfAPartitionAreHandledSideBySideEachInOrder(t *testing.T) {
 	const items, changes = 20, 2000
 	o := &orderly{last: map[string]int{}, two: make(chan struct{})}
 	s := &Stream{
 		Function: "F", Mapping: template.StreamMapping{From: "TRIM_HORIZON", BatchSize: 50, Parallel: 4,
 			Retries: -1}, Reader: changing{items, changes}, Invoker: o,
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, SplitEvery: time.Nanosecond,
+		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 
 	"ringi/infra/local/process"
@@ -18,7 +20,8 @@ type pool struct {
 	function Function
 
 	mu           sync.Mutex
-	environments map[*environment]bool // true while idle
+	environments map[*environment]bool     // true while idle
+	once         map[*process.Process]bool // of a managed function
 	closed       bool
 
 	freed chan *environment // hands an environment from an invocation that ended to one that waits for a start
@@ -161,13 +164,16 @@ func (p *pool) processes() (list []*process.Process) {
 			list = append(list, e.process)
 		}
 	}
-	return list
+	return slices.AppendSeq(list, maps.Keys(p.once))
 }
 
 func (p *pool) close() {
 	p.mu.Lock()
 	all := p.environments
 	p.environments, p.closed = map[*environment]bool{}, true
+	for running := range p.once {
+		running.Kill()
+	}
 	p.mu.Unlock()
 	for e := range all {
 		e.close()

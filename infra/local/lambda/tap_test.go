@@ -72,7 +72,7 @@ func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *la
 	}))
 	t.Cleanup(service.Close)
 	s = lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Faults: d, Functions: []lambda.Function{{
-		Name: "Probe", Binary: built.Binaries["probe"], Timeout: timeout,
+		Name: "Probe", Binary: built["probe"], Timeout: timeout,
 		Environment: map[string]string{"SERVICE_URL": service.URL, "WARM": "1"},
 	}}})
 	t.Cleanup(s.Close)

@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -36,8 +35,6 @@ type Options struct {
 	// TaskPort is the port at which the state machine interpreter calls services for its tasks; 0 means the server's
 	// own port.
 	TaskPort int
-	// Hosts are further host names, besides this machine's own, that the server accepts.
-	Hosts []string
 	// Connections bounds the connections that are served at once, each by a thread; 0 means 2,000. A connection that
 	// waits for a thread, or a call that waits for its turn, is answered 503 after Patience; 0 means 20 s.
 	Connections int
@@ -92,7 +89,6 @@ func variables(o Options) []string {
 		"AWS_EC2_METADATA_DISABLED=true",
 		"NO_PROXY=*", "PYTHONUNBUFFERED=1",
 		"MOTO_DISABLE_GLOBAL_CORS=true", // otherwise every page could read the data
-		"STACK_HOSTS=" + strings.Join(o.Hosts, " "),
 	}
 	if o.TaskPort != 0 {
 		env = append(env, "MOTO_PORT="+strconv.Itoa(o.TaskPort))

@@ -10,11 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-
-	"ringi/shared/runtime/expect"
 )
 
 // Install copies files to a subfolder of folder, lets finish add what must be generated, and returns the subfolder. It
@@ -64,47 +61,46 @@ var ErrNode = errors.New("this test needs Node 20 or newer with npm: install nod
 // withoutNode is the variable that skips such tests in CI. Without it a missing Node is a failure there.
 const withoutNode = "RINGI_WITHOUT_NODE"
 
-// Node finds a suitable Node, or returns ErrNode.
-func Node(ctx context.Context) (string, error) {
-	path, err := exec.LookPath("node")
-	if err != nil {
-		return "", ErrNode
+// node returns ErrNode if there is no suitable Node.
+func node(ctx context.Context) error {
+	_, err := exec.LookPath("npm")
+	old := "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"
+	if err != nil || exec.CommandContext(ctx, "node", "-e", old).Run() != nil {
+		return ErrNode
 	}
-	if _, err := exec.LookPath("npm"); err != nil {
-		return "", ErrNode
-	}
-	if exec.CommandContext(ctx, path, "-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)").Run() != nil {
-		return "", ErrNode
-	}
-	return path, nil
+	return nil
 }
 
-// StartNode finds Node and installs a package for a test. Without Node it skips the test.
-func StartNode(t testing.TB, name string, files fs.FS) (node, dir string) {
+// StartNode installs the packages that files lock for a test, once for each content, and returns their folder. Without
+// Node it skips the test.
+func StartNode(t testing.TB, name string, files fs.FS) (dir string) {
 	t.Helper()
-	node, dir = Try(t, name, files)
-	if node == "" {
+	if dir = Try(t, name, files); dir == "" {
 		t.Skip(ErrNode)
 	}
-	return node, dir
+	return dir
 }
 
 // Try is StartNode for a test that says something without Node, too: it returns nothing then.
-func Try(t testing.TB, name string, files fs.FS) (node, dir string) {
+func Try(t testing.TB, name string, files fs.FS) (dir string) {
 	t.Helper()
-	node, err := Node(t.Context())
-	if errors.Is(err, ErrNode) && (os.Getenv("CI") == "" || os.Getenv(withoutNode) != "") {
-		return "", ""
+	err := node(t.Context())
+	if err != nil && (os.Getenv("CI") == "" || os.Getenv(withoutNode) != "") {
+		return ""
 	}
-	expect.NoError(t, err)
-	folder := expect.Value(Folder())(t)
-	dir = expect.Value(InstallNode(t.Context(), folder, name, files))(t)
-	return node, dir
+	if err == nil {
+		var folder string
+		if folder, err = Folder(); err == nil {
+			dir, err = installNode(t.Context(), folder, name, files)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
-// InstallNode writes files, installs the packages that they lock, and returns the path below folder. It does so once
-// for each content of files; concurrent processes are safe.
-func InstallNode(ctx context.Context, folder, name string, files fs.FS) (string, error) {
+func installNode(ctx context.Context, folder, name string, files fs.FS) (string, error) {
 	return Install(folder, name, files, func(dir string) error {
 		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 		npm.Dir = dir
@@ -120,53 +116,18 @@ func InstallNode(ctx context.Context, folder, name string, files fs.FS) (string,
 var ErrMissing = errors.New("the local stack needs Python 3.10 or newer with its venv module: install python3 (on " +
 	"Debian and Ubuntu also python3-venv)")
 
-// commands returns the names of Python in the order in which they are tried.
-func commands() []string {
-	return []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10", "python"}
-}
+// suitable is a program that fails if its Python is too old or incomplete.
+const suitable = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))"
 
-// system is the Python of the operating system.
-var system = "/usr/bin/python3"
-
-// suitable is a program that fails if its Python is too old or incomplete. Otherwise it prints how many seconds a small
-// benchmark takes.
-const suitable = `
-import sys, time, timeit
-import venv, ensurepip
-if sys.version_info < (3, 10): sys.exit(1)
-class Item:
-    def __init__(self, key, values): self.key, self.values = key, values
-    def size(self): return sum([len(str(v)) for v in self.values.values()])
-def work():
-    for n in range(2000): Item(str(n), {"a": n, "b": [n]}).size()
-print(min(timeit.repeat(work, number=1, repeat=60, timer=time.process_time)))`
-
-// find returns the first suitable Python, unless the system's Python is clearly faster. A Python that was compiled as a
-// shared library without optimizations, as pyenv may do, takes 50% longer.
+// find returns the first suitable Python.
 func find(ctx context.Context) (string, error) {
-	for _, name := range commands() {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		if seconds, ok := pace(ctx, path); ok {
-			if own, ok := pace(ctx, system); ok && own < seconds*9/10 {
-				return system, nil
-			}
-			return path, nil
+	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10",
+		"python"} {
+		if exec.CommandContext(ctx, name, "-c", suitable).Run() == nil {
+			return name, nil
 		}
 	}
 	return "", ErrMissing
-}
-
-// pace returns the seconds that a suitable Python needs for the benchmark.
-func pace(ctx context.Context, path string) (seconds float64, ok bool) {
-	out, err := exec.CommandContext(ctx, path, "-c", suitable).Output()
-	if err != nil {
-		return 0, false
-	}
-	seconds, err = strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
-	return seconds, err == nil
 }
 
 // Environment returns the Python of a private virtual environment with the pinned packages, which it makes below folder

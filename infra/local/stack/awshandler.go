@@ -17,8 +17,10 @@ import (
 )
 
 // awsHandler serves the stack's AWS endpoint. It invokes functions itself and forwards all other calls to the
-// stand-ins. bucket is the one from which people download files by signed links.
-func awsHandler(functions, info http.Handler, standIns, bucket string, log *slog.Logger) (http.Handler, error) {
+// stand-ins. host is the endpoint's own, by whichever name it was called. bucket is the one from which people download
+// files by signed links.
+func awsHandler(functions, info http.Handler, standIns, host, bucket string, log *slog.Logger) (http.Handler,
+	error) {
 	target, err := url.Parse(standIns)
 	if err != nil {
 		return nil, err
@@ -29,7 +31,7 @@ func awsHandler(functions, info http.Handler, standIns, bucket string, log *slog
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
-			r.Out.Host = r.In.Host // queue URLs contain it
+			r.Out.Host = host // queue URLs contain it
 			if linked(r.In, bucket) {
 				r.Out.Header.Del("Sec-Fetch-Site") // otherwise the stand-in's guard would refuse the click on a link
 			}
@@ -75,11 +77,8 @@ func linked(r *http.Request, bucket string) bool {
 		r.URL.Query().Has("X-Amz-Signature")
 }
 
-// bench returns the check of functions' calls against their roles, or nil if it is turned off.
+// bench returns the check of functions' calls against their roles.
 func (s *Stack) bench(names template.Names, parameters map[string]string) (*template.Bench, error) {
-	if s.options.IAMOff {
-		return nil, nil
-	}
 	roles, err := template.Roles(s.options.Template, names, parameters)
 	if err != nil {
 		return nil, err

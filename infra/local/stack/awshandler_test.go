@@ -51,7 +51,7 @@ func atOnce(t *testing.T, answer string) string {
 func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 	call, answer := strings.Repeat("c", 9000), strings.Repeat("a", 65536)
 	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(),
-		atOnce(t, answer), "", slog.New(slog.DiscardHandler)))(t)
+		atOnce(t, answer), "", "", slog.New(slog.DiscardHandler)))(t)
 	front := httptest.NewServer(h)
 	defer front.Close()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}

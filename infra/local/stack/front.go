@@ -16,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/secret"
@@ -24,32 +23,25 @@ import (
 )
 
 // startFront serves the template's routes, and the sandbox on all other paths.
-func (s *Stack) startFront(ctx context.Context, l net.Listener) {
+func (s *Stack) startFront(ctx context.Context, l net.Listener) error {
 	api := lambda.NewGateway(s.Template.Functions, Account, s.Lambda, s.log)
-	var slack http.Handler = api
-	arrivals := &preparer{stack: s, next: api, seen: map[string]bool{}}
-	if s.options.PrepareTeam != nil {
-		slack = arrivals
-	}
-	var rest http.Handler = http.NotFoundHandler()
-	if s.options.SlackAPIURL == "" {
-		s.Sandbox = s.newSandbox()
-		rest = s.Sandbox.Handler()
-	}
+	s.Sandbox = s.newSandbox()
+	rest := s.Sandbox.Handler()
 	s.onClose(serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if api.Serves(r.URL.Path) {
-			slack.ServeHTTP(w, r)
+			api.ServeHTTP(w, r)
 			return
 		}
 		rest.ServeHTTP(w, r)
-	}), s.options.Hosts...))
-	if s.Sandbox != nil && s.options.PrepareTeam != nil && !s.options.quiet {
-		// The panels show the workspace's data even before the first request.
-		arrivals.prepareTeam(ctx, s.Sandbox.TeamID())
+	})))
+	s.onClose(s.Sandbox.Close) // ends the browsers' streams, which would block the server's shutdown
+	if s.options.PrepareTeam == nil || s.options.quiet {
+		return nil
 	}
-	if s.Sandbox != nil {
-		s.onClose(s.Sandbox.Close) // ends the browsers' streams, which would block the server's shutdown
+	if err := s.options.PrepareTeam(ctx, s, s.Sandbox.TeamID()); err != nil {
+		return fmt.Errorf("prepare the workspace: %w", err)
 	}
+	return nil
 }
 
 func (s *Stack) newSandbox() *sandbox.Sandbox {
@@ -106,7 +98,7 @@ func port(l net.Listener) int {
 // serve answers programs and its own pages on a listener until stop is called. Requests must name this machine or one
 // of hosts.
 func serve(l net.Listener, h http.Handler, hosts ...string) (stop func()) {
-	s := &http.Server{Handler: process.Handler(h, hosts...), ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Handler: lambda.Guard(h, hosts...), ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

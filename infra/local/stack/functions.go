@@ -26,15 +26,10 @@ import (
 
 // binaries returns the functions' bootstraps by logical id.
 func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
-	byID, release, err := lambda.Binaries(ctx, filepath.Dir(s.options.Template), s.options.Artifacts,
-		lambda.LikeTests, s.Template.Functions, func(packages int) {
+	return lambda.Binaries(ctx, filepath.Dir(s.options.Template), s.options.Artifacts, lambda.LikeTests,
+		s.Template.Functions, func(packages int) {
 			s.options.Progress(1, steps, fmt.Sprintf("compiling: %d packages so far", packages))
 		})
-	if err != nil {
-		return nil, err
-	}
-	s.onClose(release)
-	return byID, nil
 }
 
 // sampleContests returns the folder with the contest files. The environment can name one; otherwise the sample files
@@ -83,14 +78,12 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	}
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
-	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), s.moto.URL, s.BucketName, s.log)
+	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), s.moto.URL,
+		strings.TrimPrefix(s.AWSEndpoint, "http://"), s.BucketName, s.log)
 	if err != nil {
 		return fmt.Errorf("open the AWS endpoint: %w", err)
 	}
-	if bench != nil {
-		h = bench.Handler(h)
-	}
-	s.onClose(serve(back, h, s.options.Hosts...))
+	s.onClose(serve(back, bench.Handler(h), s.options.ContainerHost))
 	s.background.Go(func() {
 		select {
 		case <-s.moto.Done():
@@ -114,10 +107,6 @@ func describe(f template.Function, binary string, variables map[string]string) f
 	}, f.Folder}
 }
 
-// splitEvery is how often a stream acts as if its shard ended. In AWS this happens every few hours, or when the table's
-// partition is split.
-const splitEvery = time.Minute
-
 // startMappings starts the streams, queues and schedules that invoke functions.
 func (s *Stack) startMappings() error {
 	direct := config(s.moto.URL)
@@ -134,7 +123,7 @@ func (s *Stack) startMappings() error {
 			}
 			stream := &lambda.Stream{
 				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: dynamodbstreams.NewFromConfig(direct),
-				Invoker: invoker, Log: s.log, Now: time.Now, OnFailure: s.destination(m.OnFailure), SplitEvery: splitEvery,
+				Invoker: invoker, Log: s.log, Now: time.Now, OnFailure: s.destination(m.OnFailure),
 			}
 			runs = append(runs, stream.Run)
 		}
@@ -240,11 +229,8 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 		if err != nil {
 			return lambda.Result{}, err
 		}
-		defer built.Release()
 		for i, f := range list {
-			if path, ok := built.Binaries[f.Folder]; ok {
-				list[i].Binary = path
-			}
+			list[i].Binary = cmp.Or(built[f.Folder], f.Binary)
 		}
 	}
 	if !found && o.Running {

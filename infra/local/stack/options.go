@@ -28,8 +28,8 @@ type Options struct {
 	Addr    string // address of the sandbox and the template's routes; "" means a free port
 	AWSAddr string // address of the AWS endpoint; "" means a free port
 
-	// Hosts are further host names, besides this machine's own, that all listeners accept.
-	Hosts []string
+	// ContainerHost is the name that containers use for this machine, by which they may call AWS; "" means none.
+	ContainerHost string
 
 	Template   string            // "" means template.yaml of this module
 	Parameters map[string]string // override the parameters that the stack sets
@@ -37,22 +37,17 @@ type Options struct {
 	Allow      []string          // host:port of endpoints that need not be on the public internet
 	Artifacts  string            // a folder of `sam build`; "" compiles the functions
 
-	SlackAPIURL   string         // Slack's Web API; "" means the sandbox
 	SigningSecret string         // "" means random
 	BotToken      string         // "" means random
 	Model         string         // "" means the template's default
 	ModelKeys     map[string]any // content of the model secret; may be nil
-	TenantAdmin   string         // Slack user id; "" means the template's default
 
 	// Sandbox has the sandbox's options. The stack sets its addresses, secrets, logger and run panel.
 	Sandbox sandbox.Options
 	// Panels returns the sandbox's panels, which need the running stack; may be nil.
 	Panels func(*Stack) sandbox.Panels
-	// Seed is called when all services answer and before functions are invoked by events; may be nil.
-	Seed func(context.Context, *Stack) error
-
-	// PrepareTeam is called before the first request of a workspace reaches a function; may be nil. For the sandbox's
-	// workspace it is called at the start.
+	// PrepareTeam is called for the sandbox's workspace when all services answer and before functions are invoked by
+	// events; may be nil.
 	PrepareTeam func(ctx context.Context, s *Stack, team string) error
 
 	// ByHand turns off schedules: only Fire invokes scheduled functions.
@@ -62,9 +57,6 @@ type Options struct {
 	Faults lambda.Faults
 	// Between wraps the invoker of the event sources, to repeat, delay or reorder deliveries; may be nil.
 	Between func(lambda.Invoker) lambda.Invoker
-
-	// IAMOff turns off the checks of roles.
-	IAMOff bool
 
 	// Running makes InvokeOnce fail if no stack answers at AWSAddr, instead of starting one.
 	Running bool
@@ -80,37 +72,22 @@ type Options struct {
 
 // complete sets the defaults of empty options.
 func (o Options) complete() (Options, error) {
-	if o.Template == "" {
-		root, err := process.ModuleRoot()
-		if err != nil {
-			return o, err
-		}
-		o.Template = filepath.Join(root, "template.yaml")
-	}
-	o.Addr = cmp.Or(o.Addr, anyPort)
-	o.AWSAddr = cmp.Or(o.AWSAddr, anyPort)
-	o.SigningSecret = cmp.Or(o.SigningSecret, strings.ToLower(rand.Text()+rand.Text()[:6]))
-	o.BotToken = cmp.Or(o.BotToken, "xoxb-local-"+rand.Text())
-	if o.SlackAPIURL != "" && !strings.HasSuffix(o.SlackAPIURL, "/") {
-		o.SlackAPIURL += "/"
-	}
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	if o.Progress == nil {
-		o.Progress = func(int, int, string) {}
-	}
-	return o.withMenus()
-}
-
-// withMenus gives the sandbox the shortcuts of the app manifest, unless it has others.
-func (o Options) withMenus() (Options, error) {
-	if o.SlackAPIURL != "" || o.Sandbox.Shortcuts != nil {
-		return o, nil
-	}
 	root, err := process.ModuleRoot()
 	if err != nil {
 		return o, err
 	}
-	o.Sandbox.Shortcuts, o.Sandbox.Globals, err = sandbox.ReadMenus(filepath.Join(root, "infra", "slack-manifest.yaml"))
+	o.Template = cmp.Or(o.Template, filepath.Join(root, "template.yaml"))
+	o.Addr = cmp.Or(o.Addr, anyPort)
+	o.AWSAddr = cmp.Or(o.AWSAddr, anyPort)
+	o.SigningSecret = cmp.Or(o.SigningSecret, strings.ToLower(rand.Text()+rand.Text()[:6]))
+	o.BotToken = cmp.Or(o.BotToken, "xoxb-local-"+rand.Text())
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.Progress == nil {
+		o.Progress = func(int, int, string) {}
+	}
+	if o.Sandbox.Shortcuts == nil {
+		o.Sandbox.Shortcuts, o.Sandbox.Globals, err = sandbox.ReadMenus(filepath.Join(root, "infra", "slack-manifest.yaml"))
+	}
 	return o, err
 }
 
@@ -123,9 +100,6 @@ func (o Options) parameters(vendorsURL string) map[string]string {
 	}
 	if o.Model != "" {
 		p["Model"] = o.Model
-	}
-	if o.TenantAdmin != "" {
-		p["TenantAdmin"] = o.TenantAdmin
 	}
 	maps.Copy(p, o.Parameters)
 	return p

@@ -35,7 +35,7 @@ type Stack struct {
 	AWS      aws.Config // points at AWSEndpoint
 	Template *template.Template
 	Lambda   *lambda.Service
-	Sandbox  *sandbox.Sandbox // nil if another Slack is used
+	Sandbox  *sandbox.Sandbox
 	Vendors  *vendors.Vendors
 
 	TableName     string
@@ -96,9 +96,7 @@ func (s *Stack) start(ctx context.Context) error {
 	if err := s.startVendors(); err != nil {
 		return err
 	}
-	if s.SlackURL = s.options.SlackAPIURL; s.SlackURL == "" {
-		s.SlackURL = s.URL + "/api/"
-	}
+	s.SlackURL = s.URL + "/api/"
 	parameters := s.options.parameters(s.VendorsURL)
 	names := template.Names{Stack: Name, Region: Region, Account: Account, Endpoint: s.AWSEndpoint}
 	if s.Template, err = template.Read(s.options.Template, names, parameters); err != nil {
@@ -118,20 +116,15 @@ func (s *Stack) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if bench != nil {
-		if err := s.connect(bench); err != nil {
-			return err
-		}
+	if err := s.connect(bench); err != nil {
+		return err
 	}
 	s.options.Progress(3, steps, "starting the functions and the sandbox")
 	if err := s.startFunctions(binaries, back, bench); err != nil {
 		return err
 	}
-	s.startFront(ctx, front)
-	if s.options.Seed != nil {
-		if err := s.options.Seed(ctx, s); err != nil {
-			return fmt.Errorf("seed: %w", err)
-		}
+	if err := s.startFront(ctx, front); err != nil {
+		return err
 	}
 	return s.startMappings()
 }
@@ -160,7 +153,7 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 	started := make(chan error, 1)
 	go func() {
 		var err error
-		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Hosts: s.options.Hosts, Logger: s.log,
+		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Logger: s.log,
 			Notify: func(what string) { s.options.Progress(1, steps, what) }})
 		started <- err
 	}()
@@ -210,14 +203,8 @@ func (s *Stack) secret(id string) any {
 	if id == "ModelSecret" {
 		return s.options.ModelKeys
 	}
-	value := map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken}
-	if s.options.SlackAPIURL == "" { // people sign in at the sandbox
-		value["client_id"], value["client_secret"] = sandbox.ClientID, s.ClientSecret
-	}
-	if s.options.SlackAPIURL != "" {
-		value["api_url"] = s.options.SlackAPIURL
-	}
-	return value
+	return map[string]string{"signing_secret": s.SigningSecret, "bot_token": s.BotToken,
+		"client_id": sandbox.ClientID, "client_secret": s.ClientSecret}
 }
 
 func (s *Stack) startVendors() error {
@@ -230,7 +217,7 @@ func (s *Stack) startVendors() error {
 		return fmt.Errorf("listen for the vendors: %w", err)
 	}
 	s.VendorsURL = address(l)
-	s.onClose(serve(l, s.Vendors.Handler(), s.options.Hosts...))
+	s.onClose(serve(l, s.Vendors.Handler()))
 	return nil
 }
 

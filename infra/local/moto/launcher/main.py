@@ -185,9 +185,8 @@ def main():
     threading.Thread(target=end_with_owner, daemon=True).start()
 
     app = StateMachines(DomainDispatcherApplication(create_backend_app))
-    hosts = os.environ.get("STACK_HOSTS", "").split()
     server.allow_connections()
-    front = server.Server("127.0.0.1", 0, guard.Guard(app, hosts), Handler)
+    front = server.Server("127.0.0.1", 0, guard.Guard(app), Handler)
     if "MOTO_PORT" in os.environ:
         # Somebody answers the tasks of state machines, so there will be some.
         threading.Thread(target=app.load, daemon=True).start()

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,26 +31,19 @@ func TestParse(t *testing.T) {
 	tests := []struct {
 		name, want string
 		args       []string
-		secret     string
 		is         error
 	}{
 		{name: "nothing"},
-		{name: "another Slack", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"}, secret: "s"},
 		{name: "containers", args: []string{"-container-host", "host.docker.internal"}},
-		{name: "another Slack without its secrets", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"},
-			want: "SLACK_SIGNING_SECRET"},
 		{name: "an unknown command", args: []string{"start"}, want: `unknown flag or command "start"`},
 		{name: "an unknown flag", args: []string{"-port", "1"}, want: "flag provided but not defined: -port"},
 		{name: "help", args: []string{"-h"}, want: "help requested", is: flag.ErrHelp},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Setenv("SLACK_SIGNING_SECRET", tt.secret)
-			t.Setenv("SLACK_BOT_TOKEN", tt.secret)
 			o, _, err := parse(tt.args, streams{err: io.Discard})
 			if tt.want == "" {
-				expect.That(t, err == nil && o.Addr == "127.0.0.1:3000" && o.AWSAddr == "127.0.0.1:4566" && o.Model == "demo" &&
-					o.SigningSecret == tt.secret,
+				expect.That(t, err == nil && o.Addr == "127.0.0.1:3000" && o.AWSAddr == "127.0.0.1:4566" && o.Model == "demo",
 					"%+v, %v", o, err)
 				return
 			}
@@ -172,7 +164,7 @@ func printed(t *testing.T, url string) {
 
 func TestKillingGoRunStopsEverything(t *testing.T) {
 	expect.AtNight(t)
-	cmd := exec.Command("go", append([]string{"run", "."}, onFreePorts()...)...)
+	cmd := exec.Command("go", append([]string{"run", ".."}, onFreePorts()...)...)
 	serving(t, cmd)
 	pids := childrenOf(t, cmd.Process.Pid)
 	for _, pid := range pids {
@@ -188,7 +180,7 @@ func TestAWarmStartTakesThreeSeconds(t *testing.T) {
 	expect.AtNight(t)
 	var took time.Duration
 	for range 2 {
-		cmd := exec.Command("go", "run", ".", "-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0")
+		cmd := exec.Command("go", "run", "..", "-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C goes to go run and to the program
 		serving(t, cmd)
 		expect.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
@@ -226,33 +218,6 @@ func childrenOf(t *testing.T, parent int) []int {
 		}
 	}
 	return pids
-}
-
-// However long it compiles: something is told at once, and again at least every 5 seconds.
-func TestASlowStartSaysHowFarItIs(t *testing.T) {
-	for _, terminal := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			var out bytes.Buffer
-			step, stop := progress(streams{out: &out, terminal: terminal})
-			for second := range 120 { // a slow build
-				if second%50 == 0 {
-					step(1, 3, fmt.Sprintf("compiling: %d of 627", second))
-				}
-				if synctest.Wait(); second%5 == 0 {
-					expect.Has(t, out.String(), "starting (1/3): compiling: ")
-					if second%50 != 0 {
-						expect.Has(t, out.String(), fmt.Sprintf("compiling: %d of 627 … ", second/50*50))
-					}
-					out.Reset()
-				}
-				time.Sleep(time.Second)
-			}
-			step(2, 3, "creating")
-			synctest.Wait()
-			stop()
-			expect.Has(t, out.String(), "starting (2/3): creating")
-		})
-	}
 }
 
 func TestAPortInUseIsSaidInOneSentence(t *testing.T) {
@@ -351,7 +316,7 @@ func TestTheCompanysFilesFitItsPeople(t *testing.T) {
 	}
 	expect.Is(t, len(mails), 8)
 	for _, name := range []string{"organisation.csv", "organisation.en.csv"} {
-		o, wrong := organisation.Read(expect.Value(os.ReadFile(name))(t))
+		o, wrong := organisation.Read(expect.Value(os.ReadFile(filepath.Join("..", name)))(t))
 		expect.Must(t, len(wrong) == 0 && o.People() == 8, "%s: %v", name, wrong)
 		for id, mail := range mails {
 			chain, _ := o.Above(mail)

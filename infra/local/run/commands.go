@@ -58,7 +58,6 @@ func parseInvoke(args []string, s streams) (invocation, error) {
 	f.StringVar(&in.eventFile, "e", "", "`file` with the event, - for standard input; without it the event is {}")
 	f.StringVar(&in.variablesFile, "n", "",
 		"`file` with environment variables: {\"LogicalId\": {\"NAME\": \"value\"}} or {\"Parameters\": …} for all")
-	f.StringVar(&in.options.Template, "t", "", "template `file`; the default is the module's template.yaml")
 	f.StringVar(&in.options.AWSAddr, "aws-addr", "127.0.0.1:4566", "`address` of a running stack's AWS endpoint")
 	model := f.String("model", "demo", "the `model`, when no stack runs; its key comes from the environment")
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
