@@ -1,10 +1,11 @@
-// Package gate_test holds what strangers put into their agents against a stand-in for Ringi's door, and at night real
-// agents with it.
+// Package gate_test holds what strangers put into their agents against a stand-in for Ringi's door, and at night a real
+// Claude Code against Ringi itself.
 package gate_test
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,18 +14,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/runtime/expect"
 )
 
-// pythonAsks asks once for each way of the door and says what came of it, a line each.
+// pythonAsks asks at once for each way of the door and says what came of it, a line each.
 const pythonAsks = `
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from ask import ask
 for way in sys.argv[3:]:
-    os.environ["RINGI_URL"] = sys.argv[2] + way
-    print(json.dumps([way, ask("shell", {"command": "make deploy", "description": way}, wait=0)]))
+    if not os.fork():
+        os.environ["RINGI_URL"] = sys.argv[2] + way
+        no = ask("shell", {"command": "make deploy", "description": way}, wait=0)
+        os.write(1, (json.dumps([way, no]) + "\n").encode())
+        os._exit(0)
+for way in sys.argv[3:]:
+    os.wait()
 `
 
 func python(t *testing.T) string {
@@ -37,95 +44,51 @@ func python(t *testing.T) string {
 	return path
 }
 
-// ways are all faults at either step, and what else becomes of a call.
-func ways() (all []string) {
-	for name := range faults {
-		all = append(all, "ask-"+name, "take-"+name)
-	}
-	return append(slices.Sorted(slices.Values(all)), "stamped", "refused", "pending", "late")
-}
-
-// started begins to ask. The function that it returns says what came of each way; nil is a yes.
-func started(t *testing.T, cmd *exec.Cmd) func(*testing.T) map[string]*string {
+// said asks at once for each way, and returns what came of it; nil is a yes.
+func said(t *testing.T, url, key string, ways ...string) map[string]*string {
 	t.Helper()
-	if cmd.Env == nil {
-		cmd.Env = append(os.Environ(), "RINGI_KEY="+key)
-	}
-	var out, problems bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &problems
-	expect.NoError(t, cmd.Start())
-	return func(t *testing.T) map[string]*string {
-		err := cmd.Wait()
-		expect.Must(t, err == nil, "%v: %s", err, problems.Bytes())
-		return read(t, out.String())
-	}
-}
-
-func said(t *testing.T, cmd *exec.Cmd) map[string]*string { return started(t, cmd)(t) }
-
-func read(t *testing.T, out string) map[string]*string {
-	t.Helper()
+	here := expect.Value(os.Getwd())(t)
+	cmd := exec.Command(python(t), append([]string{"-c", pythonAsks, here, url}, ways...)...)
+	cmd.Env = append(os.Environ(), "RINGI_KEY="+key)
+	out, err := cmd.Output()
+	expect.NoError(t, err)
 	all := map[string]*string{}
-	for line := range strings.Lines(out) {
+	for line := range strings.Lines(string(out)) {
 		var way string
 		var no *string
 		expect.NoError(t, json.Unmarshal([]byte(line), &[]any{&way, &no}))
 		all[way] = no
 	}
+	expect.Is(t, len(all), len(ways))
 	return all
-}
-
-func asks(t *testing.T, url string, ways ...string) *exec.Cmd {
-	t.Helper()
-	return exec.Command(python(t), append([]string{"-c", pythonAsks, expect.Value(os.Getwd())(t), url}, ways...)...)
-}
-
-// Whatever goes wrong with an answer is a no, and each no has a sentence for the model.
-func TestOnlyTheDoorsOwnGrantIsAYes(t *testing.T) {
-	t.Parallel()
-	isSlow := func(way string) bool { return strings.HasSuffix(way, "-hang") || strings.HasSuffix(way, "-drip") }
-	quick := slices.DeleteFunc(ways(), isSlow)
-	d := newDoor(t)
-	waits := []func(*testing.T) map[string]*string{started(t, asks(t, d.URL+"/python/", quick...))}
-	for _, way := range ways() {
-		if isSlow(way) { // they wait at once
-			waits = append(waits, started(t, asks(t, d.URL+"/python/", way)))
-		}
-	}
-	checked := 0
-	for _, wait := range waits {
-		for way, no := range wait(t) {
-			checkSaid(t, d, "python/"+way, no)
-			checked++
-		}
-	}
-	expect.Is(t, checked, len(ways()))
 }
 
 // recovered are faults after which the door's own grant came nevertheless.
 var recovered = []string{"ask-no-say", "ask-empty-say", "take-no-say", "take-empty-say", "ask-broken-once",
 	"take-broken-once"}
 
-func checkSaid(t *testing.T, d *door, way string, no *string) {
-	t.Helper()
-	_, what, _ := strings.Cut(way, "/")
-	yes := what == "stamped" || slices.Contains(recovered, what)
-	expect.That(t, (no == nil) == yes, "%s: it is a yes: %v", way, no == nil)
-	expect.That(t, no != nil || d.taken(way) == 1, "%s: a yes that the door did not grant", way)
-	if no == nil {
-		return
+// Whatever goes wrong with an answer is a no, and each no has a sentence for the model.
+func TestOnlyTheDoorsOwnGrantIsAYes(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	ways := []string{"stamped", "refused", "late"}
+	for name := range faults {
+		ways = append(ways, "ask-"+name, "take-"+name)
 	}
-	expect.That(t, len(*no) > 20, "%s: nothing is said", way)
-	if strings.HasPrefix(what, "ask-say-") {
-		expect.Is(t, *no, "Nothing was run. Repeat exactly this call later.", way)
+	all := said(t, d.URL+"/python/", key, ways...)
+	for way, no := range all {
+		yes := way == "stamped" || slices.Contains(recovered, way)
+		expect.That(t, (no == nil) == yes, "%s: it is a yes: %v", way, no == nil)
+		expect.That(t, no != nil || d.taken("python/"+way) == 1, "%s: a yes that the door did not grant", way)
+		expect.That(t, no == nil || len(*no) > 20, "%s: nothing is said", way)
 	}
-	switch what {
-	case "refused":
-		expect.Has(t, *no, "refused by 佐藤: over the budget")
-	case "pending", "late":
-		expect.Has(t, *no, "Repeat exactly this call later")
-		expect.Is(t, d.taken(way), 0, way)
+	for way, says := range map[string]string{"refused": "refused by 佐藤: over the budget",
+		"late": "Repeat exactly this call later", "ask-say-list": "Nothing was run. Repeat exactly this call later."} {
+		if no := all[way]; no != nil {
+			expect.Has(t, *no, says)
+		}
 	}
+	expect.Is(t, d.taken("python/late"), 0)
 }
 
 // What was decided late runs once, when the call is repeated, and no third time.
@@ -134,35 +97,122 @@ func TestARepeatAfterALateStampRunsOnce(t *testing.T) {
 	d := newDoor(t)
 	var yes []bool // of three repeats
 	for range 3 {
-		yes = append(yes, said(t, asks(t, d.URL+"/late/", "late"))["late"] == nil)
+		yes = append(yes, said(t, d.URL+"/late/", key, "late")["late"] == nil)
 	}
 	expect.Same(t, yes, []bool{false, true, false})
 }
 
-// The gateway before the door speaks otherwise, and too many requests aren't a refusal.
-func TestWhatTheGatewaySaysIsTold(t *testing.T) {
-	t.Parallel()
-	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusTooManyRequests)
-		fmt.Fprint(w, `{"message":"Too Many Requests"}`)
-	}))
-	t.Cleanup(door.Close)
-	no := said(t, asks(t, door.URL+"/", "stamped"))["stamped"]
-	expect.Must(t, no != nil, "it is a yes")
-	expect.Is(t, *no, "Ringi refused this: Too Many Requests. Nothing was run. Repeat exactly this call later.")
-}
-
-// Without a door, an address or a key nothing runs.
+// Without a door, an address or a key nothing runs. The gateway before the door speaks otherwise, and too many requests
+// aren't a refusal.
 func TestWithoutADoorNothingRuns(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
-	for what, set := range map[string][]string{
-		"down": {"http://127.0.0.1:1/", key}, "another key": {d.URL + "/x/", "rk_another"}, "no address": {"nowhere/", key},
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+		fmt.Fprint(w, `{"message":"Too Many Requests"}`)
+	}))
+	t.Cleanup(gateway.Close)
+	for _, tt := range []struct{ what, url, key, says string }{
+		{"down", "http://127.0.0.1:1/", key, "Nothing was run"},
+		{"another key", d.URL + "/x/", "rk_another", "Nothing was run"},
+		{"no address", "nowhere/", key, "Nothing was run"},
+		{"too many", gateway.URL + "/", key,
+			"Ringi refused this: Too Many Requests. Nothing was run. Repeat exactly this call later."},
 	} {
-		cmd := asks(t, set[0], "stamped")
-		cmd.Env = append(os.Environ(), "RINGI_KEY="+set[1])
-		no := said(t, cmd)["stamped"]
-		expect.Must(t, no != nil, "%s: it is a yes", what)
-		expect.Has(t, *no, "Nothing was run", what)
+		no := said(t, tt.url, tt.key, "stamped")["stamped"]
+		expect.Must(t, no != nil, "%s: it is a yes", tt.what)
+		expect.Has(t, *no, tt.says, tt.what)
+	}
+}
+
+// hooked starts the hook for a call, as a client does, and returns what the client sees: code, standard output, error.
+func hooked(t *testing.T, url, stdin string, env ...string) (code int, out, say string) {
+	t.Helper()
+	cmd := exec.Command(python(t), "ask.py", "--hook")
+	cmd.Env = append(append(os.Environ(), "RINGI_KEY="+key), env...)
+	if url != "" {
+		cmd.Env = append(cmd.Env, "RINGI_URL="+url)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	err := cmd.Run()
+	var failed *exec.ExitError
+	expect.Must(t, err == nil || errors.As(err, &failed), "%v", err)
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+const (
+	bash = `{"session_id":"s","cwd":"/repo","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t",` +
+		`"tool_input":{"command":"make deploy","description":"Deploys"}}`
+	allow = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}` + "\n"
+)
+
+// A hook stops a tool by code 2 and a reason on its standard error alone. Of a yes Claude Code is told, so that it
+// doesn't ask once more.
+func TestTheHookStopsTheToolUnlessItIsStamped(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	code, out, say := hooked(t, d.URL+"/hook/stamped", bash)
+	expect.Same(t, []any{code, out, say}, []any{0, allow, ""})
+	expect.Is(t, d.taken("hook/stamped"), 1)
+	for _, tt := range []struct{ name, url, stdin, says string }{
+		{"the same once more", d.URL + "/hook/stamped", bash, "granted to an attempt already"},
+		{"other words for people", d.URL + "/hook/stamped", strings.Replace(bash, "Deploys", "Ships", 1), "already"},
+		{"half an answer", d.URL + "/hook/take-half", bash, "Nothing was run"},
+		{"no address", "", bash, "Nothing was run"},
+		{"no call", d.URL + "/hook/stamped", ``, "Nothing was run"},
+		{"half a call", d.URL + "/hook/stamped", bash[:90], "Nothing was run"},
+		{"a folder of its own", d.URL + "/cwd/stamped", strings.Replace(bash, `"command"`, `"cwd":"/","command"`, 1), "cwd"},
+		{"another form", d.URL + "/hook/stamped", `{"tool_name":"Bash","tool_input":"make"}`, "Nothing was run"},
+	} {
+		code, out, say := hooked(t, tt.url, tt.stdin)
+		expect.Is(t, code, 2, tt.name)
+		expect.Is(t, out, "", tt.name)
+		expect.Has(t, say, tt.says, tt.name)
+	}
+}
+
+// A door that never answers is a no well before the client's own limit, 60 seconds.
+func TestTheHookAnswersInTime(t *testing.T) {
+	expect.AtNight(t) // TestOnlyTheDoorsOwnGrantIsAYes has a shorter wait
+	began := time.Now()
+	code, _, say := hooked(t, newDoor(t).URL+"/hook/ask-hang", bash)
+	expect.Is(t, code, 2)
+	expect.Has(t, say, "in time")
+	expect.That(t, time.Since(began) < 40*time.Second, "the client's 60 seconds are near: %s", time.Since(began))
+}
+
+// elsewhereEncoded are machines whose Python reads and writes something else than UTF-8, the first a Japanese Windows.
+var elsewhereEncoded = [][]string{
+	{"PYTHONIOENCODING=cp932:surrogateescape"}, {"PYTHONIOENCODING=utf-16"}, {"PYTHONIOENCODING=ascii:surrogateescape"},
+	{"PYTHONUTF8=0", "PYTHONCOERCECLOCALE=0", "LC_ALL=C"}, {"PYTHONUTF8=0", "LC_ALL=POSIX", "LANG=ja_JP.SJIS"},
+}
+
+// People are asked about the bytes that run, whatever the machine's encoding is, and what they say reaches the agent
+// unchanged. Of what isn't UTF-8 nobody is asked.
+func TestTheHookSpeaksUTF8Everywhere(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	for i, env := range elsewhereEncoded {
+		way := fmt.Sprintf("utf8-%d/stamped", i)
+		const command = "rm -r 報告書\n# 全力\ngit commit -m '集計' é 🚀 \u2028"
+		call := written(map[string]any{"cwd": "C:/作業", "tool_name": "Bash",
+			"tool_input": map[string]any{"command": command}})
+		code, out, say := hooked(t, d.URL+"/"+way, call, env...)
+		expect.Same(t, []any{code, out, say}, []any{0, allow, ""})
+		expect.Same(t, d.askedBy(way), []string{written(map[string]any{"command": command, "cwd": "C:/作業"})})
+
+		code, _, say = hooked(t, fmt.Sprintf("%s/no-%d/refused", d.URL, i), bash, env...)
+		expect.Is(t, code, 2, env)
+		expect.Has(t, say, "refused by 佐藤: over the budget", env)
+
+		way = fmt.Sprintf("bytes-%d/stamped", i)
+		for _, command := range []string{"rm -r \x95\xf1\x8d\x90", "caf\xe9", `half \ud83d`, "\xed\xa0\xbd", "\xc0\xaf"} {
+			code, out, say := hooked(t, d.URL+"/"+way, strings.Replace(bash, "make deploy", command, 1), env...)
+			expect.Is(t, code, 2, "%q, %v", command, env)
+			expect.Is(t, out, "", "%q, %v", command, env)
+			expect.Has(t, say, "This call isn't text in UTF-8", "%q, %v", command, env)
+		}
+		expect.Is(t, len(d.askedBy(way)), 0, env)
 	}
 }

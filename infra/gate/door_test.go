@@ -15,28 +15,24 @@ import (
 	"time"
 )
 
-// door stands in for Ringi's, made from its description alone. What it does follows from the second part of the path, a
-// way; each way of each client has its own calls.
+// door stands in for Ringi's, made from its description alone. Paths begin with a test's name and a way, from which
+// follows what it does; each pair has its own calls.
 type door struct {
 	*httptest.Server
 	mu    sync.Mutex
 	calls map[string]*asked // by way, tool and effect
 	broke map[string]bool   // answers that broke off once
 	stop  chan struct{}
-	dirs  string // of agents that ask here
 }
 
-type asked struct {
-	id, way, tool, effect, sum, status, use string
-	times                                   int // it was asked for
-}
+type asked struct{ id, way, tool, effect, sum, status, use string }
 
 // key is the only one that the door knows.
 const key = "rk_0123456789abcdefghijklmnopqrstuvwxyz0123456789"
 
 func newDoor(t *testing.T) *door {
 	t.Helper()
-	d := &door{calls: map[string]*asked{}, broke: map[string]bool{}, stop: make(chan struct{}), dirs: t.TempDir()}
+	d := &door{calls: map[string]*asked{}, broke: map[string]bool{}, stop: make(chan struct{})}
 	d.Server = httptest.NewServer(d)
 	t.Cleanup(func() {
 		close(d.stop)
@@ -119,25 +115,17 @@ var other = strings.Repeat("0f", 32)
 
 // faults are what may go wrong with the answer to each of the two requests of a stamped call.
 var faults = map[string]fault{
-	"500":            body(500, `{"error":"x"}`),
 	"500-and-yes":    body(500, `RIGHT`),
 	"201-and-yes":    body(201, `RIGHT`),
 	"403-and-yes":    body(403, `RIGHT`),
-	"429-and-yes":    body(429, `RIGHT`),
 	"half":           body(200, `{"id":"call_1","status":"gran`),
 	"html":           body(200, `<!doctype html><title>Sign in</title>`),
 	"empty":          body(200, ``),
 	"null":           body(200, `null`),
-	"list":           body(200, `[RIGHT]`),
-	"text":           body(200, `"granted"`),
-	"no-members":     body(200, `{}`),
 	"bare-yes":       body(200, `{"status":"granted"}`),
-	"bare-approved":  body(200, `{"status":"approved"}`),
 	"yes-of-nothing": body(200, `{"id":null,"sha256":null,"tool":null,"status":"granted","say":null}`),
 	"two-answers":    body(200, `RIGHT RIGHT`),
-	"status-true":    with("status", true),
 	"status-unknown": with("status", "stamped"),
-	"succeeded":      with("status", "succeeded"),
 	"no-say":         with("say", nil),
 	"empty-say":      with("say", ""),
 	"no-id":          with("id", nil),
@@ -147,10 +135,6 @@ var faults = map[string]fault{
 	"another-id":     another("shell", map[string]any{"command": "make test"}),
 	"another-tool":   another("script", map[string]any{"command": "make deploy"}),
 	"say-list":       body(200, `{"status":"pending","say":[]}`),
-	"say-lists":      body(200, `{"status":"pending","say":[[]]}`),
-	"say-blank":      body(200, `{"status":"pending","say":[""]}`),
-	"say-number":     body(200, `{"status":"pending","say":7}`),
-	"say-object":     body(200, `{"status":"pending","say":{"a":1}}`),
 	"cut-off":        cutOff,
 	"hang":           hang,
 	"drip":           drip,
@@ -174,11 +158,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(parts) != 3 {
 		parts = []string{"", "", ""}
 	}
-	client, way, path := parts[0], parts[1], parts[2]
-	if path == "mcp" && r.Header.Get("Authorization") == "Bearer "+key {
-		d.serveMCP(w, r, client+"/"+way)
-		return
-	}
+	test, way, path := parts[0], parts[1], parts[2]
 	if r.Header.Get("Authorization") != "Bearer "+key || r.Method != http.MethodPost {
 		body(401, `{"error":"the key is not known"}`)(d, w, "")
 		return
@@ -189,7 +169,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	step, x := "ask", (*asked)(nil)
 	if path == "calls" {
-		x = d.ask(client+"/"+way, content)
+		x = d.ask(test+"/"+way, content)
 	} else if id, is := strings.CutSuffix(strings.TrimPrefix(path, "calls/"), "/take"); is {
 		if step, x = "take", d.take(id, content); x == nil {
 			body(409, `{"error":"the call is another one, or is not stamped"}`)(d, w, "")
@@ -204,42 +184,36 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f := faults[strings.TrimPrefix(way, step+"-")]; strings.HasPrefix(way, step+"-") && f(d, w, right) {
 		return
 	}
-	if x.status == "pending" && way == "while-waiting" {
-		hang(d, w, right)
-	}
 	body(200, right)(d, w, "")
 }
 
-// ask has the call of this tool and effect, which is decided as its way says.
+// ask has the call of this tool and effect, which is decided as its way says: late, once it was asked for.
 func (d *door) ask(way string, content []byte) *asked {
 	var in struct {
-		Tool, Again string
-		Arguments   map[string]any
+		Tool      string
+		Arguments map[string]any
 	}
 	if json.Unmarshal(content, &in) != nil || in.Tool == "" {
 		return nil
 	}
-	if words, _ := in.Arguments["description"].(string); in.Again == "" {
-		_, in.Again, _ = strings.Cut(words, "ringi_again: ")
-	}
 	effect := effectOf(in.Arguments)
-	sum := sha256.Sum256([]byte(way + in.Tool + in.Again + effect))
+	sum := sha256.Sum256([]byte(way + in.Tool + effect))
 	name := hex.EncodeToString(sum[:])
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	_, becomes, _ := strings.Cut(way, "/")
 	x := d.calls[name]
-	if x == nil {
+	switch {
+	case x == nil:
 		x = &asked{id: "call_" + name[:16], way: way, tool: in.Tool, effect: effect, sum: name, status: "approved"}
 		d.calls[name] = x
-	}
-	x.times++
-	_, way, _ = strings.Cut(way, "/")
-	switch {
-	case way == "pending" || way == "while-waiting", way == "late" && x.times == 1:
-		x.status = "pending"
-	case way == "late" && x.status == "pending":
+		if becomes == "late" {
+			x.status = "pending"
+		}
+	case becomes == "late" && x.status == "pending":
 		x.status = "approved"
-	case way == "refused":
+	}
+	if becomes == "refused" {
 		x.status = "refused"
 	}
 	return x
@@ -268,14 +242,14 @@ func effectOf(arguments map[string]any) string {
 func (d *door) take(id string, content []byte) *asked {
 	var in struct {
 		Use       string `json:"tool_use_id"`
-		Tool      *string
-		Arguments *map[string]any
+		Tool      string
+		Arguments map[string]any
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, x := range d.calls {
 		if x.id == id && json.Unmarshal(content, &in) == nil && in.Use != "" &&
-			(in.Tool == nil || *in.Tool == x.tool) && (in.Arguments == nil || effectOf(*in.Arguments) == x.effect) &&
+			in.Tool == x.tool && effectOf(in.Arguments) == x.effect &&
 			(x.status == "approved" || x.status == "granted" && x.use == in.Use) {
 			x.status, x.use = "granted", in.Use
 			return x
@@ -292,12 +266,7 @@ func (d *door) says(x *asked) string {
 		"pending": x.id + " waits for people's stamp. Nothing was run. Repeat exactly this call later.",
 		"refused": x.id + " was refused by 佐藤: over the budget. Nothing was run.",
 	}[x.status]
-	out, err := json.Marshal(map[string]any{"id": x.id, "status": x.status, "tool": x.tool, "sha256": x.sum, "say": say,
-		"decide_by": "2026-12-01T00:00:00.000Z", "page": "https://ringi.example/console/calls/" + x.id})
-	if err != nil {
-		panic(err)
-	}
-	return string(out)
+	return written(map[string]any{"id": x.id, "status": x.status, "tool": x.tool, "sha256": x.sum, "say": say})
 }
 
 // taken is how many calls of a way were granted.
@@ -310,4 +279,12 @@ func (d *door) taken(way string) (n int) {
 		}
 	}
 	return n
+}
+
+func written(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
 }

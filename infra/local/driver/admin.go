@@ -244,3 +244,14 @@ func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now())
 	return err
 }
+
+// Key makes an outside agent's key, for which Sato answers and with which it asks in #人事, and returns its secret.
+func Key(t T, s *stack.Stack, name string, tools ...string) string {
+	t.Helper()
+	team := s.Sandbox.TeamID()
+	_, secret, err := rows(s).CreateKey(t.Context(), tenancy.Key{TenantID: aggregate.TenantID(team), Team: team,
+		Name: name, Answers: webapi.Sato, Tools: tools, Channel: webapi.HR, QuotaDay: 1000,
+		ExpiresAt: time.Now().AddDate(0, 1, 0)}, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now())
+	expect.NoError(t, err)
+	return secret
+}
