@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,40 +18,42 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/store"
 )
 
 // said is the text of the request; the demo model plans one direct message for it.
 const said = "<@" + slackBot + "> <@" + slackStamper + "> さんに「動作確認です」と DM して"
 
-// request is a message in Slack and the task that is made from it.
-type request struct {
-	*stacks
-	slack slack
-	rows  *store.TaskStore
-	ref   aggregate.Ref
-	ts    string
-}
-
 // walk takes one request through the whole deployment. From extract-task on, each commit updates the task's head and
 // puts audit entries in one transaction. So the policy's card only appears if IAM applies conditions on leading keys to
 // each item of a transaction separately; otherwise the denial of UpdateItem on AUDIT# would refuse every commit.
-func (s *stacks) walk(ctx context.Context) error {
-	signing := make([]byte, 16)
-	if _, err := rand.Read(signing); err != nil {
-		return fmt.Errorf("make a signing secret: %w", err)
-	}
-	r := &request{stacks: s, ts: fmt.Sprintf("%d.%06d", time.Now().Unix(), 100)}
-	r.slack = slack{http: s.http, secret: hex.EncodeToString(signing), events: s.outputs["EventsUrl"],
-		interactions: s.outputs["InteractionsUrl"]}
-	r.rows = store.NewTasks(dynamodb.NewFromConfig(s.cfg), s.outputs["TableName"])
-	id, err := task.ID(slackTeam, slackChannel, r.ts)
+type walk struct {
+	cfg      aws.Config
+	outputs  map[string]string // of the deployment
+	slackURL string            // where the stand-in for Slack answers
+	out      io.Writer
+	patience time.Duration // how long each wait may take
+
+	secret string // Slack's signing secret
+	rows   *store.TaskStore
+	ref    aggregate.Ref // of the task that is made from the message
+	ts     string        // of the message
+}
+
+func (w *walk) through(ctx context.Context) error {
+	w.secret, w.ts = rand.Text(), fmt.Sprintf("%d.%06d", time.Now().Unix(), 100)
+	w.rows = store.NewTasks(dynamodb.NewFromConfig(w.cfg), w.outputs["TableName"])
+	id, err := task.ID(slackTeam, slackChannel, w.ts)
 	if err != nil {
 		return err
 	}
-	r.ref = task.RefOf(aggregate.TenantID(slackTeam), id)
-	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.openHome, r.stampPolicy,
-		r.stampSteps, r.done, r.audited} {
+	w.ref = task.RefOf(aggregate.TenantID(slackTeam), id)
+	stamp := func(what string, kind aggregate.CardType) func(context.Context) error {
+		return func(ctx context.Context) error { return w.stamp(ctx, what, kind) }
+	}
+	for _, step := range []func(context.Context) error{w.paste, w.verify, w.ask, stamp("policy", task.CardPrompt),
+		stamp("steps", task.CardProcess), w.done, w.audited} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -59,54 +61,70 @@ func (s *stacks) walk(ctx context.Context) error {
 	return nil
 }
 
-func (r *request) paste(ctx context.Context) error {
-	text, err := json.Marshal(map[string]string{"signing_secret": r.slack.secret, "bot_token": "xoxb-smoke",
-		"app_id": app, "api_url": r.slackURL})
+func (w *walk) say(what string) { fmt.Fprintln(w.out, "ok  "+what) }
+
+// until polls until a claim holds, or patience is over.
+func (w *walk) until(ctx context.Context, what string, holds func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, w.patience)
+	defer cancel()
+	for {
+		ok, err := holds()
+		if ok {
+			w.say(what)
+			return nil
+		}
+		if clock.Sleep(ctx, time.Second) != nil {
+			return errors.Join(fmt.Errorf("not within %s: %s", w.patience, what), err)
+		}
+	}
+}
+
+func (w *walk) paste(ctx context.Context) error {
+	text, err := json.Marshal(map[string]string{"signing_secret": w.secret, "bot_token": "xoxb-smoke",
+		"app_id": app, "api_url": w.slackURL})
 	if err != nil {
 		return err
 	}
-	_, err = secretsmanager.NewFromConfig(r.cfg).PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{
-		SecretId: aws.String(r.outputs["SlackSecretArn"]), SecretString: aws.String(string(text)),
+	_, err = secretsmanager.NewFromConfig(w.cfg).PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{
+		SecretId: aws.String(w.outputs["SlackSecretArn"]), SecretString: aws.String(string(text)),
 	})
 	if err != nil {
 		return fmt.Errorf("paste the secret: %w", err)
 	}
-	r.say("ok  the signing secret and the bot token are pasted")
+	w.say("the signing secret and the bot token are pasted")
 	return nil
 }
 
 // verify sends Slack's challenge, and one with a forged signature. A running function may have cached the empty secret;
 // it reads it again after half a minute.
-func (r *request) verify(ctx context.Context) error {
+func (w *walk) verify(ctx context.Context) error {
 	challenge := map[string]any{"type": "url_verification", "challenge": "smoke"}
-	err := r.answers(ctx, "the events address answers Slack's challenge", http.StatusOK, "smoke",
-		func() (int, string, error) { return r.slack.event(ctx, challenge) })
-	if err != nil {
-		return err
-	}
-	forged := r.slack
-	forged.secret = "somebody else's"
-	return r.answers(ctx, "what Slack did not sign is refused", http.StatusUnauthorized, "",
-		func() (int, string, error) { return forged.event(ctx, challenge) })
-}
-
-// answers repeats call until its answer has this status and contains this text.
-func (r *request) answers(ctx context.Context, what string, status int, text string,
-	call func() (int, string, error)) error {
-	return r.until(ctx, what, func() (bool, error) {
-		got, body, err := call()
-		if err == nil && (got != status || !strings.Contains(body, text)) {
-			err = fmt.Errorf("it is answered %d %.500s: the function's log says why", got, body)
+	for _, x := range []struct {
+		what, secret, answer string
+		status               int
+	}{
+		{"the events address answers Slack's challenge", w.secret, "smoke", http.StatusOK},
+		{"what Slack did not sign is refused", "somebody else's", "", http.StatusUnauthorized},
+	} {
+		err := w.until(ctx, x.what, func() (bool, error) {
+			got, body, err := w.event(ctx, x.secret, challenge)
+			if err == nil && (got != x.status || !strings.Contains(body, x.answer)) {
+				err = fmt.Errorf("it is answered %d %.500s: the function's log says why", got, body)
+			}
+			return err == nil, err
+		})
+		if err != nil {
+			return err
 		}
-		return err == nil, err
-	})
+	}
+	return nil
 }
 
 // ask delivers the message until it was accepted twice: Slack delivers again too if an answer is late.
-func (r *request) ask(ctx context.Context) error {
+func (w *walk) ask(ctx context.Context) error {
 	taken := 0
-	return r.until(ctx, "the message is taken, twice", func() (bool, error) {
-		status, body, err := r.slack.event(ctx, mention(said, r.ts))
+	return w.until(ctx, "the message is taken, twice", func() (bool, error) {
+		status, body, err := w.event(ctx, w.secret, mention(said, w.ts))
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("the event is answered %d %.200s: the log of receive-event says why", status, body)
 		}
@@ -117,41 +135,14 @@ func (r *request) ask(ctx context.Context) error {
 	})
 }
 
-// openHome opens the Home tab. Only a log shows that it was published: the stand-in for Slack stores nothing.
-func (r *request) openHome(ctx context.Context) error {
-	status, body, err := r.slack.event(ctx, homeOpened())
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("the opened Home tab is answered %d %.200s", status, body)
-	}
-	if err != nil {
-		return err
-	}
-	return r.until(ctx, "the Home tab is published", func() (bool, error) {
-		out, err := r.run(ctx, "sam", "logs", "--cw-log-group", "/ringi/"+r.name+"/functions", "--region", r.cfg.Region,
-			"--filter", `"Home tab published"`)
-		if err == nil && !strings.Contains(string(out), "Home tab published") {
-			err = errors.New("no Home tab is published: the log of update-card says why")
-		}
-		return err == nil, err
-	})
-}
-
-func (r *request) stampPolicy(ctx context.Context) error {
-	return r.stamp(ctx, "policy", task.CardPrompt)
-}
-
-func (r *request) stampSteps(ctx context.Context) error {
-	return r.stamp(ctx, "steps", task.CardProcess)
-}
-
 // stamp waits for a gate's card and presses 承認; it repeats the click if the decision could not be saved in time.
-func (r *request) stamp(ctx context.Context, what string, kind aggregate.CardType) error {
+func (w *walk) stamp(ctx context.Context, what string, kind aggregate.CardType) error {
 	var id, ts, shown string
 	waits := func(a *task.Aggregate) (task.OpenGate, bool) {
 		gate, open := a.OpenGate()
 		return gate, open && gate.Kind == kind
 	}
-	err := r.rowsSay(ctx, "the "+what+" wait, and their card is posted", func(a *task.Aggregate) bool {
+	err := w.rowsSay(ctx, "the "+what+" wait, and their card is posted", func(a *task.Aggregate) bool {
 		gate, open := waits(a)
 		at := slices.IndexFunc(a.Cards,
 			func(c *aggregate.Card) bool { return c.CardType == kind && c.Subject == gate.Key && c.MessageTS != "" })
@@ -159,21 +150,21 @@ func (r *request) stamp(ctx context.Context, what string, kind aggregate.CardTyp
 			return false
 		}
 		id, ts = gate.ID, a.Cards[at].MessageTS
-		shown = r.ref.ID + "/0/" + a.Asked(id).Hash // no rule has taken it, so the card shows no stage
+		shown = w.ref.ID + "/0/" + a.Asked(id).Hash // no rule has taken it, so the card shows no stage
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	return r.until(ctx, "the stamp on the "+what+" stands", func() (bool, error) {
-		a, err := r.rows.Load(ctx, r.ref)
+	return w.until(ctx, "the stamp on the "+what+" stands", func() (bool, error) {
+		a, err := w.rows.Load(ctx, w.ref)
 		if err != nil {
 			return false, err
 		}
 		if _, open := waits(a); !open {
 			return true, nil
 		}
-		status, body, err := r.slack.click(ctx, "approve_"+string(kind), shown, id, ts, r.ts)
+		status, body, err := w.click(ctx, "approve_"+string(kind), shown, id, ts)
 		if err == nil {
 			err = fmt.Errorf("the stamp on the %s is answered %d %.200s", what, status, body)
 		}
@@ -181,8 +172,8 @@ func (r *request) stamp(ctx context.Context, what string, kind aggregate.CardTyp
 	})
 }
 
-func (r *request) done(ctx context.Context) error {
-	return r.rowsSay(ctx, "the work is done, and the cards show it", func(a *task.Aggregate) bool {
+func (w *walk) done(ctx context.Context) error {
+	return w.rowsSay(ctx, "the work is done, and the cards show it", func(a *task.Aggregate) bool {
 		e := a.Execution()
 		return a.Task != nil && a.Task.Status == task.TaskCompleted && e != nil && e.Status == task.ExecutionCompleted &&
 			a.Head.ShownRev >= a.Head.Rev
@@ -190,28 +181,28 @@ func (r *request) done(ctx context.Context) error {
 }
 
 // rowsSay polls until a claim about the task's rows holds. Its error has the rows as last read.
-func (r *request) rowsSay(ctx context.Context, what string, holds func(*task.Aggregate) bool) error {
-	return r.until(ctx, what, func() (bool, error) {
-		a, err := r.rows.Load(ctx, r.ref)
+func (w *walk) rowsSay(ctx context.Context, what string, holds func(*task.Aggregate) bool) error {
+	return w.until(ctx, what, func() (bool, error) {
+		a, err := w.rows.Load(ctx, w.ref)
 		if err != nil {
 			return false, err
 		}
 		if holds(a) {
 			return true, nil
 		}
-		return false, fmt.Errorf("task %s: rev %d, shown %d, run %d, next %s, parked %+v, ended %+v", r.ref.ID, a.Head.Rev,
+		return false, fmt.Errorf("task %s: rev %d, shown %d, run %d, next %s, parked %+v, ended %+v", w.ref.ID, a.Head.Rev,
 			a.Head.ShownRev, a.Head.Run, a.Next(time.Now()).State, a.Head.Parked, a.Head.Ended)
 	})
 }
 
 // audited checks that the audit log has each action once.
-func (r *request) audited(ctx context.Context) error {
+func (w *walk) audited(ctx context.Context) error {
 	want := []string{
 		"task.created by system", "prompt.approved by " + slackStamper, "process.approved by " + slackStamper,
 		"execution.started by system", "execution.completed by system",
 	}
-	return r.until(ctx, "the audit log has each of it once", func() (bool, error) { // an index lags behind
-		page, err := r.rows.Audit(ctx, r.ref.Tenant, store.AuditFilter{Resource: r.ref.ID}, "", 100)
+	return w.until(ctx, "the audit log has each of it once", func() (bool, error) { // an index lags behind
+		page, err := w.rows.Audit(ctx, w.ref.Tenant, store.AuditFilter{Resource: w.ref.ID}, "", 100)
 		if err != nil {
 			return false, err
 		}
