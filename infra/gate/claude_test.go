@@ -58,11 +58,10 @@ func (c claude) setUp(t *testing.T) {
 	write(filepath.Join(c.folder, "ask.py"), string(expect.Value(os.ReadFile("ask.py"))(t)))
 	if c.hook != "" {
 		write(filepath.Join(c.home, ".claude/settings.json"),
-			strings.Replace(block(t, "json", 2), "python3 /path/to/ask.py --hook", c.hook, 1))
+			strings.Replace(block(t, "json", 1), "python3 /path/to/ask.py --hook", c.hook, 1))
 		return
 	}
-	write(filepath.Join(c.folder, ".mcp.json"), strings.Replace(block(t, "json", 1), "${RINGI_URL}", "http://127.0.0.1:1", 1))
-	write(filepath.Join(c.home, ".config/ringi/mcp.json"), block(t, "json", 1))
+	write(filepath.Join(c.folder, ".mcp.json"), `{"mcpServers": {"ringi": {"type": "http", "url": "http://127.0.0.1:1"}}}`)
 }
 
 // starts has it run a command. The function that it returns waits for its end and says what it wrote.
@@ -215,8 +214,7 @@ func says(w http.ResponseWriter, stream bool, command, text string) {
 // Who writes the repository, such as by a pull request, has no say in what Claude Code asks, or whom.
 func TestTheRepositoryHasNoSayInItsOwnDoor(t *testing.T) {
 	start := block(t, "sh", 2)
-	for _, flag := range []string{"--strict-mcp-config", "--mcp-config ~/.config/ringi/mcp.json", "--setting-sources user"} {
-		expect.Has(t, start, flag)
-	}
+	expect.Has(t, start, "--strict-mcp-config")
+	expect.Has(t, start, "--setting-sources user")
 	expect.Has(t, string(expect.Value(os.ReadFile("README.md"))(t)), "`claude --setting-sources user`") // at a keyboard
 }

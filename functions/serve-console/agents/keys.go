@@ -37,7 +37,18 @@ type keysPage struct {
 	Problem        string            // of no field
 	Secret         string            // of the key that was made just now: it is never shown again
 	Door           string            // the address below which agents with a key ask
+	Claude, Rest   string            // lines to paste
 }
+
+// Lines for an agent's shell, where RINGI_URL and RINGI_KEY are set: infra/gate/README.md says why each part is there.
+const (
+	claudeLines = `claude -p "…" --strict-mcp-config --setting-sources user \
+  --mcp-config '{"mcpServers": {"ringi": {"type": "http", "url": "${RINGI_URL}/mcp",
+    "headers": {"Authorization": "Bearer ${RINGI_KEY}"}}}}' \
+  --allowedTools mcp__ringi --permission-prompt-tool mcp__ringi__permission`
+	restLines = `curl -sS "$RINGI_URL/calls?wait=20" -H "Authorization: Bearer $RINGI_KEY" \
+  -H 'Content-Type: application/json' -d '{"tool": "Bash", "arguments": {"command": "make deploy"}}'`
+)
 
 type keyRow struct {
 	tenancy.Key
@@ -183,6 +194,7 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 		_, err = c.Store.SaveKey(ctx, p.Of, v.Actor(), c.Now())
 	default:
 		made := c.blank(v)
+		made.Claude, made.Rest = claudeLines, restLines
 		if _, made.Secret, err = c.Store.CreateKey(ctx, p.Of, v.Actor(), c.Now()); err == nil {
 			return c.showKeys(w, r, v, made)
 		}

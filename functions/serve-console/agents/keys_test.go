@@ -1,8 +1,10 @@
 package agents_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -41,9 +43,15 @@ func testKeyOfItsLife(t *testing.T, w *consoletest.World) {
 	made := b.Post(keys, form(w))
 	made.Says(t, 200, "キーができました", "表示されるのは今回だけです。", "月次の締め 有効", "佐藤 花子", "Bash、Write")
 	secret := regexp.MustCompile(`rk_[\w-]{43}`).FindString(made.Body)
-	door := regexp.MustCompile(`data-copy="(https?://[^/"]+)/mcp"`).FindStringSubmatch(made.Body)
-	expect.Must(t, len(door) == 2, "no address for MCP: %s", made.Body)
-	made.Holds(t, `data-copy="`+secret+`"`, `data-copy="`+door[1]+`"`)
+	lines := html.UnescapeString(made.Body)
+	expect.That(t, regexp.MustCompile("<pre>export RINGI_URL='https?://[^/']+'\nexport RINGI_KEY='"+secret+"'</pre>").
+		MatchString(lines), "%s", lines)
+	readme := string(expect.Value(os.ReadFile("../../../infra/gate/README.md"))(t))
+	for _, start := range []string{"claude -p", "curl -sS"} {
+		_, shown, _ := strings.Cut(lines, "<pre>"+start)
+		shown, _, _ = strings.Cut(shown, "</pre>")
+		expect.Has(t, readme, "```sh\n"+start+shown+"\n```")
+	}
 	k := expect.Value(w.Store.KeyBySecret(t.Context(), secret, w.Now()))(t)
 	expect.That(t, k.QuotaDay == 50 && k.Answers == webapi.Sato && len(k.Tools) == 2 && k.Team == w.Tenant.TeamID, "%+v",
 		k)
