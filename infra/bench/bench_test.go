@@ -2,53 +2,43 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/moto"
-	"ringi/infra/local/process"
-	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
 )
 
-// most is what a request may cost. A machine's speed decides how many changes one redraw of a card covers, and how many
-// entries one batch of the sealer has, so there is some room.
-type most struct{ invocations, aws, slack, rows float64 }
-
-func (m most) holds(u usage) bool {
-	return sum(u.rows) > 0 && sum(u.invocations) <= m.invocations && u.calls["AWS"] <= m.aws &&
-		u.calls["Slack"] <= m.slack &&
-		sum(u.rows) <= m.rows
-}
-
+// A machine's speed decides how many changes one redraw of a card covers, and how many entries one batch of the sealer
+// has, so there is some room.
 func TestWhatARequestCosts(t *testing.T) {
 	expect.AtNight(t)
 	for name, x := range map[string]struct {
-		do kind
-		most
+		do   kind
+		most usage
 	}{
-		"a request":                   {request, most{invocations: 45, aws: 150, slack: 24, rows: 100}},
-		"a write of an outside agent": {outside, most{invocations: 20, aws: 70, slack: 12, rows: 45}},
+		"a request":                   {request, usage{invocations: 45, aws: 150, slack: 24, rows: 100}},
+		"a write of an outside agent": {outside, usage{invocations: 20, aws: 70, slack: 12, rows: 45}},
 	} {
-		var found usage
-		for range 3 { // if the machine stalled some calls were repeated, but not in every try
-			u, err := measureCalls(t.Context(), 2, x.do)
+		var u usage
+		holds := func() bool {
+			return u.rows > 0 && u.rows <= x.most.rows && u.invocations <= x.most.invocations && u.aws <= x.most.aws &&
+				u.slack <= x.most.slack
+		}
+		for tries := 0; tries < 3 && !holds(); tries++ { // if the machine stalled some calls were repeated
+			var err error
+			u, err = measureCalls(t.Context(), 2, x.do)
 			if errors.Is(err, moto.ErrPython) && os.Getenv("CI") == "" {
 				t.Skip(err)
 			}
 			expect.NoError(t, err)
-			if found = u; x.holds(found) {
-				break
-			}
 		}
-		expect.That(t, x.holds(found), "%s: %s", name, found)
+		expect.That(t, holds(), "%s: %s", name, u)
 	}
 }
 
@@ -70,7 +60,7 @@ func TestFunctionsStartLikeBareHandlers(t *testing.T) {
 }
 
 func TestAnUnknownPartIsRefused(t *testing.T) {
-	err := run(t.Context(), []string{"-only", "calls,dreams"}, io.Discard)
+	err := run(t.Context(), []string{"calls", "dreams"}, io.Discard)
 	expect.That(t, err != nil && strings.Contains(err.Error(), `no part "dreams"`), "got %v", err)
 }
 
@@ -95,21 +85,5 @@ func TestCallsAreAddedUp(t *testing.T) {
 	}
 	calls = append(calls, lambda.Call{Function: "GiveUpFunction", Kind: "secretsmanager.GetSecretValue"}) // at its start
 	u := added(calls, 2)
-	expect.Same(t, fmt.Sprint(u), "0.5 invocations (GiveUpFunction 0.5); calls of AWS 3, Slack 0.5, vendors 0.5; "+
-		"2 rows (CARD 0.5, HEAD 0.5, PROMPT 0.5, QUOTA 0.5); 0 state transitions")
-}
-
-func TestEveryFunctionHasABareHandler(t *testing.T) {
-	root := expect.Value(process.ModuleRoot())(t)
-	described := expect.Value(template.Read(filepath.Join(root, "template.yaml"), template.Names{Region: "us-east-1",
-		Account: "123456789012", Stack: "bench"}, map[string]string{"Stage": "dev"}))(t)
-	for _, f := range described.Functions {
-		if f.Managed {
-			continue
-		}
-		for tag := range strings.SplitSeq(bareOf[f.Folder], "-") {
-			_, err := os.Stat(filepath.Join(root, "infra", "bench", "bare", tag+".go"))
-			expect.That(t, err == nil, "%s has the bare handler %q: %v", f.Folder, bareOf[f.Folder], err)
-		}
-	}
+	expect.Is(t, u, usage{invocations: 0.5, aws: 3, slack: 0.5, vendors: 0.5, rows: 2})
 }

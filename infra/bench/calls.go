@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"math"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,11 +15,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
-	"ringi/shared/store"
 )
 
 const (
@@ -34,33 +27,14 @@ const (
 
 // usage is what a request makes functions do, on average.
 type usage struct {
-	invocations map[string]float64 // by function
-	calls       map[string]float64 // by service: AWS, Slack, vendors
-	rows        map[string]float64 // written, by kind
-	transitions float64            // of state machines
+	invocations, rows   float64 // rows that are written
+	aws, slack, vendors float64 // calls
 }
 
 func (u usage) String() string {
-	return fmt.Sprintf("%s invocations (%s); calls of %s; %s rows (%s); %s state transitions", num(sum(u.invocations)),
-		amounts(u.invocations), amounts(u.calls), num(sum(u.rows)), amounts(u.rows), num(u.transitions))
+	return fmt.Sprintf("%.1f invocations; calls of AWS %.1f, Slack %.1f, vendors %.1f; %.1f rows", u.invocations, u.aws,
+		u.slack, u.vendors, u.rows)
 }
-
-func sum(amounts map[string]float64) (all float64) {
-	for _, n := range amounts {
-		all += n
-	}
-	return round(all)
-}
-
-func amounts(of map[string]float64) string {
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		list = append(list, name+" "+num(of[name]))
-	}
-	return strings.Join(list, ", ")
-}
-
-func round(x float64) float64 { return math.Round(x*100) / 100 }
 
 // recorder notes every moment of every function. It never disturbs one.
 type recorder struct {
@@ -103,8 +77,8 @@ func (r *recorder) quiet(ctx context.Context) (all []lambda.Call, err error) {
 	}
 }
 
-// kind is what is measured, from its first message to its end. It returns the state transitions of its run.
-type kind func(t driver.T, s *stack.Stack) int
+// kind is what is measured, from its first message to its end.
+type kind func(t driver.T, s *stack.Stack)
 
 // measureCalls measures n times of do one after another, after one more that starts the processes.
 func measureCalls(ctx context.Context, n int, do kind) (u usage, err error) {
@@ -115,12 +89,11 @@ func measureCalls(ctx context.Context, n int, do kind) (u usage, err error) {
 	}
 	defer s.Close()
 	for _, times := range []int{1, n} {
-		transitions := 0
 		for range times {
 			if err := clock.Sleep(ctx, rest); err != nil {
 				return u, err
 			}
-			if err := driver.Try(ctx, func(t driver.T) { transitions += do(t, s) }); err != nil {
+			if err := driver.Try(ctx, func(t driver.T) { do(t, s) }); err != nil {
 				return u, err
 			}
 		}
@@ -128,104 +101,53 @@ func measureCalls(ctx context.Context, n int, do kind) (u usage, err error) {
 		if err != nil {
 			return u, err
 		}
-		u = added(calls, times)
-		u.transitions = round(float64(transitions) / float64(times))
+		u = added(calls, float64(times))
 	}
 	return u, nil
 }
 
 // added adds up the calls of all functions but the sweeper, which runs each minute anyway, and but those that a process
 // makes at its start.
-func added(calls []lambda.Call, n int) usage {
-	u := usage{invocations: map[string]float64{}, calls: map[string]float64{}, rows: map[string]float64{}}
+func added(calls []lambda.Call, n float64) (u usage) {
 	for _, c := range calls {
-		switch {
+		_, path, _ := strings.Cut(c.Kind, " /")
+		switch first, _, _ := strings.Cut(path, "/"); {
 		case c.Function == sweeper:
 		case c.Kind == lambda.KindStart:
-			u.invocations[c.Function]++
+			u.invocations += 1 / n
 		case c.Kind == lambda.KindAnswer, c.RequestID == "":
+		case first == "api":
+			u.slack += 1 / n
+		case first == "freee", first == "sheets":
+			u.vendors += 1 / n
 		default:
-			u.calls[service(c.Kind)]++
-			for kind, rows := range rowsOf(c) {
-				u.rows[kind] += float64(rows)
-			}
-		}
-	}
-	for _, all := range []map[string]float64{u.invocations, u.calls, u.rows} {
-		for name, times := range all {
-			all[name] = round(times / float64(n))
+			u.aws += 1 / n
+			u.rows += rowsOf(c) / n
 		}
 	}
 	return u
 }
 
-// service returns whose service a call is of, by its kind.
-func service(kind string) string {
-	_, path, _ := strings.Cut(kind, " /")
-	switch first, _, _ := strings.Cut(path, "/"); first {
-	case "api":
-		return "Slack"
-	case "freee", "sheets":
-		return "vendors"
-	}
-	return "AWS"
-}
-
-// row is a row's keys as DynamoDB's JSON has them.
-type row struct {
-	PK, SK struct{ S string }
-}
-
-// kind is the start of the sort key, or of the partition key if each row has its own partition.
-func (r row) kind() string {
-	kind, _, _ := strings.Cut(r.SK.S, "#")
-	if first, _, _ := strings.Cut(r.PK.S, "#"); first != "TASK" && first != "TENANT" {
-		kind = first
-	}
-	return kind
-}
-
-// rowsOf counts the rows that a call writes, by kind. A check writes none.
-func rowsOf(c lambda.Call) map[string]int {
-	type write struct{ Key, Item *row }
-	var in struct {
-		write
-		TransactItems []map[string]write
-	}
-	operation, is := strings.CutPrefix(c.Kind, "DynamoDB.")
-	if !is || !slices.Contains([]string{"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}, operation) ||
-		json.Unmarshal(c.Body, &in) != nil {
-		return nil
-	}
-	out := map[string]int{}
-	if in.TransactItems == nil {
-		in.TransactItems = []map[string]write{{operation: in.write}}
-	}
-	for _, actions := range in.TransactItems {
-		for action, w := range actions {
-			for _, r := range []*row{w.Key, w.Item} {
-				if r != nil && action != "ConditionCheck" {
-					out[r.kind()]++
-				}
+// rowsOf counts the rows that a call writes. A check writes none.
+func rowsOf(c lambda.Call) (n float64) {
+	switch c.Kind {
+	case "DynamoDB.PutItem", "DynamoDB.UpdateItem", "DynamoDB.DeleteItem":
+		return 1
+	case "DynamoDB.TransactWriteItems":
+		var in struct {
+			TransactItems []struct{ Put, Update, Delete json.RawMessage }
+		}
+		_ = json.Unmarshal(c.Body, &in)
+		for _, x := range in.TransactItems {
+			if x.Put != nil || x.Update != nil || x.Delete != nil {
+				n++
 			}
 		}
 	}
-	return out
+	return n
 }
 
-func request(t driver.T, s *stack.Stack) (transitions int) {
-	r := ask(t, s, 25*time.Millisecond)
-	finish(r)
-	allShown(r)
-	v, err := s.Task(t.Context(), r.Ref.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, run := range v.Runs {
-		transitions += len(run.States)
-	}
-	return transitions
-}
+func request(t driver.T, s *stack.Stack) { finish(ask(t, s, 25*time.Millisecond)) }
 
 type bearing string
 
@@ -236,15 +158,9 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // outside has an agent with a key of its own ask for a message, a person stamp it, and the agent learn that it was
 // sent.
-func outside(t driver.T, s *stack.Stack) int {
-	team, text := s.Sandbox.TeamID(), "Closed: "+time.Now().String()
-	_, secret, err := store.OpenAll(s.AWS, boot.Table{TableName: s.TableName}).CreateKey(t.Context(),
-		tenancy.Key{TenantID: aggregate.TenantID(team), Team: team, Name: "bench", Answers: webapi.Sato,
-			Tools: []string{"send_slack_dm"}, Channel: webapi.HR, QuotaDay: 1000,
-			ExpiresAt: time.Now().AddDate(0, 1, 0)}, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now())
-	if err != nil {
-		t.Fatalf("make a key: %v", err)
-	}
+func outside(t driver.T, s *stack.Stack) {
+	text := "Closed: " + time.Now().String()
+	secret := driver.Key(t, s, "bench", "send_slack_dm")
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(t.Context(),
 		&mcp.StreamableClientTransport{Endpoint: s.URL + "/mcp", HTTPClient: &http.Client{Transport: bearing(secret)}}, nil)
 	if err != nil {
@@ -269,5 +185,4 @@ func outside(t driver.T, s *stack.Stack) int {
 		return strings.Contains(fmt.Sprint(s.Sandbox.Messages(webapi.DirectMessage(webapi.Tanaka), "")), text)
 	})
 	d.Eventually("the agent learns the end", func() bool { return asks() == "succeeded" })
-	return 0
 }

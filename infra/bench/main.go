@@ -4,21 +4,17 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"golang.org/x/sync/errgroup"
 
 	"ringi/infra/local/driver"
@@ -29,20 +25,14 @@ import (
 	"ringi/shared/runtime/clock"
 )
 
-// effort is how often each thing is measured.
-type effort struct{ requests, waits, spawns, atOnce int }
-
-var (
-	fullEffort = effort{requests: 5, waits: 100, spawns: 21, atOnce: 40}
-	brief      = effort{requests: 1, waits: 10, spawns: 5, atOnce: 10}
-)
+type part struct {
+	name    string
+	measure func(context.Context, io.Writer) error
+}
 
 // parts are the measurements, in order.
-var parts = []struct {
-	name    string
-	measure func(context.Context, effort, io.Writer) error
-}{
-	{"calls", printCalls}, {"starts", printStarts}, {"waits", printWaits}, {"crowd", printCrowd},
+var parts = []part{
+	{"calls", printCalls}, {"starts", printStarts}, {"cards", printCards}, {"crowd", printCrowd},
 }
 
 func main() {
@@ -54,44 +44,30 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
-	var names []string
-	for _, p := range parts {
-		names = append(names, p.name)
-	}
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := flags.String("only", strings.Join(names, ","), "which `parts` to measure")
-	short := flags.Bool("short", false, "measure each thing a few times only")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	chosen := strings.Split(*only, ",")
-	for _, name := range chosen {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("-only: there is no part %q; there are %s", name, strings.Join(names, ", "))
+// run measures the parts that are named, or all.
+func run(ctx context.Context, names []string, out io.Writer) error {
+	for _, name := range names {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			return fmt.Errorf("there is no part %q, but calls, starts, cards and crowd", name)
 		}
 	}
-	e := fullEffort
-	if *short {
-		e = brief
-	}
 	for _, p := range parts {
-		if !slices.Contains(chosen, p.name) {
+		if len(names) > 0 && !slices.Contains(names, p.name) {
 			continue
 		}
-		if err := p.measure(ctx, e, out); err != nil {
+		if err := p.measure(ctx, out); err != nil {
 			return fmt.Errorf("measure %s: %w", p.name, err)
 		}
 	}
 	return nil
 }
 
-func printCalls(ctx context.Context, e effort, out io.Writer) error {
+func printCalls(ctx context.Context, out io.Writer) error {
 	for _, x := range []struct {
 		name string
 		do   kind
 	}{{"one request, 5 steps, 2 stamps", request}, {"one write of an outside agent, one stamp", outside}} {
-		u, err := measureCalls(ctx, e.requests, x.do)
+		u, err := measureCalls(ctx, 5, x.do)
 		if err != nil {
 			return err
 		}
@@ -100,42 +76,14 @@ func printCalls(ctx context.Context, e effort, out io.Writer) error {
 	return nil
 }
 
-func printStarts(ctx context.Context, e effort, out io.Writer) error {
-	all, err := measureStarts(ctx, e.spawns)
+func printStarts(ctx context.Context, out io.Writer) error {
+	all, err := measureStarts(ctx, 21)
 	for _, s := range all {
-		fmt.Fprintf(out, "- %s starts in %s, %s× a bare handler; %.1f MiB\n", s.name, millis(s.median), num(s.ratio),
+		fmt.Fprintf(out, "- %s starts in %s, %.2f× a bare handler; %.1f MiB\n", s.name, millis(s.median), s.ratio,
 			float64(s.size)/(1<<20))
 	}
 	return err
 }
-
-func printWaits(ctx context.Context, e effort, out io.Writer) error {
-	w, err := measureWaits(ctx, e.waits)
-	if err != nil {
-		return err
-	}
-	for _, x := range []struct {
-		name string
-		took []time.Duration
-	}{{"message → first card", w.first}, {"click → card changed", w.changed}, {"click → run goes on", w.resumed}} {
-		fmt.Fprintf(out, "- %s, p50, p90, p99 of %d: %s, %s, %s\n", x.name, len(x.took), millis(percentile(x.took, 0.5)),
-			millis(percentile(x.took, 0.9)), millis(percentile(x.took, 0.99)))
-	}
-	return nil
-}
-
-func printCrowd(ctx context.Context, e effort, out io.Writer) error {
-	c, err := measureCrowd(ctx, e.atOnce)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "- %d requests at once in one channel: %s; %d clicks and %d executions again, %d events "+
-		"delivered again\n",
-		e.atOnce, c.wall.Round(time.Second), c.unsaved, c.retried, c.redelivered)
-	return nil
-}
-
-func num(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func millis(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
@@ -171,77 +119,58 @@ func ask(t driver.T, s *stack.Stack, poll time.Duration) *driver.Request {
 	return r
 }
 
-// finish stamps both cards and waits until the execution's card says that the work is done. If the execution fails it
-// presses 再実行, and returns how often it did. It looks at cards only, as people do.
+// finish stamps both cards and waits until the task is completed and all its cards show it. If the execution fails it
+// presses 再実行, and returns how often it did.
 func finish(r *driver.Request) (retried int) {
 	r.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 	r.Click(webapi.Tanaka, driver.ProcessCard, "approve_process")
 	for {
 		r.Eventually("the execution ends", func() bool { return r.Shows(driver.ExecutionCard, completed, failed) })
 		if !r.Shows(driver.ExecutionCard, failed) {
-			return retried
+			break
 		}
 		retried++
 		r.Click(webapi.Sato, driver.ExecutionCard, failed)
 		// The card shows the next attempt a moment later.
 		r.Eventually("the next attempt is shown", func() bool { return !r.Shows(driver.ExecutionCard, failed) })
 	}
-}
-
-// allShown waits until the task is completed and all its cards show it.
-func allShown(r *driver.Request) {
 	r.Until("all cards are shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
+	return retried
 }
 
-// waits are how long people wait, one request at a time.
-type waits struct{ first, changed, resumed []time.Duration }
-
-func measureWaits(ctx context.Context, n int) (w waits, err error) {
+// printCards measures the wait from a message to its card, one request at a time.
+func printCards(ctx context.Context, out io.Writer) error {
 	s, err := open(ctx, nil, webapi.Rates{})
 	if err != nil {
-		return w, err
+		return err
 	}
 	defer s.Close()
+	const n = 100
+	var took []time.Duration
 	err = driver.Try(ctx, func(t driver.T) {
 		for i := range n + 1 {
 			r := ask(t, s, 5*time.Millisecond)
-			posted := called(r, "chat.postMessage", r.Card(driver.TaskCard, "").TS, r.Asked)
-			card, clicked := r.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-			r.Card(driver.PromptCard, "✅ 承認")
-			updated := called(r, "chat.update", card.TS, clicked)
-			// The next request is made when this one waits for a person and all is quiet.
-			r.Card(driver.ProcessCard, "approve_process")
-			left := leftGate(r)
-			if i > 0 { // the first started the processes
-				w.first, w.changed = append(w.first, posted.Sub(r.Asked)), append(w.changed, updated.Sub(clicked))
-				w.resumed = append(w.resumed, left.Sub(clicked))
+			posted := postedAt(r, r.Card(driver.TaskCard, "").TS)
+			r.Card(driver.PromptCard, "approve_prompt") // the next is made when this one waits for a person
+			if i > 0 {                                  // the first started the processes
+				took = append(took, posted.Sub(r.Asked))
 			}
 		}
 	})
-	return w, err
-}
-
-// leftGate returns when the run went on after the policy's gate.
-func leftGate(r *driver.Request) time.Time {
-	v, err := r.S.Task(r.T.Context(), r.Ref.ID)
 	if err != nil {
-		r.T.Fatal(err)
+		return err
 	}
-	for _, state := range v.Runs[0].States {
-		if state.Name == "AwaitPromptApproval" && state.Exited != nil {
-			return *state.Exited
-		}
-	}
-	r.T.Fatalf("task %s: its run is not seen to go on", r.Ref.ID)
-	return time.Time{}
+	fmt.Fprintf(out, "- message → first card, p50, p90, p99 of %d: %s, %s, %s\n", n, millis(percentile(took, 0.5)),
+		millis(percentile(took, 0.9)), millis(percentile(took, 0.99)))
+	return nil
 }
 
-// called returns the time of the first call of a method about a message after a moment. It waits until the sandbox has
-// recorded that call, which it does after answering.
-func called(r *driver.Request, method, ts string, after time.Time) (at time.Time) {
-	r.Eventually(method+" of message "+ts, func() bool {
+// postedAt returns when a message was posted. It waits until the sandbox has recorded that call, which it does after
+// answering.
+func postedAt(r *driver.Request, ts string) (at time.Time) {
+	r.Eventually("message "+ts+" is posted", func() bool {
 		for _, c := range r.S.Sandbox.Calls() {
-			if c.Method == method && c.TS == ts && c.Error == "" && c.At.After(after) {
+			if c.Method == "chat.postMessage" && c.TS == ts && c.Error == "" {
 				at = c.At
 				return true
 			}
@@ -254,16 +183,11 @@ func called(r *driver.Request, method, ts string, after time.Time) (at time.Time
 // slackPace is how many times faster than Slack the sandbox lets the app write, so that a channel's tasks take minutes.
 const slackPace = 20
 
-// crowd is what came of many requests at once in one channel, with Slack's limits. All of them completed.
-type crowd struct {
-	wall                          time.Duration
-	unsaved, retried, redelivered int // clicks, executions and events again
-}
-
-func measureCrowd(ctx context.Context, n int) (c crowd, err error) {
+// printCrowd measures many requests at once in one channel, with Slack's limits, until all of them are completed.
+func printCrowd(ctx context.Context, out io.Writer) error {
 	s, err := open(ctx, nil, webapi.Rates{Enforce: true, Scale: slackPace})
 	if err != nil {
-		return c, err
+		return err
 	}
 	defer s.Close()
 	sweeping, stop := context.WithCancel(ctx)
@@ -274,18 +198,15 @@ func measureCrowd(ctx context.Context, n int) (c crowd, err error) {
 		}
 	})
 	began := time.Now()
-	var mu sync.Mutex
+	const atOnce = 40
+	var again atomic.Int64
 	people, within := errgroup.WithContext(ctx)
-	for range n {
+	for range atOnce {
 		people.Go(func() error {
 			return driver.Try(within, func(t driver.T) {
 				r := ask(t, s, time.Second) // seldom enough that people's looks are no load
 				r.WhenQuiet = func() {}     // the sweeper is fired for all
-				retried := finish(r)
-				allShown(r)
-				mu.Lock()
-				defer mu.Unlock()
-				c.unsaved, c.retried = c.unsaved+r.Unsaved, c.retried+retried
+				again.Add(int64(finish(r)))
 			})
 		})
 	}
@@ -293,29 +214,9 @@ func measureCrowd(ctx context.Context, n int) (c crowd, err error) {
 	stop()
 	beside.Wait()
 	if err != nil {
-		return c, err
+		return err
 	}
-	c.wall = time.Since(began)
-	for _, a := range s.Sandbox.Attempts() {
-		if a.Retry > 0 {
-			c.redelivered++
-		}
-	}
-	return c, noDeadLetters(ctx, s)
-}
-
-func noDeadLetters(ctx context.Context, s *stack.Stack) error {
-	c := sqs.NewFromConfig(s.AWS)
-	for _, id := range []string{"CardDeadLetters", "ChangeDeadLetters"} {
-		url := s.QueueURL(id)
-		out, err := c.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url,
-			AttributeNames: []sqstypes.QueueAttributeName{"ApproximateNumberOfMessages"}})
-		if err != nil {
-			return fmt.Errorf("look into %s: %w", id, err)
-		}
-		if n := out.Attributes["ApproximateNumberOfMessages"]; n != "0" {
-			return fmt.Errorf("%s has %s messages", id, n)
-		}
-	}
+	fmt.Fprintf(out, "- %d requests at once in one channel: %s; %d executions again\n", atOnce,
+		time.Since(began).Round(time.Second), again.Load())
 	return nil
 }

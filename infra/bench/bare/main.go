@@ -1,6 +1,6 @@
-// Command bare is a Lambda function without its work: it makes clients, reads the Slack secret if it needs it, and
-// echoes events. Functions are measured beside it, so it links the clients whose build tags it is compiled with, and
-// only those: dynamodb, mcp, models, secret, sfn, slack, sqs.
+// Command bare is a Lambda function without its work: it makes clients, and echoes events. Functions are measured
+// beside it, so it links the client of DynamoDB and those whose build tags it is compiled with, and no others: mcp,
+// models, runs, slack.
 package main
 
 import (
@@ -12,13 +12,14 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
 // making makes a client, or reads what a function needs at its start.
 type making func(context.Context, aws.Config) (any, error)
 
-// clients are those of the build tags: each tag's file adds its own.
-var clients []making
+// clients are DynamoDB's and those of the build tags: each tag's file adds its own.
+var clients = []making{with(dynamodb.NewFromConfig)}
 
 // with makes an AWS client.
 func with[C, O any](client func(aws.Config, ...func(*O)) *C) making {

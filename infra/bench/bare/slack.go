@@ -5,17 +5,19 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/slack-go/slack"
 )
 
-func init() { read = slackClient }
+func init() { clients = append(clients, slackClient) }
 
 // slackClient reads the secret with the bot's token and makes a Slack client with it.
 func slackClient(ctx context.Context, cfg aws.Config) (any, error) {
-	out, err := secret(ctx, cfg)
+	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx,
+		&secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SLACK_SECRET_ID"))})
 	if err != nil {
 		return nil, err
 	}
@@ -23,8 +25,7 @@ func slackClient(ctx context.Context, cfg aws.Config) (any, error) {
 		BotToken string `json:"bot_token"`
 		APIURL   string `json:"api_url"`
 	}
-	text := out.(*secretsmanager.GetSecretValueOutput).SecretString
-	if err := json.Unmarshal([]byte(aws.ToString(text)), &keys); err != nil {
+	if err := json.Unmarshal([]byte(aws.ToString(out.SecretString)), &keys); err != nil {
 		return nil, err
 	}
 	return slack.New(keys.BotToken, slack.OptionAPIURL(keys.APIURL)), nil
