@@ -220,15 +220,11 @@ func sameNumbers(t *testing.T) {
 		"submission_format": {"structured_json", contest.Format}, "rows of a board": {10, store.DefaultLimit},
 		"most rounds":             {10, contest.MaxRounds},
 		"least seconds of a team": {10, contest.MinTeamSeconds}, "most seconds of a team": {3600, contest.MaxTeamSeconds},
-		"rounds": {5, teamconfig.DefaultMaxRounds}, "most rounds in files": {contest.MaxRounds, teamconfig.MostRounds},
-		"rounds before an early stop": {2, teamconfig.DefaultMinRounds}, "seconds of a team": {300,
-			teamconfig.DefaultTeamTimeout},
-		"least seconds in files": {contest.MinTeamSeconds,
-			teamconfig.MinTeamTimeout}, "most seconds in files": {contest.MaxTeamSeconds, teamconfig.MaxTeamTimeout},
+		"rounds": {5, teamconfig.DefaultMaxRounds}, "seconds of a team": {300, teamconfig.DefaultTeamTimeout},
 		"members at once": {15, teamconfig.DefaultConcurrentMembers}, "most members at once": {50,
 			teamconfig.MaxConcurrentMembers},
 		"a leader's model": {"openai:gpt-4o", teamconfig.DefaultLeaderModel}, "a leader's seconds": {300,
-			teamconfig.DefaultLeaderTimeout},
+			teamconfig.DefaultTimeout},
 		"max_retries": {3, teamconfig.DefaultMaxRetries}, "what is kept in a row": {64 << 10, store.MaxInline},
 	} {
 		expect.That(t, of[0] == of[1], "%s: described %v, here %v", what, of[0], of[1])

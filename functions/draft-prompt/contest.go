@@ -133,7 +133,7 @@ func (h *Handler) opened(ctx context.Context, c teamconfig.Contest, s tenancy.Se
 	teamconfig.Contest, []teamconfig.Finding, error) {
 	c = c.Within(s.DraftContest.MaxRounds)
 	c.Prices = s.Prices
-	found, err := h.Models.Check(ctx, c)
+	found, err := h.Models.Check(ctx, c, s.Locale)
 	return c, found, err
 }
 
@@ -199,12 +199,12 @@ func (h *Handler) config(ctx context.Context, s tenancy.Settings) (teamconfig.Co
 	if err != nil {
 		return teamconfig.Contest{}, err
 	}
-	c, found := w.Contest(s.DraftContest.File)
+	c, found := w.Contest(s.DraftContest.File, s.Locale)
 	c, unopened, err := h.opened(ctx, c, s)
 	if err != nil {
 		return c, err
 	}
-	wrong, _, err := teamconfig.Texts(append(found, unopened...), mostWrong, s.Locale)
+	wrong, err := teamconfig.Texts(append(found, unopened...), mostWrong, s.Locale)
 	if err == nil && len(wrong) > 0 {
 		err = errors.New(strings.Join(wrong, "\n"))
 	}

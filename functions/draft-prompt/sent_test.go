@@ -98,12 +98,12 @@ func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 		}
 		h := &Handler{Models: teamconfig.Models{Keys: geminiKey{}},
 			Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }}
-		c, err := h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml",
-			MaxRounds: 3}, Prices: prices})
+		c, err := h.config(t.Context(), tenancy.Settings{Prices: prices,
+			DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}})
 		expect.That(t, err == nil && slices.Contains(c.Models(), bedrock), "%s: %v, %v", about, c.Models(), err)
 		expect.Same(t, prices, c.Prices)
-		_, err = h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml",
-			MaxRounds: 3}})
+		_, err = h.config(t.Context(), tenancy.Settings{Locale: "en",
+			DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}})
 		expect.That(t, err != nil && strings.Contains(err.Error(), "has no known price"), "%s: %v", about, err)
 	}
 }
@@ -142,14 +142,14 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 		Workspace: func() (teamconfig.Workspace, error) {
 			return teamconfig.Open("s3://files/teams", teamconfig.Bucket(cfg))
 		}}
-	of := tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}}
+	of := tenancy.Settings{Locale: "en", DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}}
 	if c, err := h.config(t.Context(), of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
 		t.Errorf("without a file of an evaluator: %+v, %v", c, err)
 	}
 	forbidden = true
 	_, err := h.config(t.Context(), of)
 	if err == nil || !strings.Contains(err.Error(),
-		"configs/evaluator.toml: evaluator_config: can't be opened: the bucket says AccessDenied") ||
+		"configs/evaluator.toml: evaluator_config: can't be read: the bucket says AccessDenied") ||
 		strings.Contains(err.Error(), "arn:") {
 		t.Errorf("people read on a card: %v", err)
 	}
@@ -177,14 +177,14 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 		says   string
 	}{
 		{404, "NoSuchKey", false, "there is no such file in the workspace"},
-		{403, "AccessDenied", false, "configs/contest.toml: can't be opened: the bucket says AccessDenied"},
+		{403, "AccessDenied", false, "configs/contest.toml: can't be read: the bucket says AccessDenied"},
 		{404, "NoSuchBucket", false, "the bucket says NoSuchBucket"},
 		{503, "SlowDown", true, ""},
 		{500, "InternalError", true, ""},
 	} {
 		status, code = tt.status, tt.code
-		_, err := h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",
-			MaxRounds: 3}})
+		_, err := h.config(t.Context(), tenancy.Settings{Locale: "en",
+			DraftContest: tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3}})
 		expect.That(t, err != nil && errors.Is(err, explain.ErrUnavailable) == tt.later &&
 			strings.Contains(err.Error(), tt.says) && (tt.later || !strings.Contains(err.Error(), "arn:")), "%s: %v", code,
 			err)

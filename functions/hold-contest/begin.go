@@ -47,11 +47,10 @@ func (h *Handler) Answer(ctx context.Context, in store.ContestQuery) (store.Cont
 	if in.Begin != nil {
 		return h.begin(ctx, w, *in.Begin, in.Locale)
 	}
-	s, err := h.read(ctx, tenant)
+	s, err := h.read(ctx, tenant, in.Locale)
 	if err != nil {
 		return store.ContestResult{}, err
 	}
-	s.reader = cmp.Or(in.Locale, language.English)
 	if in.Check != "" {
 		if in.Prices != nil {
 			s.Prices = in.Prices
@@ -81,19 +80,18 @@ func (h *Handler) Answer(ctx context.Context, in store.ContestQuery) (store.Cont
 // workspace is what a workspace's administrators decided.
 type workspace struct {
 	tenancy.Settings
-	unlisted string // why members find no tool for reading; empty: they do
-	reader   string // the language of whoever reads what is wrong
+	tools  []tenancy.ToolPermission
+	reader string // the language of whoever reads what is wrong
 }
 
-func (h *Handler) read(ctx context.Context, tenant string) (x workspace, err error) {
+func (h *Handler) read(ctx context.Context, tenant, reader string) (x workspace, err error) {
+	x.reader = cmp.Or(reader, language.English)
 	if x.Settings, err = h.Budgets.Settings(ctx, tenant); err != nil {
 		return x, fmt.Errorf("read the settings: %w", err)
 	}
-	tools, err := h.Budgets.ToolPermissions(ctx, tenant)
-	if err != nil {
+	if x.tools, err = h.Budgets.ToolPermissions(ctx, tenant); err != nil {
 		return x, fmt.Errorf("read which tools contests may call: %w", err)
 	}
-	x.unlisted = teamconfig.Unlisted(x.Settings, tools)
 	return x, nil
 }
 
@@ -101,18 +99,18 @@ func (h *Handler) read(ctx context.Context, tenant string) (x workspace, err err
 // explain.ErrUnavailable when the file or the model secret can't be read now.
 func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file string, s workspace,
 	most int) (store.Described, teamconfig.Contest, error) {
-	c, found := w.Contest(file)
+	c, found := w.Contest(file, s.reader)
 	if most > 0 {
 		c = c.Within(most)
 	}
 	c.Prices = s.Prices
-	unopened, err := h.Models.Check(ctx, c)
+	unopened, err := h.Models.Check(ctx, c, s.reader)
 	if err != nil {
 		return store.Described{}, c, err
 	}
-	found = append(append(found, unopened...), h.Models.Readers(c, s.ContestSearch, s.unlisted)...)
-	d := store.Described{File: file, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
-	d.Wrong, d.Warnings, err = teamconfig.Texts(found, mostWrong, s.reader)
+	d := store.Described{File: file, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds,
+		Warnings: teamconfig.First(h.Models.Readers(c, s.Settings, s.tools, s.reader), mostWrong, s.reader)}
+	d.Wrong, err = teamconfig.Texts(append(found, unopened...), mostWrong, s.reader)
 	if err != nil || len(d.Wrong) > 0 {
 		return d, c, err // mistakes include names that are too long
 	}
@@ -126,11 +124,10 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 func (h *Handler) begin(
 	ctx context.Context, w teamconfig.Workspace, x store.Alone, reader string,
 ) (store.ContestResult, error) {
-	s, err := h.read(ctx, x.Tenant)
+	s, err := h.read(ctx, x.Tenant, reader)
 	if err != nil {
 		return store.ContestResult{}, err
 	}
-	s.reader = cmp.Or(reader, language.English)
 	d, config, err := h.described(ctx, w, x.File, s, x.MaxRounds)
 	if err != nil || len(d.Wrong) > 0 {
 		return store.ContestResult{Contests: []store.Described{d}}, err

@@ -119,15 +119,17 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 	for _, d := range got.Contests {
 		expect.That(t, d.File != models.SampleFile || len(d.Teams) >= 2 && d.MaxRounds >= 1 && d.TeamSeconds >= 10, "%+v", d)
 	}
+	team := "[team]\nteam_id = 'a'\nteam_name = 'A'\nmax_concurrent_members = 50\n"
+	for i := range mostWrong + 2 {
+		team += fmt.Sprintf("[[team.members]]\nagent_name = 'm%d'\nconfig = 'x.toml'\n", i)
+	}
 	h, _ = handler(sample(t, map[string]string{
-		"old.toml": "[orchestrator]\nmax_concurrent_teams = 4\n[[orchestrator.teams]]\nconfig = 'team.toml'\n",
-		"team.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n" +
-			strings.Repeat("[[team.members]]\nconfig = 'x.toml'\ncapabilities = []\n", 15),
-		"x.toml": "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'grok-responses:grok-4'\n",
+		"many.toml": "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'team.toml'\n", "team.toml": team,
+		"x.toml": "[agent]\nagent_type = 'web-search'\ntool_description = 'd'\nmodel = 'grok:grok-4'\n",
 	}))
 	for _, d := range expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t).Contests {
-		expect.That(t, d.File != "old.toml" || len(d.Warnings) == mostWrong+1 &&
-			strings.Contains(d.Warnings[0]+d.Warnings[1], "capabilities"), "%d warnings: %q", len(d.Warnings), d.Warnings)
+		expect.That(t, d.File != "many.toml" || len(d.Warnings) == mostWrong+1 && d.Warnings[mostWrong] == "and 2 more",
+			"%d warnings: %q", len(d.Warnings), d.Warnings)
 		expect.That(t, d.File != models.SampleFile || len(d.Warnings) == 1 &&
 			strings.Contains(d.Warnings[0], "can't read anything"), "%q", d.Warnings)
 	}

@@ -1,212 +1,275 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
+	"io"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
+	"text/tabwriter"
 	"time"
-	"unicode"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/infra/local/vendors/models"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/tenancy"
+	"ringi/shared/model"
+	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
-// Exit codes of exec. A contest that could not begin has failed too.
-const (
-	exitPartial     = 1
-	exitFailedTeams = 2
-)
-
-// usualFiles are where exec looks for a contest's file if its arguments name none.
-var usualFiles = []string{models.SampleFile, "configs/orchestrator.toml"}
-
 // execution has exec's flags.
-type execution struct {
-	file, model, locale string
-	asJSON              bool
-	timeout             time.Duration
-}
+type execution struct{ file, model string }
 
 func (x *execution) flags(f *flag.FlagSet) {
-	f.StringVar(&x.file, "c", "", "the `file` of the contest, or of a team that plays alone; unless given, "+
-		strings.Join(usualFiles, " or ")+" of the workspace")
+	f.StringVar(&x.file, "c", models.SampleFile, "the contest's `file`")
 	f.StringVar(&x.model, "model", "", "the `name` of a model that stands for all that the files name; demo needs no key")
-	f.StringVar(&x.locale, "locale", "", "ja or en: the `language` of the built-in prompts; unless set, the prompt's")
-	f.BoolVar(&x.asJSON, "json", false, "print the result as JSON; what happens is printed to standard error")
-	f.Func("timeout", "`seconds`, or 5m, for the whole contest", func(s string) error {
-		if n, err := strconv.Atoi(s); err == nil {
-			s = fmt.Sprint(n, "s")
-		}
-		d, err := time.ParseDuration(s)
-		if err == nil && d <= 0 {
-			err = errors.New("must be more than 0")
-		}
-		x.timeout = d
-		return err
-	})
 }
 
-// exec runs a contest. Its exit code is 0 when every team has a result, 1 when some have failed, and 2 when all have
-// failed or the contest could not begin.
-func (p program) exec(ctx context.Context, args []string) int {
-	var x execution
-	flags := p.flags("exec")
-	x.flags(flags)
-	if code, ok := p.parse(flags, args); !ok {
-		return code
-	}
-	prompt := flags.Arg(0)
+// exec runs a contest. Its exit code is 0 when every team has a result, 1 when some have failed or it was interrupted,
+// and 2 when all have failed or it could not begin.
+func (p program) exec(ctx context.Context, w teamconfig.Workspace, x execution, prompt string, asJSON bool) int {
 	switch {
-	case flags.NArg() != 1:
-		fmt.Fprint(p.problem, usage)
-		return exitMisused
 	case !legible.Text(prompt):
 		return p.misused("%v", round.ErrBlankPrompt)
 	case len(prompt) > contest.MaxPrompt:
 		return p.misused("the prompt must be at most %d bytes", contest.MaxPrompt)
-	case x.locale != "" && !slices.Contains(language.All, x.locale):
-		return p.misused("-locale must be %s", strings.Join(language.All, " or "))
 	}
-	g, code := p.ready(x)
-	if code != exitDone {
-		return code
-	}
-	if g.prompt, g.locale = prompt, x.locale; g.locale == "" {
-		g.locale = localeOf(prompt)
-	}
-	return p.hold(ctx, x.asJSON, g)
-}
-
-// ready checks everything a contest needs (valid files, keys) and prints all faults at once.
-func (p program) ready(x execution) (g *game, code int) {
-	w, err := p.workspace()
-	if err != nil {
-		return nil, p.misused("%v", err)
-	}
-	config, found, err := contestOf(w, x.file)
-	if err != nil {
-		return nil, p.misused("%v", err)
-	}
-	g = &game{config: config, timeout: x.timeout}
-	names, places := config.Models(), config.Named
+	config, found := w.Contest(x.file, language.English)
+	places := config.Named
 	if x.model != "" { // it replaces every model
-		names, places = []string{x.model}, []teamconfig.Named{{File: "-model", Model: x.model, Set: true}}
+		places = []teamconfig.Named{{File: "-model", Model: x.model, Set: true}}
 	}
-	var unopened []teamconfig.Finding
-	if g.models, unopened, err = p.open(names, places, x.model); err != nil {
-		return nil, p.misused("%v", err)
-	}
-	if !p.tell(append(found, unopened...)) {
-		return nil, exitMisused
-	}
-	p.tell(unpriced(names))
-	p.name(g.config)
-	return g, exitDone
-}
-
-// unpriced returns a warning for each model whose price is not known.
-func unpriced(names []string) (found []teamconfig.Finding) {
-	for _, name := range names {
-		if !tenancy.PriceKnown(name, nil) {
-			found = append(found, teamconfig.Finding{File: name, Warning: true,
-				Message: "its price is not known, so USD leaves it out"})
-		}
-	}
-	return found
-}
-
-// lacking says why a member can't work on this machine.
-var lacking = map[contest.AgentType]string{contest.WebSearch: "can't read anything on this machine",
-	contest.CodeExec: "can't execute code on this machine"}
-
-// name names the members that can't work on this machine.
-func (p program) name(c teamconfig.Contest) {
-	for _, t := range c.Teams {
-		for _, m := range t.Members {
-			if why := lacking[contest.AgentType(m.AgentType)]; why != "" {
-				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told.\n", still(t.TeamID), still(m.AgentName), why)
-			}
-		}
-	}
-}
-
-// contestOf reads the file of a contest, or of a team that plays alone.
-func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamconfig.Finding, error) {
-	at, err := contestFile(w, file)
+	wires, unopened, err := p.open(places, x.model)
 	if err != nil {
-		return teamconfig.Contest{}, nil, err
+		return p.misused("%v", err)
 	}
-	config, found := w.ContestOrTeam(at)
-	return config, found, nil
-}
-
-// contestFile locates the contest's file; for "" the first of the usual ones that exists.
-func contestFile(w teamconfig.Workspace, file string) (string, error) {
-	for _, usual := range usualFiles {
-		if _, err := fs.Stat(w.FS, usual); file == "" && err == nil {
-			file = usual
+	if found = append(found, unopened...); len(found) > 0 {
+		for _, f := range found {
+			fmt.Fprintln(p.problem, still(f.String()))
 		}
+		return exitMisused
 	}
-	if file == "" {
-		return "", fmt.Errorf("the workspace has neither %s: name a file by -c", strings.Join(usualFiles, " nor "))
-	}
-	at, err := w.Locate(file)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
-	}
-	return at, nil
-}
-
-// tell prints all findings, and reports whether none is worse than a warning.
-func (p program) tell(found []teamconfig.Finding) bool {
-	for _, f := range found {
-		kind := "error"
-		if f.Warning {
-			kind = "warning"
-		}
-		fmt.Fprintf(p.problem, "%s: %s\n", kind, still(f.String()))
-	}
-	return teamconfig.Valid(found)
-}
-
-// hold runs the contest and prints its result.
-func (p program) hold(ctx context.Context, asJSON bool, g *game) int {
-	lines := p.out
-	if asJSON {
-		lines = p.problem
-	}
-	g.id, g.watch = contest.NewID(), watching(lines, g.config.Evaluator.Metrics)
+	g := &game{config: config, models: wires, prompt: prompt, locale: language.Detect(prompt, language.English),
+		id: contest.NewID(), lines: p.problem}
 	s := g.play(ctx)
 	if !asJSON {
 		show(p.out, s)
 	} else if p.json(s, exitDone) != exitDone {
-		return exitFailedTeams
+		return exitMisused
 	}
 	switch {
 	case s.Status == contest.SummaryFailed:
-		return exitFailedTeams
+		return exitMisused
 	case s.Status == contest.SummaryPartialFailure, ctx.Err() != nil: // teams lost time to the interruption
-		return exitPartial
+		return exitFailed
 	}
 	return exitDone
 }
 
-// localeOf detects a prompt's language.
-func localeOf(prompt string) string {
-	if strings.ContainsFunc(prompt, func(r rune) bool {
-		return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han)
-	}) {
-		return "ja"
+// open returns the models at these places, with keys from the environment, and a finding for each place whose model
+// lacks one.
+func (p program) open(places []teamconfig.Named, instead string) (round.Models, []teamconfig.Finding, error) {
+	config := provider.Config{Vendor: provider.VendorClient(), At: map[string]string{}}
+	config.AWS.Region = "us-east-1" // Bedrock's client needs a region, but calls the address
+	keys := map[string]any{}
+	compatible := map[string]map[string]string{}
+	var allow []string
+	var missing []teamconfig.Finding
+	for _, at := range places {
+		n, a, err := models.ModelOf(at.Model, p.env)
+		switch {
+		case err != nil:
+			missing = append(missing, teamconfig.Finding{File: at.File, Field: at.Field, Message: err.Error()})
+		case n.Provider == aggregate.Compatible:
+			compatible[n.Endpoint] = map[string]string{"url": a.Address, "key": a.Key}
+			allow = append(allow, a.Dial)
+		default:
+			config.At[n.Provider], keys[n.Provider] = a.Address, a.Key
+		}
 	}
-	return "en"
+	keys[aggregate.Compatible] = compatible
+	text, err := json.Marshal(keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	config.Secret = &secret.Models{Reader: given(text), ID: "the environment"}
+	config.Outbound = outbound.Allowing(strings.Join(allow, ",")).Client()
+	return provider.Wires{Config: config, Instead: instead, Unlimited: true}, missing, nil
+}
+
+type given string
+
+func (g given) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
+	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(string(g))}, nil
+}
+
+// game is a contest on this machine.
+type game struct {
+	config             teamconfig.Contest
+	models             round.Models
+	prompt, locale, id string
+	lines              io.Writer // of what happens
+
+	mu    sync.Mutex
+	teams []*outcome
+}
+
+// outcome is a team's result so far.
+type outcome struct {
+	TeamID     string                `json:"team_id"`
+	TeamName   string                `json:"team_name"`
+	Rounds     []contest.RoundResult `json:"-"`
+	Played     int                   `json:"rounds"`
+	ExitReason contest.ExitReason    `json:"exit_reason"`
+	Detail     string                `json:"detail,omitempty"` // why it ended, where something went wrong
+	Usage      model.Usage           `json:"usage"`            // of all calls, the evaluators' too
+}
+
+// summary is the row execution_summary, and what the printed table adds.
+type summary struct {
+	ExecutionID               string                `json:"execution_id"`
+	UserPrompt                string                `json:"user_prompt"`
+	Status                    contest.SummaryStatus `json:"status"`
+	TeamResults               []contest.RoundResult `json:"team_results"`
+	TotalTeams                int                   `json:"total_teams"`
+	BestTeamID                *string               `json:"best_team_id"`
+	BestScore                 *float64              `json:"best_score"`
+	TotalExecutionTimeSeconds float64               `json:"total_execution_time_seconds"`
+	CompletedAt               time.Time             `json:"completed_at"`
+	CreatedAt                 time.Time             `json:"created_at"`
+	FailedTeams               []*outcome            `json:"failed_teams"`
+	Teams                     []*outcome            `json:"teams"` // best first
+}
+
+// play lets all teams play concurrently.
+func (g *game) play(ctx context.Context) summary {
+	began := time.Now()
+	var all sync.WaitGroup
+	for _, t := range g.config.Teams {
+		o := &outcome{TeamID: t.TeamID, TeamName: t.TeamName}
+		g.teams = append(g.teams, o)
+		all.Go(func() { g.team(ctx, t, o, began.Add(time.Duration(g.config.TeamTimeoutSeconds)*time.Second)) })
+	}
+	all.Wait()
+	return g.summary(began, time.Now())
+}
+
+// team plays a team's rounds, up to its end.
+func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until time.Time) {
+	for o.ExitReason == "" {
+		out, err := round.Runner{Models: g.models}.Round(ctx, round.Play{
+			Execution: g.id, Team: t, Evaluator: g.config.Evaluator, Prompt: g.prompt, Number: o.Played + 1,
+			MaxRounds: g.config.MaxRounds, History: o.Rounds, Until: until, Locale: g.locale,
+		})
+		o.Usage = o.Usage.Plus(out.Usage)
+		var ended *round.Error
+		said := ""
+		switch {
+		case errors.As(err, &ended):
+			o.ExitReason, o.Detail = ended.Exit, ended.Sentence(g.locale)
+		case ctx.Err() != nil:
+			o.ExitReason, o.Detail = contest.PartialFailure, "interrupted"
+		case err != nil:
+			o.ExitReason, o.Detail = contest.PartialFailure, err.Error()
+		default:
+			o.Rounds, o.Played, o.ExitReason = append(o.Rounds, out.Result), o.Played+1, out.Exit
+			said = fmt.Sprintf("round %d: %s", o.Played, points(out.Result.EvaluationScore))
+		}
+		g.mu.Lock()
+		fmt.Fprintf(g.lines, "%s: %s\n", still(t.TeamID), cmp.Or(said, still(o.Detail)))
+		for _, s := range out.Record.Submissions {
+			if s.ErrorMessage != nil {
+				fmt.Fprintf(g.lines, "%s: %s: %s\n", still(t.TeamID), still(s.AgentName), still(*s.ErrorMessage))
+			}
+		}
+		g.mu.Unlock()
+	}
+}
+
+// best returns the team's best round, or nil.
+func (o *outcome) best() *contest.RoundResult {
+	if i := contest.Best(o.Rounds); i >= 0 {
+		return &o.Rounds[i]
+	}
+	return nil
+}
+
+// ranked returns the teams with a result, best first; ties keep their order.
+func ranked(teams []*outcome) []*outcome {
+	with := slices.DeleteFunc(slices.Clone(teams), func(o *outcome) bool { return o.best() == nil })
+	slices.SortStableFunc(with, func(a, b *outcome) int {
+		x, y := a.best(), b.best()
+		return cmp.Or(cmp.Compare(y.EvaluationScore, x.EvaluationScore), x.CompletedAt.Compare(y.CompletedAt))
+	})
+	return with
+}
+
+func (g *game) summary(began, ended time.Time) summary {
+	s := summary{
+		ExecutionID: g.id, UserPrompt: g.prompt, TotalTeams: len(g.teams), TeamResults: []contest.RoundResult{},
+		TotalExecutionTimeSeconds: ended.Sub(began).Seconds(), CompletedAt: ended.UTC(), CreatedAt: ended.UTC(),
+		FailedTeams: []*outcome{}, Teams: ranked(g.teams),
+	}
+	for _, o := range g.teams {
+		if b := o.best(); b != nil {
+			s.TeamResults = append(s.TeamResults, *b)
+		} else {
+			s.FailedTeams = append(s.FailedTeams, o)
+		}
+	}
+	if s.Status = contest.StatusOf(len(s.FailedTeams), len(s.TeamResults)); len(s.Teams) > 0 {
+		s.BestTeamID, s.BestScore = &s.Teams[0].TeamID, &s.Teams[0].best().EvaluationScore
+	}
+	s.Teams = append(s.Teams, s.FailedTeams...)
+	return s
+}
+
+// points formats a score of 0.0 to 1.0 as percent.
+func points(score float64) string { return fmt.Sprintf("%.2f", score*100) }
+
+// dollars formats what calls cost. It says where some without a known price are left out.
+func dollars(u model.Usage) string {
+	if u.Unpriced > 0 {
+		return ">" + u.Cost.String()
+	}
+	return u.Cost.String()
+}
+
+// show prints the contest's board and the best submission. Names are the last column, because wide characters would
+// break the columns after them.
+func show(out io.Writer, s summary) {
+	fmt.Fprintf(out, "\n%s: %s, %.1f s\n\n", s.ExecutionID, s.Status, s.TotalExecutionTimeSeconds)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "PLACE\tSCORE\tROUND\tROUNDS\tTOKENS\tUSD\tEXIT\tTEAM")
+	for i, o := range s.Teams {
+		place, score, best := "-", "-", "-"
+		if b := o.best(); b != nil {
+			place, score, best = fmt.Sprint(i+1), points(b.EvaluationScore), fmt.Sprint(b.RoundNumber)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s (%s)\n", place, score, best, o.Played,
+			o.Usage.Input+o.Usage.Cached+o.Usage.Output, dollars(o.Usage), o.ExitReason, still(o.TeamName), still(o.TeamID))
+	}
+	t.Flush()
+	if s.BestTeamID == nil {
+		return
+	}
+	best := s.Teams[0].best()
+	for l := range strings.SplitSeq("\n"+strings.TrimSpace(best.SubmissionContent)+"\n\n"+
+		contest.InPoints(best.EvaluationFeedback, language.English), "\n") {
+		fmt.Fprintln(out, strings.TrimRight(quiet(l), " "))
+	}
 }

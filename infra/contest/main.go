@@ -19,25 +19,19 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-
-	"ringi/infra/local/vendors/models"
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/model/provider"
-	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/outbound"
-	"ringi/shared/runtime/secret"
 	"ringi/shared/words/legible"
 )
 
-// The command's exit codes.
+// The command's exit codes. A contest that could not begin has failed too.
 const (
 	exitDone    = 0
-	exitFailed  = 1
-	exitMisused = 2
+	exitFailed  = 1 // a file isn't valid, or some teams failed
+	exitMisused = 2 // or all teams failed
 )
 
 // program has a command's environment and outputs.
@@ -46,13 +40,13 @@ type program struct {
 	out, problem io.Writer
 }
 
-const usage = `usage: contest check [--json] FILE…
-       contest exec [-c FILE] [-model NAME] [-locale LOCALE] [--json] [--timeout SECONDS] "prompt"
-MIXSEEK_WORKSPACE is the folder of the files.
+const usage = `usage: contest check [-json] FILE…
+       contest exec [-c FILE] [-model NAME] [-json] "prompt"
+MIXSEEK_WORKSPACE is the folder of the files. Flags come first.
 `
 
 func main() {
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // events are printed as lines instead
+	slog.SetDefault(slog.New(slog.DiscardHandler))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := program{os.Getenv, os.Stdout, os.Stderr}.run(ctx, os.Args[1:])
 	stop()
@@ -60,20 +54,39 @@ func main() {
 }
 
 func (p program) run(ctx context.Context, args []string) int {
-	if len(args) == 0 {
-		args = []string{""}
+	command := append(args, "")[0]
+	if command != "check" && command != "exec" {
+		fmt.Fprint(p.problem, usage)
+		return exitMisused
 	}
-	switch args[0] {
-	case "check":
-		return p.check(args[1:])
-	case "exec":
-		return p.exec(ctx, args[1:])
-	case "help", "-h", "--help":
-		fmt.Fprint(p.out, usage)
+	flags := flag.NewFlagSet("contest "+command, flag.ContinueOnError)
+	flags.SetOutput(p.problem)
+	asJSON := flags.Bool("json", false, "print JSON")
+	var x execution
+	if command == "exec" {
+		x.flags(flags)
+	}
+	if err := flags.Parse(args[1:]); errors.Is(err, flag.ErrHelp) {
 		return exitDone
+	} else if err != nil {
+		return exitMisused
 	}
-	fmt.Fprint(p.problem, usage)
-	return exitMisused
+	if n := flags.NArg(); n == 0 || command == "exec" && n != 1 {
+		fmt.Fprint(p.problem, usage)
+		return exitMisused
+	}
+	folder := p.env(teamconfig.Environment)
+	w, err := teamconfig.Open(folder, nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: there is no folder %q", teamconfig.Environment, folder)
+	}
+	if err != nil {
+		return p.misused("%v", err)
+	}
+	if command == "check" {
+		return p.check(w, flags.Args(), *asJSON)
+	}
+	return p.exec(ctx, w, x, flags.Arg(0), *asJSON)
 }
 
 // misused reports an error in the command line.
@@ -82,121 +95,31 @@ func (p program) misused(format string, a ...any) int {
 	return exitMisused
 }
 
-// open returns the models of these names, with keys from the environment. It returns a finding for each place that
-// names a model whose key is missing.
-func (p program) open(names []string, places []teamconfig.Named, instead string) (
-	round.Models, []teamconfig.Finding, error) {
-	config := provider.Config{Vendor: provider.VendorClient(), At: map[string]string{}}
-	config.AWS.Region = "us-east-1" // Bedrock's client needs a region, but calls the address
-	keys := map[string]any{}
-	compatible := map[string]map[string]string{}
-	var allow []string
-	var missing []teamconfig.Finding
-	for _, name := range names {
-		n, a, err := models.ModelOf(name, p.env)
-		switch {
-		case err != nil:
-			missing = append(missing, named(places, name, err)...)
-		case n.Provider == aggregate.Compatible:
-			compatible[n.Endpoint] = map[string]string{"url": a.Address, "key": a.Key}
-			allow = append(allow, a.Dial)
-		default:
-			config.At[n.Provider], keys[n.Provider] = a.Address, a.Key
-		}
-	}
-	keys[aggregate.Compatible] = compatible
-	text, err := json.Marshal(keys)
-	if err != nil {
-		return nil, nil, err
-	}
-	config.Secret = &secret.Models{Reader: given(text), ID: "the environment"}
-	config.Outbound = outbound.Allowing(strings.Join(allow, ",")).Client()
-	return provider.Wires{Config: config, Instead: instead, Unlimited: true}, missing, nil
-}
-
-// named returns a finding for each place that names a model.
-func named(places []teamconfig.Named, model string, why error) (found []teamconfig.Finding) {
-	for _, p := range places {
-		if p.Model == model {
-			found = append(found, teamconfig.Finding{File: p.File, Field: p.Field, Message: why.Error()})
-		}
-	}
-	return found
-}
-
-type given string
-
-func (g given) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
-	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
-	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(string(g))}, nil
-}
-
-// check reports each file's faults. It exits with 1 if a file is invalid.
-func (p program) check(args []string) int {
-	flags := p.flags("check")
-	asJSON := flags.Bool("json", false, "print an array of reports")
-	if code, ok := p.parse(flags, args); !ok {
-		return code
-	}
-	if flags.NArg() == 0 {
-		fmt.Fprint(p.problem, usage)
-		return exitMisused
-	}
-	w, err := p.workspace()
-	if err != nil {
-		return p.misused("%v", err)
-	}
+// check reports each file's mistakes.
+func (p program) check(w teamconfig.Workspace, files []string, asJSON bool) int {
 	reports, code := []teamconfig.Report{}, exitDone
-	for _, file := range flags.Args() {
-		reports = append(reports, report(w, file))
-		if !reports[len(reports)-1].Valid {
+	for _, file := range files {
+		r := teamconfig.Check(w, file)
+		if reports = append(reports, r); !r.Valid {
 			code = exitFailed
 		}
+		if asJSON {
+			continue
+		}
+		for _, f := range r.Errors {
+			fmt.Fprintf(p.out, "%s\n", still(f.String()))
+		}
+		if r.Valid {
+			fmt.Fprintf(p.out, "%s: valid\n", still(file))
+		}
 	}
-	if *asJSON {
+	if asJSON {
 		return p.json(reports, code)
-	}
-	for _, r := range reports {
-		p.print(r)
 	}
 	return code
 }
 
-func report(w teamconfig.Workspace, file string) teamconfig.Report {
-	at, err := w.Locate(file)
-	if err != nil {
-		return teamconfig.Report{File: file, Errors: []teamconfig.Said{{Message: err.Error()}}, Warnings: []teamconfig.Said{}}
-	}
-	r := teamconfig.Check(w, at)
-	r.File = file
-	return r
-}
-
-func (p program) print(r teamconfig.Report) {
-	state := "valid"
-	if !r.Valid {
-		state = fmt.Sprintf("%d errors", len(r.Errors))
-		if len(r.Errors) == 1 {
-			state = "1 error"
-		}
-	}
-	fmt.Fprintf(p.out, "%s: %s\n", still(r.File), state)
-	for _, e := range r.Errors {
-		fmt.Fprintf(p.out, "  %s\n", line(e))
-	}
-	for _, w := range r.Warnings {
-		fmt.Fprintf(p.out, "  warning: %s\n", line(w))
-	}
-}
-
-func line(s teamconfig.Said) string {
-	if s.Field == "" {
-		return still(s.Message)
-	}
-	return still(s.Field + ": " + s.Message)
-}
-
-// json prints a value and exits with code.
+// json prints a value and returns code, or that it failed.
 func (p program) json(v any, code int) int {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -207,46 +130,35 @@ func (p program) json(v any, code int) int {
 		_, err = p.out.Write(quietJSON(text.Bytes()))
 	}
 	if err != nil {
-		fmt.Fprintln(p.problem, still(err.Error()))
-		return exitFailed
+		return p.misused("%v", err)
 	}
 	return code
 }
 
-// flags makes a command's flags; errors in them are printed like the command's other errors.
-func (p program) flags(name string) *flag.FlagSet {
-	f := flag.NewFlagSet("contest "+name, flag.ContinueOnError)
-	f.SetOutput(p.problem)
-	return f
+// still formats a text as one line without terminal control characters: names from files may contain any.
+func still(s string) string { return strings.Join(strings.Fields(quiet(s)), " ") }
+
+// quiet returns a text's visible characters, with a blank for each control character and line end.
+func quiet(s string) string {
+	return legible.Visible(strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) {
+			return ' '
+		}
+		return r
+	}, s))
 }
 
-// parse reads flags before, between and after the other arguments.
-func (p program) parse(f *flag.FlagSet, args []string) (code int, ok bool) {
-	var rest []string
-	for {
-		switch err := f.Parse(args); {
-		case errors.Is(err, flag.ErrHelp):
-			return exitDone, false
-		case err != nil:
-			return exitMisused, false
+// quietJSON escapes control and invisible characters in JSON; the value stays the same.
+func quietJSON(b []byte) []byte {
+	var out []byte
+	for _, r := range string(b) {
+		if !legible.Ignorable(r) {
+			out = utf8.AppendRune(out, r)
+			continue
 		}
-		if f.NArg() == 0 {
-			break
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
 		}
-		if n := len(args) - f.NArg(); n > 0 && args[n-1] == "--" {
-			rest = append(rest, f.Args()...)
-			break
-		}
-		rest, args = append(rest, f.Arg(0)), f.Args()[1:]
 	}
-	return exitDone, f.Parse(append([]string{"--"}, rest...)) == nil
-}
-
-func (p program) workspace() (teamconfig.Workspace, error) {
-	folder := p.env(teamconfig.Environment)
-	w, err := teamconfig.Open(folder, nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s: there is no folder %q", teamconfig.Environment, folder)
-	}
-	return w, err
+	return out
 }

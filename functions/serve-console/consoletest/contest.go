@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -51,14 +50,11 @@ func (b *Beginner) Ask(ctx context.Context, asked store.ContestQuery) (store.Con
 		}
 		return store.ContestResult{Begun: err == nil}, err
 	}
-	said := func(f teamconfig.Finding) []string { return []string{f.In(asked.Locale)} }
 	all := []store.Described{
 		{File: "configs/contest.toml", Teams: teams, MaxRounds: 3, TeamSeconds: 300,
-			Warnings: said(teamconfig.Finding{File: "configs/agents/x.toml", Field: "teams[0].members[0].capabilities",
-				Message: "has no effect: a member", Value: "<b>x</b>"})},
-		{File: "configs/old.toml", Wrong: said(teamconfig.Finding{File: "configs/old.toml", Field: "max_rounds",
-			Message: "must be 1 to 10", Value: "<b>99</b>"}), Warnings: said(teamconfig.Finding{File: "configs/old.toml",
-			Field: "max_concurrent_teams", Message: "has no effect: all teams work at once"})},
+			Warnings: []string{"team: <b>x</b> can't read anything"}},
+		{File: "configs/old.toml", Wrong: []string{"configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>"},
+			Warnings: []string{"old: x can use only the listed tools"}},
 	}
 	if b.More > 0 {
 		all[0].Warnings = append(all[0].Warnings, fmt.Sprintf("and %d more", b.More))

@@ -1,7 +1,6 @@
 package round
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,7 +51,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 		system = system.with(about)
 	}
 	asked := agent{name: Evaluator, kind: EvaluatorSay, prompt: system, model: m.Model}
-	t := &talk{playing: p, key: key, agent: asked.called(m.Call.Over(p.Evaluator.Call), evaluatorTokens),
+	t := &talk{playing: p, key: key, agent: asked.called(m.Call, evaluatorTokens),
 		schema: scoreSchema}
 	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text,
 		"today": p.today()}),
@@ -62,7 +61,6 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 		var a struct {
 			Score   *float64 `json:"score"`
 			Comment *string  `json:"comment"`
-			Named   *string  `json:"evaluator_comment"` // as instructions in files of other programs ask for it
 		}
 		if err := json.Unmarshal(answer, &a); err != nil {
 			return []string{"it must be an object with score, a number, and comment, a text"}
@@ -70,7 +68,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 		if a.Score == nil || !(*a.Score >= 0 && *a.Score <= 100) { // NaN too
 			return []string{"score must be a number from 0 to 100"}
 		}
-		if a.Comment = cmp.Or(a.Comment, a.Named); a.Comment == nil || !legible.Text(*a.Comment) {
+		if a.Comment == nil || !legible.Text(*a.Comment) {
 			return []string{"comment must be a text that is not empty"}
 		}
 		score.Score, score.EvaluatorComment = contest.Round2(*a.Score),

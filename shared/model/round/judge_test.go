@@ -140,24 +140,15 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestACommentMayHaveTheNameThatFilesOfOtherProgramsAskFor(t *testing.T) {
-	p := play()
-	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1,
-		SystemInstruction: "出力形式:\n- score: 0から100の間の数値\n- evaluator_comment: 採点結果の理由"}}}
-	m := roundModels{"evaluator": func(context.Context, model.Request) (model.Response, error) {
-		return text(`{"score": 80, "evaluator_comment": "良い"}`)
-	}}
-	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	expect.Is(t, out.Result.EvaluationFeedback, "Coverage (0.80): 良い", "%+v", out.Result)
-}
-
 func TestEvaluatorsAreCalledAsConfigured(t *testing.T) {
 	cold, warm, tokens, few, ten := 0.0, 0.7, 500, 1, 10
 	p := play()
-	p.Evaluator = teamconfig.Evaluator{Call: teamconfig.Call{Temperature: &cold, MaxTokens: &tokens, MaxRetries: &few,
-		TimeoutSeconds: &ten}, Metrics: []teamconfig.Metric{
-		{Name: "Coverage", Model: "evaluator", Weight: 0.5}, {Name: "Own", Model: "evaluator", Weight: 0.5,
-			SystemInstruction: "費用を見ます。", Call: teamconfig.Call{Temperature: &warm}},
+	call := teamconfig.Call{Temperature: &cold, MaxTokens: &tokens, MaxRetries: &few, TimeoutSeconds: &ten}
+	other := call
+	other.Temperature = &warm
+	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{
+		{Name: "Coverage", Model: "evaluator", Weight: 0.5, Call: call},
+		{Name: "Own", Model: "evaluator", Weight: 0.5, SystemInstruction: "費用を見ます。", Call: other},
 	}}
 	seen := map[string]model.Request{}
 	var mu sync.Mutex

@@ -38,7 +38,7 @@ func (p *playing) leader(ctx context.Context) (*leader, error) {
 	if err != nil {
 		return nil, err
 	}
-	system = system.configured(c.SystemPrompt, c.SystemInstruction)
+	system = system.configured(c.SystemPrompt, nil)
 	data, begun, err := p.opening(ctx)
 	if err != nil {
 		return nil, err

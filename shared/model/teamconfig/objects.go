@@ -26,10 +26,8 @@ const (
 )
 
 // Bucket returns a function that opens a prefix of a bucket as a file system. Opening a file reads all of it.
-func Bucket(cfg aws.Config) func(bucket, prefix string) (fs.FS, error) {
-	return func(bucket, prefix string) (fs.FS, error) {
-		return folder{large.BucketAt(cfg, bucket), bucket, prefix}, nil
-	}
+func Bucket(cfg aws.Config) func(bucket, prefix string) fs.FS {
+	return func(bucket, prefix string) fs.FS { return folder{large.BucketAt(cfg, bucket), bucket, prefix} }
 }
 
 type folder struct {
@@ -52,13 +50,13 @@ func (f folder) Open(name string) (fs.File, error) {
 		slog.WarnContext(ctx, "a file of contests was not read", "bucket", f.bucket, "key", key, "err", err)
 		return nil, &fs.PathError{Op: "open", Path: name, Err: unread(err)}
 	}
-	return &object{*bytes.NewReader(b), path.Base(name)}, nil
+	return object{bytes.NewReader(b), path.Base(name), false}, nil
 }
 
 // Stat describes the root as a folder, because fs.WalkDir begins there. The folders below are known only to ReadDir.
 func (f folder) Stat(name string) (fs.FileInfo, error) {
 	if name == "." {
-		return about{&object{name: name}, true}, nil
+		return object{name: name, dir: true}, nil
 	}
 	file, err := f.Open(name)
 	if err != nil {
@@ -85,31 +83,16 @@ func (f folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	var all []fs.DirEntry
 	for _, p := range folders {
-		all = append(all, entry{path.Base(p), true})
+		all = append(all, object{name: path.Base(p), dir: true})
 	}
 	for _, key := range keys {
 		if key != prefix {
-			all = append(all, entry{path.Base(key), false})
+			all = append(all, object{name: path.Base(key)})
 		}
 	}
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, nil
 }
-
-type entry struct {
-	name string
-	dir  bool
-}
-
-func (e entry) Name() string { return e.name }
-func (e entry) IsDir() bool  { return e.dir }
-func (e entry) Type() fs.FileMode {
-	if e.dir {
-		return fs.ModeDir
-	}
-	return 0
-}
-func (e entry) Info() (fs.FileInfo, error) { return about{&object{name: e.name}, e.dir}, nil }
 
 // unread returns an error that tells people why a file was not read. It leaves out S3's own message, which names roles,
 // accounts and requests of the deployment. If another try may succeed, it wraps explain.ErrUnavailable.
@@ -124,29 +107,34 @@ func unread(err error) error {
 	}
 }
 
+// object is a file that was read, a folder, or the entry of either in a list.
 type object struct {
-	bytes.Reader
+	*bytes.Reader
 	name string
+	dir  bool
 }
 
-func (o *object) Close() error               { return nil }
-func (o *object) Stat() (fs.FileInfo, error) { return about{o, false}, nil }
-
-type about struct {
-	o   *object
-	dir bool
-}
-
-func (a about) Name() string       { return a.o.name }
-func (a about) Size() int64        { return a.o.Reader.Size() }
-func (a about) ModTime() time.Time { return time.Time{} }
-func (a about) IsDir() bool        { return a.dir }
-func (a about) Sys() any           { return nil }
-func (a about) Mode() fs.FileMode {
-	if a.dir {
+func (o object) Name() string               { return o.name }
+func (o object) IsDir() bool                { return o.dir }
+func (o object) Type() fs.FileMode          { return o.Mode().Type() }
+func (o object) Info() (fs.FileInfo, error) { return o, nil }
+func (o object) Stat() (fs.FileInfo, error) { return o, nil }
+func (o object) Close() error               { return nil }
+func (o object) ModTime() time.Time         { return time.Time{} }
+func (o object) Sys() any                   { return nil }
+func (o object) Mode() fs.FileMode {
+	if o.dir {
 		return fs.ModeDir | 0o555
 	}
 	return 0o444
+}
+
+// Size is 0 of what was only listed.
+func (o object) Size() int64 {
+	if o.Reader == nil {
+		return 0
+	}
+	return o.Reader.Size()
 }
 
 // For returns what opens the files at an address.

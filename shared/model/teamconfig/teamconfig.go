@@ -2,17 +2,15 @@
 package teamconfig
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
+	"slices"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 
 	"ringi/shared/domain/tenancy"
 )
@@ -29,9 +27,7 @@ type Team struct {
 // Leader is the agent that submits.
 type Leader struct {
 	SystemPrompt *string `json:"system_prompt" toml:"system_prompt"` // nil: the built-in one
-	// SystemInstruction is appended to the prompt; nil: nothing is appended.
-	SystemInstruction *string `json:"system_instruction" toml:"system_instruction"`
-	Model             string  `json:"model" toml:"model"`
+	Model        string  `json:"model" toml:"model"`
 	Call
 }
 
@@ -39,7 +35,7 @@ type Leader struct {
 type Member struct {
 	AgentName         string  `json:"agent_name" toml:"agent_name"`
 	AgentType         string  `json:"agent_type" toml:"agent_type"`
-	ToolName          *string `json:"tool_name" toml:"tool_name"`
+	ToolName          string  `json:"tool_name" toml:"tool_name"`
 	ToolDescription   string  `json:"tool_description" toml:"tool_description"`
 	Model             string  `json:"model" toml:"model"`
 	SystemInstruction *string `json:"system_instruction" toml:"system_instruction"` // nil: the built-in one of its type
@@ -50,10 +46,10 @@ type Member struct {
 
 // Tool is the name of the leader's tool that calls the member.
 func (m Member) Tool() string {
-	if m.ToolName != nil && *m.ToolName != "" {
-		return *m.ToolName
+	if blank(m.ToolName) {
+		return "delegate_to_" + m.AgentName
 	}
-	return "delegate_to_" + m.AgentName
+	return m.ToolName
 }
 
 // Contest is a contest's complete configuration, including every file that it names.
@@ -67,18 +63,25 @@ type Contest struct {
 	Named  []Named              `json:"-"` // where the files name the models
 }
 
-// Named is the place where a file names a model, or leaves it out.
-type Named struct {
-	File, Field, Model string
-	Set                bool // otherwise the model is the default
+// Within returns the contest with at most this many rounds.
+func (c Contest) Within(most int) Contest {
+	c.MaxRounds = min(c.MaxRounds, most)
+	return c
 }
 
-// Refused returns a finding about the model.
-func (n Named) Refused(why string) Finding {
-	if n.Set {
-		return Finding{File: n.File, Field: n.Field, Value: written(n.Model), Message: why}
+// Models returns the names of all models that a contest calls, each once.
+func (c Contest) Models() (names []string) {
+	for _, t := range c.Teams {
+		names = append(names, t.Leader.Model)
+		for _, m := range t.Members {
+			names = append(names, m.Model)
+		}
 	}
-	return Finding{File: n.File, Field: n.Field, Message: "is not set, and the default, " + n.Model + ", " + why}
+	for _, m := range c.Evaluator.Metrics {
+		names = append(names, m.Model)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Evaluator scores submissions.
@@ -88,7 +91,26 @@ type Evaluator struct {
 	Call
 }
 
-// Call has the settings of an agent's model. A nil field is left to the model, for a metric first to its evaluator.
+// Metric is a metric of an evaluator. The weights of an evaluator's metrics sum to 1.
+type Metric struct {
+	Name   string  `json:"name" toml:"name"`
+	Weight float64 `json:"weight" toml:"weight"`
+	// Model and the fields of Call are the evaluator's where the file has none.
+	Model             string `json:"model" toml:"model"`
+	SystemInstruction string `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one of its name
+	Call
+}
+
+// BuiltIn lists the metrics that need no instruction. Their weights apply if a file names no metric.
+var BuiltIn = []Metric{{Name: "ClarityCoherence", Weight: 0.334}, {Name: "Coverage", Weight: 0.333},
+	{Name: "Relevance", Weight: 0.333}}
+
+// BuiltIn reports whether the metric is one that needs no instruction.
+func (m Metric) BuiltIn() bool {
+	return slices.ContainsFunc(BuiltIn, func(b Metric) bool { return b.Name == m.Name })
+}
+
+// Call has the settings of an agent's model. A nil field is left to the model.
 type Call struct {
 	Temperature    *float64 `json:"temperature" toml:"temperature"`
 	MaxTokens      *int     `json:"max_tokens" toml:"max_tokens"`
@@ -99,14 +121,14 @@ type Call struct {
 	Seed           *int     `json:"seed" toml:"seed"`
 }
 
-// Metric is a metric of an evaluator. The weights of an evaluator's metrics sum to 1.
-type Metric struct {
-	Name   string  `json:"name" toml:"name"`
-	Weight float64 `json:"weight" toml:"weight"`
-	// the evaluator's where the file has none
-	Model             string `json:"model" toml:"model"`
-	SystemInstruction string `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one of its name
-	Call
+// over fills in unset fields from another call.
+func (c Call) over(other Call) Call {
+	if c.StopSequences == nil {
+		c.StopSequences = other.StopSequences
+	}
+	return Call{cmp.Or(c.Temperature, other.Temperature), cmp.Or(c.MaxTokens, other.MaxTokens),
+		cmp.Or(c.TimeoutSeconds, other.TimeoutSeconds), cmp.Or(c.MaxRetries, other.MaxRetries), c.StopSequences,
+		cmp.Or(c.TopP, other.TopP), cmp.Or(c.Seed, other.Seed)}
 }
 
 // Environment is the variable that has the workspace's address.
@@ -116,24 +138,12 @@ const Environment = "MIXSEEK_WORKSPACE"
 var ErrNotSet = errors.New(Environment + " environment variable is not set.\nPlease set it: export " + Environment +
 	"=/path/to/workspace")
 
-const (
-	// maxFile bounds a file, in bytes.
-	maxFile = 1 << 20
-	// maxRead bounds all files of one configuration, in bytes. Every member of every team may name the same file, and a
-	// contest is saved with the contents of all of them.
-	maxRead = 4 << 20
-)
-
 // Workspace is a folder of configurations. Paths are relative to it and can't leave it.
-type Workspace struct {
-	FS fs.FS
-	// Folder is the path on this machine; empty if the files are elsewhere.
-	Folder string
-}
+type Workspace struct{ FS fs.FS }
 
 // Open opens the workspace that the variable's value names. Links in a folder can't lead out of it. elsewhere, if it is
 // not nil, opens files at s3://bucket/prefix. For a blank value Open returns ErrNotSet.
-func Open(value string, elsewhere func(bucket, prefix string) (fs.FS, error)) (Workspace, error) {
+func Open(value string, elsewhere func(bucket, prefix string) fs.FS) (Workspace, error) {
 	if strings.TrimSpace(value) == "" {
 		return Workspace{}, ErrNotSet
 	}
@@ -142,102 +152,40 @@ func Open(value string, elsewhere func(bucket, prefix string) (fs.FS, error)) (W
 		if bucket == "" || elsewhere == nil {
 			return Workspace{}, fmt.Errorf("%s must be a folder here, got %q", Environment, value)
 		}
-		files, err := elsewhere(bucket, strings.Trim(prefix, "/"))
-		if err != nil {
-			return Workspace{}, fmt.Errorf("%s %s: %w", Environment, value, err)
-		}
-		return Workspace{FS: files}, nil
+		return Workspace{elsewhere(bucket, strings.Trim(prefix, "/"))}, nil
 	}
 	root, err := os.OpenRoot(value)
 	if err != nil {
 		return Workspace{}, fmt.Errorf("%s: %w", Environment, err)
 	}
-	folder, err := filepath.Abs(value)
-	if err != nil {
-		return Workspace{}, fmt.Errorf("%s: %w", Environment, err)
-	}
-	return Workspace{FS: root.FS(), Folder: folder}, nil
-}
-
-// Locate converts a path from the command line to one relative to the workspace. The path may be absolute, relative to
-// the working directory, or relative to the workspace. A file outside of the workspace is an error.
-func (w Workspace) Locate(file string) (string, error) {
-	if w.Folder == "" {
-		return inside(file)
-	}
-	if _, err := os.Lstat(file); err == nil || filepath.IsAbs(file) {
-		absolute, err := filepath.Abs(file)
-		if err != nil {
-			return "", err
-		}
-		if real, err := filepath.EvalSymlinks(filepath.Dir(absolute)); err == nil {
-			absolute = filepath.Join(real, filepath.Base(absolute))
-		}
-		folder := w.Folder
-		if real, err := filepath.EvalSymlinks(folder); err == nil {
-			folder = real
-		}
-		if relative, err := filepath.Rel(folder, absolute); err == nil && filepath.IsLocal(relative) {
-			return filepath.ToSlash(relative), nil
-		}
-		if filepath.IsAbs(file) {
-			return "", fmt.Errorf("%s is outside of %s, %s", file, Environment, w.Folder)
-		}
-	}
-	return inside(file)
+	return Workspace{root.FS()}, nil
 }
 
 // inside normalizes a path in a configuration file. An absolute path, or one that leaves the workspace, is an error.
 func inside(name string) (string, error) {
 	short := path.Clean(name)
 	if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "\\\x00") || !fs.ValidPath(short) || short == "." {
-		return "", errors.New("must be a relative path inside the workspace")
+		return "", errors.New(outside)
 	}
 	return short, nil
 }
 
-// tables reads a file. The error does not contain the file's name.
-func (r *reading) tables(name string) (map[string]any, error) {
-	f, err := r.w.FS.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no such file in the workspace: %w", fs.ErrNotExist)
-	} else if err != nil {
-		return nil, fmt.Errorf("can't be opened: %w", bare(err))
+const (
+	// maxFile bounds a file, in bytes.
+	maxFile = 1 << 20
+	// maxRead bounds all files of one configuration, in bytes. Every member of every team may name the same file, and a
+	// contest is saved with the contents of all of them.
+	maxRead = 4 << 20
+)
+
+// content reads a file, up to one byte more than maxFile.
+func (w Workspace) content(name string) ([]byte, error) {
+	f, err := w.FS.Open(name)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("can't be read: %w", bare(err))
-	case len(b) > maxFile:
-		return nil, fmt.Errorf("must be at most %d bytes", maxFile)
-	}
-	if r.bytes += len(b); r.bytes > maxRead {
-		return nil, fmt.Errorf("is one too many: a contest's files must be at most %d bytes in total, each counted every "+
-			"time it is named", maxRead)
-	}
-	var tables map[string]any
-	err = unmarshal(b, &tables)
-	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
-		line, column := at.Position()
-		return nil, fmt.Errorf("is not TOML: line %d, column %d: %s", line, column, strings.TrimPrefix(at.Error(), "toml: "))
-	} else if err != nil {
-		return nil, fmt.Errorf("is not TOML: %w", err)
-	}
-	return tables, nil
-}
-
-// unmarshal reads TOML, with or without the byte order mark that editors on Windows write.
-func unmarshal(b []byte, tables *map[string]any) error {
-	return toml.Unmarshal(bytes.TrimPrefix(b, []byte("\ufeff")), tables)
-}
-
-// bare removes the path that the file system adds to an error.
-func bare(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	return err
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
 // Limits of the search by Contests, because the folder may hold many unrelated files.
@@ -270,7 +218,7 @@ func (w Workspace) Contests() (files []string, more bool, err error) {
 			return nil
 		}
 		read++
-		if w.describesContest(name) {
+		if text, err := w.content(name); err == nil && strings.Contains(string(text), "[orchestrator") {
 			files = append(files, name)
 		}
 		return nil
@@ -281,21 +229,10 @@ func (w Workspace) Contests() (files []string, more bool, err error) {
 	return files, false, err
 }
 
-// describesContest reports whether a file has a contest's table, or seems to have one although it is not valid TOML.
-func (w Workspace) describesContest(name string) bool {
-	f, err := w.FS.Open(name)
-	if err != nil {
-		return false
+// bare removes the path that the file system adds to an error.
+func bare(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err != nil {
-		return false
-	}
-	var tables map[string]any
-	if err := unmarshal(b, &tables); err != nil {
-		return strings.Contains(string(b), "[orchestrator")
-	}
-	_, ok := tables["orchestrator"]
-	return ok
+	return err
 }

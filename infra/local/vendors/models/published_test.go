@@ -122,7 +122,7 @@ func TestEachProviderSaysWhatItNeedsOfTheEnvironment(t *testing.T) {
 func nothing(string) string { return "" }
 
 func TestTheSampleIsValidWithoutAWarning(t *testing.T) {
-	c, found := teamconfig.Workspace{FS: models.Sample()}.Contest(models.SampleFile)
+	c, found := teamconfig.Workspace{FS: models.Sample()}.Contest(models.SampleFile, "en")
 	expect.That(t, len(found) == 0 && len(c.Teams) == 3 && len(c.Evaluator.Metrics) == 4,
 		"%d teams, %v", len(c.Teams), found)
 }
@@ -134,7 +134,7 @@ func TestTheSampleIsNamedInTheWorkspacesLanguage(t *testing.T) {
 	for language, names := range map[string][]string{"en": {"Careful team", "Swift team", "Solo team"},
 		"": {"慎重チーム", "即決チーム", "単独チーム"}} {
 		expect.NoError(t, models.WriteSample(folder, language))
-		c, found := teamconfig.Workspace{FS: os.DirFS(folder)}.Contest(models.SampleFile)
+		c, found := teamconfig.Workspace{FS: os.DirFS(folder)}.Contest(models.SampleFile, "en")
 		expect.Must(t, len(found) == 0 && len(c.Teams) == 3, "%v", found)
 		for i, name := range names {
 			expect.Is(t, c.Teams[i].TeamName, name)

