@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -84,18 +87,25 @@ func lacks(at string, v, other reflect.Value) (missing []string) {
 	return missing
 }
 
-// Sentences are Ringi's own texts by locale, cut at their placeholders. Texts that another language has too are left
-// out.
+// Sentences are the texts of Ringi's catalogs by locale, cut at their placeholders. Texts that another language has too
+// are left out.
 type Sentences map[string][]string
 
-// SentencesBelow cuts the texts below folders.
+// SentencesBelow cuts the texts of the files <locale>.json below folders.
 func SentencesBelow(t testing.TB, roots ...string) Sentences {
 	t.Helper()
 	texts := map[string][]string{}
-	for _, x := range TextsBelow(t, roots...) {
-		for locale, text := range x.In {
-			texts[locale] = append(texts[locale], text)
-		}
+	for _, root := range roots {
+		NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			locale, is := strings.CutSuffix(filepath.Base(path), ".json")
+			if err != nil || !is || !slices.Contains(language.All, locale) || strings.Contains(path, "/testdata/") {
+				return err
+			}
+			var v any
+			NoError(t, json.Unmarshal(Value(os.ReadFile(path))(t), &v))
+			texts[locale] = append(texts[locale], leaves(v)...)
+			return nil
+		}))
 	}
 	out := Sentences{}
 	for _, locale := range language.All {
@@ -112,13 +122,26 @@ func SentencesBelow(t testing.TB, roots ...string) Sentences {
 				}
 			}
 		}
-		slices.Sort(out[locale])
-		out[locale] = slices.Compact(out[locale])
-		if len(out[locale]) < 300 {
-			t.Fatalf("only %d texts in %s", len(out[locale]), locale)
-		}
+		Must(t, len(out[locale]) >= 300, "only %d texts in %s", len(out[locale]), locale)
 	}
 	return out
+}
+
+// leaves returns the texts in a decoded JSON value.
+func leaves(v any) (all []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, x := range v {
+			all = append(all, leaves(x)...)
+		}
+	case map[string]any:
+		for _, x := range v {
+			all = append(all, leaves(x)...)
+		}
+	}
+	return all
 }
 
 // placeholder matches what a text is filled with, and marks around it.
@@ -128,11 +151,17 @@ func mark(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // tells reports whether a text is long enough to be nobody else's: three words, or five letters with hiragana.
 func tells(part string) bool {
-	kana := strings.ContainsFunc(part, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) })
-	if kana {
+	if strings.ContainsFunc(part, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) }) {
 		return len([]rune(part)) >= 5
 	}
 	return len(strings.Fields(part)) >= 3 && len(part) >= 12 && part[0] < unicode.MaxASCII
+}
+
+// Japanese reports whether a text has Japanese letters.
+func Japanese(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han)
+	})
 }
 
 // Foreign returns the sentences of other languages in a text. data is what people and vendors wrote, which may be in
