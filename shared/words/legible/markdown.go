@@ -23,7 +23,6 @@ type Piece struct {
 	Kind         PieceKind
 	Text, Source string
 	Language     string // of a block
-	Open         bool   // a block's end has not come
 }
 
 // Fenced writes a block of code as Markdown, so that Pieces finds the same block.
@@ -37,10 +36,7 @@ func Fenced(code, language string) string {
 
 // Ticked writes code within a line as Markdown, so that Pieces finds the same code.
 func Ticked(code string) string {
-	ticks := "`"
-	for hasRun(code, len(ticks)) {
-		ticks += "`"
-	}
+	ticks := strings.Repeat("`", longestRun(code)+1)
 	if strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") || padded(code) {
 		code = " " + code + " "
 	}
@@ -61,18 +57,6 @@ func longestRun(s string) (longest int) {
 	return longest
 }
 
-// hasRun reports whether a text has exactly n backticks in a row somewhere.
-func hasRun(s string, n int) bool {
-	for s != "" {
-		got := run(s, '`')
-		if got == n {
-			return true
-		}
-		s = s[max(got, 1):]
-	}
-	return false
-}
-
 // run counts how many of a character a text begins with.
 func run(s string, c byte) (n int) {
 	for n < len(s) && s[n] == c {
@@ -81,10 +65,86 @@ func run(s string, c byte) (n int) {
 	return n
 }
 
-// lineEnd is where a line of a paragraph ends and the next begins.
-var lineEnd = language.Regexp{Text: `\r?\n[ \t]*`}
+var (
+	// opening is the first line of a block of code: the marks of quotes around it, its indentation, which a list's marker
+	// counts to, its backticks or tildes, and what follows them.
+	opening = language.Regexp{Text: "^((?:[ \t]*> ?)*)([ \t]*(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)(?:(`{3,})([^`]*)|(~{3,})(.*))$"}
+	// name is what a block's language may be called.
+	name = language.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9+#._-]{0,39}$`}
+)
 
-// spans splits the text of one paragraph.
+// fence is the first line of a block of code.
+type fence struct {
+	quotes, indent int
+	mark           string
+}
+
+// inside returns a line as it stands in the block; false once the quote around the block is over.
+func (f fence) inside(line string) (string, bool) {
+	for range f.quotes {
+		rest, quoted := strings.CutPrefix(strings.TrimLeft(line, " \t"), ">")
+		if !quoted {
+			return line, false
+		}
+		line = strings.TrimPrefix(rest, " ")
+	}
+	n := 0
+	for n < min(f.indent, len(line)) && (line[n] == ' ' || line[n] == '\t') {
+		n++
+	}
+	return line[n:], true
+}
+
+// closes reports whether a line ends the block.
+func (f fence) closes(line string) bool {
+	line = strings.Trim(line, " \t")
+	return len(line) >= len(f.mark) && strings.Trim(line, f.mark[:1]) == ""
+}
+
+// MarkdownPieces splits a text into prose and code: blocks between fences, and what is between backticks within a line.
+// The pieces' sources together are the text.
+func MarkdownPieces(text string) (out []Piece) {
+	prose := 0 // where it begins, as far as it is not split yet
+	for at := 0; at < len(text); {
+		line, after, _ := strings.Cut(text[at:], "\n")
+		m := opening.Get().FindStringSubmatch(strings.TrimSuffix(line, "\r"))
+		if m != nil {
+			out = append(out, spans(text[prose:at])...)
+			var block Piece
+			block, after = blockOf(m, text[at:])
+			out, prose = append(out, block), len(text)-len(after)
+		}
+		at = len(text) - len(after)
+	}
+	return append(out, spans(text[prose:])...)
+}
+
+// blockOf reads the block of code that a text begins with, whose first line is m.
+func blockOf(m []string, text string) (block Piece, rest string) {
+	f := fence{strings.Count(m[1], ">"), len(m[2]), m[3] + m[5]}
+	block.Kind = Block
+	if language, _, _ := strings.Cut(strings.TrimSpace(m[4]+m[6]), " "); name.Get().MatchString(language) {
+		block.Language = language
+	}
+	_, rest, _ = strings.Cut(text, "\n")
+	var code strings.Builder
+	for rest != "" {
+		line, after, _ := strings.Cut(rest, "\n")
+		line, inside := f.inside(strings.TrimSuffix(line, "\r"))
+		if !inside {
+			break
+		}
+		rest = after
+		if f.closes(line) {
+			break
+		}
+		code.WriteString(line + "\n")
+	}
+	block.Text, block.Source = code.String(), text[:len(text)-len(rest)]
+	return block, rest
+}
+
+// spans splits a text without blocks.
 func spans(text string) (pieces []Piece) {
 	prose := 0
 	add := func(p Piece) {
@@ -108,7 +168,7 @@ func spans(text string) (pieces []Piece) {
 			continue
 		}
 		add(Piece{Kind: Prose, Text: text[prose:i], Source: text[prose:i]})
-		code := lineEnd.Get().ReplaceAllString(text[i+n:i+n+end], " ")
+		code := text[i+n : i+n+end]
 		if padded(code) {
 			code = code[1 : len(code)-1]
 		}
@@ -121,8 +181,9 @@ func spans(text string) (pieces []Piece) {
 	return pieces
 }
 
-// closing returns where the next run of exactly n backticks begins, or -1.
+// closing returns where in a text's first line the next run of exactly n backticks begins, or -1.
 func closing(s string, n int) int {
+	s, _, _ = strings.Cut(s, "\n")
 	for i := 0; i < len(s); {
 		got := run(s[i:], '`')
 		if got == n {
