@@ -163,7 +163,7 @@ func TestWhatAReceiptClaimsIsSpelled(t *testing.T) {
 	r := proved(t)
 	r.Execution.Writes[1].Arguments = `{"to":"mallory@example.com"}` + hidden
 	r.Execution.Reused = append(r.Execution.Reused, hidden)
-	r.Execution.Policy.Text, r.Execution.Policy.Team, r.Execution.Status = hidden, hidden, hidden
+	r.Execution.Policy.Text, r.Execution.Status = hidden, hidden
 	a := acted(t)
 	a.Action.Payload, a.Action.Type, a.Action.Version = hidden, hidden, hidden
 	whole := sealed(t, 3, 2).receipt()
@@ -268,7 +268,6 @@ func TestVerifyHoldsACallOfAnOutsideAgent(t *testing.T) {
 		"another id":      func(x *actionProof) { x.ID = taskID },
 		"another session": func(x *actionProof) { x.Session = taskID },
 		"by a rule":       func(x *actionProof) { x.ApprovedBy = "auto" },
-		"a number":        func(x *actionProof) { x.Number = "2026-000001" },
 		"another status":  func(x *actionProof) { x.Status = "failed" },
 		"files":           func(x *actionProof) { x.Version = "v2" },
 	} {

@@ -114,8 +114,19 @@ func TestAGateThatIsLeftOutWithAllItsEntriesIsFound(t *testing.T) {
 	}
 	var j judged
 	r := x.sealed(t, x.gates)
+	out, err := printed(t, r)
+	expect.That(t, err == nil && strings.Contains(out, "step step-6 made no write") && strings.Contains(out, "宛先が違う"),
+		"%v\n%s", err, out)
 	j.add(t, "as it was", r, true)
+	of := func(r *Receipt) *walked { return r.Execution.Gates[0].Gate }
+	j.changed(t, "a gate", r, changedTexts(t, "gate", of(&r), of))
 	j.changed(t, "left out", r, map[string]func(*Receipt){
+		"the route of an uncalled one": func(r *Receipt) { r.Execution.Gates[0].Gate = nil },
+		"one of another step":          func(r *Receipt) { r.Execution.Gates[0].Step = "step-2" },
+		"one of no step":               func(r *Receipt) { r.Execution.Gates[0].Step = "step-9" },
+		"nothing, but one is there twice": func(r *Receipt) {
+			r.Execution.Gates = append(r.Execution.Gates, r.Execution.Gates[0])
+		},
 		"the gate of a write":         x.leaves(task.GateKey(1, 1, 5), unasked(2)),
 		"the gate of an uncalled one": x.leaves(task.GateKey(1, 1, 6), func(e *Proof) { e.Gates = nil }),
 		"the gate of a checked write": x.leaves(task.GateKey(1, 1, 3), unasked(1)),
@@ -137,23 +148,6 @@ func TestAGateThatIsLeftOutWithAllItsEntriesIsFound(t *testing.T) {
 		delete(gates, key)
 		j.add(t, "the end names no "+key, x.sealed(t, gates), false)
 	}
-	j.agree(t)
-}
-
-// A gate without a rule is named, too: what a person was shown isn't said to follow from the steps alone.
-func TestAStampWithoutARuleIsNotLeftOut(t *testing.T) {
-	r := proved(t)
-	var j judged
-	j.add(t, "as it was", r, true)
-	j.changed(t, "left out", r, map[string]func(*Receipt){
-		"the stamp and its entry": func(r *Receipt) {
-			r.Execution.Writes[2].Gated = false
-			r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool {
-				return strings.Contains(x.Content, "step-5") && strings.Contains(x.Content, "step.approved")
-			})
-		},
-		"the stamp": func(r *Receipt) { r.Execution.Writes[2].Gated = false },
-	})
 	j.agree(t)
 }
 
@@ -180,43 +174,5 @@ func TestTheGateOfACallThatWasCancelledIsNotLeftOut(t *testing.T) {
 		j.add(t, end+", without its acts", of(end, `"gate":{"route_hash":`+strings.Split(sealed, `"route_hash":`)[1]), false)
 		j.add(t, end+", with no gate", of(end, `"gate":{}`), false)
 	}
-	j.agree(t)
-}
-
-// Entries name the gate of a step that made no write, too: it has to be shown.
-func TestTheGateOfAStepThatWasNotCalledIsShown(t *testing.T) {
-	steps, step, hash := ofSteps(t, settling()), ofStep(t, settling()), aggregate.HashOf(messageSent)
-	denied := settling()[:2]
-	denied[1].Kind, denied[1].Text = circulation.Deny, "宛先が違う"
-	denied[1].Hand, denied[1].Principal, denied[1].Stage = someone("U0TAKADA"), someone("U0TAKADA"), 2
-	gate := circulate(t, "step", execution, taskID, began().Add(6500*time.Millisecond), map[string]any{"step": "step-6",
-		"arguments_hash": hash}, denied, "step", taskID, "1", "1", "step-6", hash)
-	old := theEntries()
-	named := onRoutes(steps, step)
-	named[task.GateKey(1, 1, 6)] = gate
-	r := newSealer(t).seal(t, naming(t, slices.Concat(old[:4], steps.rows, step.rows, old[6:7], gate.rows, old[7:]),
-		namedGates(named)), 5).receipt()
-	r.Execution = provedOnRoutes(t, steps, step).Execution
-	r.Execution.Gates = []stepGate{{"step-6", walkOf(&gate.Gate, gate.asked)}}
-	r = r.part()
-	out, err := printed(t, r)
-	expect.That(t, err == nil && strings.Contains(out, "step step-6 made no write") && strings.Contains(out, "宛先が違う"),
-		"%v\n%s", err, out)
-	of := func(r *Receipt) *walked { return r.Execution.Gates[0].Gate }
-	var j judged
-	j.add(t, "an execution", r, true)
-	j.changed(t, "a gate", r, changedTexts(t, "gate", of(&r), of))
-	j.changed(t, "a gate", r, map[string]func(*Receipt){
-		"left out":           func(r *Receipt) { r.Execution.Gates = nil },
-		"its route left out": func(r *Receipt) { r.Execution.Gates[0].Gate = nil },
-		"of another step":    func(r *Receipt) { r.Execution.Gates[0].Step = "step-2" },
-		"of no step":         func(r *Receipt) { r.Execution.Gates[0].Step = "step-9" },
-		"twice":              func(r *Receipt) { r.Execution.Gates = append(r.Execution.Gates, r.Execution.Gates[0]) },
-		"left out with its opening": func(r *Receipt) {
-			r.Execution.Gates = nil
-			r.Rows = slices.DeleteFunc(r.Rows,
-				func(x sealedRow) bool { return x.At.Equal(began().Add(6500 * time.Millisecond)) })
-		},
-	})
 	j.agree(t)
 }

@@ -111,7 +111,6 @@ type Proof struct {
 	Task    string      `json:"task_id"`
 	Attempt int         `json:"attempt"`
 	Status  string      `json:"status"`
-	Number  string      `json:"number,omitempty"` // that the decision got when it began to run
 	Policy  stamped     `json:"policy"`
 	Steps   stamped     `json:"steps"` // Text is a JSON list, byte for byte as it was stamped
 	Writes  []writeCall `json:"writes"`
@@ -136,10 +135,7 @@ type stamped struct {
 	ID      string  `json:"id"`
 	Version int     `json:"version"`
 	Text    string  `json:"text"`
-	Team    string  `json:"team,omitempty"`      // the team of a contest that drafted it
-	Picked  string  `json:"picked_by,omitempty"` // who chose it over another team's draft
-	Edited  string  `json:"edited_by,omitempty"` // the asker who wrote it, after it was given back
-	Gate    *walked `json:"gate,omitempty"`      // of steps under a rule
+	Gate    *walked `json:"gate,omitempty"` // of steps under a rule
 }
 
 // writeCall is a call of a tool that writes.
@@ -168,7 +164,6 @@ type actionProof struct {
 	ApprovedBy  string  `json:"approved_by,omitempty"` // user or auto
 	BaseVersion string  `json:"base_version,omitempty"`
 	Version     string  `json:"version,omitempty"` // of the files that it left
-	Number      string  `json:"number,omitempty"`  // that the decision got when the call was claimed or taken
 	Gate        *walked `json:"gate,omitempty"`    // of a call under a rule
 }
 

@@ -69,15 +69,8 @@ type circulated struct {
 func circulate(t testing.TB, of, resource, about string, at time.Time, details map[string]any, acts []circulation.Act,
 	what ...string) *circulated {
 	t.Helper()
-	return circulateBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, of, resource, about, at, details,
-		acts, what...)
-}
-
-func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string, at time.Time,
-	details map[string]any, acts []circulation.Act, what ...string) *circulated {
-	t.Helper()
 	opening := aggregate.Opening{
-		Rule: rule, Askers: []circulation.Person{{User: "U0SATO"}},
+		Rule: circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, Askers: []circulation.Person{{User: "U0SATO"}},
 		Route: circulation.Route{Form: circulation.Form, Tells: "C0SOUMU",
 			Stages: []circulation.Stage{
 				desk("課長", 1, "U0SUZUKI", "U0SATO"), desk("経理", 2, "U0TAKADA", "U0ITO"), desk("部長", 1, "U0TANAKA"),
@@ -115,13 +108,6 @@ func ofSteps(t testing.TB, acts []circulation.Act) *circulated {
 	return circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1,
 		"hash": aggregate.HashOf(theSteps)},
 		acts, "steps", taskID, "1", policy, aggregate.HashOf(theSteps), request, "")
-}
-
-// ofNumbered is ofSteps by a rule that gives numbers.
-func ofNumbered(t testing.TB) *circulated {
-	return circulateBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3, Numbered: true}, "process", "S1",
-		taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1, "hash": aggregate.HashOf(theSteps)},
-		settling(), "steps", taskID, "1", policy, aggregate.HashOf(theSteps), request, "")
 }
 
 func ofStep(t testing.TB, acts []circulation.Act) *circulated {
@@ -286,15 +272,9 @@ var madeCall = actionProof{Type: "call", Status: "succeeded", ApprovedBy: "user"
 // its details.
 func ofCall(t *testing.T, acts []circulation.Act, claim actionProof, further ...string) Receipt {
 	t.Helper()
-	return ofCallBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, acts, claim, further...)
-}
-
-func ofCallBy(t *testing.T, rule circulation.Rule, acts []circulation.Act, claim actionProof,
-	further ...string) Receipt {
-	t.Helper()
 	claim.Type, claim.Payload = cmp.Or(claim.Type, "call"), content
 	hash := aggregate.HashOf(content)
-	c := circulateBy(t, rule, "action", actionID, actionID, began().Add(1500*time.Millisecond),
+	c := circulate(t, "action", actionID, actionID, began().Add(1500*time.Millisecond),
 		map[string]any{"type": claim.Type, "hash": hash}, acts, "action", actionID, "1", hash)
 	claim.Gate = walkOf(&c.Gate, c.asked)
 	r := actedAs(t, claim, append([]string{"proposed", ""}, further...))

@@ -149,10 +149,7 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	}
 	x := loaded.(*conversation.Aggregate).Action(id)
 	if x == nil {
-		of := store.KindStore[*conversation.Aggregate]{Store: s.store}
-		archived, err := (&store.ConversationStore{KindStore: of}).Archived(ctx,
-			tenant,
-			in)
+		archived, err := store.ConversationsOf(s.store).Archived(ctx, tenant, in)
 		if err != nil {
 			return nil, fmt.Errorf("read the earlier actions of %s: %w", in, err)
 		}
@@ -179,8 +176,7 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 // called makes the claim about a call that an outside agent asked for.
 func called(x *call.Call) *actionProof {
 	out := &actionProof{ID: x.CallID, Session: x.CallID, Type: x.Kind(), Status: string(x.Status),
-		Payload: string(x.Payload.JSON), Number: x.DecisionNumber,
-		Gate: walkOf(&x.Gate, x.Action().AskedText())}
+		Payload: string(x.Payload.JSON), Gate: walkOf(&x.Gate, x.Action().AskedText())}
 	if x.Gate.ApprovedAt != nil {
 		out.ApprovedBy = string(conversation.ApprovedByUser)
 	}
@@ -198,7 +194,7 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 		return nil, err
 	}
 	p := &Proof{
-		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status), Number: e.Number,
+		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status),
 		Enclosed: a.Enclosed(),
 		Steps:    stamped{ID: process.ID, Version: process.Version, Text: string(steps)},
 		Writes:   []writeCall{},
@@ -206,10 +202,7 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	p.Steps.Gate = walkOf(&process.Gate, a.AskedText(process))
 	if at := slices.IndexFunc(a.Prompts, func(x *task.Prompt) bool { return x.ID == process.PromptID }); at >= 0 {
 		x := a.Prompts[at]
-		p.Policy = stamped{ID: x.ID, Version: x.Version, Text: x.Content, Picked: x.Author, Edited: x.EditedBy}
-		if x.Entry != nil {
-			p.Policy.Team = x.Entry.TeamName
-		}
+		p.Policy = stamped{ID: x.ID, Version: x.Version, Text: x.Content}
 	}
 	if in, ok := a.OfferedIn(); ok {
 		p.Request = &offered{in, a.Request.Text, a.Request.User}

@@ -200,10 +200,6 @@ func (a *audited) provesADecision(done *task.Aggregate) {
 		strings.Contains(out, "stamped by "+webapi.Suzuki) &&
 		strings.Contains(out, "with the file 見積書.pdf of 8 bytes, sha256 "+aggregate.HashOf("%PDF-1.7")),
 		"prove a decision: %s", out)
-	row := a.row("TASK#"+a.tenant+"#"+done.Head.TaskID, done.Execution().Key())
-	a.put(with(row, "number", "2026-999999"))
-	a.finds("the number is said to be '2026-999999'", done.Head.TaskID)
-	a.put(row)
 }
 
 // with returns a row with one attribute changed.

@@ -307,6 +307,12 @@ class Claims:
             if (e.get("action"), e.get("resource_id"), e.get("task_id")) == (action, resource, self.about)]
         return sorted(found, key=lambda e: e["timestamp"])
 
+    def numbered(self, entries):
+        """Says which number the decision got."""
+        for number in dict.fromkeys(e["details"].get("number") for e in entries):
+            if number:
+                self.said.append("decision number " + number)
+
     def walk(self, name, claim, of, resource, step, want):
         """Checks the gate of a resource, of one step if that is not empty, if a rule chose its route.
 
@@ -423,14 +429,6 @@ def named_gate(gate, walked):
     return (gate.get("route_hash"), gate.get("acts_hash")) == (sha256(walked.get("opened") or ""), acts)
 
 
-def numbers(walked):
-    """Whether what the gate's rule has people settle gets a number."""
-    try:
-        return bool((json.loads(walked["opened"]).get("rule") or {}).get("numbered")) if walked else False
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return False
-
-
 def named(person):
     more = ", ".join(person[k] for k in ("person", "via") if person.get(k))
     return person["user"] + (" (%s)" % more if more else "")
@@ -482,24 +480,12 @@ class Execution(Claims):
         writes, reused = claim["writes"] or [], claim.get("reused") or []
         for write in writes:
             self.write(write)
-        self.numbered(claim.get("number") or "", ended)
+        self.numbered(self.of("execution.started", claim["id"]) + ended)
         self.gates(claim.get("gates") or [], {w["step"] for w in writes})
         self.sealed_gates(writes, claim.get("gates") or [])
         self.reused(reused)
         self.listed([w["step"] for w in writes], reused)
         self.offered(claim.get("offered"))
-
-    def numbered(self, number, ended):
-        """Compares the number of the decision with the entries of the attempt's beginning and end."""
-        begun = self.of("execution.started", self.claim["id"])
-        for e in begun + ended:
-            sealed = e["details"].get("number") or ""
-            if sealed != number:
-                self.found.append("the number is said to be %r, the entry %s says %r" % (number, e["action"], sealed))
-        if not number and (begun or self.claim["writes"]) and numbers(self.claim["steps"].get("gate")):
-            self.found.append("its rule gives numbers, and it has none")
-        if number:
-            self.said.append("decision number " + number)
 
     def gates(self, claimed, shown):
         """Checks the gates of steps that made no write: of each step that an entry names, its gate has to be shown."""
@@ -615,13 +601,15 @@ class Execution(Claims):
             self.found.append("the %s was stamped with other files than is said" % what)
         self.said.append("%s version %s, sha256 %s: %s" % (what, stamped["version"], sha256(stamped["text"]),
             by(entries[0])))
-        self.picked(what, stamped, d)
+        for text, sealed in (("the draft of team %s of a contest", "team"), ("picked by %s", "picked_by"),
+            ("edited by %s, who asked for it", "edited_by")):
+            if d.get(sealed):
+                self.said.append("  " + text % d[sealed])
         if what == "steps" and not d.get("policy"):
             self.lacks.append("the entry %s names no policy: by which the steps were made is not proved" % action)
         elif what == "steps" and (d["policy"], d.get("policy_hash")) != (self.claim["policy"]["id"],
             sha256(self.claim["policy"]["text"])):
             self.found.append("the steps were made by the policy %s, sha256 %s" % (d["policy"], d.get("policy_hash")))
-        self.edited(what, action.removesuffix("approved") + "edited", stamped, d)
 
     def files(self):
         """Names the request's files, whose hashes are in what was stamped."""
@@ -633,31 +621,6 @@ class Execution(Claims):
             left = ", which is not attached: " + f["left"] if f.get("left") else ""
             self.said.append("  %s the file %s of %s bytes, sha256 %s%s" % ("and" if left else "with", name,
                 f.get("bytes") or 0, digest, left))
-
-    def edited(self, what, action, stamped, approved):
-        editor, by = stamped.get("edited_by") or "", {}
-        for by in self.of(action, stamped["id"]):
-            if (by["details"].get("hash"), by["details"].get("version")) != (sha256(stamped["text"]),
-                stamped["version"]):
-                self.found.append("the %s is not what was edited" % what)
-        if (by.get("actor_id") or "") != editor or (approved.get("edited_by") or "") != editor:
-            self.found.append("the %s is said to be edited by another person than its entry says" % what)
-        elif editor:
-            self.said.append("  edited by %s at %s, who asked for it" % (editor, by.get("timestamp")))
-
-    def picked(self, what, stamped, approved):
-        team, picker, by = stamped.get("team") or "", stamped.get("picked_by") or "", {}
-        if team != (approved.get("team") or ""):
-            self.found.append("the %s is said to be the draft of another team than its entry says" % what)
-        for by in self.of("prompt.picked", stamped["id"]):
-            if by["details"].get("hash") != sha256(stamped["text"]):
-                self.found.append("the %s is not the draft that was picked" % what)
-        if (by.get("actor_id") or "") != picker or (approved.get("picked_by") or "") != picker:
-            self.found.append("the %s is said to be picked by another person than its entry says" % what)
-        if team:
-            self.said.append("  the draft of team %s of a contest" % team)
-        if picker:
-            self.said.append("  picked by %s at %s" % (picker, by.get("timestamp")))
 
     def write(self, w):
         step, digest = w["step"], sha256(w["arguments"])
@@ -752,24 +715,8 @@ class Action(Claims):
         self.sealed_gate(claim.get("gate"))
         self.walk("the action", claim.get("gate"), "action", self.id, "", ["action", self.about, None, digest])
         self.started()
-        self.numbered(claim.get("number") or "")
+        self.numbered(self.of("action.started", self.id) + self.of("action.granted", self.id))
         self.ended()
-
-    def numbered(self, number):
-        """Compares the number of the decision with the entries of the action's last start, or of the grant that was
-        taken, and of the end that follows."""
-        begun = self.of("action.started", self.id) + self.of("action.granted", self.id)
-        ends = self.of("action.completed", self.id) + self.of("action.failed", self.id)
-        for e in begun[-1:] + (ends if begun else []):
-            sealed = e["details"].get("number") or ""
-            if sealed != number:
-                self.found.append("the number is said to be %r, the entry %s says %r" % (number, e["action"], sealed))
-        if not number and begun and numbers(self.claim.get("gate")):
-            self.found.append("its rule gives numbers, and it has none")
-        if number and not begun:
-            self.found.append("it is said to have a number, and no entry says that it was started")
-        if number:
-            self.said.append("decision number " + number)
 
     def reached(self, *was):
         """Whether the entries of its end say that the action had come so far, whoever leaves those of its approval and
