@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -33,8 +32,6 @@ const (
 	// checkEvery is the number of rows after which progress is saved, since a window may have more rows than one
 	// invocation can read.
 	checkEvery = 500
-	// mostKeys bounds the keys that a process caches: some 50 bytes each, of the function's 256 MB.
-	mostKeys = 1_500_000
 )
 
 // through returns the time up to which rows are checked again.
@@ -45,21 +42,20 @@ func (h *Handler) through() time.Time {
 // late seals the rows of past days that no link seals: those from before the chain began, and those whose records the
 // stream gave up. Their links say that they are late. It works window by window and saves its progress after each.
 func (h *Handler) late(ctx context.Context, is seal.Chain, through time.Time) error {
-	r := h.readings.of(is.Tenant)
-	if err := h.begin(ctx, r, is); err != nil {
-		return err
-	}
 	for from := is.Checked; from.Before(through); {
 		until := from.Add(window)
 		if is.Checked.IsZero() || until.After(through) { // a chain that was never checked is young
 			until = through
 		}
-		if err := h.lateIn(ctx, r, is.Tenant, from, until); err != nil {
+		r, err := h.begin(ctx, is, from)
+		if err == nil {
+			err = h.lateIn(ctx, r, is.Tenant, from, until)
+		}
+		if err != nil {
 			return err
 		}
 		from = until
 	}
-	h.readings.forget(is.Tenant)
 	return nil
 }
 
@@ -113,57 +109,20 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 	return h.Store.ChainChecked(ctx, tenant, until)
 }
 
-// reading is how far a process has read a tenant's links while it checks past days. The next minute continues there.
+// reading is how far a tenant's links are read while a window is checked.
 type reading struct {
-	keys keys
-	from time.Time // keys has the keys of all links, up to next, that seal rows from this time on
-	next int       // number of the first link that was not read; 0: none was read
+	keys keys      // of the rows that the links seal
+	next int       // number of the first link that was not read
 	at   time.Time // time of the last link that was read
 }
 
-// readings has each tenant's reading.
-type readings struct {
-	mu  sync.Mutex
-	all map[string]*reading
-}
-
-func (r *readings) trim() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := 0
-	for _, x := range r.all {
-		n += len(x.keys.of)
-	}
-	if r.all == nil || n > mostKeys {
-		r.all = map[string]*reading{}
-	}
-}
-
-func (r *readings) of(tenant string) *reading {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.all[tenant] == nil {
-		r.all[tenant] = &reading{}
-	}
-	return r.all[tenant]
-}
-
-func (r *readings) forget(tenant string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.all, tenant)
-}
-
-// begin finds the first link that may seal a row from is.Checked on, unless it was read already. Links are in the order
-// of their times and, apart from the drift between two clocks, never older than their rows.
-func (h *Handler) begin(ctx context.Context, r *reading, is seal.Chain) error {
-	if r.next > 0 && !is.Checked.Before(r.from) {
-		return nil
-	}
+// begin finds the first link that may seal a row from a time on. Links are in the order of their times and, apart from
+// the drift between two clocks, never older than their rows.
+func (h *Handler) begin(ctx context.Context, is seal.Chain, from time.Time) (*reading, error) {
 	var failed error
-	after := is.Checked.Add(-2 * chain.Drift)
+	after := from.Add(-2 * chain.Drift)
 	skipped := sort.Search(is.Seq, func(i int) bool {
-		if failed != nil || is.Checked.IsZero() {
+		if failed != nil || from.IsZero() {
 			return true
 		}
 		l, err := h.Store.Link(ctx, is.Tenant, i+1)
@@ -172,11 +131,7 @@ func (h *Handler) begin(ctx context.Context, r *reading, is seal.Chain) error {
 		}
 		return err != nil || !l.At.Before(after)
 	})
-	if failed != nil {
-		return failed
-	}
-	r.keys, r.from, r.next, r.at = newKeys(), is.Checked, skipped+1, time.Time{}
-	return nil
+	return &reading{keys: newKeys(), next: skipped + 1}, failed
 }
 
 // read continues to read links, up to the first that was made after until, or to the last if until is zero.

@@ -21,11 +21,10 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// long is a store in which one tenant's links take so long to read that an invocation has time for only a few.
+// long is a store in which an invocation has no time to read one tenant's links.
 type long struct {
 	Store
 	tenant string
-	links  int // the number of links that there is time for
 }
 
 func (s *long) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
@@ -33,73 +32,29 @@ func (s *long) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[
 		return s.Store.LinksFrom(ctx, tenant, seq)
 	}
 	return func(yield func(chain.Link, error) bool) {
-		n := 0
-		for l, err := range s.Store.LinksFrom(ctx, tenant, seq) {
-			if n++; n > s.links {
-				<-ctx.Done()
-				yield(chain.Link{}, ctx.Err())
-				return
-			}
-			if !yield(l, err) {
-				return
-			}
-		}
+		<-ctx.Done()
+		yield(chain.Link{}, ctx.Err())
 	}
-}
-
-// left creates yesterday's rows of tenants: each in a link of its own, and one that no link seals.
-func (w *world) left(rows int, tenants ...string) {
-	w.t.Helper()
-	w.now = began.AddDate(0, 0, -1)
-	for _, of := range tenants {
-		for range rows {
-			expect.NoError(w.t, w.seal(w.t.Context(), of, []chain.Row{expect.Value(seal.SealedRow(w.row(of, w.now)))(w.t)},
-				false))
-		}
-		w.row(of, w.now.Add(time.Second))
-	}
-	w.now = began.Add(time.Hour)
-}
-
-func (w *world) shortMinute() {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), margin+leastShare+3*time.Second)
-	defer cancel()
-	_, err := w.Handle(ctx, []byte(`{}`))
-	expect.That(w.t, err == nil, "%v", err)
 }
 
 func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	others := []string{"02A", "02B", "02C", "02D", "02E"}
-	w.left(1, append([]string{tenant}, others...)...)
+	w.now = began.AddDate(0, 0, -1) // of each a row that a link seals, and one that none does
+	for _, of := range append([]string{tenant}, others...) {
+		w.seals(w.written(of, 1)...)
+		w.row(of, w.now.Add(time.Second))
+	}
+	w.now = began.Add(time.Hour)
 	w.Store = &long{Store: seal.RowsIn(w.store.Table()), tenant: tenant}
-	w.shortMinute()
+	ctx, cancel := context.WithTimeout(t.Context(), margin+leastShare+3*time.Second)
+	defer cancel()
+	expect.Value(w.Handle(ctx, []byte(`{}`)))(t)
 	for _, of := range others {
 		is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), of))(t)
 		expect.That(t, is.Seq == 2 && !is.Checked.Before(w.through()), "%s has %d links, and is looked at through %v", of,
 			is.Seq, is.Checked)
 	}
-}
-
-// A process doesn't read a tenant's links again: several short minutes finish together.
-func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
-	expect.Patience(t)
-	w := newWorld(t, storetest.Start(t))
-	w.left(7, tenant)
-	w.Store = &long{Store: seal.RowsIn(w.store.Table()), tenant: tenant, links: 3}
-	for range 2 {
-		w.shortMinute()
-		is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t)
-		expect.Must(t, is.Seq == 7, "%d links: something is sealed before all is read", is.Seq)
-	}
-	w.shortMinute()
-	is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t)
-	expect.That(t, is.Seq == 8 && !is.Checked.Before(w.through()),
-		"after three minutes of three links each: %d links, looked at through %v", is.Seq, is.Checked)
-	w.tick()
-	got := w.verified(tenant)
-	expect.That(t, len(got.Late) == 1 && got.Sealed == 8, "%+v", got)
 }
 
 // together answers calls only when this many are in progress at once.

@@ -93,8 +93,6 @@ type Handler struct {
 	Heads  Heads
 	Locked time.Duration // for how long the bucket locks a head
 	Now    func() time.Time
-
-	readings readings
 }
 
 // Handle seals a batch of the table's stream. When a schedule calls it, it stores the chains' heads and
@@ -185,7 +183,6 @@ func (h *Handler) minute(ctx context.Context) error {
 // lateOnes seals missed rows of these tenants, beginning with the one whose last check is oldest. Each tenant has a
 // share of the time; the next minute continues.
 func (h *Handler) lateOnes(ctx context.Context, behind []seal.Chain, through time.Time) {
-	h.readings.trim()
 	slices.SortStableFunc(behind, func(a, b seal.Chain) int { return a.Checked.Compare(b.Checked) })
 	var all errgroup.Group
 	all.SetLimit(lateAtOnce)

@@ -84,19 +84,8 @@ func (s *ConversationStore) Listed(ctx context.Context, tenant, opener, cursor s
 // those that don't exist.
 func (s *ConversationStore) Titled(ctx context.Context, tenant string,
 	ids ...string) (map[string]conversation.Conversation, error) {
-	places := make([]Place, len(ids))
-	for i, id := range ids {
-		places[i] = Place{Ref: conversation.RefOf(tenant, id), Key: (&conversation.Conversation{}).Key()}
-	}
-	rows, err := RowsAt[conversation.Conversation](ctx, s.KindStore.Store, places)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]conversation.Conversation{}
-	for at, x := range rows {
-		out[at.Ref.ID] = x
-	}
-	return out, nil
+	return titled[conversation.Conversation](ctx, s.KindStore.Store, conversation.RefOf,
+		(&conversation.Conversation{}).Key(), tenant, ids)
 }
 
 // usageKeys is the key prefix of usage rows in a conversation's list. The keys of messages in the same list begin with

@@ -76,30 +76,24 @@ func (s *TaskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cur
 // Titled returns the tasks with these ids, by id, for display only. It reads at most a hundred and leaves out requests
 // that are not tasks yet.
 func (s *TaskStore) Titled(ctx context.Context, tenant string, ids ...string) (map[string]ListedTask, error) {
-	all, err := rowsOf[ListedTask](ctx, s, task.TaskKey, tenant, ids)
+	all, err := titled[ListedTask](ctx, s.KindStore.Store, task.RefOf, task.TaskKey, tenant, ids)
 	maps.DeleteFunc(all, func(_ string, x ListedTask) bool { return x.Status == "" })
 	return all, err
 }
 
-// Requests returns the messages with which these tasks began, with the limits of Titled.
-func (s *TaskStore) Requests(ctx context.Context, tenant string, ids ...string) (map[string]task.Request, error) {
-	return rowsOf[task.Request](ctx, s, (&task.Request{}).Key(), tenant, ids)
-}
-
-func rowsOf[T any](ctx context.Context, s *TaskStore, key, tenant string, ids []string) (map[string]T, error) {
+// titled reads the row with this key of each aggregate, by id, with the limits of RowsAt.
+func titled[T any](ctx context.Context, s *Store, ref func(tenant, id string) aggregate.Ref, key, tenant string,
+	ids []string) (map[string]T, error) {
 	places := make([]Place, len(ids))
 	for i, id := range ids {
-		places[i] = Place{Ref: task.RefOf(tenant, id), Key: key}
+		places[i] = Place{Ref: ref(tenant, id), Key: key}
 	}
-	rows, err := RowsAt[T](ctx, s.KindStore.Store, places)
-	if err != nil {
-		return nil, err
-	}
+	rows, err := RowsAt[T](ctx, s, places)
 	out := map[string]T{}
 	for at, x := range rows {
 		out[at.Ref.ID] = x
 	}
-	return out, nil
+	return out, err
 }
 
 // Thread lists the newest requests that were written as replies in a thread, at most limit. The index may be slightly

@@ -144,33 +144,34 @@ func TestConsent(t *testing.T) {
 	v := vendors.New()
 	s := httptest.NewServer(v.Handler())
 	t.Cleanup(s.Close)
-	now := time.Now()
 	for _, p := range []vault.OAuthProvider{
 		vault.FreeeOAuth(s.URL + "/freee/token"), vault.GoogleOAuth(s.URL + "/google/token"),
 	} {
 		t.Run(p.Name, func(t *testing.T) {
 			c := v.Client(p.Name)
-			begin := func() (vault.Consent, url.Values) {
-				consent, address := p.Begin(c, "T1", "http://127.0.0.1:1/callback", now)
-				return consent, follow(t, address)
+			const redirect = "http://127.0.0.1:1/callback"
+			code := func() string {
+				back := follow(t, p.Ask(c, redirect, "its state", verifier))
+				expect.Is(t, back.Get("state"), "its state")
+				return expect.Value(vault.ConsentCode(back))(t)
 			}
-			consent, back := begin()
-			token, err := p.Finish(t.Context(), c, consent, back, now)
+			first := code()
+			token, err := p.Exchange(t.Context(), c, redirect, first, verifier)
 			expect.Must(t, err == nil && token.Access != "" && token.Refresh != "" &&
 				(token.CompanyID != "") == (p.Name == "freee"), "%v", err)
 			_, err = p.Refresh(t.Context(), c, token.Refresh)
 			expect.That(t, err == nil, "the refresh token does not work: %v", err)
 			var e *vault.OAuthError
-			_, err = p.Finish(t.Context(), c, consent, back, now)
+			_, err = p.Exchange(t.Context(), c, redirect, first, verifier)
 			expect.That(t, errors.As(err, &e) && e.State == vault.TokenRefused, "a code works twice: %v", err)
-			other, _ := begin()
-			mixed, back := begin()
-			mixed.Verifier = other.Verifier
-			_, err = p.Finish(t.Context(), c, mixed, back, now)
+			_, err = p.Exchange(t.Context(), c, redirect, code(), strings.ToLower(verifier))
 			expect.That(t, errors.As(err, &e) && e.State == vault.TokenRefused, "another's verifier: %v", err)
 		})
 	}
 }
+
+// verifier is what proves that the code is redeemed by whoever asked for it.
+const verifier = "VERIFIER-of-at-least-43-characters-0123456789"
 
 // follow opens an address as a browser does, and returns the parameters of the redirect.
 func follow(t *testing.T, address string) url.Values {
@@ -184,55 +185,28 @@ func follow(t *testing.T, address string) url.Values {
 }
 
 func TestTheAddressOfConsent(t *testing.T) {
-	p := vault.GoogleOAuth(vault.GoogleTokenURL)
-	one, first := p.Begin(app, "T1", "http://127.0.0.1:8723/callback", time.Now())
-	two, second := p.Begin(app, "T1", "http://127.0.0.1:8723/callback", time.Now())
-	expect.That(t, one.State != two.State && one.Verifier != two.Verifier && first != second, "two consents are the same")
-	u := expect.Value(url.Parse(first))(t)
-	q := u.Query()
+	address := vault.GoogleOAuth(vault.GoogleTokenURL).Ask(app, "http://127.0.0.1:8723/callback", "its state", verifier)
+	q := expect.Value(url.Parse(address))(t).Query()
 	for name, want := range map[string]string{
-		"response_type": "code", "client_id": "app", "redirect_uri": "http://127.0.0.1:8723/callback", "state": one.State,
+		"response_type": "code", "client_id": "app", "redirect_uri": "http://127.0.0.1:8723/callback", "state": "its state",
 		"access_type": "offline",
 		"prompt":      "consent", "code_challenge_method": "S256", "scope": "https://www.googleapis.com/auth/spreadsheets",
 	} {
 		expect.Is(t, q.Get(name), want, "%s", name)
 	}
-	expect.That(t, len(q.Get("code_challenge")) == 43 && !strings.Contains(first, one.Verifier) &&
-		!strings.Contains(first, app.Secret), "%s", first)
-	_, address := vault.FreeeOAuth(vault.FreeeTokenURL).Begin(app, "T1", "http://x/", time.Now())
-	expect.That(t, strings.Contains(address, "prompt=select_company"), "%s", address)
+	expect.That(t, len(q.Get("code_challenge")) == 43 && !strings.Contains(address, verifier) &&
+		!strings.Contains(address, app.Secret), "%s", address)
+	expect.Has(t, vault.FreeeOAuth(vault.FreeeTokenURL).Ask(app, "http://x/", "its state", verifier),
+		"prompt=select_company")
 }
 
 func TestAReturnThatIsNotFollowed(t *testing.T) {
-	p, posts := server(t, says(200, `{"access_token":"a"}`))
-	now := time.Now()
-	consent, _ := p.Begin(app, "T1", "http://x/", now)
-	other := consent
-	other.Provider = "google"
-	good := url.Values{"state": {consent.State}, "code": {"c"}}
-	for name, test := range map[string]struct {
-		consent vault.Consent
-		back    url.Values
-		at      time.Time
-		want    error
-	}{
-		"another's state": {consent, url.Values{"state": {"x"}, "code": {"c"}}, now, vault.ErrState},
-		"no state":        {consent, url.Values{"code": {"c"}}, now, vault.ErrState},
-		"no consent": {vault.Consent{Provider: "freee", Until: now.Add(time.Hour)}, url.Values{"code": {"c"}}, now,
-			vault.ErrState},
-		"another's provider": {other, good, now, vault.ErrState},
-		"too late":           {consent, good, now.Add(time.Hour), vault.ErrLate},
-		"denied": {consent, url.Values{"state": {consent.State}, "error": {"access_denied"}}, now,
-			vault.ErrDenied},
-		"denied with a code": {consent, url.Values{"state": {consent.State}, "error": {"<script>"}, "code": {"c"}}, now,
-			vault.ErrDenied},
-		"no code": {consent, url.Values{"state": {consent.State}}, now, vault.ErrDenied},
+	for name, back := range map[string]url.Values{
+		"denied":             {"error": {"access_denied"}},
+		"denied with a code": {"error": {"<script>"}, "code": {"c"}},
+		"no code":            {},
 	} {
-		_, err := p.Finish(t.Context(), app, test.consent, test.back, test.at)
-		expect.That(t, errors.Is(err, test.want) && !strings.Contains(err.Error(), "<"), "%s: %v, want %v", name, err,
-			test.want)
+		_, err := vault.ConsentCode(back)
+		expect.That(t, errors.Is(err, vault.ErrDenied) && !strings.Contains(err.Error(), "<"), "%s: %v", name, err)
 	}
-	expect.Is(t, posts.Load(), 0, "exchanges")
-	_, err := p.Finish(t.Context(), app, consent, good, now)
-	expect.That(t, err == nil, "the good one: %v", err)
 }

@@ -101,10 +101,6 @@ func (e *Expression) Begins(attribute, prefix string) string {
 func (e *Expression) Exists() string { return "attribute_exists(" + e.Name("PK") + ")" }
 func (e *Expression) Absent() string { return "attribute_not_exists(" + e.Name("PK") + ")" }
 
-func (e *Expression) Has(attribute string) string {
-	return "attribute_exists(" + e.Name(attribute) + ")"
-}
-
 func (e *Expression) Lacks(attribute string) string {
 	return "attribute_not_exists(" + e.Name(attribute) + ")"
 }
