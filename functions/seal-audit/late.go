@@ -139,7 +139,7 @@ func (h *Handler) read(ctx context.Context, r *reading, tenant string, until tim
 	if !until.IsZero() && r.at.After(until) {
 		return nil
 	}
-	for l, err := range h.Store.LinksFrom(ctx, tenant, r.next) {
+	for l, err := range h.Store.Links(ctx, tenant, r.next) {
 		if err != nil {
 			return err
 		}

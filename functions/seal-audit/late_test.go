@@ -27,9 +27,9 @@ type long struct {
 	tenant string
 }
 
-func (s *long) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
+func (s *long) Links(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
 	if tenant != s.tenant {
-		return s.Store.LinksFrom(ctx, tenant, seq)
+		return s.Store.Links(ctx, tenant, seq)
 	}
 	return func(yield func(chain.Link, error) bool) {
 		<-ctx.Done()

@@ -74,7 +74,7 @@ type Store interface {
 	HeadKept(ctx context.Context, tenant string, seq int, at time.Time) error
 	ChainChecked(ctx context.Context, tenant string, through time.Time) error
 	Link(ctx context.Context, tenant string, seq int) (chain.Link, error)
-	LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error]
+	Links(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error]
 	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
 }
 

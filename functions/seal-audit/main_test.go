@@ -185,7 +185,7 @@ func (w *world) verified(of string) chain.Report {
 	expect.NoError(w.t, err)
 	expect.That(w.t, len(strange) == 0, "strange heads: %v", strange)
 	var links []chain.Link
-	for l, err := range seal.RowsIn(w.store.Table()).Links(w.t.Context(), of, false) {
+	for l, err := range seal.RowsIn(w.store.Table()).Links(w.t.Context(), of, 0) {
 		expect.NoError(w.t, err)
 		links = append(links, l)
 	}

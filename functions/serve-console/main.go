@@ -68,7 +68,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Outbound: strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
 		// It answers only after it has read all files.
-		Begin: web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
+		Begin: web.AsksOf[store.ContestQuery, store.ContestResult](outbound.FunctionAt(cfg, env.BeginContest)),
 		Links: slack, Messages: slack,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},

@@ -48,7 +48,7 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string
 	if n := len(heads); n > 0 {
 		heads, l.head = heads[:n-1], &heads[n-1] // chain.Verify checks the newest
 	}
-	for x, err := range s.chains.Links(ctx, tenant, false) {
+	for x, err := range s.chains.Links(ctx, tenant, 0) {
 		if err != nil {
 			return nil, nil, err
 		}

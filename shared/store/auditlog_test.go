@@ -176,7 +176,7 @@ func testAppendRace(t *testing.T, st *taskStore) {
 	}
 	previous := ""
 	n := 0
-	for l, err := range st.Links(t.Context(), "01RACE", false) {
+	for l, err := range st.Links(t.Context(), "01RACE", 0) {
 		expect.NoError(t, err)
 		if n++; l.Seq != n || l.Previous != previous {
 			t.Errorf("link %d: %+v", n, l)
@@ -228,7 +228,7 @@ func testChainRead(t *testing.T, st *taskStore) {
 	l := link(t, st, "01READ", sealed...)
 	l.Late, l.Entries[0].Note = true, chain.Misdated
 	expect.NoError(t, st.AppendLink(t.Context(), l))
-	for back, err := range st.Links(t.Context(), "01READ", true) {
+	for back, err := range st.Links(t.Context(), "01READ", 1) {
 		expect.NoError(t, err)
 		expect.Same(t, l, back)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -142,11 +141,9 @@ func (s *Store) Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 
 // Keys returns a tenant's keys, the newest first. It reads an index, which may be slightly stale.
 func (s *Store) Keys(ctx context.Context, tenant string) ([]tenancy.Key, error) {
-	e := table.NewExpression()
-	return unexpired[tenancy.Key](ctx, s, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI1"), ScanIndexForward: aws.Bool(false),
-		KeyConditionExpression: table.All(e.Is("GSI1PK", "=", tenancy.KeysOf(tenant))),
-	}))
+	in := s.t.Find(table.NewExpression(), "GSI1", tenancy.KeysOf(tenant))
+	in.ScanIndexForward = aws.Bool(false)
+	return unexpired[tenancy.Key](ctx, s, in, 0)
 }
 
 // CreateKey commits tenancy.NewKey and returns the secret, which nobody can read again.
@@ -193,23 +190,16 @@ func (s *Store) FollowKey(ctx context.Context, tenant, id string, now time.Time)
 	if err != nil {
 		return err
 	}
-	return s.waitingOf(ctx, k, func(ref aggregate.Ref, x *call.Call) error {
-		_, err := CallsOf(s).Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
-			return a.Follow(k, now)
-		})
-		return err
-	})
-}
-
-// waitingOf goes through a key's calls that wait, until a page of all that waits had an error.
-func (s *Store) waitingOf(ctx context.Context, k tenancy.Key, do func(aggregate.Ref, *call.Call) error) (err error) {
-	for cursor, more := "", true; more; more = err == nil && cursor != "" {
+	for cursor, more := "", true; more; more = err == nil && cursor != "" { // until a page of all that waits had an error
 		var page table.Page[WaitingItem]
-		page, err = s.Waiting(ctx, k.TenantID, cursor, table.MaxPage)
+		page, err = s.Waiting(ctx, tenant, cursor, table.MaxPage)
 		cursor = page.Next
 		for _, w := range page.Items {
 			if x, is := w.Row.(*call.Call); is && x.KeyID == k.ID {
-				err = errors.Join(err, do(w.Ref, x))
+				_, failed := CallsOf(s).Decide(ctx, w.Ref, func(a *call.Aggregate) (aggregate.Change, error) {
+					return a.Follow(k, now)
+				})
+				err = errors.Join(err, failed)
 			}
 		}
 	}

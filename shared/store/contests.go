@@ -69,12 +69,8 @@ func (s *ContestStore) Begin(ctx context.Context, o contest.Order) error {
 // Over reports whether the teams of a contest must not call models any more in this run. It makes one small read, so
 // that it can be asked before each call.
 func (s *ContestStore) Over(ctx context.Context, ref aggregate.Ref, run int) (bool, error) {
-	root, err := s.KindStore.Head(ctx, ref)
-	if err != nil {
-		return false, err
-	}
-	h := root.(*contest.Head)
-	return h.OverAt != nil || h.Run != run, nil
+	h, err := ownHead[contest.Head](ctx, s.KindStore.Store, ref)
+	return err == nil && (h.OverAt != nil || h.Run != run), err
 }
 
 // Spent returns what a team's calls have cost so far. It reads nothing else, so that it can be asked before each call.

@@ -50,11 +50,7 @@ func (s *ConversationStore) Load(ctx context.Context, ref aggregate.Ref) (*conve
 
 // Head reads the head alone, consistently.
 func (s *ConversationStore) Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error) {
-	root, err := s.KindStore.Head(ctx, ref)
-	if err != nil {
-		return conversation.Head{}, err
-	}
-	return *root.(*conversation.Head), nil
+	return ownHead[conversation.Head](ctx, s.KindStore.Store, ref)
 }
 
 // Begin opens a conversation with its first message. It returns store.ErrExists when its thread has a conversation: the
@@ -107,8 +103,7 @@ func (s *ConversationStore) Newest(
 		before = usageKeys
 	}
 	found, err := Listed[conversation.Message](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, "", before,
-		true,
-		limit+1)
+		true, limit+1)
 	found = slices.DeleteFunc(found, func(m conversation.Message) bool { return m.Key() == before })
 	found = found[:min(len(found), limit)]
 	slices.Reverse(found)
@@ -117,15 +112,7 @@ func (s *ConversationStore) Newest(
 
 // Message reads one message by its key. It returns aggregate.ErrNotFound when there is none.
 func (s *ConversationStore) Message(ctx context.Context, tenant, id, key string) (conversation.Message, error) {
-	found, err := Listed[conversation.Message](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, key, key,
-		false, 1)
-	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("message %.80q: %w", key, aggregate.ErrNotFound)
-	}
-	if err != nil {
-		return conversation.Message{}, err
-	}
-	return found[0], nil
+	return listedAt[conversation.Message](ctx, s.KindStore.Store, tenant, conversation.MessagesList, id, key)
 }
 
 // Uses reads the usage of a conversation's model calls.

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/table"
 )
@@ -137,27 +134,19 @@ func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (agg
 	}
 	kind, _ := s.kinds.Named(ref.Kind)
 	e := table.NewExpression()
-	which := []string{e.Is("PK", "=", pk)}
+	var which []string
 	if prefix != "" {
-		which = append(which, e.Begins("SK", prefix))
+		which = []string{e.Begins("SK", prefix)}
 	}
-	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: table.All(which...),
-	}))
 	a := kind.New()
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for r, err := range table.Queried(ctx, s.t, s.t.Find(e, "", pk, which...), func(it table.Item) (aggregate.Row, error) {
+		return s.unpackRow(kind, it)
+	}) {
 		if err != nil {
 			return nil, fmt.Errorf("load %s: %w", ref, err)
 		}
-		for _, it := range page.Items {
-			r, err := s.unpackRow(kind, it)
-			if err != nil {
-				return nil, fmt.Errorf("load %s: %w", ref, err)
-			}
-			if r != nil {
-				a.Add(r)
-			}
+		if r != nil {
+			a.Add(r)
 		}
 	}
 	return a, nil
@@ -169,4 +158,13 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, er
 	kind, _ := s.kinds.Named(ref.Kind)
 	h, _ := kind.Row("head").(aggregate.Root)
 	return h, s.RowAt(ctx, Place{ref, aggregate.HeadKey}, h)
+}
+
+// ownHead is Head as the kind's own type.
+func ownHead[H any](ctx context.Context, s *Store, ref aggregate.Ref) (h H, err error) {
+	root, err := s.Head(ctx, ref)
+	if err == nil {
+		h = *any(root).(*H)
+	}
+	return h, err
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
@@ -46,11 +45,8 @@ func (s *Store) DelegationsOf(ctx context.Context, tenant, principal string) ([]
 	if !table.KeyPart(tenant) || !table.KeyPart(principal) {
 		return nil, fmt.Errorf("delegations of %.40q: %w", principal, aggregate.ErrNotFound)
 	}
-	e := table.NewExpression()
-	out, err := unexpired[tenancy.Delegation](ctx, s, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI1"),
-		KeyConditionExpression: table.All(e.Is("GSI1PK", "=", tenancy.DelegatedBy(tenant, principal))),
-	}))
+	in := s.t.Find(table.NewExpression(), "GSI1", tenancy.DelegatedBy(tenant, principal))
+	out, err := unexpired[tenancy.Delegation](ctx, s, in, 0)
 	return out, table.Wrapped(err, "read the delegations of %s", principal)
 }
 
@@ -142,13 +138,11 @@ func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change)
 // that were due first. The index may be slightly stale. A row that can't be read is an error, and the next ones follow.
 func (s *Store) DueReminders(ctx context.Context, at time.Time) iter.Seq2[tenancy.Reminding, error] {
 	e := table.NewExpression()
-	in := table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI2"), Limit: aws.Int32(duePage),
-		KeyConditionExpression: table.All(e.Is("GSI2PK", "=", tenancy.RemindersDue),
-			e.Is("GSI2SK", "<", aggregate.TimeText(at)+"$")), // the sign after #, which follows the time
-	})
+	in := s.t.Find(e, "GSI2", tenancy.RemindersDue,
+		e.Is("GSI2SK", "<", aggregate.TimeText(at)+"$")) // the sign after #, which follows the time
+	in.Limit = aws.Int32(duePage)
 	return func(yield func(tenancy.Reminding, error) bool) {
-		for it, err := range table.Queried(ctx, s.t, in, func(it table.Item) (table.Item, error) { return it, nil }) {
+		for it, err := range table.Queried(ctx, s.t, in, asItem) {
 			var r tenancy.Reminding
 			if err == nil {
 				err = table.Unpack(it, &r)

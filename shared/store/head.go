@@ -140,22 +140,15 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 			return
 		}
 		e := table.NewExpression()
-		pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
-			TableName: &s.t.Name, IndexName: aws.String("GSI1"), Limit: aws.Int32(duePage),
-			KeyConditionExpression: table.All(e.Is("GSI1PK", "=", duePartition(shard)),
-				e.Is("GSI1SK", "<=", aggregate.TimeText(now))),
-		}))
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(ctx)
+		in := s.t.Find(e, "GSI1", duePartition(shard), e.Is("GSI1SK", "<=", aggregate.TimeText(now)))
+		in.Limit = aws.Int32(duePage)
+		for it, err := range table.Queried(ctx, s.t, in, asItem) {
+			ref, known := s.kinds.Ref(table.TextOf(it, "PK"))
 			if err != nil {
-				yield(aggregate.Ref{}, fmt.Errorf("find what is due in shard %d: %w", shard, err))
-				return
+				err, known = fmt.Errorf("find what is due in shard %d: %w", shard, err), true
 			}
-			for _, it := range page.Items {
-				ref, known := s.kinds.Ref(table.TextOf(it, "PK"))
-				if known && !yield(ref, nil) {
-					return
-				}
+			if known && !yield(ref, err) {
+				return
 			}
 		}
 	}
@@ -262,20 +255,20 @@ func owned[T tenancy.Row](ctx context.Context, s *Store, tenant string, none T, 
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	e := table.NewExpression()
-	which := []string{e.Is("PK", "=", pk)}
+	var which []string
 	if prefix != "" {
-		which = append(which, e.Begins("SK", prefix))
+		which = []string{e.Begins("SK", prefix)}
 	}
-	out, err := unexpired[T](ctx, s, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: table.All(which...),
-	}))
+	out, err := unexpired[T](ctx, s, s.t.Find(e, "", pk, which...), 0)
 	return out, table.Wrapped(err, "read %s of %s", prefix, pk)
 }
 
-// unexpired reads what a query finds and is not past its time.
-func unexpired[T any](ctx context.Context, s *Store, in *dynamodb.QueryInput) ([]T, error) {
+func asItem(it table.Item) (table.Item, error) { return it, nil }
+
+// unexpired reads what a query finds and is not past its time, at most limit rows unless that is 0.
+func unexpired[T any](ctx context.Context, s *Store, in *dynamodb.QueryInput, limit int) ([]T, error) {
 	out := []T{}
-	for it, err := range table.Queried(ctx, s.t, in, func(it table.Item) (table.Item, error) { return it, nil }) {
+	for it, err := range table.Queried(ctx, s.t, in, asItem) {
 		var x T
 		if err == nil && table.Expired(it, s.t.Now()) {
 			continue
@@ -286,7 +279,9 @@ func unexpired[T any](ctx context.Context, s *Store, in *dynamodb.QueryInput) ([
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, x)
+		if out = append(out, x); len(out) == limit {
+			break
+		}
 	}
 	return out, nil
 }

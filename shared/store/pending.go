@@ -128,29 +128,20 @@ func Listed[T any](
 		until = "\U0010FFFF"
 	}
 	e := table.NewExpression()
-	in := table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!newest),
-		KeyConditionExpression: table.All(e.Is("PK", "=", pk), e.Between("SK", cmp.Or(from, " "), until)),
-	})
+	in := s.t.Find(e, "", pk, e.Between("SK", cmp.Or(from, " "), until))
+	in.ScanIndexForward = aws.Bool(!newest)
 	if limit > 0 {
 		in.Limit = aws.Int32(int32(limit))
 	}
-	out := []T{}
-	for pages := dynamodb.NewQueryPaginator(s.t.DB, in); pages.HasMorePages() && (limit == 0 || len(out) < limit); {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("read %s%s: %w", list, of, err)
-		}
-		for _, it := range page.Items {
-			if table.Expired(it, s.t.Now()) || limit > 0 && len(out) == limit {
-				continue
-			}
-			var x T
-			if err := table.Unpack(it, &x); err != nil {
-				return nil, err
-			}
-			out = append(out, x)
-		}
+	out, err := unexpired[T](ctx, s, in, limit)
+	return out, table.Wrapped(err, "read %s%s", list, of)
+}
+
+// listedAt reads the row of an aggregate's list with this key, or returns aggregate.ErrNotFound.
+func listedAt[T any](ctx context.Context, s *Store, tenant, list, of, key string) (x T, err error) {
+	pk, err := listPartition(list, tenant, of)
+	if err == nil {
+		err = s.t.Get(ctx, pk, key, &x)
 	}
-	return out, nil
+	return x, table.Wrapped(err, "read %.80q of %s%.40s", key, list, of)
 }

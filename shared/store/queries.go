@@ -145,15 +145,6 @@ type ExecutionSummary struct {
 	TeamResults []contest.RoundResult `json:"team_results"`
 }
 
-// turn reads a saved answer of a model.
-func (s *ContestStore) turn(ctx context.Context, team aggregate.Ref, key string) (contest.Turn, bool, error) {
-	found, err := Listed[contest.Turn](ctx, s.KindStore.Store, team.Tenant, contest.TurnsList, team.ID, key, key, false, 1)
-	if err != nil || len(found) == 0 {
-		return contest.Turn{}, false, err
-	}
-	return found[0], true, nil
-}
-
 // spend saves a usage row of a team.
 func (s *ContestStore) spend(ctx context.Context, team aggregate.Ref, use *aggregate.Use) error {
 	w := &contest.Work{Head: contest.TeamHead{Head: aggregate.Head{TenantID: team.Tenant}, WorkID: team.ID}}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
@@ -97,10 +95,7 @@ func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenanc
 		return tenancy.Sums{}, err
 	}
 	e, today := table.NewExpression(), now.UTC().Format(time.DateOnly)
-	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression: table.All(e.Is("PK", "=", pk), e.Begins("SK", tenancy.SpentPrefix+today[:len("2006-01-")])),
-	}))
+	out, err := s.t.DB.Query(ctx, s.t.Find(e, "", pk, e.Begins("SK", tenancy.SpentPrefix+today[:len("2006-01-")])))
 	if err != nil {
 		return tenancy.Sums{}, fmt.Errorf("read what %s has spent: %w", tenant, err)
 	}
@@ -149,7 +144,7 @@ const onceFor = 24 * time.Hour
 
 // once returns the key of the row for something that must happen once.
 func once(tenant, what string) (pk, sk string, err error) {
-	pk, err = table.TenantPartition("QUOTA#", tenant)
+	pk, err = table.TenantPartition(quotas, tenant)
 	return pk, "ONCE#" + aggregate.Derive(time.Time{}, "once", what), err
 }
 
@@ -180,26 +175,26 @@ func (s *Store) Once(ctx context.Context, tenant, what string) (first bool, came
 
 // Came saves the outcome of something that Once began, for callers who begin it again.
 func (s *Store) Came(ctx context.Context, tenant, what string, c Came) error {
-	pk, sk, err := once(tenant, what)
-	if err != nil {
-		return err
-	}
-	e := table.NewExpression()
-	e.Set("came_as", c.As)
-	e.Set("channel", c.Channel)
-	e.Set("ts", c.TS)
-	_, err = s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists()))
-	return table.Wrapped(err, "note what became of it")
+	return s.noteOnce(ctx, tenant, what, func(e *table.Expression) {
+		e.Set("came_as", c.As)
+		e.Set("channel", c.Channel)
+		e.Set("ts", c.TS)
+	})
 }
 
 // Again makes Once report what as new again, after its first beginning had no effect.
 func (s *Store) Again(ctx context.Context, tenant, what string) error {
+	return s.noteOnce(ctx, tenant, what, func(e *table.Expression) { e.Set("failed", true) })
+}
+
+// noteOnce notes what became of something that Once began.
+func (s *Store) noteOnce(ctx context.Context, tenant, what string, write func(*table.Expression)) error {
 	pk, sk, err := once(tenant, what)
 	if err != nil {
 		return err
 	}
 	e := table.NewExpression()
-	e.Set("failed", true)
+	write(e)
 	_, err = s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists()))
-	return table.Wrapped(err, "let it begin again")
+	return table.Wrapped(err, "note what became of it")
 }

@@ -35,21 +35,31 @@ func (s *ContestStore) SaveRound(ctx context.Context, team aggregate.Ref, p Play
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
+	var w *contest.Work
+	tries := 0
+	err := s.tried(ctx, func() (err error) {
+		tries++
+		w, err = s.saveRound(ctx, team, p)
+		return err
+	}, "execution_id", p.Result.ExecutionID, "team_id", p.Result.TeamID, "round_number", p.Result.RoundNumber)
+	if err == nil || tries <= len(waits) || lasting(err) || ctx.Err() != nil {
+		return w, err
+	}
+	slog.ErrorContext(ctx, "the round is not saved", "execution_id", p.Result.ExecutionID, "err", err)
+	return nil, &contest.DatabaseWriteError{What: fmt.Sprintf("round %d of team %q of %s", p.Result.RoundNumber,
+		p.Result.TeamID, p.Result.ExecutionID), Attempts: tries, Err: err}
+}
+
+// tried writes, and again after each of waits while that may help. about is what logs say of it.
+func (s *ContestStore) tried(ctx context.Context, write func() error, about ...any) error {
 	for try := 0; ; try++ {
-		w, err := s.saveRound(ctx, team, p)
-		if err == nil || lasting(err) || ctx.Err() != nil {
-			return w, err
+		err := write()
+		if err == nil || lasting(err) || try == len(waits) || ctx.Err() != nil {
+			return err
 		}
-		attrs := []any{"execution_id", p.Result.ExecutionID, "team_id", p.Result.TeamID, "round_number", p.Result.RoundNumber,
-			"attempt", try + 1, "err", err}
-		if try == len(waits) {
-			slog.ErrorContext(ctx, "the round is not saved", attrs...)
-			return nil, &contest.DatabaseWriteError{What: fmt.Sprintf("round %d of team %q of %s", p.Result.RoundNumber,
-				p.Result.TeamID, p.Result.ExecutionID), Attempts: try + 1, Err: err}
-		}
-		slog.WarnContext(ctx, "saving the round failed", append(attrs, "again_in", waits[try].String())...)
-		if err := s.Sleep(ctx, waits[try]); err != nil {
-			return nil, err
+		slog.WarnContext(ctx, "a write of a contest failed", append(about, "again_in", waits[try].String(), "err", err)...)
+		if s.Sleep(ctx, waits[try]) != nil {
+			return err
 		}
 	}
 }
@@ -159,9 +169,9 @@ type Kept struct {
 
 // Turn returns the answer that was saved under a key.
 func (k Kept) Turn(ctx context.Context, key string) (answer []byte, ok bool, err error) {
-	t, ok, err := k.Store.turn(ctx, k.Team, key)
-	if err != nil || !ok {
-		return nil, false, err
+	t, err := listedAt[contest.Turn](ctx, k.Store.KindStore.Store, k.Team.Tenant, contest.TurnsList, k.Team.ID, key)
+	if err != nil {
+		return nil, false, table.Unless(err, aggregate.ErrNotFound)
 	}
 	answer, err = k.Store.Values.Open(ctx, contest.Ref(k.Team.Tenant, k.Execution), t.Answer)
 	return answer, err == nil, err
@@ -172,17 +182,8 @@ func (k Kept) Turn(ctx context.Context, key string) (answer []byte, ok bool, err
 // answer is nil it saves only the cost. It returns aggregate.ErrMoved if another invocation has saved its answer: the
 // round must continue from that one.
 func (k Kept) Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
-	for try := 0; ; try++ {
-		err := k.keep(ctx, key, answer, spent)
-		if err == nil || lasting(err) || try == len(waits) || ctx.Err() != nil {
-			return err
-		}
-		slog.WarnContext(ctx, "keeping an answer failed", "execution_id", k.Execution, "key", key, "again_in",
-			waits[try].String(), "err", err)
-		if k.Store.Sleep(ctx, waits[try]) != nil {
-			return err
-		}
-	}
+	return k.Store.tried(ctx, func() error { return k.keep(ctx, key, answer, spent) },
+		"execution_id", k.Execution, "key", key)
 }
 
 func (k Kept) keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {

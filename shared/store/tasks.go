@@ -55,11 +55,7 @@ func (s *TaskStore) Create(ctx context.Context, c aggregate.Change) error {
 // Head reads the head alone, consistently. It serves frequent checks during a long call. It returns
 // aggregate.ErrNotFound when this tenant has no such task.
 func (s *TaskStore) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
-	root, err := s.KindStore.Head(ctx, ref)
-	if err != nil {
-		return task.Head{}, err
-	}
-	return *root.(*task.Head), nil
+	return ownHead[task.Head](ctx, s.KindStore.Store, ref)
 }
 
 // Tasks lists a person's tasks, or all of a tenant's, newest first, without requests that have no task. Indexes may be
@@ -99,12 +95,9 @@ func titled[T any](ctx context.Context, s *Store, ref func(tenant, id string) ag
 // Thread lists the newest requests that were written as replies in a thread, at most limit. The index may be slightly
 // stale: load a task before deciding on it.
 func (s *TaskStore) Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error) {
-	e := table.NewExpression()
-	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI1"), Limit: aws.Int32(int32(limit)),
-		ScanIndexForward:       aws.Bool(false),
-		KeyConditionExpression: table.All(e.Is("GSI1PK", "=", task.ThreadOf(tenant, channel, thread))),
-	}))
+	in := s.t.Find(table.NewExpression(), "GSI1", task.ThreadOf(tenant, channel, thread))
+	in.Limit, in.ScanIndexForward = aws.Int32(int32(limit)), aws.Bool(false)
+	out, err := s.t.DB.Query(ctx, in)
 	if err != nil {
 		return nil, fmt.Errorf("list the requests of thread %s: %w", thread, err)
 	}

@@ -20,10 +20,7 @@ func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, 
 // settings reads the row. What is missing in it has its default.
 func (s *Store) settings(ctx context.Context, tenant string) (tenancy.SettingsRow, error) {
 	row := tenancy.SettingsRow{TenantID: tenant, Config: tenancy.DefaultSettings()}
-	err := s.read(ctx, tenant, &row)
-	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
-		err = nil
-	}
+	err := s.readIfThere(ctx, tenant, &row)
 	return row, err
 }
 
@@ -49,10 +46,7 @@ func (s *Store) Rules(ctx context.Context, tenant string) (x *rules.Rules, rev i
 // RulesRow returns a tenant's rules with who saved them when, or an empty row.
 func (s *Store) RulesRow(ctx context.Context, tenant string) (tenancy.RulesRow, error) {
 	row := tenancy.RulesRow{TenantID: tenant}
-	err := s.read(ctx, tenant, &row)
-	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
-		err = nil
-	}
+	err := s.readIfThere(ctx, tenant, &row)
 	return row, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -20,9 +19,7 @@ const (
 	webConsent   = "OAUTH" // in the partition of the hash of its state
 )
 
-func webKey(secret, sort string) (pk, sk string) { return webPartition(HashOf(secret)), sort }
-
-func webPartition(hash string) string { return "WEB#" + hash }
+func webKey(secret, sort string) (pk, sk string) { return "WEB#" + HashOf(secret), sort }
 
 // signedOut is the row of a person who signed out.
 type signedOut struct {
@@ -76,20 +73,13 @@ func (s *Store) CountSignIn(ctx context.Context, address string, now time.Time) 
 	return table.IntOf(it, "n") <= SignInsPerMinute, nil
 }
 
-func webItem(pk, sk, typ string, v any, until time.Time) (table.Item, error) {
-	it, err := table.Pack(typ, pk, sk, v)
-	if err == nil {
-		it["delete_after"] = table.Number(int(until.Unix()))
-	}
-	return it, err
-}
-
 func (s *Store) putWeb(ctx context.Context, pk, sk, typ string, v any, until time.Time) error {
-	it, err := webItem(pk, sk, typ, v, until)
+	it, err := table.Pack(typ, pk, sk, v)
 	if err != nil {
 		return err
 	}
-	_, err = s.t.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.t.Name), Item: it})
+	it["delete_after"] = table.Number(int(until.Unix()))
+	_, err = s.t.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.t.Name, Item: it})
 	return table.Wrapped(err, "put %s", typ)
 }
 

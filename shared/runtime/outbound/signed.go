@@ -70,7 +70,7 @@ func ServiceAt(cfg aws.Config, id string, read ErrorReader) *Service {
 	if cfg.Retryer != nil {
 		retryer = cfg.Retryer()
 	}
-	same := func(request any) any { return request } // answer makes a request of its own
+	same := func(request any) any { return request } // once makes a request of its own
 	s.attempts = retry.NewAttemptMiddleware(retryer, same)
 	return s
 }
@@ -99,76 +99,48 @@ func endpoint(cfg aws.Config, name string) string {
 
 // Call makes a request, and again if the SDK would. Its errors have the form of the SDK's.
 func (s *Service) Call(ctx context.Context, r Request) (header http.Header, body []byte, err error) {
-	err = s.repeat(ctx, r.Operation, func(ctx context.Context) error {
-		answer, err := s.answer(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		header = answer.Header
-		body, err = io.ReadAll(io.LimitReader(answer.Body, r.Limit+1))
-		switch {
-		case err != nil:
-			return fmt.Errorf("read the answer: %w", err)
-		case int64(len(body)) > r.Limit:
-			return fmt.Errorf("the answer is over %d bytes", r.Limit)
-		}
-		return nil
-	})
+	once := func(ctx context.Context, _ middleware.FinalizeInput) (
+		out middleware.FinalizeOutput, m middleware.Metadata, err error) {
+		header, body, err = s.once(ctx, r)
+		return out, m, err
+	}
+	_, _, err = s.attempts.HandleFinalize(ctx, middleware.FinalizeInput{}, middleware.FinalizeHandlerFunc(once))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, s.Failed(r.Operation, err)
 	}
 	return header, body, nil
 }
 
-// Open makes a request like Call, and returns the answer's body, whatever its length, for the caller to read and close.
-// Only what fails until it begins is repeated.
-func (s *Service) Open(ctx context.Context, r Request) (body io.ReadCloser, err error) {
-	err = s.repeat(ctx, r.Operation, func(ctx context.Context) error {
-		answer, err := s.answer(ctx, r)
-		if err == nil {
-			body = answer.Body
-		}
-		return err
-	})
-	return body, err
-}
-
-// repeat calls attempt again for as long as the SDK would.
-func (s *Service) repeat(ctx context.Context, operation string, attempt func(context.Context) error) error {
-	once := func(ctx context.Context, _ middleware.FinalizeInput) (
-		out middleware.FinalizeOutput, m middleware.Metadata, err error) {
-		return out, m, attempt(ctx)
-	}
-	_, _, err := s.attempts.HandleFinalize(ctx, middleware.FinalizeInput{}, middleware.FinalizeHandlerFunc(once))
+// once makes a request once, and reads the answer.
+func (s *Service) once(ctx context.Context, r Request) (http.Header, []byte, error) {
+	request, err := s.request(ctx, r)
 	if err != nil {
-		return s.Failed(operation, err)
+		return nil, nil, err
 	}
-	return nil
+	answer, err := s.http.Do(request)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, &smithy.CanceledError{Err: ctx.Err()}
+	case err != nil:
+		return nil, nil, &smithyhttp.RequestSendError{Err: err}
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode >= http.StatusMultipleChoices {
+		return nil, nil, s.refused(answer)
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, r.Limit+1))
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("read the answer: %w", err)
+	case int64(len(body)) > r.Limit:
+		return nil, nil, fmt.Errorf("the answer is over %d bytes", r.Limit)
+	}
+	return answer.Header, body, nil
 }
 
 // Failed returns an operation's error as the SDK wraps it, by which explain knows a call without an answer.
 func (s *Service) Failed(operation string, err error) error {
 	return &smithy.OperationError{ServiceID: s.id, OperationName: operation, Err: err}
-}
-
-// answer makes a request once. The caller closes the answer's body.
-func (s *Service) answer(ctx context.Context, r Request) (*http.Response, error) {
-	request, err := s.request(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := s.http.Do(request)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, &smithy.CanceledError{Err: ctx.Err()}
-	case err != nil:
-		return nil, &smithyhttp.RequestSendError{Err: err}
-	case answer.StatusCode >= http.StatusMultipleChoices:
-		defer answer.Body.Close()
-		return nil, s.refused(answer)
-	}
-	return answer, nil
 }
 
 // request returns a signed request.
@@ -274,34 +246,18 @@ type Function struct {
 	lambda *Service
 }
 
-// FunctionAt returns the function with that name.
+// FunctionAt returns the function with that name. It may take longer to answer than AWS's services do: only the context
+// bounds a call.
 func FunctionAt(cfg aws.Config, name string) *Function {
-	return &Function{name: name, lambda: ServiceAt(cfg, "Lambda", JSONError)}
-}
-
-// PatientFunction is At for a function that takes longer to answer than AWS's services do: only the context bounds a
-// call.
-func PatientFunction(cfg aws.Config, name string) *Function {
 	cfg.HTTPClient = awshttp.NewBuildableClient()
-	return FunctionAt(cfg, name)
+	return &Function{name: name, lambda: ServiceAt(cfg, "Lambda", JSONError)}
 }
 
 // Call asks the function and reads its answer into out. It returns ErrEnded if the function ended with an error.
 func (f *Function) Call(ctx context.Context, in, out any) error {
-	answer, err := f.invoke(ctx, in)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("the answer of %s: %w", f.name, err)
-	}
-	return nil
-}
-
-func (f *Function) invoke(ctx context.Context, in any) ([]byte, error) {
 	payload, err := json.Marshal(in)
 	if err != nil {
-		return nil, fmt.Errorf("call %s: %w", f.name, err)
+		return fmt.Errorf("call %s: %w", f.name, err)
 	}
 	const operation = "Invoke"
 	header, answer, err := f.lambda.Call(ctx, Request{
@@ -313,9 +269,12 @@ func (f *Function) invoke(ctx context.Context, in any) ([]byte, error) {
 		err = f.lambda.Failed(operation, fmt.Errorf("%w: %s", ErrEnded, ended))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("call %s: %w", f.name, err)
+		return fmt.Errorf("call %s: %w", f.name, err)
 	}
-	return answer, nil
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("the answer of %s: %w", f.name, err)
+	}
+	return nil
 }
 
 // JSONError is the ErrorReader of services that answer in JSON. Some have the code in the body, and a namespace before

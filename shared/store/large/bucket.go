@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -61,24 +60,6 @@ func (b *Bucket) Get(ctx context.Context, key string, limit int64) ([]byte, erro
 		Operation: operation, Method: http.MethodGet, Path: b.path(key, operation), Limit: limit,
 	})
 	return v, err
-}
-
-// Open returns an object's content, for the caller to read and close. Reading one that arrives incomplete ends with an
-// error.
-func (b *Bucket) Open(ctx context.Context, key string) (io.ReadCloser, error) {
-	const operation = "GetObject"
-	return b.s3.Open(ctx, outbound.Request{
-		Operation: operation, Method: http.MethodGet, Path: b.path(key, operation),
-	})
-}
-
-// Has reports whether there is an object.
-func (b *Bucket) Has(ctx context.Context, key string) (bool, error) {
-	_, _, err := b.s3.Call(ctx, outbound.Request{Operation: "HeadObject", Method: http.MethodHead, Path: b.of(key)})
-	if api, refused := errors.AsType[smithy.APIError](err); refused && api.ErrorCode() == "NotFound" {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // Tags returns an object's tags.

@@ -54,16 +54,12 @@ func TestObjectsAreStoredAndRead(t *testing.T) {
 			answer.Body.Close()
 			expect.That(t, err == nil && bytes.Equal(got, v), "%q at its address is %d bytes: %v", key, len(got), err)
 			expect.Is(t, answer.Header.Get("Content-Type"), "application/json")
-			expect.That(t, expect.Value(b.Has(t.Context(), key))(t), "there is no %q", key)
 			expect.NoError(t, b.Put(t.Context(), key, "application/json", v[:1])) // over itself
 			got, err = theirs.Get(t.Context(), key, limit)
 			expect.That(t, err == nil && bytes.Equal(got, v[:1]), "%q is %d bytes then: %v", key, len(got), err)
 			key += "~"
 			_, err = b.Get(t.Context(), key, limit)
 			expect.That(t, large.MissingObject(err), "%q was never put: %v", key, err)
-			_, err = b.Open(t.Context(), key)
-			expect.That(t, large.MissingObject(err), "%q was never put: %v", key, err)
-			expect.That(t, !expect.Value(b.Has(t.Context(), key))(t), "there is %q", key)
 		}
 	})
 	each(t, w.Config, "nowhere", func(t *testing.T, b client) {
@@ -130,9 +126,8 @@ func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
 			var asked atomic.Int64
 			each(t, answering(t, &asked, tt.answers...), "b", func(t *testing.T, b client) {
 				for does, do := range map[string]func() error{
-					"get":  func() error { _, err := b.Get(t.Context(), "k", limit); return err },
-					"open": func() error { _, err := b.Open(t.Context(), "k"); return err },
-					"put":  func() error { return b.Put(t.Context(), "k", "text/plain", []byte("x")) },
+					"get": func() error { _, err := b.Get(t.Context(), "k", limit); return err },
+					"put": func() error { return b.Put(t.Context(), "k", "text/plain", []byte("x")) },
 				} {
 					asked.Store(0)
 					err := do()
@@ -177,10 +172,6 @@ func TestIncompleteObjectsAreErrors(t *testing.T) {
 	each(t, answering(t, &asked, inParts), "b", func(t *testing.T, b client) {
 		v, err := b.Get(t.Context(), "k", limit)
 		expect.That(t, errors.Is(err, io.ErrUnexpectedEOF), "%q, %v", v, err)
-		content := expect.Value(b.Open(t.Context(), "k"))(t)
-		defer content.Close()
-		v, err = io.ReadAll(content)
-		expect.That(t, errors.Is(err, io.ErrUnexpectedEOF), "%q, %v", v, err)
 	})
 	_, err := large.BucketAt(answering(t, &asked, short), "b").Get(t.Context(), "k", limit)
 	expect.Is(t, explain.ClassOf(err), explain.Unavailable, "another try may get all of it: %v", err)
@@ -195,13 +186,10 @@ func TestARefusalIsNoMissingObject(t *testing.T) {
 	var asked atomic.Int64
 	for status, class := range map[int]explain.Class{403: explain.Internal, 503: explain.Unavailable} {
 		each(t, answering(t, &asked, refuses(status, "Other")), "b", func(t *testing.T, b client) {
-			has, err := b.Has(t.Context(), "k")
-			expect.That(t, !has && err != nil && explain.ClassOf(err) == class, "%t, %v", has, err)
+			_, err := b.Get(t.Context(), "k", limit)
+			expect.That(t, err != nil && !large.MissingObject(err) && explain.ClassOf(err) == class, "%v", err)
 		})
 	}
-	each(t, answering(t, &asked, refuses(404, "NoSuchKey")), "b", func(t *testing.T, b client) {
-		expect.That(t, !expect.Value(b.Has(t.Context(), "k"))(t), "there is an object")
-	})
 }
 
 // An address serves an object under the headers that it names.

@@ -48,16 +48,10 @@ const (
 
 	talks = conversation.TalksPrefix // payloads of conversations; kept until the conversation is forgotten
 
+	ResultsPrefix = "results/" // of results' keys
+	FilesPrefix   = "files/"   // of requests' files
+	ReadsFolder   = "/reads/"  // of what agents read of files, which expires like prompts
 )
-
-// ResultsPrefix is that of results' keys.
-const ResultsPrefix = "results/"
-
-// FilesPrefix is that of requests' files.
-const FilesPrefix = "files/"
-
-// ReadsFolder is the folder of what agents read of files, which expires like prompts.
-const ReadsFolder = "/reads/"
 
 // ErrExpired means a value that was deleted after its tenant's retain_results_days.
 var ErrExpired = errors.New("the result has expired")
@@ -74,50 +68,43 @@ func Open(cfg aws.Config, env boot.Results) Store {
 // named by its hash, so that storing it twice makes one object. It returns ErrTooLarge for a value over MaxBytes. Even
 // with an error, the Blob has a preview.
 func (s Store) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return s.keep(ctx, results+under(ref), v, func() string { return preview(v) })
+	return s.keep(ctx, results+under(ref), v, MaxInline, func() string { return preview(v) })
 }
 
 // KeepArguments is Keep for the arguments of a call, which never expire. members is the decoded v.
 func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
 	members map[string]any) (aggregate.Blob, error) {
-	return s.keep(ctx, arguments+under(ref), v, func() string { return previewArguments(members) })
+	return s.keep(ctx, arguments+under(ref), v, MaxInline, func() string { return previewArguments(members) })
 }
 
 // KeepPayload is Keep for what an action in a conversation is to do: it goes with the conversation, unless somebody
 // stamps it.
 func (s Store) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return s.keep(ctx, talks+under(ref), v, func() string { return preview(v) })
+	return s.keep(ctx, talks+under(ref), v, MaxInline, func() string { return preview(v) })
 }
 
 // KeepContest is Keep for values of a contest, which are kept as long as its rows. Up to inline bytes are stored in the
 // row.
 func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
 	inline int) (aggregate.Blob, error) {
-	if len(v) <= inline {
-		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
-	}
-	return s.put(ctx, contests+under(ref), v, aggregate.Blob{Preview: preview(v)})
+	return s.keep(ctx, contests+under(ref), v, inline, func() string { return preview(v) })
 }
 
 // KeepTurn is KeepContest for a model's answer that an interrupted round continues from. The bucket deletes it after
 // eight days.
 func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
-	if len(v) <= inline {
-		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
-	}
-	return s.put(ctx, turns+under(ref), v, aggregate.Blob{Preview: preview(v)})
+	return s.keep(ctx, turns+under(ref), v, inline, func() string { return preview(v) })
 }
 
 // KeepReads is Keep for what an agent read of its conversation's files.
 func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	prefix := talks + strings.TrimSuffix(under(ref), "/") + ReadsFolder
-	return s.keep(ctx, prefix, v, func() string { return "" })
+	return s.keep(ctx, reads(ref), v, MaxInline, func() string { return "" })
 }
 
 // KeepCallResult is KeepReads for what a tool returned. It is always stored in the bucket, since rows of approved
 // actions outlive their conversation.
 func (s Store) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return s.put(ctx, talks+strings.TrimSuffix(under(ref), "/")+ReadsFolder, v, aggregate.Blob{})
+	return s.put(ctx, reads(ref), v, aggregate.Blob{})
 }
 
 // KeepText stores the text of a request's file beside the file.
@@ -155,7 +142,7 @@ func fileKey(ref aggregate.Ref, sum string) string {
 	if ref.Kind == task.Kind.Name {
 		return filesOf + under(ref) + sum
 	}
-	return talks + strings.TrimSuffix(under(ref), "/") + ReadsFolder + sum
+	return reads(ref) + sum
 }
 
 // Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by
@@ -169,9 +156,15 @@ func (s Store) Prompts(ref aggregate.Ref) func(ctx context.Context, body []byte)
 // under returns the part of a key that names the task.
 func under(ref aggregate.Ref) string { return ref.Tenant + "/" + ref.ID + "/" }
 
-func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, preview func() string) (aggregate.Blob,
-	error) {
-	if len(v) <= MaxInline {
+// reads returns the prefix of what agents read of a conversation's files.
+func reads(ref aggregate.Ref) string {
+	return talks + strings.TrimSuffix(under(ref), "/") + ReadsFolder
+}
+
+// keep keeps a value of up to inline bytes in the row, and a larger one in the bucket.
+func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, inline int, preview func() string) (
+	aggregate.Blob, error) {
+	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 	}
 	return s.put(ctx, prefix, v, aggregate.Blob{Preview: preview()})

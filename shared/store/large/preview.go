@@ -166,7 +166,7 @@ const textWithin = 45 * time.Second
 // may be chance.
 func (s Store) Texts(cfg aws.Config, name string,
 ) func(context.Context, aggregate.Ref, string, []byte) (isolated.FileText, error) {
-	reader := outbound.PatientFunction(cfg, name)
+	reader := outbound.FunctionAt(cfg, name)
 	return func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (text isolated.FileText, err error) {
 		ctx, cancel := context.WithTimeout(ctx, textWithin)
 		defer cancel()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,7 +18,6 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"pgregory.net/rapid"
@@ -33,8 +31,6 @@ type client interface {
 	Get(ctx context.Context, key string, limit int64) ([]byte, error)
 	Put(ctx context.Context, key, kind string, v []byte) error
 	PutNew(ctx context.Context, key, kind string, v []byte) error
-	Open(ctx context.Context, key string) (io.ReadCloser, error)
-	Has(ctx context.Context, key string) (bool, error)
 	Address(ctx context.Context, key string, during time.Duration) (string, error)
 	AddressAs(ctx context.Context, key string, as large.Served, during time.Duration) (string, error)
 	Form(ctx context.Context, key string, most int64, during time.Duration) (large.UploadForm, error)
@@ -70,22 +66,6 @@ func (b sdk) PutNew(ctx context.Context, key, kind string, v []byte) error {
 	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, ContentType: &kind,
 		Body: bytes.NewReader(v), IfNoneMatch: aws.String("*")})
 	return err
-}
-
-func (b sdk) Open(ctx context.Context, key string) (io.ReadCloser, error) {
-	out, err := b.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key})
-	if err != nil {
-		return nil, err
-	}
-	return out.Body, nil
-}
-
-func (b sdk) Has(ctx context.Context, key string) (bool, error) {
-	_, err := b.s3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
-	if _, missing := errors.AsType[*types.NotFound](err); missing {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 func (b sdk) Address(ctx context.Context, key string, during time.Duration) (string, error) {
@@ -191,8 +171,6 @@ func TestRequestsAreThoseOfTheSDK(t *testing.T) {
 			hosted := func(o *s3.Options) { o.UsePathStyle = r.local }
 			for name, call := range map[string]func(client) error{
 				"get":     func(b client) error { _, err := b.Get(t.Context(), r.key, 1); return err },
-				"open":    func(b client) error { _, err := b.Open(t.Context(), r.key); return err },
-				"has":     func(b client) error { _, err := b.Has(t.Context(), r.key); return err },
 				"put":     func(b client) error { return b.Put(t.Context(), r.key, "text/plain", []byte(r.value)) },
 				"put new": func(b client) error { return b.PutNew(t.Context(), r.key, "text/plain", []byte(r.value)) },
 				"address": func(b client) (err error) {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -81,34 +80,14 @@ func checkVersion(version string) error {
 
 func (s *Versions) get(ctx context.Context, key string) (*files.Tree, error) {
 	// Read everything first, so that an interrupted download is not mistaken for an invalid archive.
-	archive, err := s.read(ctx, key, files.MaxArchive)
+	archive, err := s.bucket.Get(ctx, key, files.MaxArchive)
+	if MissingObject(err) {
+		err = fmt.Errorf("%w: %w", ErrGone, err)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("get a workspace: %w", err)
 	}
 	return files.Read(bytes.NewReader(archive))
-}
-
-// read returns an object's bytes, at most one more than most, or ErrGone.
-func (s *Versions) read(ctx context.Context, key string, most int64) ([]byte, error) {
-	in, err := s.open(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("get a workspace: %w", err)
-	}
-	defer in.Close()
-	b, err := io.ReadAll(io.LimitReader(in, most+1))
-	if err != nil {
-		return nil, fmt.Errorf("get a workspace: %w", err)
-	}
-	return b, nil
-}
-
-// open returns an object's content, or ErrGone.
-func (s *Versions) open(ctx context.Context, key string) (io.ReadCloser, error) {
-	in, err := s.bucket.Open(ctx, key)
-	if MissingObject(err) {
-		return nil, fmt.Errorf("%w: %w", ErrGone, err)
-	}
-	return in, err
 }
 
 // Put stores a tree and returns its version. Storing the same tree again changes nothing.

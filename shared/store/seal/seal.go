@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
@@ -273,29 +272,14 @@ func (s Rows) noteChain(ctx context.Context, tenant, name string, e *table.Expre
 
 // Chains returns the chains of all tenants. It reads an index, which may be slightly stale.
 func (s Rows) Chains(ctx context.Context) iter.Seq2[Chain, error] {
+	return table.Queried(ctx, s.t, s.t.Find(table.NewExpression(), "GSI1", chains), table.UnpackAs[Chain])
+}
+
+// Links returns a tenant's links from seq on.
+func (s Rows) Links(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
 	e := table.NewExpression()
-	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI1"), KeyConditionExpression: table.All(e.Is("GSI1PK", "=", chains)),
-	}), table.UnpackAs[Chain])
-}
-
-// Links returns a tenant's links from the first on, or from the last on if backwards is set.
-func (s Rows) Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error] {
-	return s.links(ctx, tenant, 0, backwards)
-}
-
-// LinksFrom returns a tenant's links from seq on.
-func (s Rows) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
-	return s.links(ctx, tenant, seq, false)
-}
-
-func (s Rows) links(ctx context.Context, tenant string, from int, backwards bool) iter.Seq2[chain.Link, error] {
-	e := table.NewExpression()
-	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!backwards),
-		KeyConditionExpression: table.All(e.Is("PK", "=", chainPrefix+tenant),
-			e.Between("SK", linkKey(from), linkPrefix+"~")),
-	}), table.UnpackAs[chain.Link])
+	return table.Queried(ctx, s.t, s.t.Find(e, "", chainPrefix+tenant, e.Between("SK", linkKey(seq), linkPrefix+"~")),
+		table.UnpackAs[chain.Link])
 }
 
 // Link returns one of a tenant's links. It returns aggregate.ErrNotFound if there is none with that seq.
@@ -313,11 +297,8 @@ func (s Rows) RowsOfLog(ctx context.Context, tenant string, from, until time.Tim
 	return func(yield func(chain.Row, error) bool) {
 		for m := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC); m.Before(until); m = m.AddDate(0, 1, 0) {
 			e := table.NewExpression()
-			in := table.Filled(e, &dynamodb.QueryInput{
-				TableName: &s.t.Name, ConsistentRead: aws.Bool(true),
-				KeyConditionExpression: table.All(e.Is("PK", "=", table.AuditMonth(tenant, m)),
-					e.Between("SK", aggregate.TimeText(from), aggregate.TimeText(until))),
-			})
+			in := s.t.Find(e, "", table.AuditMonth(tenant, m),
+				e.Between("SK", aggregate.TimeText(from), aggregate.TimeText(until)))
 			for r, err := range table.Queried(ctx, s.t, in, SealedRow) {
 				if !yield(r, err) || err != nil {
 					return

@@ -119,49 +119,13 @@ func plainNumber(s string) bool {
 
 // canonical returns a native value as JSON without insignificant space, members sorted.
 func canonical(v types.AttributeValue) (aggregate.JSON, error) {
-	plain, err := plainValue(v)
-	if err != nil {
-		return "", err
-	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(plain); err != nil {
+	if err := e.Encode(Plain(v)); err != nil {
 		return "", fmt.Errorf("write JSON: %w", err)
 	}
 	return aggregate.JSON(bytes.TrimSpace(b.Bytes())), nil
-}
-
-func plainValue(v types.AttributeValue) (any, error) {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberNULL:
-		return nil, nil
-	case *types.AttributeValueMemberBOOL:
-		return v.Value, nil
-	case *types.AttributeValueMemberS:
-		return v.Value, nil
-	case *types.AttributeValueMemberN:
-		return json.Number(v.Value), nil
-	case *types.AttributeValueMemberL:
-		list := make([]any, len(v.Value))
-		for i, x := range v.Value {
-			var err error
-			if list[i], err = plainValue(x); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case *types.AttributeValueMemberM:
-		object := make(map[string]any, len(v.Value))
-		for name, x := range v.Value {
-			var err error
-			if object[name], err = plainValue(x); err != nil {
-				return nil, err
-			}
-		}
-		return object, nil
-	}
-	return nil, fmt.Errorf("a %T is no JSON value", v)
 }
 
 // Plain converts a value to what decoding its JSON returns, with numbers as json.Number. A value that JSON can't
@@ -189,18 +153,13 @@ func Plain(v types.AttributeValue) any {
 	case *types.AttributeValueMemberB:
 		return map[string]any{"$B": v.Value}
 	case *types.AttributeValueMemberSS:
-		return map[string]any{"$SS": sorted(v.Value)}
+		return map[string]any{"$SS": slices.Sorted(slices.Values(v.Value))} // whose order is undefined
 	case *types.AttributeValueMemberNS:
-		return map[string]any{"$NS": sorted(v.Value)}
+		return map[string]any{"$NS": slices.Sorted(slices.Values(v.Value))}
 	case *types.AttributeValueMemberBS:
 		return map[string]any{"$BS": v.Value}
 	}
 	return nil
-}
-
-// sorted sorts a set's members, whose order is undefined.
-func sorted(set []string) []string {
-	return slices.Sorted(slices.Values(set))
 }
 
 // SizeOf returns an item's size as DynamoDB counts it: names and texts in UTF-8, numbers at about half their digits,

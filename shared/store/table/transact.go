@@ -205,6 +205,19 @@ func (t *Table) Get(ctx context.Context, pk, sk string, into any) error {
 	return Unpack(out.Item, into)
 }
 
+// Find returns the query of a partition of the table, which is read consistently, or of an index if that is not empty:
+// of the items for which these conditions hold, too.
+func (t *Table) Find(e *Expression, index, partition string, conditions ...string) *dynamodb.QueryInput {
+	in := &dynamodb.QueryInput{TableName: &t.Name}
+	if index == "" {
+		in.ConsistentRead = aws.Bool(true)
+	} else {
+		in.IndexName = &index
+	}
+	in.KeyConditionExpression = All(append([]string{e.Is(index+"PK", "=", partition)}, conditions...)...)
+	return Filled(e, in)
+}
+
 // Queried returns all items of a query, converted by read.
 func Queried[T any](ctx context.Context, t *Table, in *dynamodb.QueryInput, read func(Item) (T, error)) iter.Seq2[T,
 	error] {
@@ -267,9 +280,8 @@ const erasedAtOnce = 16
 // keep is nil it deletes all. Items past their time are deleted, too.
 func (t *Table) Erase(ctx context.Context, pk string, keep func(Item) bool) (deleted int, err error) {
 	e := NewExpression()
-	in := &dynamodb.QueryInput{TableName: &t.Name, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression: All(e.Is("PK", "=", pk))}
-	if in = Filled(e, in); keep == nil {
+	in := t.Find(e, "", pk)
+	if keep == nil {
 		in.ProjectionExpression = aws.String("PK, SK")
 	}
 	var n atomic.Int64
