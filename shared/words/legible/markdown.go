@@ -68,7 +68,8 @@ func run(s string, c byte) (n int) {
 var (
 	// opening is the first line of a block of code: the marks of quotes around it, its indentation, which a list's marker
 	// counts to, its backticks or tildes, and what follows them.
-	opening = language.Regexp{Text: "^((?:[ \t]*> ?)*)([ \t]*(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)(?:(`{3,})([^`]*)|(~{3,})(.*))$"}
+	opening = language.Regexp{Text: "^((?:[ \t]*> ?)*)([ \t]*(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)" +
+		"(?:(`{3,})([^`]*)|(~{3,})(.*))$"}
 	// name is what a block's language may be called.
 	name = language.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9+#._-]{0,39}$`}
 )
