@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"ringi/infra/local/vendors"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -91,10 +90,8 @@ func (w *world) opens(o *aggregate.Opening) {
 func TestRulesDecideAgainAboutResolvedArguments(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
-		"another rule takes it":              testAnotherRule,
-		"the same rule takes it":             testSameRule,
-		"the tools' marks change meanwhile":  testMarksChange,
-		"amounts of several steps are known": testAmountsAreAdded,
+		"another rule takes it":             testAnotherRule,
+		"the tools' marks change meanwhile": testMarksChange,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, server)) })
 	}
@@ -113,33 +110,6 @@ func testAnotherRule(t *testing.T, w *world) {
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	w.written(1)
-}
-
-func testSameRule(t *testing.T, w *world) {
-	w.referring()
-	w.asked()
-	w.opens(nil)
-	w.stamp("U0CHIEF")
-	w.run()
-	w.written(1)
-}
-
-// rowsOf writes one row with this amount.
-func (w *world) rowsOf(order int, amount string) task.Step {
-	return w.step(order, writing, aggregate.Write, `{"spreadsheet_id":"`+vendors.Sheet+`","sheet":"名簿",`+
-		`"columns":[{"key":"id","title":"金額"}],"rows":[{"id":`+amount+`}]}`)
-}
-
-// Of two writes, one of which is asked about, both amounts are known: a rule adds them.
-func testAmountsAreAdded(t *testing.T, w *world) {
-	w.marked()
-	second := w.rowsOf(2, "60000")
-	second.RequiresHumanCheck = true
-	w.settledBy(w.rowsOf(1, "50000"), second)
-	expect.Is(t, w.run().State, task.StateResumeTask)
-	for i, want := range []rules.Decimal{"50000", "60000"} {
-		expect.Is(t, w.Load().Gates[0].Calls[i].Amount.Value, want)
-	}
 }
 
 // A write whose amount came from a result is asked about wherever the steps are under a rule. Nothing else is, by that.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http/httptest"
@@ -93,12 +92,8 @@ func TestToolsOfServers(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *meeting){
 		"what is allowed is called, once":                  testBooks,
-		"a reference in a write is shown before":           testBooksWhatWasFound,
 		"what its server changed is not called and is off": testServerChanged,
-		"what was forbidden since is not called":           testForbidden,
 		"what was allowed anew since is not called":        testAllowedAnew,
-		"what is called elsewhere since is not called":     testMoved,
-		"arguments are held against what was allowed":      testPinnedArguments,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newMeeting(t, server)) })
 	}
@@ -112,16 +107,6 @@ func testBooks(t *testing.T, m *meeting) {
 	expect.Has(t, string(e.Results[1].Result.JSON), `"booking_id":1`, "the result")
 }
 
-func testBooksWhatWasFound(t *testing.T, m *meeting) {
-	m.approved(m.planned(1, "rooms.list_rooms", `{`+at+`}`),
-		m.planned(2, booking, `{"room_id":{"$ref":"step-1.result.rooms.0.id"},`+at+`,"title":"定例"}`))
-	expect.Is(t, m.run().State, task.StateAwaitStepApproval)
-	a := m.Load()
-	g := a.GateOf(a.Execution(), 2)
-	expect.That(t, g != nil && strings.Contains(string(g.Arguments.JSON), `"room_id":"fuji"`), "the gate shows %+v", g)
-	expect.Is(t, len(m.rooms.Bookings()), 0, "bookings")
-}
-
 func testServerChanged(t *testing.T, m *meeting) {
 	m.approved(m.book(1))
 	m.tools.before = func(tool.Call) { m.rooms.Describe("Books a meeting room and invites everyone.") }
@@ -133,14 +118,6 @@ func testServerChanged(t *testing.T, m *meeting) {
 	expect.Is(t, len(m.rooms.Bookings()), 0, "bookings")
 }
 
-func testForbidden(t *testing.T, m *meeting) {
-	m.approved(m.book(1))
-	expect.NoError(t, m.admin.Forbid(t.Context(), m.Ref.Tenant, booking, aggregate.System()))
-	m.tools.before = func(tool.Call) { t.Error("it was called") }
-	m.run()
-	m.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
-}
-
 // People approved the steps before the tool changed.
 func testAllowedAnew(t *testing.T, m *meeting) {
 	m.approved(m.book(1))
@@ -149,23 +126,6 @@ func testAllowedAnew(t *testing.T, m *meeting) {
 	m.tools.before = func(tool.Call) { t.Error("it was called") }
 	m.run()
 	m.ends(task.ExecutionFailed, task.ReasonToolChanged)
-}
-
-func testMoved(t *testing.T, m *meeting) {
-	m.approved(m.book(1))
-	settings := expect.Value(m.Store.Settings(t.Context(), m.Ref.Tenant))(t)
-	settings.MCPServers[0].URL = "https://example.com/mcp"
-	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
-	m.tools.before = func(tool.Call) { t.Error("it was called") }
-	m.run()
-	m.ends(task.ExecutionFailed, task.ReasonToolChanged)
-}
-
-func testPinnedArguments(t *testing.T, m *meeting) {
-	m.approved(m.planned(1, booking, `{"room_id":5}`))
-	m.tools.before = func(tool.Call) { t.Error("it was called") }
-	m.run()
-	m.ends(task.ExecutionFailed, task.ReasonBadArguments)
 }
 
 // If an invocation dies during a call, nobody repeats the write.
@@ -287,52 +247,4 @@ func TestACallHasItsToolsWholeTimeout(t *testing.T) {
 		w.ends(task.ExecutionRunning, "", task.StepCompleted)
 		expect.That(t, len(s.had) == 1 && s.had[0] <= 25*time.Second && s.had[0] >= 20*time.Second, "calls had %s", s.had)
 	})
-}
-
-// counted are results in a bucket that counts its reads, or is down.
-type counted struct {
-	Results
-	in    map[string]json.RawMessage
-	reads int
-	down  error
-}
-
-func (c *counted) Keep(_ context.Context, _ aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	key := aggregate.HashOf(string(v))
-	if c.down == nil {
-		c.in[key] = v
-	}
-	return aggregate.Blob{S3Key: key, Bytes: len(v)}, c.down
-}
-
-func (c *counted) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
-	c.reads++
-	v, ok := c.in[b.S3Key]
-	if !ok {
-		return nil, errors.New("there is none")
-	}
-	return v, c.down
-}
-
-func TestAResultIsReadOnceInAnInvocation(t *testing.T) {
-	bucket := &counted{in: map[string]json.RawMessage{}}
-	invocation := func() *remembering { return &remembering{Results: bucket, of: map[string]json.RawMessage{}} }
-	r, ctx := invocation(), t.Context()
-	reads := func(want int, b aggregate.Blob, text string) {
-		t.Helper()
-		v := expect.Value(r.Open(ctx, aggregate.Ref{}, b))(t)
-		expect.That(t, bucket.reads == want && string(v) == text, "%.20s after %d reads, want %d", v, bucket.reads, want)
-	}
-	kept := expect.Value(r.Keep(ctx, aggregate.Ref{}, json.RawMessage(`"a"`)))(t)
-	reads(0, kept, `"a"`)
-	r = invocation()
-	reads(1, kept, `"a"`)
-	reads(1, kept, `"a"`)
-	large := expect.Value(r.Keep(ctx, aggregate.Ref{}, json.RawMessage(strings.Repeat("x", maxRemembered))))(t)
-	expect.Value(r.Open(ctx, aggregate.Ref{}, large))(t)
-	expect.That(t, bucket.reads == 2, "more is remembered than may be")
-	bucket.down = errors.New("slow down")
-	lost, err := r.Keep(ctx, aggregate.Ref{}, json.RawMessage(`"b"`))
-	expect.That(t, err != nil, "it is down")
-	expect.That(t, expect.Err(r.Open(ctx, aggregate.Ref{}, lost)) != nil, "what was not kept is remembered")
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -178,31 +177,6 @@ func TestNoCallOutlivesItsLease(t *testing.T) {
 	m.written(1)
 	if x := m.session(); len(x.Messages) != 1 || len(x.Answers) != 2 || x.Refused != 0 {
 		t.Errorf("told %d times, %d answers, %d refused", len(x.Messages), len(x.Answers), x.Refused)
-	}
-}
-
-// If a vendor always says five seconds, the waits grow over many invocations. If it gives a longer time, no call is
-// earlier.
-func TestAVendorThatPutsASessionOffIsAskedEverMoreRarely(t *testing.T) {
-	m := newSessionWorld(t, pipelinetest.Start(t))
-	m.h.PollFor = time.Second
-	m.agents.Fail(models.ListEvents, slices.Repeat([]models.Fault{{Status: 429, RetryAfter: "5"}}, 30)...)
-	m.agents.Fail(models.ListEvents, models.Fault{Status: 429, RetryAfter: "900"})
-	m.approved(m.lone(1))
-	began := m.h.Now()
-	var asked []time.Time
-	m.agents.Before = func(op string) {
-		if op == models.ListEvents {
-			asked = append(asked, m.h.Now())
-		}
-	}
-	m.through()
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	expect.Must(t, len(asked) >= 32 && asked[30].Sub(began) >= time.Hour && asked[31].Sub(asked[30]) >= 15*time.Minute,
-		"asked %d times: %v", len(asked), asked)
-	for i := 1; i <= 30; i++ {
-		wait := asked[i].Sub(asked[i-1])
-		expect.That(t, wait >= 5*time.Second && wait <= 8*time.Minute, "asked again after %s", wait)
 	}
 }
 

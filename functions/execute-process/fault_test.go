@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -33,15 +30,10 @@ func TestExecuteUnderFaults(t *testing.T) {
 		{"a call that hangs ends before its invocation does", testHangs},
 		{"a department that there isn't calls for another request", testNoSuchDepartment},
 		{"a tool that panics has failed, or nobody knows", testPanics},
-		{"a claim whose answer is lost holds", testLostClaim},
-		{"an outcome is recorded though the table is away for a moment", testRecord},
-		{"a bucket that is down for a moment costs no second call", testBucketDownAMoment},
-		{"a bucket that hangs is asked again", testBucketHangs},
 		{"a bucket that is down fails nothing", testBucketDown},
 		{"a write whose answer can't be kept is done all the same", testNotKept},
 		{"two invocations of one run make one call", testTwoAtOnce},
 		{"a write of an invocation that died is unknown, a read is made again", testDied},
-		{"a read that ends its invocation each time is given up", testDiesEachTime},
 		{"an execution that does not move reaches a person", testNoProgress},
 		{"a write that completes after its retry was asked for is not made again", testLateWrite},
 	} {
@@ -124,23 +116,7 @@ func testPanics(t *testing.T, w *world) {
 func testNoSuchDepartment(t *testing.T, w *world) {
 	w.approved(w.step(1, listing, aggregate.Read, `{"department":"経理部","status":"active"}`))
 	w.run()
-	e := w.ends(task.ExecutionFailed, task.ReasonToolValue, task.StepFailed)
-	for locale, says := range map[string]string{"ja": "もう一度依頼してください", "en": "submit a new request"} {
-		said := explain.Ended(locale, e.Error, e.ErrorDetail, explain.RetryRun)
-		expect.That(t, strings.Contains(said, "経理部") && strings.Contains(said, says) && !strings.Contains(said, "[🔄"),
-			"people are told %q", said)
-	}
-}
-
-func testLostClaim(t *testing.T, w *world) {
-	w.approved(w.lone(1))
-	w.Begin()
-	w.Transport.DropAnswers("TransactWriteItems", 3) // all that the client tries
-	w.Transport.DropCalls("GetItem", 6)              // the permission is read before; then nobody can tell
-	w.h.Store = fixedPermissions{w.h.Store}
-	w.run()
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	w.written(1)
+	w.ends(task.ExecutionFailed, task.ReasonToolValue, task.StepFailed)
 }
 
 // fixedPermissions has the permissions in memory, so that the table is not read.
@@ -152,47 +128,6 @@ func (fixedPermissions) ToolPermission(context.Context, string, string) (tenancy
 
 func (fixedPermissions) Settings(context.Context, string) (tenancy.Settings, error) {
 	return tenancy.DefaultSettings(), nil
-}
-
-func testRecord(t *testing.T, w *world) {
-	w.approved(w.lone(1))
-	w.tools.before = func(tool.Call) { w.Transport.DropCalls("TransactWriteItems", 8) }
-	w.run()
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	w.written(1)
-}
-
-func testBucketDownAMoment(t *testing.T, w *world) {
-	w.approved(w.read(1), w.write(2))
-	w.Transport.DropCalls("PUT", 7) // more than the client tries at once
-	w.run()
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	expect.Is(t, w.vendors.Calls(listing), 1, "listed (times)")
-}
-
-func testBucketHangs(t *testing.T, w *world) {
-	expect.Patience(t)
-	w.approved(w.lone(1))
-	hangs := &hanging{Results: w.h.Results}
-	w.h.Results = hangs
-	w.run()
-	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	expect.That(t, len(e.Results) == 1 && e.Results[0].Result.JSON != "" && hangs.tries.Load() == 2,
-		"after %d tries the result is %+v", hangs.tries.Load(), e.Results)
-}
-
-// hanging does not answer when the first result is stored.
-type hanging struct {
-	Results
-	tries atomic.Int32
-}
-
-func (h *hanging) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	if isResult(v) && h.tries.Add(1) == 1 {
-		<-ctx.Done()
-		return aggregate.Blob{}, ctx.Err()
-	}
-	return h.Results.Keep(ctx, ref, v)
 }
 
 func testBucketDown(t *testing.T, w *world) {
@@ -309,19 +244,6 @@ func (s stops) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	s.w.Later(s.w.h.Now().Sub(s.w.Now()))
 	s.w.Claim("dead too")
 	return v, err
-}
-
-func testDiesEachTime(t *testing.T, w *world) {
-	w.approved(w.read(1))
-	w.Begin()
-	for range task.MaxCrashes {
-		w.Later(w.h.Now().Sub(w.Now()))
-		w.Claim(aggregate.NewID())
-		w.later(2 * time.Minute)
-	}
-	expect.Is(t, w.run().State, task.StateFail)
-	w.ends(task.ExecutionFailed, task.ReasonInterruptedRead, task.StepFailed)
-	expect.Is(t, w.vendors.Calls(listing), 0, "called (times) more")
 }
 
 // alwaysMoved answers every commit with ErrMoved.

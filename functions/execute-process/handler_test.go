@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,14 +31,11 @@ func TestExecute(t *testing.T) {
 		{"approved steps are called in order, once", testCompletes},
 		{"a step that a person must see waits with its arguments", testGate},
 		{"a step that nobody may approve stops, until somebody may", testGateOfNobody},
-		{"a retry asks about its step again", testGateOfRetry},
 		{"a tool that is not allowed is not called", testNotAllowed},
 		{"a tool that is another than was approved is not called", testToolChanged},
 		{"an execution whose time is up fails", testTimeUp},
-		{"time in which there is no room to run is none of an execution's", testNoRoomBetweenSteps},
 		{"a run that is not the head's calls nothing", testSuperseded},
 		{"no call begins without time for it", testNoTime},
-		{"no call begins when its arguments took the time", testSlowArguments},
 		{"work that is done does not fail for want of words", testNoWords},
 		{"a step that needs an expired result says so", testExpiredResult},
 	} {
@@ -104,22 +99,6 @@ func testGateOfNobody(t *testing.T, w *world) {
 	w.written(0)
 }
 
-func testGateOfRetry(t *testing.T, w *world) {
-	step := w.lone(1)
-	step.RequiresHumanCheck = true
-	w.approved(step)
-	w.run()
-	w.Approve()
-	w.vendors.Fail(writing, 500, true)
-	w.run()
-	e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
-	w.vendors.Fail(writing, 500, false)
-	w.retry(e)
-	next := w.run()
-	expect.That(t, next.State == task.StateAwaitStepApproval && next.Gate == task.GateKey(1, 2, 1), "%+v", next)
-	w.written(1)
-}
-
 func testNotAllowed(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.tools.before = func(tool.Call) { t.Error("it was called") }
@@ -148,16 +127,6 @@ func testTimeUp(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// testNoRoomBetweenSteps: while Lambda has no capacity for the function, the time limit is suspended.
-func testNoRoomBetweenSteps(t *testing.T, w *world) {
-	w.approved(w.lone(1))
-	w.Begin()
-	w.later(time.Hour)
-	w.run()
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	w.written(1)
-}
-
 func testSuperseded(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	in := w.In()
@@ -169,41 +138,6 @@ func testSuperseded(t *testing.T, w *world) {
 func testNoTime(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	next, err := w.try(minTurn - time.Second)
-	expect.That(t, err == nil && next.State == task.StateExecuteProcess, "%+v, %v, want to come round again", next, err)
-	w.ends(task.ExecutionRunning, "")
-	w.written(0)
-}
-
-// shrinking is an invocation whose time is nearly over from some moment on.
-type shrinking struct {
-	context.Context
-	short atomic.Bool
-}
-
-func (s *shrinking) Deadline() (time.Time, bool) {
-	if s.short.Load() {
-		return time.Now().Add(minTurn - time.Second), true
-	}
-	return time.Now().Add(time.Minute), true
-}
-
-// slowResults uses all of an invocation's time to store the arguments.
-type slowResults struct {
-	Results
-	ctx *shrinking
-}
-
-func (s slowResults) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
-	members map[string]any) (aggregate.Blob, error) {
-	s.ctx.short.Store(true)
-	return s.Results.KeepArguments(ctx, ref, v, members)
-}
-
-func testSlowArguments(t *testing.T, w *world) {
-	w.approved(w.lone(1))
-	ctx := &shrinking{Context: t.Context()}
-	w.h.Results = slowResults{w.h.Results, ctx}
-	next, err := w.h.Handle(ctx, w.In())
 	expect.That(t, err == nil && next.State == task.StateExecuteProcess, "%+v, %v, want to come round again", next, err)
 	w.ends(task.ExecutionRunning, "")
 	w.written(0)
@@ -241,26 +175,9 @@ func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
 		next    string
 		written int
 	}{
-		"the steps are approved": {func(w *world) { w.approved(w.read(1), w.write(2)) }, task.StateFinish, 1},
-		"the steps are rejected": {reject, task.StatePlanProcess, 0},
-		"the gate still waits": {func(w *world) { w.Planned(tenancy.DefaultSettings(), w.read(1), w.write(2)) },
-			task.StateAwaitProcessApproval, 0},
-		"the task is cancelled": {func(w *world) { w.approved(w.write(1)); w.Cancel() }, task.StateFinish, 0},
-		"the task has failed": {func(w *world) {
-			w.approved(w.write(1))
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.StartExecution(a.Head.Run, task.Series{}, w.Now())
-			})
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", w.Now())
-			})
-		}, task.StateFail, 0},
-		"there is no room": {func(w *world) {
-			w.approved(w.write(1))
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.PauseRun(a.Head.Run, w.Now().Add(time.Minute), w.Now())
-			})
-		}, task.StatePause, 0},
+		"the steps are approved":     {func(w *world) { w.approved(w.read(1), w.write(2)) }, task.StateFinish, 1},
+		"the steps are rejected":     {reject, task.StatePlanProcess, 0},
+		"the task is cancelled":      {func(w *world) { w.approved(w.write(1)); w.Cancel() }, task.StateFinish, 0},
 		"another run has taken over": {func(w *world) { w.approved(w.write(1)); w.Restart() }, task.StateFinish, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -355,7 +272,7 @@ func (w *world) recorded() {
 func TestADecisionIsRecordedOnceWhateverIsLost(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for _, lost := range []string{"nothing", "calls", "answers"} {
-		for times := range 4 {
+		for times := range 2 {
 			t.Run(fmt.Sprintf("%s %d times", lost, times+1), func(t *testing.T) {
 				w := settledForm(t, server)
 				switch lost {

@@ -23,7 +23,6 @@ func TestAResultIsSavedWithTheNextClaimOrAlone(t *testing.T) {
 		run  func(t *testing.T, w *world)
 	}{
 		{"one commit for each of the steps", testJoined},
-		{"when the start's commit is lost", testStartLost},
 		{"when the task is cancelled at the start", testStartCancelled},
 		{"after the next tool was forbidden", testJoinForbidden},
 		{"after another run began", testJoinSuperseded},
@@ -31,9 +30,6 @@ func TestAResultIsSavedWithTheNextClaimOrAlone(t *testing.T) {
 		{"when the commit's answer is lost until the call's time is up", testJoinLostForLong},
 		{"when the commit never arrives", testJoinDropped},
 		{"when the invocation dies before the next call", testJoinDied},
-		{"when the bucket does not take the next arguments", testJoinBucketHangs},
-		{"when what a write refers to is in the bucket", testJoinAfterWrite},
-		{"for a step that an earlier attempt has done", testJoinReused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -79,14 +75,6 @@ func testJoined(t *testing.T, w *world) {
 		expect.That(t, s.StartedAt.Equal(*a.Steps[i].CompletedAt), "step %d ended %s, the next began %s", i+1,
 			a.Steps[i].CompletedAt, s.StartedAt)
 	}
-}
-
-func testStartLost(t *testing.T, w *world) {
-	w.approved(w.lone(1))
-	w.unsure()
-	w.run()
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	w.written(1)
 }
 
 func testStartCancelled(t *testing.T, w *world) {
@@ -199,57 +187,4 @@ func testJoinDied(t *testing.T, w *world) {
 	expect.Is(t, w.run().State, task.StateFail)
 	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)
 	w.written(0)
-}
-
-// slowArguments does not answer when the given step's arguments are stored for the first time.
-type slowArguments struct {
-	Results
-	asked *int
-}
-
-func (s slowArguments) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
-	members map[string]any) (aggregate.Blob, error) {
-	if *s.asked++; *s.asked == 2 {
-		<-ctx.Done()
-		return aggregate.Blob{}, ctx.Err()
-	}
-	return s.Results.KeepArguments(ctx, ref, v, members)
-}
-
-func testJoinBucketHangs(t *testing.T, w *world) {
-	w.approved(w.read(1), w.write(2))
-	asked := 0
-	w.h.Results = slowArguments{w.h.Results, &asked}
-	began := time.Now()
-	w.run()
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	first := w.Load().Steps[0]
-	expect.That(t, asked == 3 && first.CompletedAt.Sub(began) < claimWithin,
-		"asked %d times, the result was saved after %s", asked, first.CompletedAt.Sub(began))
-	w.written(1)
-}
-
-// A write's result waits for no bucket: what the next step refers to was read by another invocation.
-func testJoinAfterWrite(t *testing.T, w *world) {
-	w.approved(w.read(1), w.lone(2), w.write(3))
-	w.onCall(1, w.supersede)
-	expect.Fails(t, expect.Err(w.try(functionTime)), aggregate.ErrSuperseded, "the run goes on")
-	w.onCall(1, func() { w.Transport.DropCalls("GET", 1) }) // met by the third step's own turn, which tries again
-	n := w.commits(func() { w.run() })
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted)
-	w.written(2)
-	expect.Is(t, n, 5, "commits: two claims, two results and the end;")
-}
-
-func testJoinReused(t *testing.T, w *world) {
-	w.approved(w.read(1), w.lone(2), w.lone(3))
-	w.onCall(2, func() { panic("it fails") })
-	w.run()
-	e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)
-	w.tools.before = nil
-	w.retry(e)
-	w.run()
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted)
-	w.written(2)
-	expect.Is(t, w.vendors.Calls(listing), 1, "calls listed")
 }

@@ -38,7 +38,6 @@ type Sessions interface {
 // the rows and the session's events.
 type sessionJob struct {
 	*job
-	Sessions     Sessions // wrapped by leased: each call ends before the lease
 	invocation   string
 	until        time.Time
 	lease        time.Time // when this invocation's lease ends
@@ -50,7 +49,6 @@ type sessionJob struct {
 
 func (j *job) sessionJob(a *task.Aggregate) *sessionJob {
 	s := &sessionJob{job: j, invocation: j.NewID(), until: j.Now().Add(j.PollFor)}
-	s.Sessions = leased{j.Sessions, s}
 	if since := a.SessionLease(a.Execution()).Failing; since != nil {
 		s.failing = *since
 	}
@@ -94,7 +92,12 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	if e.SessionID == "" {
 		return j.open(ctx, a)
 	}
-	s, err := j.Sessions.Poll(ctx, e.SessionID)
+	within, cancel := j.inLease(ctx)
+	s, err := j.Sessions.Poll(within, e.SessionID)
+	cancel()
+	if err == nil {
+		j.failing = time.Time{}
+	}
 	switch {
 	case err != nil:
 		return j.later(ctx, a, err)
@@ -250,54 +253,8 @@ func (j *sessionJob) keep(ctx context.Context, a *task.Aggregate, l *aggregate.L
 // leaseSpare: a call must end when a tenth of the lease is left, so that no call is in progress when the lease ends.
 const leaseSpare = 10
 
-// leased ends a sessionJob's calls before its lease ends, so that they never overlap with those of the next invocation.
-// If a call was cut off, the session's events tell the next turn whether it arrived.
-type leased struct {
-	Sessions
-	j *sessionJob
-}
-
-// inLease makes a call within the lease. A successful call resets failing.
-func inLease[T any](ctx context.Context, j *sessionJob, call func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, j.lease.Sub(j.Now())-j.HoldFor/leaseSpare)
-	defer cancel()
-	v, err := call(ctx)
-	if err == nil {
-		j.failing = time.Time{}
-	}
-	return v, err
-}
-
-func (l leased) CreateAgent(ctx context.Context, tenant, model string) (anthropic.Place, error) {
-	return inLease(ctx, l.j, func(ctx context.Context) (anthropic.Place, error) {
-		return l.Sessions.CreateAgent(ctx, tenant, model)
-	})
-}
-
-func (l leased) Find(ctx context.Context, at anthropic.Place, tags map[string]string, since time.Time) (string, error) {
-	return inLease(ctx, l.j, func(ctx context.Context) (string, error) { return l.Sessions.Find(ctx, at, tags, since) })
-}
-
-func (l leased) Start(ctx context.Context, at anthropic.Place, p anthropic.SessionPlan) (string, error) {
-	return inLease(ctx, l.j, func(ctx context.Context) (string, error) { return l.Sessions.Start(ctx, at, p) })
-}
-
-func (l leased) Poll(ctx context.Context, session string) (anthropic.SessionState, error) {
-	return inLease(ctx, l.j, func(ctx context.Context) (anthropic.SessionState, error) {
-		return l.Sessions.Poll(ctx, session)
-	})
-}
-
-func (l leased) Say(ctx context.Context, session, text string) error {
-	_, err := inLease(ctx, l.j, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, l.Sessions.Say(ctx, session, text)
-	})
-	return err
-}
-
-func (l leased) Answer(ctx context.Context, session, request, text string, failed bool) error {
-	_, err := inLease(ctx, l.j, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, l.Sessions.Answer(ctx, session, request, text, failed)
-	})
-	return err
+// inLease is for one call to the vendor, which ends before the lease: it never overlaps with one of the next invocation.
+// If it was cut off, the session's events tell the next turn whether it arrived.
+func (j *sessionJob) inLease(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, j.lease.Sub(j.Now())-j.HoldFor/leaseSpare)
 }

@@ -51,9 +51,14 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 		return j.createAgent(ctx, a, t, n.Model)
 	}
 	at := anthropic.Place{Agent: t.AgentID, Environment: t.EnvironmentID}
-	id, err := j.Sessions.Find(ctx, at, plan.Tags, a.Execution().CreatedAt.Add(-time.Minute))
+	within, cancel := j.inLease(ctx)
+	defer cancel()
+	id, err := j.Sessions.Find(within, at, plan.Tags, a.Execution().CreatedAt.Add(-time.Minute))
+	if err == nil {
+		j.failing = time.Time{}
+	}
 	if err == nil && id == "" {
-		id, err = j.Sessions.Start(ctx, at, plan)
+		id, err = j.Sessions.Start(within, at, plan)
 	}
 	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.UnknownModel && !j.agentCreated {
 		return j.createAgent(ctx, a, t, n.Model) // the key belongs to another account, or somebody deleted the agent
@@ -74,7 +79,9 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 // own.
 func (j *sessionJob) createAgent(ctx context.Context, a *task.Aggregate, t tenancy.Tenant,
 	model string) (*task.Aggregate, error) {
-	at, err := j.Sessions.CreateAgent(ctx, t.ID, model)
+	within, cancel := j.inLease(ctx)
+	at, err := j.Sessions.CreateAgent(within, t.ID, model)
+	cancel()
 	if err != nil {
 		return j.later(ctx, a, err)
 	}
@@ -187,7 +194,10 @@ func (j *sessionJob) sendSteps(ctx context.Context, a *task.Aggregate) (*task.Ag
 	if err != nil {
 		return nil, fmt.Errorf("write the steps: %w", err)
 	}
-	if err := j.Sessions.Say(ctx, e.SessionID, words.Message); err != nil {
+	within, cancel := j.inLease(ctx)
+	err = j.Sessions.Say(within, e.SessionID, words.Message)
+	cancel()
+	if err != nil {
 		return j.later(ctx, a, err)
 	}
 	return j.wait(ctx, a, j.PollEvery)
@@ -199,7 +209,7 @@ func (j *sessionJob) facts(ctx context.Context, a *task.Aggregate, row *task.Ste
 	if row.Result == nil {
 		return nil
 	}
-	v, err := j.results.Open(ctx, a.Ref(), *row.Result)
+	v, err := j.Results.Open(ctx, a.Ref(), *row.Result)
 	if err != nil {
 		slog.WarnContext(ctx, "a result is not told", "task_id", j.in.Task, "step", row.StepID, "err", err)
 		return nil
@@ -306,7 +316,9 @@ func (j *sessionJob) answer(ctx context.Context, a *task.Aggregate, w anthropic.
 	if r.Reason != "" {
 		slog.WarnContext(ctx, "denied", "task_id", j.in.Task, "reason", r.Reason)
 	}
-	err = j.Sessions.Answer(ctx, a.Execution().SessionID, w.ID, string(text), r.Reason != "")
+	within, cancel := j.inLease(ctx)
+	err = j.Sessions.Answer(within, a.Execution().SessionID, w.ID, string(text), r.Reason != "")
+	cancel()
 	// the request was already answered, or the session has ended
 	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.BadRequest {
 		return j.wait(ctx, a, j.PollEvery)

@@ -38,15 +38,6 @@ func testResolved(t *testing.T, m *sessionWorld) {
 	m.written(1)
 }
 
-func testOtherTool(t *testing.T, m *sessionWorld) {
-	m.does(asks("send_slack_dm", `{"recipient":"x","text":"y"}`), asks(writing, string(m.lone(1).ToolInput)), ends)
-	m.approved(m.lone(1))
-	m.run()
-	m.denied(1, task.DeniedTool)
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	m.written(1)
-}
-
 func testOtherArguments(t *testing.T, m *sessionWorld) {
 	m.does(asks(writing, strings.Replace(string(m.lone(1).ToolInput), `"a"`, `"b"`, 1)), ends)
 	m.approved(m.lone(1))
@@ -70,60 +61,9 @@ func testTwice(t *testing.T, m *sessionWorld) {
 	m.written(1)
 }
 
-func testTooEarly(t *testing.T, m *sessionWorld) {
-	m.does(asks(writing, string(m.lone(2).ToolInput)), ends)
-	m.approved(m.read(1), m.lone(2))
-	m.run()
-	m.denied(1, task.DeniedOrder)
-	m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
-	m.written(0)
-}
-
-func testOwnArguments(t *testing.T, m *sessionWorld) {
-	stamped := `{"department":"営業部","status":"active"}`
-	m.does(asks(listing, `{"status":"all","department":null}`), asks(listing, stamped), ends)
-	m.approved(m.step(1, listing, aggregate.Read, stamped))
-	m.run()
-	m.denied(1, task.DeniedArguments)
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	expect.Is(t, m.vendors.Calls(listing), 1, "listed (times)")
-	expect.Has(t, string(m.Load().Steps[0].Arguments.JSON), "営業部", "called with")
-}
-
-func testBuiltOn(t *testing.T, m *sessionWorld) {
-	m.does(asks(listing, `{"status":"all","department":null}`), ends)
-	m.approved(m.read(1), m.write(2))
-	m.run()
-	m.denied(1, task.DeniedArguments)
-	m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
-	expect.Is(t, m.vendors.Calls(listing), 0, "listed (times)")
-}
-
-func testAtOnce(t *testing.T, m *sessionWorld) {
-	m.does(models.Act{Asks: []models.Ask{{Tool: writing, Input: string(m.write(2).ToolInput)},
-		{Tool: listing, Input: string(m.read(1).ToolInput)}}}, ends)
-	m.approved(m.read(1), m.write(2))
-	m.run()
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	m.written(1)
-}
-
 func testNames(t *testing.T, _ *sessionWorld) {
 	steps := []task.Step{{Tool: "rooms.book"}, {Tool: "rooms_book"}, {Tool: "rooms.book"}}
 	expect.Same(t, map[string]string{"rooms.book": "rooms_book", "rooms_book": "rooms_book_2"}, namesOf(steps))
-}
-
-func TestASessionCallsAServersTools(t *testing.T) {
-	meeting := newMeeting(t, pipelinetest.Start(t))
-	m := sessionWorldIn(t, meeting.world)
-	m.does(asks("rooms_list_rooms", `{"date":"2026-04-02","start":"10:00","end":"11:00"}`),
-		asks("rooms_list_rooms", `{`+at+`}`),
-		asks("rooms_book_room", `{"room_id":"fuji","title":"定例",`+at+`}`), ends)
-	m.approved(meeting.planned(1, "rooms.list_rooms", `{`+at+`}`), meeting.book(2))
-	m.run()
-	m.denied(1, task.DeniedArguments)
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	expect.Is(t, len(meeting.rooms.Bookings()), 1, "bookings")
 }
 
 func TestEveryDenialSaysWhatToDo(t *testing.T) {
@@ -319,20 +259,6 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 			t.Errorf("the second may cost %+v cents, want %d", b, want)
 		}
 		m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	})
-	t.Run("the one whose bill fails and fails, once it can be had", func(t *testing.T) {
-		m := newSessionWorld(t, server)
-		m.givenUp(t, 0.25)
-		m.agents.Fail(models.GetSession, slices.Repeat([]models.Fault{{Status: 500}}, 7)...)
-		rests := 0
-		for next := m.run(); next.State == task.StatePause; next = m.run() {
-			rests++
-			expect.Must(t, m.Load().DueAt(m.h.Now()) != nil, "the task rests before its session is paid")
-			m.later(time.Duration(next.WaitSeconds) * time.Second)
-		}
-		if e := m.Load().Execution(); rests < 2 || !e.SessionClosed || e.Usage == nil || e.Usage.Cost == 0 {
-			t.Errorf("after %d rests closed %v, paid %+v", rests, e.SessionClosed, e.Usage)
-		}
 	})
 	t.Run("as the whole of their budget, when the vendor does not know them any more", func(t *testing.T) {
 		m := newSessionWorld(t, server)

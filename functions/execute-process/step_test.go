@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -27,14 +24,8 @@ func TestConstraintsHoldWhenAStepIsCalled(t *testing.T) {
 		run  func(t *testing.T, w *world)
 	}{
 		{"a value that is not listed is not called", testNotListed},
-		{"a value from before is held once it is known", testResolvedValue},
-		{"a destination that a constraint lists needs no gate", testListedDestination},
 		{"a destination that nothing lists opens one", testUnlistedDestination},
-		{"what a person saw at a gate is held again after it", testConstraintAfterGate},
 		{"a constraint that comes before the claim holds", testConstraintBeforeClaim},
-		{"a write that crashed is unknown, whatever its constraints are by then", testConstraintAfterCrash},
-		{"constraints that nobody can read allow nothing", testUnreadable},
-		{"an argument that turns out null is not called", testNullArgument},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel() // mostly waits
@@ -87,38 +78,10 @@ func (w *world) follow(order int) task.Step {
 			"columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"}]}`)
 }
 
-func testResolvedValue(t *testing.T, w *world) {
-	w.approved(w.lone(1), w.follow(2))
-	w.tools.before = func(tool.Call) { // after the first step was found allowed
-		w.tools.before = nil
-		w.constrain(writing, `{"spreadsheet_ids":["another"]}`)
-	}
-	w.run()
-	w.breaks(tenancy.OnlySpreadsheets, task.StepCompleted)
-	w.written(1)
-}
-
-func testListedDestination(t *testing.T, w *world) {
-	w.constrain(writing, `{"spreadsheet_ids":["`+vendors.Sheet+`"]}`)
-	w.approved(w.lone(1), w.follow(2))
-	expect.Is(t, w.run().State, task.StateFinish)
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	w.written(2)
-}
-
 func testUnlistedDestination(t *testing.T, w *world) {
 	w.approved(w.lone(1), w.follow(2))
 	next := w.run()
 	expect.That(t, next.State == task.StateAwaitStepApproval && next.Gate == task.GateKey(1, 1, 2), "%+v", next)
-	w.written(1)
-}
-
-func testConstraintAfterGate(t *testing.T, w *world) {
-	testUnlistedDestination(t, w)
-	w.Approve()
-	w.constrain(writing, `{"spreadsheet_ids":["another"]}`)
-	w.run()
-	w.breaks(tenancy.OnlySpreadsheets, task.StepCompleted)
 	w.written(1)
 }
 
@@ -148,58 +111,6 @@ func testConstraintBeforeClaim(t *testing.T, w *world) {
 	w.written(0)
 }
 
-// The claim was made when a constraint listed the destination. Now no constraint lists it, so that a gate would come
-// next.
-func testConstraintAfterCrash(t *testing.T, w *world) {
-	w.approved(w.lone(1), w.follow(2))
-	w.Begin()
-	w.Claim("first")
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		named := aggregate.Blob{JSON: `{"spreadsheet_id":"` + vendors.Sheet + `"}`, Bytes: 60}
-		return a.FinishStep(task.StepKey(1, 1, 1), "first", task.Outcome{Status: task.StepCompleted, Result: &named}, w.Now())
-	})
-	w.Claim("dead")
-	w.later(2 * time.Minute)
-	began := time.Now()
-	expect.Is(t, w.run().State, task.StateFail)
-	took := time.Since(began)
-	expect.That(t, took <= 10*time.Second, "it took %s to say so", took)
-	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)
-	w.written(0)
-}
-
-// unreadablePermission has a permission with a constraint that the tool doesn't know.
-type unreadablePermission struct{ Store }
-
-func (o unreadablePermission) ToolPermission(
-	ctx context.Context, tenant, name string,
-) (tenancy.ToolPermission, bool, error) {
-	p, found, err := o.Store.ToolPermission(ctx, tenant, name)
-	p.Constraints = `{"tabs":["a"]}`
-	return p, found, err
-}
-
-func testUnreadable(t *testing.T, w *world) {
-	w.h.Store = unreadablePermission{w.h.Store}
-	w.approved(w.lone(1))
-	w.run()
-	expect.Has(t, w.ends(task.ExecutionFailed, task.ReasonToolConstraint).ErrorDetail, "constraints.tabs")
-	w.written(0)
-}
-
-// People approved the employees of another department's parent. There is no such parent, and null would list the
-// complete company.
-func testNullArgument(t *testing.T, w *world) {
-	w.approved(
-		w.step(1, "list_departments", aggregate.Read, `{"department":"営業部"}`),
-		w.step(2, listing, aggregate.Read, `{"department":{"$ref":"step-1.result.departments.0.above"},"status":"active"}`),
-	)
-	w.run()
-	e := w.ends(task.ExecutionFailed, task.ReasonBadArguments, task.StepCompleted)
-	expect.Has(t, e.ErrorDetail, "ステップ1の結果 (departments.0.above) に値がない", "the sentence")
-	expect.Is(t, w.vendors.Calls(listing), 0, "lists were read")
-}
-
 // limited sets the tenant's cost limit for a task, in dollars.
 func (w *world) limited(dollars float64) {
 	s := tenancy.DefaultSettings()
@@ -210,26 +121,6 @@ func (w *world) limited(dollars float64) {
 func (w *world) spend(id string, dollars float64) {
 	w.Decide(task.Charge(aggregate.Usage{ID: id, Calls: 1, Cost: aggregate.USD(dollars)}, w.Now(),
 		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
-}
-
-// reads counts a store's reads of tasks and usages, and the rows of these.
-type reads struct{ tasks, usages, rows int }
-
-type countedReads struct {
-	Store
-	reads
-}
-
-func (s *countedReads) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
-	s.tasks++
-	return s.Store.Load(ctx, ref)
-}
-
-func (s *countedReads) Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, error) {
-	uses, err := s.Store.Uses(ctx, ref)
-	s.usages++
-	s.rows += len(uses)
-	return uses, err
 }
 
 func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
@@ -269,25 +160,5 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 		w.h.Open = g.Open
 		_, err := w.try(functionTime)
 		w.PaidAlone(err)
-	})
-}
-
-func TestWhatIsReadUnderALimitOfCosts(t *testing.T) {
-	server := pipelinetest.Start(t)
-	t.Run("only what was paid is read before each step", func(t *testing.T) {
-		// before two steps and at the end, two usages each
-		for limit, want := range map[float64]reads{0: {}, 100: {usages: 3, rows: 6}} {
-			w := newWorld(t, server)
-			w.limited(limit)
-			w.approved(w.read(1), w.read(2))
-			w.spend("1", 1)
-			w.spend("2", 1)
-			counted := &countedReads{Store: w.h.Store}
-			w.h.Store = counted
-			w.run()
-			w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-			expect.Same(t, want, counted.reads, cmp.AllowUnexported(reads{}))
-			t.Logf("limit %v: a whole load is %d rows", limit, len(w.Load().Rows()))
-		}
 	})
 }

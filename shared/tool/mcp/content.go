@@ -10,8 +10,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// partsOf returns what the parts of a result say. The call may have had its effect, so a part that can't be read is said
-// as it came.
+// partsOf returns what the parts of a result say. The call may have had its effect, so a part that can't be read is
+// said as it came.
 func partsOf(content json.RawMessage) (parts []string) {
 	var all []json.RawMessage
 	if json.Unmarshal(content, &all) != nil && len(content) > 0 { // one part, or a text
