@@ -26,7 +26,7 @@ var attacks = map[string]func(args []string){
 	"calls": attackByCalls, "network": attackTheNetwork, "parent": attackTheParent,
 	"files":  attackOpenFiles,
 	"shared": attackSharedMemory, "leaderless": attackWithoutFirstThread, "hoard": attackByHoarding,
-	"signals": attackBySignals, "devices": attackDevices, "sockets": attackBySockets,
+	"signals": attackBySignals, "devices": attackDevices,
 }
 
 // got prints that an attack succeeded; a test looks for it.
@@ -45,8 +45,6 @@ func attackByCalls(args []string) {
 	try("unshare", unix.SYS_UNSHARE, unix.CLONE_NEWUSER)
 	try("clone into name spaces", unix.SYS_CLONE, unix.CLONE_NEWUSER|uintptr(unix.SIGCHLD))
 	try("clone3", unix.SYS_CLONE3, 0, 0)
-	try("files of one thread", unix.SYS_CLOSE_RANGE, 1000, 1000, unix.CLOSE_RANGE_UNSHARE)
-	try("threads with files of their own", unix.SYS_CLONE, unix.CLONE_THREAD|unix.CLONE_SIGHAND|unix.CLONE_VM)
 	try("mount", unix.SYS_MOUNT, text("none"), text("/tmp"), text("tmpfs"), 0, 0)
 	try("umount", unix.SYS_UMOUNT2, text("/proc"), unix.MNT_DETACH)
 	try("ptrace", unix.SYS_PTRACE, unix.PTRACE_ATTACH, uintptr(os.Getppid()))
@@ -317,26 +315,4 @@ func attackDevices([]string) {
 		got("no device to write: %v", err)
 	}
 	fmt.Println("tried")
-}
-
-// attackBySockets has too many sockets, in several processes that each have fewer. Their buffers are full.
-func attackBySockets(args []string) {
-	if len(args) == 0 {
-		for range 3 {
-			exec.Command("./attacker", "attack", "sockets", "one").Start()
-		}
-		time.Sleep(15 * time.Second)
-		got("sockets")
-		return
-	}
-	for range maxSockets/4 + 1 {
-		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
-		if err != nil {
-			break
-		}
-		for block := make([]byte, 16<<10); err == nil; {
-			_, err = unix.Write(pair[0], block)
-		}
-	}
-	time.Sleep(15 * time.Second)
 }

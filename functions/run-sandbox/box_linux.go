@@ -40,7 +40,6 @@ type plan struct {
 	Seconds int    // of processor time, for each of the command's processes and processors
 	Memory  int64  // bytes
 	Folder  string // holds the box's folders; empty with namespaces, which have their own file system
-	Own     bool   // the box's processes run as this process's own user
 	// Attached says that the second archive has attachments, which lie beside the workspace.
 	Attached bool
 }
@@ -109,7 +108,6 @@ func startBox(l level, p plan, files archives, out *output) (_ *box, err error) 
 		}
 	}()
 	uid := boxUser()
-	p.Own = uid == os.Geteuid()
 	if l != namespaces {
 		if b.folder, err = makeFolder(uid); err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,7 +21,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ringi/shared/domain/files"
-	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
@@ -28,7 +28,14 @@ import (
 // The sandbox's stages run in the test's own binary: stages are started from the supervisor's binary.
 func TestMain(m *testing.M) {
 	stage := len(os.Args) >= 2 && (os.Args[1] == stageInside || os.Args[1] == stageCommand)
-	if supervisor := len(os.Args) == 3 && os.Args[1] == "machine"; stage || supervisor {
+	supervisor := len(os.Args) == 3 && os.Args[1] == "machine"
+	if supervisor { // which is killed in a test, and leaves its box beside itself
+		own, err := os.Executable()
+		if err = errors.Join(err, os.Setenv("TMPDIR", filepath.Dir(own))); err != nil {
+			panic(err)
+		}
+	}
+	if stage || supervisor {
 		main()
 		return
 	}
@@ -267,15 +274,11 @@ func TestACommandReadsAttachmentsBesideItsFiles(t *testing.T) {
 func TestAttachmentsNeverBecomeFiles(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
-		"it writes a file":        `echo x > .ringi/in/new`,
-		"it changes one":          `echo x >> .ringi/in/a.csv`,
-		"it deletes one":          `rm -f .ringi/in/a.csv`,
-		"it changes the modes":    `chmod -R u+w .ringi/in/; echo x > .ringi/in/new`,
-		"it replaces the place":   `rm .ringi/in; mkdir .ringi/in; echo x > .ringi/in/a.csv`,
-		"it replaces the folder":  `rm -r .ringi; echo x > .ringi`,
-		"it makes a link of it":   `rm -r .ringi; ln -s . .ringi`,
-		"it moves the folder":     `mv .ringi other`,
-		"it makes it by a folder": `rm .ringi/in; mkdir -p sub; mv sub .ringi/in; echo x > .ringi/in/a`,
+		"it writes a file":       `echo x > .ringi/in/new`,
+		"it replaces the place":  `rm .ringi/in; mkdir .ringi/in; echo x > .ringi/in/a.csv`,
+		"it replaces the folder": `rm -r .ringi; echo x > .ringi`,
+		"it makes a link of it":  `rm -r .ringi; ln -s . .ringi`,
+		"it moves the folder":    `mv .ringi other`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBox(t, func(t *testing.T, l level) {
@@ -300,33 +303,4 @@ func TestAnActionWhoseAttachmentsAreGoneDoesNotBegin(t *testing.T) {
 	o.Attachments = s.URL + "/nothing"
 	got := run(t, namespaces, o)
 	expect.Fails(t, got.err, isolated.ErrCannot, "the attachments are gone")
-}
-
-// boxOf runs each order in a box of one level.
-type boxOf struct {
-	t *testing.T
-	l level
-}
-
-func (b boxOf) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
-	got := run(b.t, b.l, o)
-	for _, l := range got.lines {
-		if err := onLine(l); err != nil {
-			return got.end, err
-		}
-	}
-	return got.end, got.err
-}
-
-// A contest member's script can only return text: it gets no files and leaves none.
-func TestAMembersScriptGivesTextAndKeepsNothing(t *testing.T) {
-	inBoxes(t, func(t *testing.T, l level) {
-		members := round.Isolated(boxOf{t, l}, "")
-		const script = "echo $((6*7)); ls; echo secret > kept.txt"
-		for range 2 {
-			got := expect.Value(members.Run(t.Context(), script))(t)
-			expect.That(t, strings.HasPrefix(got, "42\n") && !strings.Contains(got, "kept.txt") &&
-				strings.HasSuffix(got, "exit code: 0"), "%q", got)
-		}
-	})
 }

@@ -22,7 +22,6 @@ import (
 const (
 	maxProcesses  = 512 // processes and threads of the whole box
 	maxFiles      = 1024
-	maxSockets    = 1024 // of the whole box
 	maxFileBytes  = 128 << 20
 	maxDataBytes  = memory
 	maxQueueBytes = 64 << 10

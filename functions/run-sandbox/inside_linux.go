@@ -221,7 +221,6 @@ func (in *inside) attend(c *command) error {
 // run runs the command to its end, and reports whether none of its processes is left.
 func (in *inside) run(c *command) bool {
 	go in.watch()
-	go in.watchSockets()
 	io.WriteString(c.begin, "begin\n")
 	c.begin.Close()
 	if e, err := c.hear(); err == nil { // it reports only if it could not execute the command

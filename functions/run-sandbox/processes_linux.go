@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"io/fs"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,35 +26,25 @@ var (
 	sharedMemory = []string{"RssShmem"}
 )
 
-// memory sums some kinds of a process's memory. Pages that a fork shares with its parent count twice.
+// memory sums some kinds of a process's memory, 0 if it has ended. A page that a fork shares with its parent counts
+// twice. It looks for a thread that still runs, since the first one may have ended before the others.
 func (p childProcess) memory(kinds []string) (bytes int64) {
-	for line := range strings.Lines(p.status()) {
-		kind, size, _ := strings.Cut(line, ":")
-		if slices.Contains(kinds, kind) {
-			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(size), " kB"), 10, 64)
-			bytes += kib << 10
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p.pid))
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if err != nil || !strings.Contains(string(text), "\nVmRSS:") {
+			continue
 		}
-	}
-	return bytes
-}
-
-// status returns the kernel's status of a process, or "" if it has ended. It looks for a thread that still runs, since
-// the first thread may have ended before the others.
-func (p childProcess) status() string {
-	folder := filepath.Join("/proc", strconv.Itoa(p.pid))
-	for range 5 {
-		threads, _ := filepath.Glob(filepath.Join(folder, "task", "*"))
-		for _, thread := range append([]string{folder}, threads...) {
-			if text, err := os.ReadFile(filepath.Join(thread, "status")); err == nil &&
-				strings.Contains(string(text), "\nVmRSS:") {
-				return string(text)
+		for line := range strings.Lines(string(text)) {
+			kind, size, _ := strings.Cut(line, ":")
+			if slices.Contains(kinds, kind) {
+				kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(size), " kB"), 10, 64)
+				bytes += kib << 10
 			}
 		}
-		if len(threads) < 2 {
-			break
-		}
+		break
 	}
-	return ""
+	return bytes
 }
 
 // processes lists all visible processes except zombies. A process whose first thread has ended looks like a zombie, but
@@ -174,70 +164,10 @@ func (in *inside) watch() {
 			resident += p.memory(kinds)
 		}
 		if resident > in.plan.Memory {
-			in.endByMemory()
+			why := isolated.EndedByMemory
+			in.limit.CompareAndSwap(nil, &why)
+			in.signalAll(syscall.SIGKILL)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-}
-
-// watchSockets ends a command that has too many sockets, whose buffers count for no process's memory. It runs apart
-// from watch, since reading which files are open takes longer.
-func (in *inside) watchSockets() {
-	for !in.finished.Load() {
-		if in.openSockets() > maxSockets {
-			in.endByMemory()
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
-}
-
-// openSockets counts the sockets of all processes, each once. A process whose files can't be read has too many.
-func (in *inside) openSockets() int {
-	seen := map[string]bool{}
-	for _, p := range in.descendants() {
-		names, ok := p.sockets()
-		if !ok { // a process that starts its program can't be read for a moment
-			time.Sleep(50 * time.Millisecond)
-			names, ok = p.sockets()
-		}
-		if !ok && !in.finished.Load() {
-			return maxSockets + 1
-		}
-		for _, name := range names {
-			seen[name] = true
-		}
-	}
-	return len(seen)
-}
-
-// sockets returns the names of a process's sockets. One thread's list is enough: the filter of system calls forbids
-// threads with files of their own. ok is false if the process runs and its files can't be read.
-func (p childProcess) sockets() (names []string, ok bool) {
-	folder := filepath.Join("/proc", strconv.Itoa(p.pid))
-	threads, _ := filepath.Glob(filepath.Join(folder, "task", "*"))
-	ok = true
-	for _, thread := range append([]string{folder}, threads...) {
-		entries, err := os.ReadDir(filepath.Join(thread, "fd"))
-		for _, e := range entries {
-			if name, err := os.Readlink(filepath.Join(thread, "fd", e.Name())); err == nil &&
-				strings.HasPrefix(name, "socket:") {
-				names = append(names, name)
-			}
-		}
-		if len(entries) > 0 {
-			return names, true
-		}
-		if err == nil {
-			ok = true
-		} else if errors.Is(err, fs.ErrPermission) {
-			ok = false
-		}
-	}
-	return nil, ok || p.status() == ""
-}
-
-func (in *inside) endByMemory() {
-	why := isolated.EndedByMemory
-	in.limit.CompareAndSwap(nil, &why)
-	in.signalAll(syscall.SIGKILL)
 }

@@ -144,11 +144,3 @@ func TestDevicesStayAsTheMachineHasThem(t *testing.T) {
 		}
 	})
 }
-
-// Data in sockets belongs to no process's memory, so their number is limited.
-func TestSocketsAreCounted(t *testing.T) {
-	inBoxes(t, func(t *testing.T, l level) {
-		expect.Is(t, run(t, l, armed(t, newStore(t), "sockets")).end.Limit, isolated.EndedByMemory)
-	})
-	nothingRuns(t)
-}
