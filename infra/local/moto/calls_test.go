@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,13 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/moto"
 	"ringi/infra/local/process"
@@ -237,59 +229,4 @@ func TestACallThatWaitsTooLongForItsTurnIsToldSo(t *testing.T) {
 	all.Wait()
 	expect.That(t, done.Load() != 0 && told.Load() != 0,
 		"%d scans were done, %d told to come again", done.Load(), told.Load())
-}
-
-// TestARowIsReadAsItWasWrittenLast: whatever was read before, by a query too, the next read and the stream have what
-// the last write left, also in the middle of a value, and nothing of a transaction that was refused.
-func TestARowIsReadAsItWasWrittenLast(t *testing.T) {
-	cfg := config(moto.ForTests(t))
-	db, c := dynamodb.NewFromConfig(cfg), dynamodbstreams.NewFromConfig(cfg)
-	stream := table(t, db)
-	whole := cmp.Exporter(func(reflect.Type) bool { return true })
-	of := func(claim string, more values) values {
-		row := values{"PK": text("a"), "SK": text("1"),
-			"claim": &types.AttributeValueMemberM{Value: values{"holder": text(claim)}}}
-		maps.Copy(row, more)
-		return row
-	}
-	change := func(expression string, v values) func() error {
-		return func() error {
-			_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("rows"), Key: key("a", "1"),
-				UpdateExpression: &expression, ExpressionAttributeValues: v})
-			return err
-		}
-	}
-	states := []values{of("x", nil), of("y", nil), of("y", values{"n": number("1")}), of("y", nil)}
-	for i, write := range []func() error{
-		func() error {
-			_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("rows"), Item: of("x", nil)})
-			return err
-		},
-		change("SET claim.holder = :v", values{":v": text("y")}),
-		change("SET n = :v", values{":v": number("1")}),
-		change("REMOVE n", nil),
-	} {
-		expect.NoError(t, write())
-		_, err := db.TransactWriteItems(t.Context(),
-			&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-				{Update: &types.Update{TableName: aws.String("rows"), Key: key("a", "1"),
-					UpdateExpression: aws.String("SET claim.holder = :v"), ExpressionAttributeValues: values{":v": text("nobody")}}},
-				{ConditionCheck: &types.ConditionCheck{TableName: aws.String("rows"), Key: key("none", "1"),
-					ConditionExpression: aws.String("attribute_exists(PK)")}},
-			}})
-		expect.Must(t, err != nil, "a transaction without its condition is taken")
-		found := expect.Value(db.Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String("rows"),
-			KeyConditionExpression: aws.String("PK = :pk"), ExpressionAttributeValues: values{":pk": text("a")}}))(t)
-		expect.Same(t, []values{states[i]}, found.Items, whole)
-		read := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"),
-			Key: key("a", "1")}))(t)
-		expect.Same(t, states[i], read.Item, whole)
-	}
-	for i, r := range expect.Value(c.GetRecords(t.Context(),
-		&dynamodbstreams.GetRecordsInput{ShardIterator: oldest(t, c, stream)}))(t).Records {
-		expect.Same(t, states[i], expect.Value(attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.NewImage))(t), whole)
-		if i > 0 {
-			expect.Same(t, states[i-1], expect.Value(attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.OldImage))(t), whole)
-		}
-	}
 }

@@ -28,22 +28,9 @@ HANDLERS = {
     "AmazonSQS": SQSResponse,
 }
 SIGNED = re.compile(r"AWS4-HMAC-SHA256 Credential=([^/,]+)/\d{8}/([a-z0-9-]+)/(?:dynamodb|sqs)/aws4_request,")
-UNUSUAL = frozenset(("content-encoding", "transfer-encoding", "expect", "x-moto-account-id"))
+UNUSUAL = ("content-encoding", "transfer-encoding", "expect", "x-moto-account-id")
 # What a body of DynamoDB's must not have to be taken as it stands: bytes, and members without a value.
 CONVERTED = re.compile(rb'"BS?"|null')
-
-
-class Names(dict):
-    """Headers by their names in small letters, asked for in any."""
-
-    def get(self, name, default=None):
-        return super().get(name.lower(), default)
-
-    def __contains__(self, name):
-        return super().__contains__(name.lower())
-
-    def __getitem__(self, name):
-        return super().__getitem__(name.lower())
 
 
 @functools.cache
@@ -81,7 +68,7 @@ class Call:
         """The call that such a request is; nothing if it is left to moto."""
         target = headers.get("x-amz-target")
         found = target and path == "/" and method == "POST" and operation(target)
-        if not found or not UNUSUAL.isdisjoint(headers) or "content-length" not in headers:
+        if not found or "content-length" not in headers or any(name in headers for name in UNUSUAL):
             return None
         signed = SIGNED.match(headers.get("authorization", ""))
         if signed is None or names_region(headers.get("user-agent", "")) or not headers.get("content-type",

@@ -5,8 +5,6 @@ other end, so that it cannot outlive its owner, however that one ends.
 """
 
 import contextlib
-import gc
-import io
 import json
 import os
 import sys
@@ -21,8 +19,6 @@ import client
 import guard
 import patch_answers
 import patch_dynamodb
-import patch_expressions
-import patch_items
 import patch_kms
 import patch_placeholders
 import patch_speed
@@ -50,29 +46,10 @@ class Handler(MotoRequestHandler):
 
     def parse_request(self):
         self.call = None
-        lines = []
-        while len(lines) < 100:
-            line = self.rfile.readline(65537)
-            lines.append(line)
-            if line in (b"\r\n", b"\n", b""):
-                break
-        words = self.raw_requestline.decode("latin-1").split()
-        if len(words) == 3 and words[2] == "HTTP/1.1" and not lines[-1].strip():
-            self.command, self.path, self.request_version = words
-            headers = calls.Names()
-            for line in lines[:-1]:
-                name, _, value = line.decode("latin-1").partition(":")
-                headers[name.lower()] = value.strip()
-            self.call = calls.Call.of(self.command, self.path, headers)
-        if self.call is not None:
-            self.requestline = self.raw_requestline.decode("latin-1").rstrip("\r\n")
-            self.close_connection = headers.get("connection", "").lower() == "close"
-            return True
-        rest, self.rfile = self.rfile, io.BytesIO(b"".join(lines))
-        try:
-            return super().parse_request()
-        finally:
-            self.rfile = rest
+        if not super().parse_request():
+            return False
+        self.call = calls.Call.of(self.command, self.path, self.headers)
+        return True
 
     def run_call(self):
         """Answers a call that needs nothing of a web framework."""
@@ -175,12 +152,8 @@ def end_with_owner():
 
 
 def main():
-    for patch in (patch_speed, patch_dynamodb, patch_expressions, patch_placeholders, patch_streams, patch_answers,
-        patch_items, patch_sqs, patch_kms):
+    for patch in (patch_speed, patch_dynamodb, patch_placeholders, patch_streams, patch_answers, patch_sqs, patch_kms):
         patch.apply()
-    gc.collect()
-    gc.freeze()  # what is loaded stays, and need not be looked through again
-    gc.set_threshold(50000, 20, 20)
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     threading.Thread(target=end_with_owner, daemon=True).start()
 

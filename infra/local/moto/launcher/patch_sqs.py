@@ -6,7 +6,6 @@
   queue. moto looks once, when the wait begins, and spins while it waits.
 - A FIFO queue remembers deduplication ids for five minutes, as SQS does, and
   per group if its attributes say so; moto, while the message is there.
-- Sending a message looks at no other. moto counts all of a queue's messages five times.
 - A message keeps the trace header of the call that sent it, by which Lambda counts a loop.
 """
 
@@ -39,7 +38,6 @@ def apply():
         serialise(name)
     wait_by_looking()
     remember_deduplication_ids()
-    send_without_counting()
     keep_traces()
     models.Queue.messages = property(visible_messages)
 
@@ -101,25 +99,6 @@ def remember_deduplication_ids():
         add(self, message)
 
     models.Queue.add_message = add_message
-
-
-def send_without_counting():
-    send, every = models.SQSBackend.send_message, models.Queue.attributes.fget
-    sends = threading.local()
-
-    def send_message(self, *args, **kwargs):
-        sends.now = True
-        try:
-            return send(self, *args, **kwargs)
-        finally:
-            sends.now = False
-
-    def attributes(self):
-        if not getattr(sends, "now", False):
-            return every(self)
-        return {"ContentBasedDeduplication": str(self.content_based_deduplication).lower()} if self.fifo_queue else {}
-
-    models.SQSBackend.send_message, models.Queue.attributes = send_message, property(attributes)
 
 
 def keep_traces():

@@ -16,7 +16,6 @@
 
 import enum
 import functools
-import gc
 import sys
 import threading
 import types
@@ -181,10 +180,5 @@ def parse_once():
 
 
 def warm():
-    """Makes the client of the first task, which takes a quarter of a second.
-
-    What is loaded by then stays: a full collection that looks at it stops all calls for 150 ms.
-    """
+    """Makes the client of the first task, which takes a quarter of a second."""
     boto_client.boto_client_for("us-east-1", "lambda")
-    gc.collect()
-    gc.freeze()
