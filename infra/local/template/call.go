@@ -36,8 +36,6 @@ type Account struct {
 	// Same lists the template's resources that a request's resource may stand for, since tests create several of each.
 	// If Same is nil, a resource only stands for itself.
 	Same func(Role, Request) []string
-	// EachItem judges each item of a transaction by its own key, and not all items with the same action together.
-	EachItem bool
 }
 
 func (a Account) arn(service, resource string) string {

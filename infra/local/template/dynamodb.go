@@ -23,7 +23,7 @@ var inTransactions = map[string]string{"Put": "PutItem", "Update": "UpdateItem",
 	"ConditionCheck": "ConditionCheckItem", "Get": "GetItem"}
 
 // dynamodb reads calls on rows. AWS does not document whether dynamodb:LeadingKeys of a transaction has the key of one
-// item, or those of all items with the same action. Roles must hold under both; the second refuses more.
+// item, or those of all items with the same action. Here it has all: that refuses more.
 func (a Account) dynamodb(c call) ([]Request, error) {
 	operation := c.operation()
 	switch operation {
@@ -60,7 +60,7 @@ func (a Account) transaction(c call, operation string) (all []Request, err error
 			}
 			q.Context[enclosingOperation] = []string{operation}
 			i := slices.IndexFunc(all, func(x Request) bool { return x.Action == q.Action && x.Resource == q.Resource })
-			if i < 0 || a.EachItem {
+			if i < 0 {
 				all = append(all, q)
 				continue
 			}

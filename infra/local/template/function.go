@@ -116,6 +116,11 @@ func readFunction(id string, properties map[string]any) (Function, error) {
 }
 
 func (f *Function) addEvent(event, kind string, properties map[string]any) error {
+	for _, off := range []string{"Enabled", "State"} {
+		if properties[off] != nil {
+			return fmt.Errorf("the local stack has all events on, and knows no %s", off)
+		}
+	}
 	switch kind {
 	case "HttpApi":
 		return f.addRoute(event, properties)
@@ -123,7 +128,7 @@ func (f *Function) addEvent(event, kind string, properties map[string]any) error
 		return f.addStream(event, properties)
 	case "SQS":
 		return f.addQueue(event, properties)
-	case "Schedule", "ScheduleV2":
+	case "Schedule":
 		return f.addSchedule(event, properties)
 	default:
 		return fmt.Errorf("the local stack knows no events of type %q", kind)
@@ -142,18 +147,13 @@ func (f *Function) addRoute(event string, properties map[string]any) error {
 		return fmt.Errorf("Path %q must begin with a slash", p.Path)
 	}
 	timeout := time.Duration(cmp.Or(p.TimeoutInMillis, defaultHTTPMilli)) * time.Millisecond
-	method := strings.ToUpper(cmp.Or(p.Method, "ANY"))
-	if method == "*" || method == "X-AMAZON-APIGATEWAY-ANY-METHOD" {
-		method = "ANY"
-	}
-	f.Routes = append(f.Routes, Route{Event: event, Method: method, Path: p.Path, Timeout: timeout})
+	f.Routes = append(f.Routes, Route{Event: event, Method: strings.ToUpper(p.Method), Path: p.Path, Timeout: timeout})
 	return nil
 }
 
 // mappingProperties are the properties that stream and queue mappings share.
 type mappingProperties struct {
 	Stream, Queue                  string
-	Enabled                        *bool
 	BatchSize                      int
 	StartingPosition               string
 	ParallelizationFactor          int
@@ -166,8 +166,6 @@ type mappingProperties struct {
 	DestinationConfig              struct{ OnFailure struct{ Destination string } }
 	FilterCriteria                 struct{ Filters []struct{ Pattern string } }
 }
-
-func (p *mappingProperties) off() bool { return p.Enabled != nil && !*p.Enabled }
 
 func (p *mappingProperties) partial() bool {
 	return slices.Contains(p.FunctionResponseTypes, "ReportBatchItemFailures")
@@ -182,7 +180,7 @@ func (p *mappingProperties) patterns() (list []string) {
 
 func (f *Function) addStream(event string, properties map[string]any) error {
 	var p mappingProperties
-	if err := decode(properties, &p); err != nil || p.off() {
+	if err := decode(properties, &p); err != nil {
 		return err
 	}
 	m := StreamMapping{
@@ -202,7 +200,7 @@ func (f *Function) addStream(event string, properties map[string]any) error {
 
 func (f *Function) addQueue(event string, properties map[string]any) error {
 	var p mappingProperties
-	if err := decode(properties, &p); err != nil || p.off() {
+	if err := decode(properties, &p); err != nil {
 		return err
 	}
 	if p.patterns() != nil {
@@ -218,24 +216,17 @@ func (f *Function) addQueue(event string, properties map[string]any) error {
 var rate = regexp.MustCompile(`^rate\((\d+) (minute|hour|day)s?\)$`)
 
 func (f *Function) addSchedule(event string, properties map[string]any) error {
-	var p struct {
-		Schedule, ScheduleExpression, Input, State string
-		Enabled                                    *bool
-	}
+	var p struct{ Schedule, Input string }
 	if err := decode(properties, &p); err != nil {
 		return err
 	}
-	if p.State == "DISABLED" || p.Enabled != nil && !*p.Enabled {
-		return nil
-	}
-	expression := cmp.Or(p.Schedule, p.ScheduleExpression)
-	m := rate.FindStringSubmatch(expression)
+	m := rate.FindStringSubmatch(p.Schedule)
 	if m == nil {
-		return fmt.Errorf("the local stack keeps rate(…) schedules only, not %q", expression)
+		return fmt.Errorf("the local stack keeps rate(…) schedules only, not %q", p.Schedule)
 	}
 	count, err := strconv.Atoi(m[1])
 	if err != nil || count < 1 {
-		return fmt.Errorf("schedule %q: the rate must be 1 or more", expression)
+		return fmt.Errorf("schedule %q: the rate must be 1 or more", p.Schedule)
 	}
 	unit := map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[m[2]]
 	f.Schedules = append(f.Schedules, Schedule{Event: event, Every: time.Duration(count) * unit, Input: p.Input})
@@ -259,8 +250,8 @@ type Queue struct {
 func (q Queue) FIFO() bool { return q.Attributes["FifoQueue"] == "true" }
 
 var queueAttributes = []string{
-	"FifoQueue", "ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit", "VisibilityTimeout",
-	"MessageRetentionPeriod", "DelaySeconds", "MaximumMessageSize", "ReceiveMessageWaitTimeSeconds", "RedrivePolicy",
+	"FifoQueue", "DeduplicationScope", "FifoThroughputLimit", "VisibilityTimeout", "MessageRetentionPeriod",
+	"RedrivePolicy",
 }
 
 func readQueue(id, name string, properties map[string]any) (Queue, error) {

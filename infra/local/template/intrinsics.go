@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -59,18 +58,12 @@ func untagged(n *yaml.Node) *yaml.Node {
 }
 
 func (r *resolver) mapping(n *yaml.Node) (any, error) {
-	if len(n.Content) == 2 {
-		name := n.Content[0].Value
-		if name == "Ref" {
-			return r.intrinsic(name, n.Content[1])
-		}
-		if short, ok := strings.CutPrefix(name, "Fn::"); ok {
-			return r.intrinsic(short, n.Content[1])
-		}
-	}
 	all, own := map[string]any{}, map[string]any{}
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i].Value
+		if key == "Ref" || strings.HasPrefix(key, "Fn::") {
+			return nil, fmt.Errorf("line %d: the local stack knows the short forms of intrinsics only, not %s", n.Line, key)
+		}
 		v, err := r.value(n.Content[i+1])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
@@ -107,49 +100,54 @@ func (r *resolver) intrinsic(name string, n *yaml.Node) (any, error) {
 	return v, nil
 }
 
-// arguments has the number of arguments of an intrinsic, and their names for errors.
-var arguments = map[string]struct {
-	n    int
-	what string
-}{
-	"Equals": {2, "two values"}, "Join": {2, "a separator and a list"}, "Select": {2, "an index and a list"}, "Split": {2,
-		"a separator and a text"},
-}
+// arguments has what intrinsics with two arguments take.
+var arguments = map[string]string{"Equals": "two values", "Join": "a separator and a list",
+	"Select": "an index and a list", "Split": "a separator and a text"}
 
 func (r *resolver) call(name string, n *yaml.Node) (any, error) {
+	if single := name == "Ref" || name == "Sub" || name == "GetAtt"; single && n.Kind != yaml.ScalarNode {
+		return nil, fmt.Errorf("takes a text")
+	}
 	switch name {
 	case "If":
 		return r.choose(n)
+	case "Ref":
+		return r.ref(n.Value)
 	case "Sub":
-		return r.substitute(n)
+		return r.substitute(n.Value)
+	case "GetAtt":
+		id, attribute, _ := strings.Cut(n.Value, ".")
+		return r.attribute(id, attribute)
 	}
 	v, err := r.value(n)
 	if err != nil {
 		return nil, err
 	}
 	args, _ := v.([]any)
-	if wanted, known := arguments[name]; known && len(args) != wanted.n {
-		return nil, fmt.Errorf("takes %s, got %d", wanted.what, len(args))
+	if wanted, known := arguments[name]; known && len(args) != 2 {
+		return nil, fmt.Errorf("takes %s, got %d", wanted, len(args))
 	}
 	switch name {
-	case "Ref":
-		return r.ref(fmt.Sprint(v))
-	case "GetAtt":
-		if len(args) == 2 {
-			return r.attribute(fmt.Sprint(args[0]), fmt.Sprint(args[1]))
-		}
-		id, attribute, _ := strings.Cut(fmt.Sprint(v), ".")
-		return r.attribute(id, attribute)
 	case "Equals":
 		return fmt.Sprint(args[0]) == fmt.Sprint(args[1]), nil
 	case "Not", "And", "Or":
 		return combine(name, args)
 	case "Join":
-		return join(args)
+		list, err := words(args[1])
+		return strings.Join(list, fmt.Sprint(args[0])), err
 	case "Select":
-		return choice(args)
+		at, err := strconv.Atoi(fmt.Sprint(args[0]))
+		list, _ := args[1].([]any)
+		if err != nil || at < 0 || at >= len(list) {
+			return nil, fmt.Errorf("there is no element %v", args[0])
+		}
+		return list[at], nil
 	case "Split":
-		return split(args)
+		list := []any{}
+		for part := range strings.SplitSeq(fmt.Sprint(args[1]), fmt.Sprint(args[0])) {
+			list = append(list, part)
+		}
+		return list, nil
 	default:
 		return nil, fmt.Errorf("not known to the local stack")
 	}
@@ -210,104 +208,57 @@ func (r *resolver) condition(name string) (bool, error) {
 	return holds, nil
 }
 
-var placeholder = regexp.MustCompile(`\$\{(!?)([^}]+)\}`)
+var placeholder = regexp.MustCompile(`\$\{([^}]+)\}`)
 
-func (r *resolver) substitute(n *yaml.Node) (any, error) {
-	text, own := n.Value, map[string]any{}
-	if n.Kind == yaml.SequenceNode {
-		if len(n.Content) != 2 {
-			return nil, fmt.Errorf("takes a text, or a text and a map")
-		}
-		v, err := r.value(n.Content[1])
-		if err != nil {
-			return nil, err
-		}
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil, fmt.Errorf("its second value is no map")
-		}
-		text, own = n.Content[0].Value, m
-	}
+// substitute replaces each ${…} by a Ref, or by an attribute if it has a dot.
+func (r *resolver) substitute(text string) (any, error) {
 	var failed error
 	out := placeholder.ReplaceAllStringFunc(text, func(match string) string {
-		parts := placeholder.FindStringSubmatch(match)
-		if parts[1] == "!" {
-			return "${" + parts[2] + "}"
+		name := match[2 : len(match)-1]
+		v, err := any(nil), error(nil)
+		if id, attribute, ok := strings.Cut(name, "."); ok {
+			v, err = r.attribute(id, attribute)
+		} else {
+			v, err = r.ref(name)
 		}
-		name := strings.TrimSpace(parts[2])
-		if v, ok := own[name]; ok {
-			return fmt.Sprint(v)
-		}
-		v, err := r.name(name)
 		if err != nil {
 			failed = err
-			return match
 		}
 		return fmt.Sprint(v)
 	})
 	return out, failed
 }
 
-// name resolves the name inside ${…}: a Ref, or an attribute after a dot.
-func (r *resolver) name(name string) (any, error) {
-	if id, attribute, ok := strings.Cut(name, "."); ok {
-		return r.attribute(id, attribute)
-	}
-	return r.ref(name)
-}
-
-// These intrinsics depend on their arguments only.
-
 func combine(name string, args []any) (any, error) {
-	var bools []bool
+	holds := name == "And"
 	for _, a := range args {
 		b, ok := a.(bool)
 		if !ok {
 			return nil, fmt.Errorf("%v is not true or false", a)
 		}
-		bools = append(bools, b)
+		switch name {
+		case "Not":
+			holds = !b
+		case "And":
+			holds = holds && b
+		default:
+			holds = holds || b
+		}
 	}
-	if len(bools) == 0 || name == "Not" && len(bools) != 1 {
-		return nil, fmt.Errorf("has %d conditions", len(bools))
+	if len(args) == 0 || name == "Not" && len(args) != 1 {
+		return nil, fmt.Errorf("has %d conditions", len(args))
 	}
-	switch name {
-	case "Not":
-		return !bools[0], nil
-	case "And":
-		return !slices.Contains(bools, false), nil
-	default:
-		return slices.Contains(bools, true), nil
-	}
+	return holds, nil
 }
 
-func join(args []any) (any, error) {
-	list, ok := args[1].([]any)
+// words returns the elements of a list as texts.
+func words(v any) (list []string, err error) {
+	elements, ok := v.([]any)
 	if !ok {
 		return nil, fmt.Errorf("its second value is no list")
 	}
-	var parts []string
-	for _, v := range list {
-		parts = append(parts, fmt.Sprint(v))
-	}
-	return strings.Join(parts, fmt.Sprint(args[0])), nil
-}
-
-func choice(args []any) (any, error) {
-	at, err := strconv.Atoi(fmt.Sprint(args[0]))
-	if err != nil {
-		return nil, fmt.Errorf("index: %w", err)
-	}
-	list, ok := args[1].([]any)
-	if !ok || at < 0 || at >= len(list) {
-		return nil, fmt.Errorf("there is no element %d", at)
-	}
-	return list[at], nil
-}
-
-func split(args []any) (any, error) {
-	list := []any{}
-	for part := range strings.SplitSeq(fmt.Sprint(args[1]), fmt.Sprint(args[0])) {
-		list = append(list, part)
+	for _, e := range elements {
+		list = append(list, fmt.Sprint(e))
 	}
 	return list, nil
 }

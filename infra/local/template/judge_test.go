@@ -3,16 +3,13 @@ package template
 import (
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -106,46 +103,36 @@ func TestWhatARoleAllows(t *testing.T) {
 	}
 }
 
-// AWS doesn't say whether a transaction's leading keys are those of one item or of all with the same action.
-func TestATransactionsKeysAreReadInTwoWays(t *testing.T) {
+// AWS doesn't say whether a transaction's leading keys are those of one item or of all with the same action. Those of
+// all refuse more.
+func TestATransactionsKeysAreReadTogether(t *testing.T) {
 	const apart = `[{"Sid": "Commit", "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:UpdateItem"], ` +
 		`"Resource": "` + rows + `",
 		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TASK#*", "AUDIT#*"]}}},
 		{"Sid": "Number", "Effect": "Allow", "Action": "dynamodb:PutItem", "Resource": "` + rows + `",
 		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["NUMBER#*"]}}}]`
-	put := func(keys ...string) (all []ddb.TransactWriteItem) {
-		for _, k := range keys {
-			all = append(all, ddb.TransactWriteItem{Put: &ddb.Put{TableName: table, Item: row(k)}})
-		}
-		return append(all, ddb.TransactWriteItem{Update: &ddb.Update{TableName: table, Key: row("TASK#t#1"),
-			UpdateExpression: aws.String("SET a = b")}})
-	}
 	for name, tt := range map[string]struct {
-		statements     string
-		items          []ddb.TransactWriteItem
-		each, together bool // whether it is allowed
+		statements string
+		keys       []string // of what is put
+		allowed    bool
 	}{
-		"keys of one statement":               {apart, put("TASK#t#1", "AUDIT#t"), true, true},
-		"keys of two statements":              {apart, put("TASK#t#1", "NUMBER#t"), true, false},
-		"a key of no statement":               {apart, put("TASK#t#1", "TENANT#t"), false, false},
-		"a denied key under the other action": {writes, put("TASK#t#1", "AUDIT#t"), true, true},
+		"keys of one statement":               {apart, []string{"TASK#t#1", "AUDIT#t"}, true},
+		"keys of two statements":              {apart, []string{"TASK#t#1", "NUMBER#t"}, false},
+		"a key of no statement":               {apart, []string{"TASK#t#1", "TENANT#t"}, false},
+		"a denied key under the other action": {writes, []string{"TASK#t#1", "AUDIT#t"}, true},
 	} {
-		for each, want := range map[bool]bool{true: tt.each, false: tt.together} {
-			of := account
-			of.EachItem = each
-			bench := &Bench{Account: of, Roles: map[string]Role{"OneFunction": role(t, tt.statements)},
-				Log: slog.New(slog.DiscardHandler)}
-			reached := false
-			front := httptest.NewServer(bench.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				reached = true
-				io.WriteString(w, "{}")
-			})))
-			c := clients{aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL, RetryMaxAttempts: 1,
-				Credentials: credentials.NewStaticCredentialsProvider("OneFunction", "local", "local")}}
-			_, err := c.rows().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: tt.items})
-			front.Close()
-			expect.That(t, reached == want && (err == nil) == want, "%s, each by itself %v: %v", name, each, err)
+		items := []ddb.TransactWriteItem{{Update: &ddb.Update{TableName: table, Key: row("TASK#t#1"),
+			UpdateExpression: aws.String("SET a = b")}}}
+		for _, k := range tt.keys {
+			items = append(items, ddb.TransactWriteItem{Put: &ddb.Put{TableName: table, Item: row(k)}})
 		}
+		reached := false
+		c := calling(t, role(t, tt.statements), func(w http.ResponseWriter, _ *http.Request) {
+			reached = true
+			io.WriteString(w, "{}")
+		})
+		_, err := c.rows().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: items})
+		expect.That(t, reached == tt.allowed && (err == nil) == tt.allowed, "%s: %v", name, err)
 	}
 }
 

@@ -99,7 +99,7 @@ func (x *roles) owners(present []string) (map[string]Role, error) {
 	out := map[string]Role{}
 	for _, id := range present {
 		res := x.document.Resources[id]
-		if res.Type != typeFunction && res.Type != typeMachine && res.Type != typePlainMachine {
+		if res.Type != typeFunction && res.Type != typeMachine {
 			continue
 		}
 		p, err := x.resolver.object(&res.Properties)
@@ -182,8 +182,7 @@ func listOf(v any) []any {
 
 // Account returns the account with the details of the template's resources that calls refer to.
 func (t *Template) Account(names Names) Account {
-	account := Account{Region: names.Region, ID: names.Account, PartitionKeys: map[string]string{},
-		EachItem: os.Getenv("RINGI_LEADING_KEYS") != "together"} // as .ci/run sets it
+	account := Account{Region: names.Region, ID: names.Account, PartitionKeys: map[string]string{}}
 	for _, table := range t.Tables {
 		account.PartitionKeys[table.Name] = partition(table.Key)
 		for _, x := range table.Indexes {

@@ -22,15 +22,14 @@ import (
 
 // The resource types that a local stack supports.
 const (
-	typeFunction     = "AWS::Serverless::Function"
-	typeMachine      = "AWS::Serverless::StateMachine"
-	typePlainMachine = "AWS::StepFunctions::StateMachine"
-	typeTable        = "AWS::DynamoDB::Table"
-	typeQueue        = "AWS::SQS::Queue"
-	typeFIFO         = "AWS::SQS::Queue (FIFO)" // ours: such a queue's name ends in .fifo
-	typeBucket       = "AWS::S3::Bucket"
-	typeKey          = "AWS::KMS::Key"
-	typeSecret       = "AWS::SecretsManager::Secret"
+	typeFunction = "AWS::Serverless::Function"
+	typeMachine  = "AWS::Serverless::StateMachine"
+	typeTable    = "AWS::DynamoDB::Table"
+	typeQueue    = "AWS::SQS::Queue"
+	typeFIFO     = "AWS::SQS::Queue (FIFO)" // ours: such a queue's name ends in .fifo
+	typeBucket   = "AWS::S3::Bucket"
+	typeKey      = "AWS::KMS::Key"
+	typeSecret   = "AWS::SecretsManager::Secret"
 )
 
 // Template has the resources that a local stack needs. Each list is sorted by ID.
@@ -199,7 +198,7 @@ func (t *Template) add(r *resolver, id, kind string, properties *yaml.Node, glob
 	case typeSecret:
 		t.Secrets = append(t.Secrets, Resource{ID: id, Name: name})
 		return nil
-	case typeBucket, typeKey, typeFunction, typeMachine, typePlainMachine, typeTable, typeQueue, typeFIFO:
+	case typeBucket, typeKey, typeFunction, typeMachine, typeTable, typeQueue, typeFIFO:
 	default:
 		return nil
 	}
@@ -271,21 +270,14 @@ func (r *resolver) object(n *yaml.Node) (map[string]any, error) {
 	return m, nil
 }
 
-// merge applies own to global as SAM does: maps are merged, lists are concatenated, and other values are replaced.
+// merge applies own to global as SAM does: maps are merged, and other values are replaced. The globals have no lists of
+// which functions have more.
 func merge(global, own map[string]any) map[string]any {
 	out := maps.Clone(global)
 	for k, v := range own {
-		switch v := v.(type) {
-		case map[string]any:
-			if g, ok := out[k].(map[string]any); ok {
-				out[k] = merge(g, v)
-				continue
-			}
-		case []any:
-			if g, ok := out[k].([]any); ok {
-				out[k] = append(slices.Clone(g), v...)
-				continue
-			}
+		g, isMap := out[k].(map[string]any)
+		if m, ok := v.(map[string]any); ok && isMap {
+			v = merge(g, m)
 		}
 		out[k] = v
 	}
@@ -318,7 +310,6 @@ func (n Names) pseudo(id string) (string, bool) {
 		"AWS::Region":    n.Region,
 		"AWS::Partition": "aws",
 		"AWS::StackName": n.Stack,
-		"AWS::StackId":   n.arn("cloudformation", "stack/"+n.Stack+"/local"),
 		"AWS::URLSuffix": "amazonaws.com",
 	}[id]
 	return v, ok
@@ -351,7 +342,7 @@ func (n Names) Ref(id, kind string) string {
 	switch kind {
 	case typeQueue, typeFIFO:
 		return n.Endpoint + "/" + n.Account + "/" + name
-	case typeMachine, typePlainMachine:
+	case typeMachine:
 		return n.arn("states", "stateMachine:"+name)
 	default:
 		return name
@@ -374,7 +365,7 @@ func (n Names) Attribute(id, kind, attribute string) string {
 		return n.arn("dynamodb", "table/"+name+"/stream/local")
 	case typeQueue + ".Arn", typeFIFO + ".Arn":
 		return n.arn("sqs", name)
-	case typeQueue + ".QueueName", typeFIFO + ".QueueName", typeMachine + ".Name", typePlainMachine + ".Name":
+	case typeQueue + ".QueueName", typeFIFO + ".QueueName", typeMachine + ".Name" + ".Name":
 		return name
 	case typeBucket + ".Arn":
 		return "arn:aws:s3:::" + name
@@ -382,7 +373,7 @@ func (n Names) Attribute(id, kind, attribute string) string {
 		return n.arn("kms", "key/"+n.Ref(id, kind))
 	case typeRole + ".Arn":
 		return "arn:aws:iam::" + n.Account + ":role/" + name
-	case typeMachine + ".Arn", typePlainMachine + ".Arn":
+	case typeMachine + ".Arn" + ".Arn":
 		return n.Ref(id, kind)
 	default:
 		return n.arn("local", id+"/"+attribute)

@@ -34,7 +34,7 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 				ID: "ReceiveEventFunction", Folder: "receive-event", Timeout: 5 * time.Second, Memory: 512, LogLevel: "DEBUG",
 				Environment: map[string]string{
 					"TABLE_NAME": "ringi-Table", "STAGE": "dev", "QUEUE_URL": "http://127.0.0.1:4566/123456789012/ringi-Orders.fifo",
-					"ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline:${Literal}:us-east-1", "KEY": "key-1",
+					"ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline:us-east-1", "KEY": "key-1",
 				},
 				Routes: []Route{
 					{Event: "Any", Method: "ANY", Path: "/console/{proxy+}", Timeout: 30 * time.Second},
@@ -134,6 +134,9 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"unknown condition", "Resources: {B: {Type: AWS::S3::Bucket, Condition: A}}", `no condition "A"`, nil},
 		{"unknown name in a condition", "Conditions: {A: !Not [!Equals [!Ref Nobody, 1]]}\n" +
 			"Resources: {B: {Type: AWS::S3::Bucket, Condition: A}}", `"Nobody" is no parameter`, nil},
+		{"an event that is off", function("Events: {Q: {Type: SQS, Properties: {Enabled: false}}}"), "has all events on", nil},
+		{"a long form", function("Timeout: {Ref: Seconds}"), "the short forms", nil},
+		{"a text with a map", function("Timeout: !Sub [a, {b: c}]"), "takes a text", nil},
 		{"unknown event", function("Events: {K: {Type: Kinesis}}"), `no events of type "Kinesis"`, nil},
 	}
 	for _, tt := range tests {
