@@ -365,7 +365,7 @@ func (n Names) Attribute(id, kind, attribute string) string {
 		return n.arn("dynamodb", "table/"+name+"/stream/local")
 	case typeQueue + ".Arn", typeFIFO + ".Arn":
 		return n.arn("sqs", name)
-	case typeQueue + ".QueueName", typeFIFO + ".QueueName", typeMachine + ".Name" + ".Name":
+	case typeQueue + ".QueueName", typeFIFO + ".QueueName", typeMachine + ".Name":
 		return name
 	case typeBucket + ".Arn":
 		return "arn:aws:s3:::" + name
@@ -373,7 +373,7 @@ func (n Names) Attribute(id, kind, attribute string) string {
 		return n.arn("kms", "key/"+n.Ref(id, kind))
 	case typeRole + ".Arn":
 		return "arn:aws:iam::" + n.Account + ":role/" + name
-	case typeMachine + ".Arn" + ".Arn":
+	case typeMachine + ".Arn":
 		return n.Ref(id, kind)
 	default:
 		return n.arn("local", id+"/"+attribute)

@@ -134,7 +134,8 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"unknown condition", "Resources: {B: {Type: AWS::S3::Bucket, Condition: A}}", `no condition "A"`, nil},
 		{"unknown name in a condition", "Conditions: {A: !Not [!Equals [!Ref Nobody, 1]]}\n" +
 			"Resources: {B: {Type: AWS::S3::Bucket, Condition: A}}", `"Nobody" is no parameter`, nil},
-		{"an event that is off", function("Events: {Q: {Type: SQS, Properties: {Enabled: false}}}"), "has all events on", nil},
+		{"an event that is off", function("Events: {Q: {Type: SQS, Properties: {Enabled: false}}}"),
+			"has all events on", nil},
 		{"a long form", function("Timeout: {Ref: Seconds}"), "the short forms", nil},
 		{"a text with a map", function("Timeout: !Sub [a, {b: c}]"), "takes a text", nil},
 		{"unknown event", function("Events: {K: {Type: Kinesis}}"), `no events of type "Kinesis"`, nil},
