@@ -2,9 +2,11 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -295,7 +297,7 @@ func (r Request) Output(model string, room bool) (tokens int, full bool) {
 	if r.More {
 		tokens *= 2
 	}
-	if most := familyOf(model).output; most > 0 && tokens >= most {
+	if most := cmp.Or(r.Most, familyOf(model).output); most > 0 && tokens >= most {
 		return most, true
 	}
 	return tokens, false
@@ -311,36 +313,53 @@ var outputNamed = language.Regexp{Text: `(?i)max_?(?:completion_?|output_?|new_?
 // fewest is the least number that is taken for a limit of answers.
 const fewest = 256
 
-// outputLeft returns how many tokens of an answer a refusal leaves, 0 if it leaves none. named is false if its cause
-// may be their number, and it doesn't say how many there may be.
-func outputLeft(said string, asked int) (most int, named bool) {
-	said = sentence(said)
-	switch {
-	case !outputNamed.Get().MatchString(said):
-		return 0, true
-	case LengthRefused(said): // of the request together with its answer
-		return 0, false
+// tokensRefused reports whether a refusal may be about the number of an answer's tokens. most is the least number that
+// it names, 0 if it names none: the numbers of a request together with its answer say nothing of the answer alone.
+func tokensRefused(said string) (refused bool, most int) {
+	if !outputNamed.Get().MatchString(said) || lengthy.Get().MatchString(said) {
+		return outputNamed.Get().MatchString(said), 0
 	}
 	for _, word := range strings.FieldsFunc(said, func(r rune) bool { // a model's name is one
 		return r >= utf8.RuneSelf || !strings.ContainsRune("_.-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
-		if n, err := strconv.Atoi(strings.Trim(word, ".-")); err == nil && n >= fewest && n < asked {
-			most = max(most, n)
+		if n, err := strconv.Atoi(strings.Trim(word, ".-")); err == nil && n >= fewest {
+			most = min(cmp.Or(most, n), n)
 		}
 	}
-	return most, most > 0
+	return true, most
 }
 
-// Lower obeys a refusal of as many tokens as were asked for, once. blindly says to do without the room for thoughts if
-// it doesn't say how many there may be. It reports whether to ask again, for fewer Tokens.
-func (r *Response) Lower(of Request, said string, blindly bool) bool {
-	most, named := outputLeft(said, r.Tokens)
-	if !named && blindly {
-		most = of.MaxTokens
+// Simpler has a request made by say, and where the vendor refuses it for something that it can do without, once more
+// without that: with fewer tokens, without the schema of the answer, or without sampling. A single question has its
+// schema in words then.
+func Simpler(r Request, say func(Request) (Response, error)) (Response, error) {
+	for {
+		out, err := say(r)
+		e, is := errors.AsType[*Error](err)
+		if !is || !e.simplify(&r, out.Tokens) {
+			return out, err
+		}
 	}
-	if r.Lowered || most <= 0 || most >= r.Tokens {
+}
+
+// simplify takes from a request of so many tokens what was refused. If the vendor doesn't name it, that is sampling
+// first, and then the answer's schema if the request is no single question.
+func (e *Error) simplify(r *Request, tokens int) bool {
+	fewer := cmp.Or(e.most, r.MaxTokens) // without a number, there is no room for thoughts
+	switch {
+	case e.tokens && r.Most == 0 && fewer < tokens:
+		r.Most = fewer
+	case e.Kind != BadRequest:
+		return false
+	case r.Schema != nil && (e.form || !r.Once && !r.Sampling.Set()):
+		if r.Once {
+			r.System += "\n\n" + SchemaPrompt(r.Schema)
+		}
+		r.Schema = nil
+	case r.Sampling.Set():
+		r.Sampling = Sampling{}
+	default:
 		return false
 	}
-	r.Tokens, r.Full, r.Lowered = most, true, true
 	return true
 }

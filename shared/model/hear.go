@@ -22,26 +22,6 @@ var stops = map[string]Stop{
 	"refusal": StopRefused, "content_filter": StopRefused,
 }
 
-// Hearing puts an answer together from its parts. All wires share it, so that all take the same answers and none takes
-// half of one. End completes it.
-type Hearing struct {
-	out   *Response
-	asked Request
-	from  string // of what the vendor hangs on calls
-	// Tags says that the text may begin with a thought between tags: the vendor doesn't tell it from the text.
-	Tags bool
-
-	text     strings.Builder
-	thoughts []Thought // since the last call
-	unspoken int       // tokens of thoughts that came apart from the text
-	calls    bool      // the reason to stop announces a call
-}
-
-// Hear begins an answer. Thoughts are hung on the call after them, as coming from there.
-func Hear(out *Response, r Request, from string) *Hearing {
-	return &Hearing{out: out, asked: r, from: from}
-}
-
 // Thought is a block of thoughts that a vendor wants back with the call after it, signed or sealed.
 type Thought struct {
 	Text      string `json:"text,omitempty"`
@@ -49,77 +29,48 @@ type Thought struct {
 	Sealed    []byte `json:"sealed,omitempty"`
 }
 
-// Say adds a text.
-func (h *Hearing) Say(text string) { h.text.WriteString(text) }
-
-// Think adds a block of thoughts.
-func (h *Hearing) Think(t Thought) {
-	h.Thinks(t.Text)
-	h.thoughts = append(h.thoughts, t)
-}
-
-// Thinks counts thoughts that the vendor doesn't want back.
-func (h *Hearing) Thinks(text string) { h.unspoken += Tokens(text) }
-
-// Call adds a call of a tool.
-func (h *Hearing) Call(id, name, input string) {
-	call := Call{ID: id, Name: name, Input: json.RawMessage(input)}
-	if text := strings.TrimSpace(input); text == "" || text == "null" { // of a tool without arguments
-		call.Input = json.RawMessage("{}")
+// Complete says why the model stopped, and completes an answer that has its text, its calls and, estimated, the tokens
+// of the thoughts beside them. All wires share it, so that all take the same answers and none takes half of one: the
+// answer broke off if it lacks something. tags says that the text may begin with a thought between tags, because the
+// vendor doesn't tell it from the text.
+func (out *Response) Complete(r Request, reason string, tags bool) {
+	whole := true
+	if text := out.Text; tags {
+		out.Text, whole = spoken(text)
+		out.Thought += Tokens(text) - Tokens(out.Text)
 	}
-	if h.thoughts != nil {
-		call.Opaque, h.thoughts = Hang(h.from, h.thoughts), nil
+	lacks, none := "", len(out.Calls) == 0
+	for i := range out.Calls {
+		lacks = cmp.Or(lacks, r.complete(&out.Calls[i]))
 	}
-	h.out.Calls = append(h.out.Calls, call)
-}
-
-// Stops says why the model stopped.
-func (h *Hearing) Stops(reason string) {
-	why, known := stops[reason]
+	known := false
+	if out.Stop, known = stops[reason]; !known {
+		out.Stop = StopBroken
+	}
+	out.Why = word(reason)
+	out.Full = out.Full || reason == "model_context_window_exceeded" // more tokens don't help
 	switch {
-	case reason == "" || h.out.Stop == StopRefused:
-		return
-	case !known:
-		why = StopBroken
-	}
-	h.out.Stop, h.out.Why = why, word(reason)
-	h.calls = reason == "tool_calls" || reason == "tool_use"
-	if reason == "model_context_window_exceeded" {
-		h.out.Full = true // more tokens don't help
-	}
-}
-
-// End completes the answer. It broke off if it lacks something.
-func (h *Hearing) End() {
-	text, whole := h.text.String(), true
-	if h.Tags {
-		text, whole = spoken(text)
-	}
-	h.out.Text = text
-	h.out.Thought = h.unspoken + Tokens(h.text.String()) - Tokens(text)
-	lacks, none := "", len(h.out.Calls) == 0
-	for i := range h.out.Calls {
-		lacks = cmp.Or(lacks, h.complete(&h.out.Calls[i]))
-	}
-	switch {
-	case h.out.Stop == "":
+	case reason == "":
 		lacks = "no reason"
-	case h.out.Stop != StopEnd:
+	case out.Stop != StopEnd:
 		return
-	case none && h.calls:
+	case none && (reason == "tool_calls" || reason == "tool_use"):
 		lacks = "a call that did not come"
 	case none && !whole:
 		lacks = "thoughts without an end"
 	}
 	if lacks != "" {
-		h.out.Stop, h.out.Why = StopBroken, lacks
+		out.Stop, out.Why = StopBroken, lacks
 	}
 }
 
 // complete completes a call, and returns what can't be read of it. Such a call goes nowhere: what a person would decide
 // about, or a tool do, would be another one than the model meant.
-func (h *Hearing) complete(call *Call) (unreadable string) {
-	h.unwrap(call)
+func (r Request) complete(call *Call) (unreadable string) {
+	if text := strings.TrimSpace(string(call.Input)); text == "" || text == "null" { // of a tool without arguments
+		call.Input = json.RawMessage("{}")
+	}
+	r.unwrap(call)
 	if !isObject(call.Input) {
 		return fmt.Sprintf("a call that can't be read: the arguments of %s, %d bytes, are not one JSON object",
 			cmp.Or(word(call.Name), "a tool"), len(call.Input))

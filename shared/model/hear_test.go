@@ -13,12 +13,9 @@ import (
 )
 
 // heard is an answer that has a text. tags says that the text may begin with a thought.
-func heard(text string, tags bool) (out model.Response) {
-	h := model.Hear(&out, model.Request{}, "")
-	h.Tags = tags
-	h.Say(text)
-	h.Stops("stop")
-	h.End()
+func heard(text string, tags bool) model.Response {
+	out := model.Response{Text: text}
+	out.Complete(model.Request{}, "stop", tags)
 	return out
 }
 
@@ -63,12 +60,10 @@ func TestAQuotedTagIsText(t *testing.T) {
 
 // called is an answer that has calls of f with these arguments, and this reason to stop.
 func called(stop string, inputs ...string) (out model.Response) {
-	h := model.Hear(&out, model.Request{}, "")
 	for _, input := range inputs {
-		h.Call("A", "f", input)
+		out.Calls = append(out.Calls, model.Call{ID: "A", Name: "f", Input: []byte(input)})
 	}
-	h.Stops(stop)
-	h.End()
+	out.Complete(model.Request{}, stop, false)
 	return out
 }
 

@@ -32,7 +32,7 @@ func FromStatus(provider string, status int, header http.Header, said string, co
 	case status == http.StatusPaymentRequired || has(codes, unpaid) || status < 500 && unpaidSaid.Get().MatchString(said):
 		e.Kind = NoCredit // some vendors use 429 for this, but waiting does not help
 	case status == http.StatusRequestEntityTooLarge || has(codes, tooLongCodes) ||
-		aboutRequest(status) && LengthRefused(said):
+		aboutRequest(status) && lengthy.Get().MatchString(said):
 		e.Kind = TooLong
 	case status == http.StatusUnauthorized:
 		e.Kind = Unauthorized
@@ -49,8 +49,12 @@ func FromStatus(provider string, status int, header http.Header, said string, co
 	default:
 		e.Kind = BadRequest
 	}
-	if e.Retryable {
-		e.RetryAfter = cmp.Or(outbound.RetryAfter(header, time.Now()), WaitIn(said, nil))
+	switch {
+	case e.Retryable:
+		e.RetryAfter = cmp.Or(outbound.RetryAfter(header, time.Now()), WaitIn(said))
+	case e.Kind == BadRequest || e.Kind == TooLong:
+		e.form = formNamed.Get().MatchString(said)
+		e.tokens, e.most = tokensRefused(said)
 	}
 	return e
 }
@@ -92,15 +96,9 @@ var tooLongCodes = []string{"context_length_exceeded", "request_too_large"}
 var lengthy = language.Regexp{Text: `(?i)context (?:length|window|size|limit)|` +
 	`\b(?:prompt|inputs?)\b[^.]{0,80}(?:too l(?:ong|arge)|exceed)|too many (?:input )?tokens|token limit: \d`}
 
-// LengthRefused reports whether a vendor's refusal is about the request's length. Its text is not kept.
-func LengthRefused(said string) bool { return lengthy.Get().MatchString(sentence(said)) }
-
 // formNamed finds the form of an answer in a refusal, however the vendor calls it.
 var formNamed = language.Regexp{Text: `(?i)(?:response|output)[_ .]?(?:format|config)|text\.format|` +
 	`json[_ -]?(?:schema|mode|object)|structured[_ -]?output`}
-
-// FormRefused reports whether a refusal, or the parameter that it names, is about the form of the answer.
-func FormRefused(said string) bool { return formNamed.Get().MatchString(sentence(said)) }
 
 // sentence is as much of an error as is looked through, which may be a body of any size.
 func sentence(said string) string { return said[:min(len(said), 16<<10)] }
@@ -131,23 +129,13 @@ func FromTransport(provider string, err error) *Error {
 	return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: fmt.Errorf("no whole answer: %T", err)}
 }
 
-// waitSaid finds a wait in a vendor's sentence: OpenAI's and Groq's "try again in 7.66s", Gemini's "retry in 18.2s".
-var waitSaid = language.Regexp{Text: `(?i)(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`}
+// waitSaid finds a wait in a vendor's error: OpenAI's and Groq's "try again in 7.66s", Gemini's "retry in 18.2s" and
+// "retryDelay": "18s" of its google.rpc.RetryInfo.
+var waitSaid = language.Regexp{Text: `(?i)(?:try again in |retry in |"retryDelay":\s*")((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`}
 
-// WaitIn returns how long the body of an error asks to wait, 0 if it does not say: in a google.rpc.RetryInfo of the
-// error's details, or in its sentence.
-func WaitIn(said string, details json.RawMessage) time.Duration {
-	var list []struct {
-		Type  string `json:"@type"`
-		Delay string `json:"retryDelay"`
-	}
-	_ = json.Unmarshal(details, &list) // others have no such list
-	for _, d := range list {
-		if wait, err := time.ParseDuration(d.Delay); err == nil && strings.HasSuffix(d.Type, "google.rpc.RetryInfo") {
-			return outbound.Wait(wait.Seconds())
-		}
-	}
-	if found := waitSaid.Get().FindStringSubmatch(said); found != nil {
+// WaitIn returns how long an error asks to wait, 0 if it does not say.
+func WaitIn(said string) time.Duration {
+	if found := waitSaid.Get().FindStringSubmatch(sentence(said)); found != nil {
 		if wait, err := time.ParseDuration(found[1]); err == nil {
 			return outbound.Wait(wait.Seconds())
 		}

@@ -66,6 +66,8 @@ type Request struct {
 	Once bool `json:"once,omitempty"`
 	// More asks for twice the tokens, within the model's limit: the answer to the same request was cut off.
 	More bool `json:"more,omitempty"`
+	// Most is how many tokens the vendor gives, as it said when it refused more; 0: not known.
+	Most int `json:"-"`
 	// Searches is how often the vendor may search the web for this answer; 0: never. Only models of
 	// which aggregate.ModelSearches says so have a search; it is for requests with Once and without Tools.
 	Searches int `json:"searches,omitempty"`
@@ -251,11 +253,9 @@ type Response struct {
 	// Answered is the model's name in the answer, empty if there is none. It may be a snapshot of the requested model,
 	// or another model that a gateway chose.
 	Answered string
-	// Tokens is how many tokens were asked for, thinking included; 0: not known. Full says that the model gives no more,
-	// and Lowered that it said so itself.
-	Tokens  int
-	Full    bool
-	Lowered bool
+	// Tokens is how many tokens were asked for, thinking included; 0: not known. Full says that the model gives no more.
+	Tokens int
+	Full   bool
 	// Found are pages that the vendor's search found, as the vendor names them. SearchFailed is the vendor's code for
 	// a search that failed; other searches for the same answer may have found something.
 	Found        []Source
@@ -318,9 +318,9 @@ func Takeable(tools []Tool) []Tool {
 func (t Tool) wraps() bool { return t.Foreign && !schema.Taken(t.Schema) }
 
 // unwrap returns the arguments that a call of such a tool has in its text.
-func (h *Hearing) unwrap(c *Call) {
+func (r Request) unwrap(c *Call) {
 	var in map[string]string
-	for _, t := range h.asked.Tools {
+	for _, t := range r.Tools {
 		if t.Name == c.Name && t.wraps() && json.Unmarshal(c.Input, &in) == nil && len(in) == 1 && in[wrapped] != "" {
 			c.Input = json.RawMessage(in[wrapped])
 		}

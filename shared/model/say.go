@@ -174,6 +174,11 @@ type Error struct {
 	Waited     time.Duration // how long the caller has waited for the rate limit before this call
 	RequestID  string
 	Err        error
+
+	// What the vendor refuses of a request, if it says so: the form of the answer, or as many tokens of it. most is how
+	// many it gives, if it names that.
+	form, tokens bool
+	most         int
 }
 
 // Kind is the class of an Error.

@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -21,32 +19,28 @@ import (
 // Say makes one call. An answer that pauses, because the vendor searched for long, goes back as it came, with its
 // encrypted results, so that the vendor goes on with it.
 func (c *Client) Say(ctx context.Context, r model.Request) (model.Response, error) {
+	return model.Simpler(r, func(r model.Request) (model.Response, error) { return c.say(ctx, r) })
+}
+
+func (c *Client) say(ctx context.Context, r model.Request) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
 	p, err := c.params(r)
 	if err != nil {
 		return out, err
 	}
-	sample(&p, r.Sampling)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	p.MaxTokens = int64(out.Tokens)
-	h := &hearing{model.Hear(&out, r, c.from(r, len(r.Messages))), &out}
 	asked, blocks := p.Messages, []sdk.ContentBlockParamUnion(nil)
 	for pauses := 0; ; pauses++ {
-		var m sdk.Message
-		res, err := c.open(ctx, &p, r, &out)
-		if err == nil {
-			err = h.read(res, &m)
-		}
+		m, err := c.call(ctx, p, &out.Usage)
 		if err != nil {
-			h.End()
-			out.Stop, out.Why = "", ""
 			return out, c.problem(err, out.Usage.RequestID)
 		}
+		c.read(m, r, &out)
 		if m.StopReason != sdk.StopReasonPauseTurn || r.Searches == 0 || pauses == mostPauses {
-			h.End()
+			out.Complete(r, string(m.StopReason), false)
 			return out, nil
 		}
-		out.Stop = ""
 		for _, b := range m.Content {
 			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](json.RawMessage(b.RawJSON())))
 		}
@@ -55,106 +49,66 @@ func (c *Client) Say(ctx context.Context, r model.Request) (model.Response, erro
 	}
 }
 
-// open sends a request, and again without what the model refuses. Its answer is read whatever its form is.
-func (c *Client) open(ctx context.Context, p *sdk.MessageNewParams, r model.Request, out *model.Response) (
-	res *http.Response, err error) {
-	for {
-		_, err = c.messages.New(ctx, *p, option.WithRequestTimeout(left(ctx)), option.WithResponseBodyInto(&res))
-		if res != nil {
-			out.Usage.RequestID = model.RequestID(cmp.Or(res.Header.Get("Request-Id"), res.Header.Get("X-Amzn-Requestid")))
-		}
-		if !c.simpler(p, r, out, err) {
-			return res, err
-		}
+// call sends a request and reads its answer, whatever its form is.
+func (c *Client) call(ctx context.Context, p sdk.MessageNewParams, used *model.Usage) (m sdk.Message, err error) {
+	var res *http.Response
+	_, err = c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseBodyInto(&res))
+	if res != nil {
+		used.RequestID = model.RequestID(cmp.Or(res.Header.Get("Request-Id"), res.Header.Get("X-Amzn-Requestid")))
 	}
-}
-
-// hearing is an answer, of one or several messages.
-type hearing struct {
-	*model.Hearing
-	out *model.Response
-}
-
-// read adds a message.
-func (h *hearing) read(res *http.Response, m *sdk.Message) error {
+	if err != nil {
+		return m, err
+	}
 	defer res.Body.Close()
 	body, err := model.Read(res)
 	if err != nil {
-		return err
+		return m, err
 	}
-	if err := json.Unmarshal(body, m); err != nil || m.Content == nil {
-		return &model.UnreadableError{What: model.Members(body)}
+	if err := json.Unmarshal(body, &m); err != nil || m.Content == nil {
+		return m, &model.UnreadableError{What: model.Members(body)}
 	}
-	h.out.Answered = m.Model
+	return m, nil
+}
+
+// read adds a message to the answer.
+func (c *Client) read(m sdk.Message, r model.Request, out *model.Response) {
+	out.Answered = m.Model
 	u := model.Usage{Input: m.Usage.InputTokens + m.Usage.CacheCreationInputTokens, Output: m.Usage.OutputTokens,
 		Cached: m.Usage.CacheReadInputTokens, Written: m.Usage.CacheCreationInputTokens,
 		Searches: m.Usage.ServerToolUse.WebSearchRequests}
-	h.out.Usage = u.Plus(h.out.Usage)
+	out.Usage = u.Plus(out.Usage)
+	var thoughts []model.Thought // since the last call
 	for _, block := range m.Content {
 		switch block.Type {
 		case "tool_use":
-			h.Call(block.ID, block.Name, string(block.Input))
+			call := model.Call{ID: block.ID, Name: block.Name, Input: block.Input}
+			if thoughts != nil {
+				call.Opaque, thoughts = model.Hang(c.from(r, len(r.Messages)), thoughts), nil
+			}
+			out.Calls = append(out.Calls, call)
 		case "thinking", "redacted_thinking":
-			h.Think(model.Thought{Text: block.Thinking, Signature: block.Signature, Sealed: []byte(block.Data)})
+			out.Thought += model.Tokens(block.Thinking)
+			thoughts = append(thoughts, model.Thought{Text: block.Thinking, Signature: block.Signature,
+				Sealed: []byte(block.Data)})
 		case "web_search_tool_result":
-			h.found(block.AsWebSearchToolResult().Content)
+			found(block.AsWebSearchToolResult().Content, out)
 		default:
-			h.Say(block.Text)
+			out.Text += block.Text
 		}
 	}
-	h.Stops(string(m.StopReason))
-	return nil
-}
-
-func sample(p *sdk.MessageNewParams, s model.Sampling) {
-	p.Temperature, p.TopP, p.StopSequences = param.Opt[float64]{}, param.Opt[float64]{}, s.StopSequences
-	if s.Temperature != nil {
-		p.Temperature = sdk.Float(min(*s.Temperature, 1)) // the vendor's maximum
-	}
-	if s.TopP != nil {
-		p.TopP = sdk.Float(*s.TopP)
-	}
-}
-
-// simpler asks for less after a refusal: for fewer tokens, or without something that some models don't support, which
-// is sampling, or the answer's schema. A single question then has it in words. simpler reports false when nothing of
-// these is left, or something else is the cause.
-func (c *Client) simpler(p *sdk.MessageNewParams, r model.Request, out *model.Response, err error) bool {
-	refused := new(sdk.Error)
-	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
-		return false
-	}
-	why, formed := said(refused), p.OutputConfig.Format.Schema != nil
-	switch {
-	case out.Lower(r, why, true):
-		p.MaxTokens = int64(out.Tokens)
-	case c.problem(err, "").Kind != model.BadRequest:
-		return false
-	case p.Temperature.Valid() && p.TopP.Valid() && strings.Contains(why, "top_p"): // one of them is taken
-		p.TopP = param.Opt[float64]{}
-	case formed && (model.FormRefused(why) || !sampled(*p) && !r.Once):
-		p.OutputConfig = sdk.OutputConfigParam{}
-		if r.Once {
-			p.System[0].Text = r.System + "\n\n" + model.SchemaPrompt(r.Schema)
-		}
-	case sampled(*p):
-		sample(p, model.Sampling{})
-	default:
-		return false
-	}
-	return true
-}
-
-func sampled(p sdk.MessageNewParams) bool {
-	return p.Temperature.Valid() || p.TopP.Valid() || len(p.StopSequences) > 0
 }
 
 // params translates a request. Cache breakpoints follow the rules and Standing, and in a conversation also the last
 // message without its passing parts, since the next call begins with the same messages.
 func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	cached := sdk.NewCacheControlEphemeralParam()
-	p := sdk.MessageNewParams{Model: c.config.Model,
+	p := sdk.MessageNewParams{Model: c.config.Model, StopSequences: r.Sampling.StopSequences,
 		System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}
+	if t := r.Sampling.Temperature; t != nil {
+		p.Temperature = sdk.Float(min(*t, 1)) // the vendor's maximum
+	} else if top := r.Sampling.TopP; top != nil { // since Opus 4.1 models take one of the two
+		p.TopP = sdk.Float(*top)
+	}
 	if r.Schema != nil {
 		var err error
 		if p.OutputConfig.Format.Schema, err = model.Split(r.Schema); err != nil {
@@ -250,11 +204,11 @@ func searching(times int) sdk.ToolUnionParam {
 }
 
 // found adds what a search found, or its failure.
-func (h *hearing) found(result sdk.WebSearchToolResultBlockContentUnion) {
+func found(result sdk.WebSearchToolResultBlockContentUnion, out *model.Response) {
 	for _, r := range result.AsWebSearchResultBlockArray() {
-		h.out.Found = append(h.out.Found, model.Source{Title: r.Title, URL: r.URL})
+		out.Found = append(out.Found, model.Source{Title: r.Title, URL: r.URL})
 	}
 	if result.ErrorCode != "" {
-		h.out.SearchFailed = string(result.ErrorCode)
+		out.SearchFailed = string(result.ErrorCode)
 	}
 }

@@ -90,26 +90,35 @@ func TestWhatIsNoAnswerIsSaid(t *testing.T) {
 	}
 }
 
-// Filters of requests answer with a code.
+// A filter of requests answers with a code: OpenAI's, and Azure's in the form that learn.microsoft.com shows under
+// content filtering, with the status as a number.
 func TestFiltersOfRequestsAreRefusals(t *testing.T) {
 	for about, x := range map[string]struct {
 		status int
 		body   string
+		kind   model.Kind // of the error; empty: it is a refusal
 	}{
 		"OpenAI": {400, `{"error":{"message":"Invalid prompt: your prompt was flagged ` +
-			`as potentially violating our usage policy.","type":"invalid_request_error","code":"invalid_prompt"}}`},
-		"a key, not it": {403, `{"error":{"message":"Your account was flagged","code":403}}`},
+			`as potentially violating our usage policy.","type":"invalid_request_error","code":"invalid_prompt"}}`, ""},
+		"Azure": {400, `{"error":{"message":"The response was filtered","type":null,"param":"prompt",` +
+			`"code":"content_filter","status":400}}`, ""},
+		"a length": {400, `{"error":{"message":"x","type":null,"param":"prompt","code":"context_length_exceeded",` +
+			`"status":400}}`, model.TooLong},
+		"a key, not it": {403, `{"error":{"message":"Your account was flagged","code":403}}`, model.Forbidden},
 	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(x.status)
-			io.WriteString(w, x.body)
-		}))
-		got, err := open(s.URL).Say(t.Context(), modeltest.Request())
-		s.Close()
-		if e, is := errors.AsType[*model.Error](err); about == "a key, not it" {
-			expect.That(t, is && e.Kind == model.Forbidden, "%s: %v", about, err)
-			continue
-		}
-		expect.That(t, err == nil && got.Stop == model.StopRefused, "%s: %+v, %v", about, got, err)
+		got, err := status(t, x.status, x.body)
+		e, is := errors.AsType[*model.Error](err)
+		expect.That(t, is == (x.kind != "") && (is && e.Kind == x.kind || got.Stop == model.StopRefused), "%s: %+v, %v", about,
+			got, err)
 	}
+}
+
+// status is what a server's answer of any status is taken for.
+func status(t *testing.T, code int, body string) (model.Response, error) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(code)
+		io.WriteString(w, body)
+	}))
+	defer s.Close()
+	return open(s.URL).Say(t.Context(), modeltest.Request())
 }

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
@@ -46,39 +45,32 @@ func (c *Client) problem(e *model.Error, request string) *model.Error {
 // filters are the error codes of content filters.
 var filters = []string{"content_filter", "content_policy_violation", "invalid_prompt"}
 
-// details is what a server says of an error. The code may be a number (Gemini, OpenRouter), and so may the status
-// (Azure).
-type details struct {
-	Code    any             `json:"code"`
-	Type    any             `json:"type"`
-	Status  any             `json:"status"`
-	Param   string          `json:"param"`
-	Said    string          `json:"message"`
-	Details json.RawMessage `json:"details"` // Google's. One of them is a google.rpc.RetryInfo.
-}
-
 // refusal is what an error says. Its text is only looked through for numbers and known words.
 type refusal struct {
-	codes     []string // which may be in any of three members
-	parameter string   // the one that the error names
-	wait      time.Duration
-	said      string
+	codes []string // which may be in any of three members
+	said  string   // the parameter that it names, and the sentence
 }
 
 func (r refusal) filters() bool {
 	return slices.ContainsFunc(r.codes, func(c string) bool { return slices.Contains(filters, c) })
 }
 
-func refusalIn(text []byte) refusal {
+// refusalIn reads the body of an error. The code may be a number (Gemini, OpenRouter), and so may the status (Azure).
+func refusalIn(text []byte) (why refusal) {
 	var list []json.RawMessage
 	if json.Unmarshal(text, &list) == nil && len(list) > 0 { // Gemini's
 		text = list[0]
 	}
-	var body struct{ Error details }
+	var body struct {
+		Error struct {
+			Code, Status, Type any
+			Param, Message     string
+		}
+	}
 	_ = json.Unmarshal(text, &body) // what can't be read is looked through as a text
-	d := body.Error
-	why := refusal{parameter: d.Param, said: cmp.Or(d.Said, string(text)), wait: model.WaitIn(d.Said, d.Details)}
-	for _, code := range []any{d.Code, d.Status, d.Type} {
+	e := body.Error
+	why.said = e.Param + " " + cmp.Or(e.Message, string(text))
+	for _, code := range []any{e.Code, e.Status, e.Type} {
 		if code != nil {
 			why.codes = append(why.codes, fmt.Sprint(code))
 		}
@@ -191,26 +183,24 @@ func (c *Client) read(res *http.Response, r model.Request, out *model.Response) 
 		return c.problem(model.FromTransport(c.provider(), err), out.Usage.RequestID)
 	}
 	out.Answered = a.Model
-	h := model.Hear(out, r, c.from())
-	h.Tags = !c.separates()
 	m := a.Choices[0].Message
-	h.Thinks(cmp.Or(m.Reasoning, m.Thinking))
-	h.Say(m.Content)
+	out.Text, out.Thought = m.Content, model.Tokens(cmp.Or(m.Reasoning, m.Thinking))
 	for i, call := range m.ToolCalls {
-		h.Call(call.ID, call.Function.Name, call.Function.Arguments)
-		x := hung{Extra: call.Extra}
+		x, made := hung{Extra: call.Extra}, model.Call{ID: call.ID, Name: call.Function.Name,
+			Input: json.RawMessage(call.Function.Arguments)}
 		if i == 0 {
 			x.Reasoning = m.Reasoning
 		}
 		if x.Extra != nil || x.Reasoning != "" {
-			out.Calls[i].Opaque = model.Hang(c.from(), x)
+			made.Opaque = model.Hang(c.from(), x)
 		}
+		out.Calls = append(out.Calls, made)
 	}
-	h.Stops(a.Choices[0].FinishReason)
+	reason := a.Choices[0].FinishReason
 	if m.Refusal != "" {
-		h.Stops("refusal")
+		reason = "refusal"
 	}
-	h.End()
+	out.Complete(r, reason, !c.separates())
 	return nil
 }
 

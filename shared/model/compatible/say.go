@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,66 +15,41 @@ import (
 	"ringi/shared/model"
 )
 
-// Say makes one call. When the server refuses a parameter that it does not know, Say calls again without it.
+// Say makes one call. Models of OpenAI's that think know the limit of answers by another name than most servers; a
+// server that says so is asked by that name.
 func (c *Client) Say(ctx context.Context, r model.Request) (model.Response, error) {
-	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
+	newer := c.config.Provider == aggregate.OpenAI
+	return model.Simpler(r, func(r model.Request) (model.Response, error) {
+		for {
+			out, why, err := c.say(ctx, r, newer)
+			if err == nil || newer || !strings.Contains(why.said, "'max_completion_tokens' instead") {
+				return out, err
+			}
+			newer = true
+		}
+	})
+}
+
+func (c *Client) say(ctx context.Context, r model.Request, newer bool) (out model.Response, why refusal, err error) {
+	out.Usage = model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}
 	q := c.request(r)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
-	if q.ask(out.Tokens); c.config.Provider == aggregate.OpenAI { // its models that think refuse the other name
+	if q.MaxTokens = out.Tokens; newer {
 		q.MaxTokens, q.MaxCompletionTokens = 0, out.Tokens
 	}
-	for {
-		res, why, err := c.open(ctx, q)
-		if res != nil {
-			out.Usage.RequestID = model.RequestID(res.Header.Get("X-Request-Id"))
-		}
-		e, failed := errors.AsType[*model.Error](err)
-		switch {
-		case err == nil:
-			defer res.Body.Close()
-			err = c.read(res, r, &out)
-			return out, err
-		case res != nil && why.filters() && res.StatusCode >= 400 && res.StatusCode < 500 &&
-			res.StatusCode != http.StatusTooManyRequests:
-			out.Stop = model.StopRefused
-			return out, nil
-		case !failed || !refused(res) || !q.simpler(why, e.Kind, r, &out):
-			return out, err
-		}
-	}
-}
-
-// tokenLimit is the name of the limit of answers that most servers know.
-const tokenLimit = "max_tokens"
-
-// simpler asks for less after a refusal: for fewer tokens, under the other name of their limit, or without something
-// that the server does not know. If it names none of these, that is sampling first, and then the answer's form if the
-// request is no single question. It reports false when nothing of this is left, or something else is the cause.
-func (q *request) simpler(why refusal, kind model.Kind, r model.Request, out *model.Response) bool {
-	says := func(name string) bool {
-		return strings.HasPrefix(why.parameter, name) || strings.Contains(why.said, name)
+	res, why, err := c.open(ctx, q)
+	if res != nil {
+		out.Usage.RequestID = model.RequestID(res.Header.Get("X-Request-Id"))
 	}
 	switch {
-	case out.Lower(r, why.said, !says(tokenLimit) || q.MaxTokens == 0 || kind == model.TooLong):
-		q.ask(out.Tokens)
-	case kind != model.BadRequest:
-		return false
-	case says(tokenLimit) && q.MaxTokens > 0:
-		q.MaxTokens, q.MaxCompletionTokens = 0, out.Tokens
-	case q.ResponseFormat != nil && (model.FormRefused(why.parameter+" "+why.said) ||
-		!r.Once && !q.set() && !says(tokenLimit)):
-		q.ResponseFormat = nil
-	case q.set():
-		q.sampling = q.without(why.parameter)
-	default:
-		return false
+	case err == nil:
+		defer res.Body.Close()
+		return out, why, c.read(res, r, &out)
+	case res != nil && why.filters() && res.StatusCode >= 400 && res.StatusCode < 500 &&
+		res.StatusCode != http.StatusTooManyRequests:
+		out.Stop, err = model.StopRefused, nil
 	}
-	return true
-}
-
-// refused reports whether the server rejected the request itself.
-func refused(res *http.Response) bool {
-	return res != nil && (res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnprocessableEntity)
+	return out, why, err
 }
 
 // open sends a request. With an error, the response has no body, and why says what the server refused.
@@ -112,7 +86,7 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, why r
 	why = refusalIn(text)
 	e := model.FromStatus(c.provider(), res.StatusCode, res.Header, why.said, why.codes...)
 	if e.Retryable {
-		e.RetryAfter = cmp.Or(e.RetryAfter, why.wait)
+		e.RetryAfter = cmp.Or(e.RetryAfter, model.WaitIn(string(text)))
 	}
 	return res, why, c.problem(e, id)
 }
@@ -137,36 +111,6 @@ type sampling struct {
 	TopP        *float64 `json:"top_p,omitempty"`
 	Seed        *int     `json:"seed,omitempty"`
 	Stop        []string `json:"stop,omitempty"`
-}
-
-func (s sampling) set() bool {
-	return s.Temperature != nil || s.TopP != nil || s.Seed != nil || len(s.Stop) > 0
-}
-
-// without removes the parameter that a server refused by name, or all of them if the server named none.
-func (s sampling) without(unknown string) sampling {
-	switch {
-	case unknown == "temperature" && s.Temperature != nil:
-		s.Temperature = nil
-	case unknown == "top_p" && s.TopP != nil:
-		s.TopP = nil
-	case unknown == "seed" && s.Seed != nil:
-		s.Seed = nil
-	case unknown == "stop" && s.Stop != nil:
-		s.Stop = nil
-	default:
-		return sampling{}
-	}
-	return s
-}
-
-// ask sets how many tokens are asked for, under the name of the limit that the server knows.
-func (q *request) ask(tokens int) {
-	if q.MaxCompletionTokens > 0 {
-		q.MaxCompletionTokens = tokens
-	} else {
-		q.MaxTokens = tokens
-	}
 }
 
 type message struct {
@@ -221,7 +165,7 @@ func (c *Client) request(r model.Request) request {
 		sampling: sampling{r.Sampling.Temperature, r.Sampling.TopP, r.Sampling.Seed, r.Sampling.StopSequences},
 	}
 	system := r.System
-	if r.Once {
+	if r.Once && r.Schema != nil {
 		system += "\n\n" + model.SchemaPrompt(r.Schema)
 	}
 	q.Messages = append(q.Messages, message{Role: "system", Content: system})

@@ -327,16 +327,6 @@ func (w Vendor) RunNoCredit(t *testing.T) {
 	w.error(t, w.NoCredit, w.NoCreditCode, "60", model.NoCredit, 0, false)
 }
 
-// Expect tests that a 200 answer with this body becomes an error of a kind, and whether the error is Retryable.
-func Expect(t *testing.T, client func(url string) model.Wire, body string, kind model.Kind, again bool) {
-	t.Helper()
-	_, err := Vendor{New: client}.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
-		rw.Header().Set("Content-Type", "application/json")
-		io.WriteString(rw, body)
-	})
-	failed(t, err, kind, again)
-}
-
 // Demo is the demo model for tests. It records its requests and can be made to fail.
 type Demo struct {
 	Calls  int

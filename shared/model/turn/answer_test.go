@@ -78,7 +78,7 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 		"Invalid 'input[3].id': string too long. Expected a string with maximum length 64.",
 		"Invalid 'tools[0].function.description': string too long.", "Invalid 'prompt_cache_key': string too long.",
 		"tools.0.custom.input_schema: JSON schema is invalid. It exceeds what is allowed."} {
-		expect.That(t, !model.LengthRefused(said), "another refusal is taken for one of length: %s", said)
+		expect.That(t, model.FromStatus("p", 400, nil, said).Kind == model.BadRequest, "another refusal is taken for one of length: %s", said)
 	}
 }
 
