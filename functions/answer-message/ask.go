@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"ringi/shared/decide/pipeline"
@@ -19,38 +18,22 @@ import (
 	"ringi/shared/store/large"
 )
 
-// ask asks the agent's model. What it would not take at once is folded away before. If the vendor refuses the request
-// for its length all the same, because it counts otherwise or the model takes less than the settings say, ask folds
-// once more, to half, and tries once more. The answer has the usage of all calls, also with an error.
+// ask asks the agent's model. What it would not take at once is folded away before. The answer has the usage of all
+// calls, also with an error.
 func (t *answering) ask(ctx context.Context, wire model.Wire, of turn.Turn) (conversation.Answer, turn.Reply, error) {
 	room, err := of.Room()
 	if err != nil {
 		return conversation.Answer{}, turn.Reply{}, err
 	}
-	history, whole := of.History, turn.Weigh(of.History)
 	var x conversation.Answer
-	for again := false; ; again = true {
-		paid := x.Usage
-		x, of.History = t.fold(ctx, wire, history, of.Share(room))
-		x.Usage = together(paid, x.Usage)
-		of.Paid = t.paidFor(&x)
-		of.Fit(room)
-		reply, err := turn.Answer(ctx, wire, of)
-		x.Usage = together(x.Usage, reply.Usage)
-		if e, is := errors.AsType[*model.Error](err); !is || e.Kind != model.TooLong || again {
-			return x, reply, err
-		}
-		slog.WarnContext(ctx, "too long for the model", "session", t.ref.ID, "estimated_tokens", whole, "room", room)
-		room, of.MaxTokens = min(room, turn.Weigh(of.History))/2, turn.MaxTokens/2
-		of.Earlier = reply.Rounds
-	}
-}
-
-// together adds the usage of later calls, which names the sum.
-func together(earlier, later model.Usage) model.Usage {
-	sum := earlier.Plus(later)
-	sum.ID = cmp.Or(later.ID, earlier.ID)
-	return sum
+	x, of.History = t.fold(ctx, wire, of.History, of.Share(room))
+	of.Paid = t.paidFor(&x)
+	of.Fit(room)
+	reply, err := turn.Answer(ctx, wire, of)
+	id := cmp.Or(reply.Usage.ID, x.Usage.ID)
+	x.Usage = x.Usage.Plus(reply.Usage)
+	x.Usage.ID = id // the later call's names the sum
+	return x, reply, err
 }
 
 // fold replaces what is too long by a summary, and leaves out files and arguments that are too large by themselves.
@@ -70,7 +53,7 @@ func (t *answering) fold(ctx context.Context, wire model.Wire, history []turn.Me
 		if x.Through != "" {
 			x.Summary, x.Folded, x.Spoke = summary, t.waitingOf(older), t.speakersThrough(x.Through)
 		}
-		shown = append([]turn.Message{{Sender: turn.FromSystem, Text: summary, Collapsed: true,
+		shown = append([]turn.Message{{Sender: conversation.FromSystem, Text: summary, Collapsed: true,
 			At: older[len(older)-1].At}}, shown...)
 	}
 	shown = turn.Fit(shown, room)

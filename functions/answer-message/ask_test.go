@@ -15,15 +15,11 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/model"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
 )
-
-var errTooLong = &model.Error{Provider: "openai", Model: "small", Kind: model.TooLong}
 
 // small is an agent whose model takes little at once.
 func small(s *tenancy.Settings) {
@@ -64,72 +60,16 @@ func (w *world) tellFile(ts, file string) {
 		expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(w.T)))
 }
 
-// A vendor that refuses the length gets the conversation once more, folded to half and with room for a shorter answer.
-// What both tries cost is charged.
-func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
-	server := storetest.Start(t)
-	for about, tt := range map[string]struct {
-		refusals int
-		text     string
-		calls    int // answers and summaries
-		reason   aggregate.Reason
-	}{
-		"it fits folded":                   {1, strings.Repeat("w", 30_000), 3, ""},
-		"it fits neither way":              {9, strings.Repeat("w", 30_000), 3, task.ReasonModelTooLong},
-		"there is nothing to fold":         {9, "", 2, task.ReasonModelTooLong},
-		"a shorter answer alone is enough": {1, "", 2, ""},
-	} {
-		t.Run(about, func(t *testing.T) {
-			w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
-			if tt.text != "" {
-				for i := range 3 {
-					w.Tell("177503400"+string(rune('1'+i))+".000100", "U1", tt.text)
-				}
-			}
-			w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 1_000_000, Calls: 1}
-			left := tt.refusals
-			w.vendor.asked = func() {
-				w.vendor.err = nil
-				answer := len(w.vendor.requests[len(w.vendor.requests)-1].Tools) > 0
-				if answer && left > 0 {
-					left--
-					w.vendor.err = errTooLong
-				}
-			}
-			expect.Value(w.handle())(t)
-			expect.That(t, len(w.vendor.requests) == tt.calls, "%d calls", len(w.vendor.requests))
-			first, last := w.vendor.requests[0], w.vendor.requests[len(w.vendor.requests)-1]
-			expect.That(t, first.MaxTokens == turn.MaxTokens && last.MaxTokens == turn.MaxTokens/2,
-				"answers of %d and %d", first.MaxTokens, last.MaxTokens)
-			if tt.text != "" {
-				a, b := length(t, first), length(t, last)
-				expect.That(t, b < a*2/3, "%d bytes, then %d", a, b)
-			}
-			m, a := w.Newest(), w.Load()
-			expect.That(t, m.Reason == tt.reason && len(a.Inbox) == 0 && a.Conversation.Usage.Calls == tt.calls,
-				"%+v, %+v", m, a.Conversation.Usage)
-			if tt.reason != "" {
-				expect.Has(t, m.Content, "too long for the AI model (small)")
-			}
-		})
-	}
-}
-
-func length(t *testing.T, r model.Request) int { return len(expect.Value(json.Marshal(r.Messages))(t)) }
-
-// Between the two tries a vendor that is down is as down as ever: the run tries again, and the cost is not lost.
-func TestAVendorThatIsDownAfterARefusalIsAskedAgain(t *testing.T) {
-	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
-	w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 1_000_000, Calls: 1}
-	w.vendor.err = errTooLong
-	w.vendor.asked = func() {
-		if len(w.vendor.requests) > 1 {
-			w.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
-		}
-	}
-	_, err := w.handle()
-	expect.Must(t, errors.Is(err, explain.ErrModelUnavailable), "%v", err)
-	expect.That(t, w.Load().Conversation.Usage.Calls == 2 && len(w.Load().Inbox) == 1, "%+v", w.Load().Conversation.Usage)
+// A vendor that refuses the length is not asked again, and people are told which model it is.
+func TestARefusalForLengthIsSaid(t *testing.T) {
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"},
+		func(*tenancy.Settings) {})
+	w.vendor.err = &model.Error{Provider: "openai", Model: "small", Kind: model.TooLong}
+	expect.Value(w.handle())(t)
+	m := w.Newest()
+	expect.That(t, len(w.vendor.requests) == 1 && m.Reason == task.ReasonModelTooLong && len(w.Load().Inbox) == 0,
+		"%+v", m)
+	expect.Has(t, m.Content, "too long for the AI model (small)")
 }
 
 // What an agent reads counts, too: all of a turn fits what its model takes at once, and nothing is read twice.
@@ -157,26 +97,6 @@ func TestWhatAnAgentReadsFitsItsModel(t *testing.T) {
 	expect.Has(t, w.results(), "too large for what the agent's model takes at once")
 	expect.Has(t, w.results(), "a line of the notes")
 	expect.Is(t, w.Newest().Content, "read")
-}
-
-// A model that refuses the length after it has read gets its rounds again without the oldest results.
-func TestARefusalForLengthAfterReading(t *testing.T) {
-	w, shelf := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
-	shelf.files = []files.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 2_000)}}
-	w.answers(reading(callOf("read_file", `{"path":"notes.txt","from":1,"to":0}`)), model.Response{Text: "read"})
-	step := w.vendor.asked
-	w.vendor.asked = func() {
-		step()
-		if w.vendor.err = nil; len(w.vendor.requests) == 2 {
-			w.vendor.err = errTooLong
-		}
-	}
-	expect.Value(w.handle())(t)
-	expect.Is(t, len(w.vendor.requests), 3, "calls")
-	expect.Has(t, w.results(), "Not shown any more")
-	a, m := w.Load(), w.Newest()
-	expect.That(t, m.Content == "read" && len(m.Read) == 1 && len(shelf.opened) == 1, "%+v, opened %v", m, shelf.opened)
-	expect.That(t, a.Conversation.Usage.Calls == 3 && a.Conversation.Usage.Cost == 3000, "%+v", a.Conversation.Usage)
 }
 
 // A model's call is charged even if the answer comes after the stop button or after the end of the conversation.
@@ -234,14 +154,16 @@ func (w *world) costs(name string, output int64) {
 	w.T.Helper()
 	uses := expect.Value(w.Rows.Uses(w.T.Context(), w.Ref.Tenant, w.Ref.ID))(w.T)
 	day := expect.Value(w.Store.Spent(w.T.Context(), w.Ref.Tenant, time.Now()))(w.T)
-	if got := w.Load().Conversation.Usage; got.Output != output || len(uses) != 1 || day.Day != got.Cost || day.Day == 0 {
+	if got := w.Load().Conversation.Usage; got.Output != output || len(uses) != 1 || day.Day != got.Cost ||
+		day.Day == 0 {
 		w.T.Errorf("%s: the session cost %+v, with %d calls, and the day %+v", name, got, len(uses), day)
 	}
 }
 
 // An answer that is too long for a row is replaced by a sentence, once, and is charged.
 func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
-	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"},
+		func(*tenancy.Settings) {})
 	w.vendor.says.Text = strings.Repeat("a", 500_000)
 	w.vendor.says.Usage = model.Usage{ID: "call", Input: 1000, Output: 150_000, Cost: 1000}
 	expect.Value(w.handle())(t)

@@ -65,7 +65,8 @@ func attachedTo(t *testing.T, server *storetest.Server, list ...string) *attachi
 		case !there:
 			return slackapi.File{}, errors.New("no answer")
 		case len(body) > most:
-			return slackapi.File{}, fmt.Errorf("it has %d bytes, the limit is %d: %w", len(body), most, slackapi.ErrFile)
+			return slackapi.File{}, fmt.Errorf("it has %d bytes, the limit is %d: %w", len(body), most,
+				slackapi.ErrFile)
 		}
 		return slackapi.File{Body: body}, nil
 	}
@@ -203,7 +204,8 @@ func TestWhatCantBeReadIsSaid(t *testing.T) {
 	want := []string{"About the attachments:",
 		"• plan.pdf: PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text.",
 		"• big.csv: Too large. The limit is 8 MiB",
-		"• secret.xlsx: It is password-protected.", "• lost.txt: Couldn't get it from Slack. The next answer will try again.",
+		"• secret.xlsx: It is password-protected.",
+		"• lost.txt: Couldn't get it from Slack. The next answer will try again.",
 		"• macro.xlsx: Its macros are not read."}
 	said := a.system()
 	expect.Must(t, len(said) == 1, "%q", said)
@@ -325,7 +327,8 @@ func TestTheAgentReadsAttachmentsByItsTools(t *testing.T) {
 	a.tells(second, "more.csv", "2")
 	s = a.answered()
 	y := a.Load().Current()
-	expect.That(t, s.AttachmentsVersion != y.AttachmentsVersion && y.AttachmentsVersion == x.AttachmentsVersion, "%+v", y)
+	expect.That(t, s.AttachmentsVersion != y.AttachmentsVersion && y.AttachmentsVersion == x.AttachmentsVersion,
+		"%+v", y)
 	needed := a.Load().Versions()
 	for _, v := range []string{s.AttachmentsVersion, x.AttachmentsVersion} {
 		expect.That(t, strings.Contains(strings.Join(needed, " "), v), "%s may expire: %v", v, needed)

@@ -58,8 +58,9 @@ func TestAnAgentIsOfferedListedReadsByName(t *testing.T) {
 	server := storetest.Start(t)
 	w := calling(t, server, "who joined in October?", func(x *tenancy.Settings) {
 		lists("U1")(x)
-		x.ListedReads = append(x.ListedReads, listedRead("calculate_overtime", "U1", "U2"), listedRead("list_departments",
-			"U2"), listedRead("send_slack_dm", "U1"), listedRead("read_google_sheet", "U1"))
+		x.ListedReads = append(x.ListedReads, listedRead("calculate_overtime", "U1", "U2"),
+			listedRead("list_departments",
+				"U2"), listedRead("send_slack_dm", "U1"), listedRead("read_google_sheet", "U1"))
 	})
 	expect.Value(w.handle())(t)
 	r := w.vendor.requests[0]
@@ -83,7 +84,8 @@ func TestAnAgentIsOfferedListedReadsByName(t *testing.T) {
 	for name, change := range map[string]func(*tenancy.Settings){"nothing is listed": unchanged,
 		"without the capability": func(s *tenancy.Settings) {
 			lists("U1")(s)
-			s.Agents = []agent.Definition{{ID: "codex", Provider: agent.OpenAI, Capabilities: []agent.Capability{agent.Code}}}
+			s.Agents = []agent.Definition{{ID: "codex", Provider: agent.OpenAI,
+				Capabilities: []agent.Capability{agent.Code}}}
 		}} {
 		none := calling(t, server, "hello", change)
 		expect.Value(none.handle())(t)
@@ -200,7 +202,8 @@ func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 			if p.Result != nil {
 				results, text = results+strings.Count(p.Result.Text, "entry_date"), text+p.Result.Text
 			} else {
-				expect.That(t, !strings.Contains(p.Text, "entry_date"), "a result stands outside of results: %s", p.Text)
+				expect.That(t, !strings.Contains(p.Text, "entry_date"), "a result stands outside of results: %s",
+					p.Text)
 			}
 		}
 	}

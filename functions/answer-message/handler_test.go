@@ -93,12 +93,16 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	w.Handler = &Handler{
 		Store: settled{w.Rows, s}, Payloads: storetest.Rows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
 		Attachments: &kept{trees: trees{all: map[string]*files.Tree{}}},
-		Open:        func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
-		Prompts:     func(aggregate.Ref) model.Keep { return w.keep },
+		Open: func(context.Context, agent.Definition, tenancy.Settings) (model.Wire,
+			error) {
+			return w.vendor, nil
+		},
+		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil
 		},
-		Approvable: func(_ context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error {
+		Approvable: func(_ context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings,
+			askers []string) error {
 			return w.asking.Somebody(t.Context(), members{}, o, s, time.Now(), askers...)
 		},
 		Names: func(_ context.Context, _ aggregate.Ref, _ string, ids ...string) map[string]string {
@@ -147,7 +151,8 @@ func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	server := storetest.Start(t)
-	run := func(name string, o conversation.Opening, change func(*tenancy.Settings), test func(t *testing.T, w *world)) {
+	run := func(name string, o conversation.Opening, change func(*tenancy.Settings), test func(t *testing.T,
+		w *world)) {
 		t.Run(name, func(t *testing.T) { test(t, talking(t, server, o, change)) })
 	}
 	codex, usual := conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {}
@@ -216,7 +221,8 @@ func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
 	}
 	under := map[conversation.ActionStatus]string{conversation.ActionPending: "talks/",
 		conversation.ActionApproved: "arguments/"}[want]
-	expect.That(t, strings.HasPrefix(x.Payload.S3Key, under) && bucket[x.Payload.S3Key] != "", "its payload is %s of %v",
+	expect.That(t, strings.HasPrefix(x.Payload.S3Key, under) && bucket[x.Payload.S3Key] != "",
+		"its payload is %s of %v",
 		x.Payload.S3Key, bucket)
 }
 
@@ -270,7 +276,8 @@ func testUnreached(t *testing.T, w *world) {
 
 func testCost(t *testing.T, w *world) {
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(1, nil, conversation.Answer{Text: "dear", Usage: aggregate.Usage{ID: "u", Cost: 9}}, time.Now())
+		return a.Answered(1, nil, conversation.Answer{Text: "dear", Usage: aggregate.Usage{ID: "u", Cost: 9}},
+			time.Now())
 	})
 	expect.Value(w.handle())(t)
 	m := w.Newest()
@@ -294,7 +301,8 @@ func testOutsiders(t *testing.T, w *world) {
 			w.Wake()
 		}
 		expect.Value(w.handle())(t)
-		if m := w.Newest(); m.Reason != tt.want || m.Content == "" || len(w.vendor.requests) != 0 || !w.Load().Head.Resting {
+		if m := w.Newest(); m.Reason != tt.want || m.Content == "" || len(w.vendor.requests) != 0 ||
+			!w.Load().Head.Resting {
 			t.Errorf("%+v is answered %+v, and the model was asked %d times", tt.by, m, len(w.vendor.requests))
 		}
 	}

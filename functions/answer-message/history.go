@@ -67,7 +67,7 @@ func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 // who spoke there.
 func (t *answering) older(ctx context.Context) (turn.Message, error) {
 	s := t.a.Conversation
-	out := turn.Message{Key: s.From(), Sender: turn.FromSystem, Collapsed: true, At: conversation.TimeOf(s.From())}
+	out := turn.Message{Key: s.From(), Sender: conversation.FromSystem, Collapsed: true, At: conversation.TimeOf(s.From())}
 	if s.SummaryKey == "" {
 		return out, nil
 	}
@@ -185,7 +185,7 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 	t.remember(all)
 	out := make([]turn.Message, len(all))
 	for i, m := range all {
-		out[i] = turn.Message{Key: m.Key(), Sender: turn.Sender(m.Sender), Name: names[m.User], UserID: m.User,
+		out[i] = turn.Message{Key: m.Key(), Sender: m.Sender, Name: names[m.User], UserID: m.User,
 			At: m.CreatedAt, Text: m.Content, Collapsed: m.Collapsed, Deleted: m.Deleted || deleted[m.Key()],
 			Replaces: conversation.TimeOf(m.Changes)}
 		if m.Sender == conversation.FromUser {
@@ -198,9 +198,7 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		}
 		out[i].Request = m.Request
 		if m.Sender == conversation.FromSystem {
-			for _, p := range m.Pieces() {
-				out[i].Pieces = append(out[i].Pieces, turn.Piece(p))
-			}
+			out[i].Pieces = m.Pieces()
 		}
 		for _, e := range m.Thread {
 			out[i].Thread = append(out[i].Thread, turn.Earlier{Name: names[e.User], UserID: e.User, At: e.At,

@@ -99,7 +99,8 @@ func testFoldedBeside(t *testing.T, w *world) {
 		before := len(w.vendor.requests)
 		expect.Value(w.handle())(t)
 		told := string(expect.Value(json.Marshal(w.vendor.requests[before:]))(t)) // the second summary
-		expect.Is(t, strings.Count(told, "what came meanwhile"), 1, "answer %d: the model is told the message (times)", i)
+		expect.Is(t, strings.Count(told, "what came meanwhile"), 1,
+			"answer %d: the model is told the message (times)", i)
 	}
 }
 
@@ -180,8 +181,9 @@ func TestWhatIsAnsweredWasTold(t *testing.T) {
 // anew closes the conversation and begins it again, an hour later.
 func (w *world) anew() {
 	w.T.Helper()
-	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}, aggregate.Policy{Team: "T1",
-		AllowSelf: true}
+	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true},
+		aggregate.Policy{Team: "T1",
+			AllowSelf: true}
 	for _, decide := range []conversation.Decision{
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, p, time.Now()) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) {

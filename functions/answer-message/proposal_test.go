@@ -130,7 +130,8 @@ func TestACommandNamesItsFilesWithoutReadingThem(t *testing.T) {
 		Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"lists"}`)}}
 	expect.Value(w.handle())(t)
 	x := w.Load().Current()
-	expect.That(t, x.Base == version && strings.Contains(string(x.Payload.JSON), `"base":"`+version+`"`) && files.got == 0,
+	expect.That(t, x.Base == version && strings.Contains(string(x.Payload.JSON), `"base":"`+version+`"`) &&
+		files.got == 0,
 		"%s after %d reads", x.Payload.JSON, files.got)
 }
 
@@ -153,7 +154,8 @@ func TestWhatCantBeProposedTheModelIsTold(t *testing.T) {
 		expect.Value(w.handle())(t)
 		again := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 		expect.That(t, strings.Contains(again, says), "it is told %s, want %s", again, says)
-		expect.That(t, w.Load().Current() != nil && files.got == 1, "what it mends is not taken, after %d reads", files.got)
+		expect.That(t, w.Load().Current() != nil && files.got == 1, "what it mends is not taken, after %d reads",
+			files.got)
 	}
 }
 
@@ -171,7 +173,8 @@ func TestFilesThatAreLostAreSaid(t *testing.T) {
 	all := expect.Value(w.Rows.Newest(t.Context(), w.Ref.Tenant, w.Ref.ID, "", 5))(t)
 	told := false
 	for _, m := range all {
-		told = told || m.Sender == conversation.FromSystem && strings.Contains(m.Content, "continues with an empty folder")
+		told = told || m.Sender == conversation.FromSystem && strings.Contains(m.Content,
+			"continues with an empty folder")
 	}
 	expect.That(t, told, "people are not told: %+v", all)
 }
@@ -198,7 +201,8 @@ func TestAProposalForOtherFilesIsMadeAnew(t *testing.T) {
 	next := expect.Value(w.handle())(t)
 	a := w.Load()
 	expect.That(t, a.Current() == nil && next.State == conversation.StateAnswer &&
-		w.Newest().Content == wordsIn("en").moved && len(a.Inbox) == 1, "%+v, then %s, said %q", a.Current(), next.State,
+		w.Newest().Content == wordsIn("en").moved && len(a.Inbox) == 1, "%+v, then %s, said %q", a.Current(),
+		next.State,
 		w.Newest().Content)
 }
 

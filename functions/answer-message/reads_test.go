@@ -110,7 +110,10 @@ func TestAnAgentReadsTheConversationsFiles(t *testing.T) {
 func TestAnotherTryReadsNothingTwice(t *testing.T) {
 	server := storetest.Start(t)
 	for name, crash := range map[string]func(w *world){
-		"the model fails":       func(w *world) { w.vendor.err = &model.Error{Kind: model.Overloaded, Retryable: true} },
+		"the model fails": func(w *world) {
+			w.vendor.err = &model.Error{Kind: model.Overloaded,
+				Retryable: true}
+		},
 		"the invocation is cut": func(w *world) { panic("cut") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +143,8 @@ func TestAnotherTryReadsNothingTwice(t *testing.T) {
 			expect.Has(t, w.results(), "notes.txt\",\"bytes\"")
 			expect.Has(t, w.results(), "is 30,000 yen")
 			m := w.Newest()
-			expect.That(t, m.Content == "done" && len(m.Read) == 2 && w.Load().Conversation.Usage.Cost == before+1000, "%+v", m)
+			expect.That(t, m.Content == "done" && len(m.Read) == 2 &&
+				w.Load().Conversation.Usage.Cost == before+1000, "%+v", m)
 			expect.That(t, len(s.opened) == 2, "opened %v", s.opened)
 		})
 	}
@@ -167,7 +171,8 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 		}), calls: 1},
 		"the conversation costs": {change: func(s *tenancy.Settings) { s.MaxCostUSD = 0.0015 }, calls: 5,
 			said: "that is all"},
-		"the day's budget": {change: func(s *tenancy.Settings) { s.MaxCostDayUSD = 0.0015 }, calls: 5, said: "that is all"},
+		"the day's budget": {change: func(s *tenancy.Settings) { s.MaxCostDayUSD = 0.0015 }, calls: 5,
+			said: "that is all"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			change := tt.change
@@ -214,7 +219,8 @@ func TestFilesThatCantBeReadAreSaidToBe(t *testing.T) {
 		w.answers(reading(readNotes), model.Response{Text: "sorry"})
 		expect.Value(w.handle())(t)
 		expect.Has(t, w.results(), want)
-		expect.That(t, !strings.Contains(w.results(), "bucket") && w.Newest().Content == "sorry" && w.Newest().Read[0].Failed,
+		expect.That(t, !strings.Contains(w.results(), "bucket") && w.Newest().Content == "sorry" &&
+			w.Newest().Read[0].Failed,
 			"%s, %+v", w.results(), w.Newest())
 	}
 }

@@ -49,7 +49,8 @@ func TestAnAgentIsToldWhoSaysWhatWhen(t *testing.T) {
 
 // What one call was told is the beginning of what the next is told, but for what only the first one said.
 func TestTheNextCallBeginsAsTheLastOne(t *testing.T) {
-	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"},
+		func(*tenancy.Settings) {})
 	w.all()
 	w.Tell(second, "U2", "and me")
 	w.all()
@@ -65,7 +66,8 @@ func TestTheNextCallBeginsAsTheLastOne(t *testing.T) {
 // Each request begins with all of the one before, whatever the system says, whatever comes meanwhile and whatever
 // waits.
 func TestRequestsOfAConversationShareTheirBeginning(t *testing.T) {
-	w, _ := called(t, storetest.Start(t), []slackapi.Said{{User: "U7", Text: "it is red", TS: "1775034001.000100"}}, nil,
+	w, _ := called(t, storetest.Start(t), []slackapi.Said{{User: "U7", Text: "it is red", TS: "1775034001.000100"}},
+		nil,
 		0)
 	w.all()
 	w.vendor.says.Calls = []model.Call{{ID: "c", Name: "shell_command",
@@ -130,8 +132,9 @@ func TestAnAgentIsToldOfMessagesThatAreGone(t *testing.T) {
 	w = talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en", IsCached: true},
 		func(*tenancy.Settings) {})
 	w.all()
-	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}, aggregate.Policy{Team: "T1",
-		AllowSelf: true}
+	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true},
+		aggregate.Policy{Team: "T1",
+			AllowSelf: true}
 	for _, decide := range []conversation.Decision{
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, p, time.Now()) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Reopen(by, p, time.Now()) },
@@ -254,7 +257,8 @@ func TestAChangeOfAnAnsweredMessageIsSaidPlainly(t *testing.T) {
 }
 
 func TestAChangeIsKeptOnce(t *testing.T) {
-	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"},
+		func(*tenancy.Settings) {})
 	w.all()
 	w.gets(change(second, root, "one"))
 	w.gets(change(third, root, "two")) // another change
@@ -271,7 +275,8 @@ func called(t *testing.T, server *storetest.Server, said []slackapi.Said, err er
 	in := inbound("1775034009.000100", "U1", "what is that?")
 	in.ChannelType, read = "channel", new(int)
 	w = talkingOf(t, server, in, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
-	w.Thread = func(_ context.Context, _ aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error) {
+	w.Thread = func(_ context.Context, _ aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said,
+		error) {
 		*read++
 		expect.That(t, channel == "D1" && thread == root && before == in.TS && n == 21, "%s %s %s %d", channel, thread,
 			before, n)

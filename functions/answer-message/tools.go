@@ -139,9 +139,7 @@ func (t *answering) returnedBefore(ctx context.Context, all []conversation.Messa
 			shown++
 			left -= x.CallResult.Bytes
 		}
-		for _, p := range pieces {
-			out[i].Pieces = append(out[i].Pieces, turn.Piece(p))
-		}
+		out[i].Pieces = append(out[i].Pieces, pieces...)
 	}
 }
 

@@ -131,7 +131,8 @@ func FromTransport(provider string, err error) *Error {
 
 // waitSaid finds a wait in a vendor's error: OpenAI's and Groq's "try again in 7.66s", Gemini's "retry in 18.2s" and
 // "retryDelay": "18s" of its google.rpc.RetryInfo.
-var waitSaid = language.Regexp{Text: `(?i)(?:try again in |retry in |"retryDelay":\s*")((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`}
+var waitSaid = language.Regexp{Text: `(?i)(?:try again in |retry in |"retryDelay":\s*")` +
+	`((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`}
 
 // WaitIn returns how long an error asks to wait, 0 if it does not say.
 func WaitIn(said string) time.Duration {
@@ -156,11 +157,8 @@ func word(code string) string {
 // Keep stores the body of a request that was sent to a model, and returns where.
 type Keep = func(ctx context.Context, body []byte) (aggregate.Blob, error)
 
-// keepWithin limits the time to store one body, counted from when it is sent. Most models take longer to answer.
-const keepWithin = 5 * time.Second
-
-// keepGrace is how much longer storing may take after the caller's deadline, because the call may have cost something.
-const keepGrace = 200 * time.Millisecond
+// keepWithin limits the time to store one body. The model is asked afterwards.
+const keepWithin = 2 * time.Second
 
 // sending is the context's key for the function that Sent calls.
 type sending struct{}
@@ -181,43 +179,20 @@ type keeping struct {
 	keep Keep
 }
 
+// Say makes a call, and keeps what it sends. If the request was sent again in another form, such as without a schema,
+// the usage names the last one.
 func (k keeping) Say(ctx context.Context, r Request) (out Response, err error) {
-	sent := kept(ctx, k.keep, func(ctx context.Context) { out, err = k.Wire.Say(ctx, r) })
+	var sent *aggregate.Blob
+	out, err = k.Wire.Say(context.WithValue(ctx, sending{}, func(body []byte) { sent = store(ctx, k.keep, body) }), r)
 	out.Usage.Sent = sent
 	return out, err
 }
 
-// kept calls a model, stores the request while the model answers, and waits until it is stored. If the request was sent
-// again in another form, such as without a schema, kept returns the last one. It returns nil if nothing was sent, or
-// not stored in time.
-func kept(ctx context.Context, keep Keep, call func(ctx context.Context)) *aggregate.Blob {
-	var stored chan *aggregate.Blob
-	call(context.WithValue(ctx, sending{}, func(body []byte) {
-		done := make(chan *aggregate.Blob, 1)
-		stored = done
-		go func() { done <- store(ctx, keep, body) }()
-	}))
-	if stored == nil {
-		return nil
-	}
-	select {
-	case sent := <-stored:
-		return sent
-	case <-ctx.Done(): // the caller's time is up
-	}
-	select {
-	case sent := <-stored:
-		return sent
-	case <-time.After(keepGrace):
-		return nil
-	}
-}
-
-// store saves a body even if the call was given up, since the call may have cost something. On failure it logs a
-// warning and returns nil, and the usage row names no prompt: the answer is paid for and people wait for it, so an
-// unavailable bucket must not make it fail. An object whose usage is never committed expires like the others.
+// store saves a body. On failure it logs a warning and returns nil, and the usage row names no prompt: an unavailable
+// bucket must not make an answer fail that people wait for. An object whose usage is never committed expires like the
+// others.
 func store(ctx context.Context, keep Keep, body []byte) *aggregate.Blob {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepWithin)
+	ctx, cancel := context.WithTimeout(ctx, keepWithin)
 	defer cancel()
 	b, err := keep(ctx, body)
 	if err != nil {

@@ -35,7 +35,8 @@ func TestAnAnswerGetsRoomForThoughtsWithinTheModelsLimit(t *testing.T) {
 		once, fullOnce := r.Output(name, true)
 		r.More = true
 		twice, fullTwice := r.Output(name, true)
-		expect.That(t, Quiet(name) == want.quiet && once == want.once && twice == want.twice && fullOnce == want.fullOnce &&
+		expect.That(t, Quiet(name) == want.quiet && once == want.once && twice == want.twice &&
+			fullOnce == want.fullOnce &&
 			fullTwice == want.fullTwice,
 			"%s: quiet %t, %d %t, %d %t", name, Quiet(name), once, fullOnce, twice, fullTwice)
 	}
@@ -51,13 +52,14 @@ func TestTheLimitThatARefusalNamesIsObeyed(t *testing.T) {
 			"whereas you provided 32384.": 16_384,
 		"Invalid 'max_output_tokens': integer above maximum value. " +
 			"Expected a value <= 16384, but got 32384 instead.": 16_384,
-		"max_tokens: 32384 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022": 8_192,
-		"Invalid max_tokens value, the valid range of max_tokens is [1, 8192]":                                         8_192,
-		"max_tokens参数非法。请检查文档。最大8192":                                                                                  8_192,
-		"max_tokens is too large. This model supports at most 64000 completion tokens, above what was asked for":       0,
-		"max_tokens is too large: 32384. This model supports at most 99999999999999999999 completion tokens":           0,
-		"temperature: Expected a value <= 1, but got 1.5 instead.":                                                     0,
-		"`max_tokens` must be greater than or equal to 1":                                                              unnamed,
+		"max_tokens: 32384 > 8192, which is the maximum allowed number of output tokens for " +
+			"claude-3-5-haiku-20241022": 8_192,
+		"Invalid max_tokens value, the valid range of max_tokens is [1, 8192]":                                   8_192,
+		"max_tokens参数非法。请检查文档。最大8192":                                                                            8_192,
+		"max_tokens is too large. This model supports at most 64000 completion tokens, above what was asked for": 0,
+		"max_tokens is too large: 32384. This model supports at most 99999999999999999999 completion tokens":     0,
+		"temperature: Expected a value <= 1, but got 1.5 instead.":                                               0,
+		"`max_tokens` must be greater than or equal to 1":                                                        unnamed,
 		"": 0,
 		// Request and answer together are too long.
 		"This model's maximum context length is 32768 tokens. However, you requested 33000 tokens (616 in the " +
@@ -83,7 +85,8 @@ func TestALargeErrorIsNotLookedThrough(t *testing.T) {
 func TestTheWaitInAnErrorIsRead(t *testing.T) {
 	for said, want := range map[string]time.Duration{
 		`[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay": "18s"}]`: 18 * time.Second,
-		`"retryDelay":"0.5s"`: 500 * time.Millisecond, `"retryDelay":"31536000s"`: 24 * time.Hour, `"retryDelay":"-5s"`: 0,
+		`"retryDelay":"0.5s"`: 500 * time.Millisecond, `"retryDelay":"31536000s"`: 24 * time.Hour,
+		`"retryDelay":"-5s"`: 0,
 		"Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000. Please try again in 7.66s. Visit …": 7660 *
 			time.Millisecond,
 		"Please try again in 1m2.5s.": 62500 * time.Millisecond, "Please try again in 86ms.": 86 * time.Millisecond,
@@ -109,12 +112,14 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	var plans []PlanVersion
 	for i := range 50 {
 		reason := fmt.Sprintf("理由%02d", i) + strings.Repeat("あ", aggregate.MaxReason-4)
-		drafts = append(drafts, Version{Content: fmt.Sprintf("方針%02d", i) + strings.Repeat("い", MaxPolicy-4), Reason: reason})
+		drafts = append(drafts, Version{Content: fmt.Sprintf("方針%02d", i) + strings.Repeat("い", MaxPolicy-4),
+			Reason: reason})
 		steps := []task.Step{{StepID: "step-1", Title: fmt.Sprintf("手順%02d", i),
 			ToolInput: aggregate.JSON(`{"x":"` + strings.Repeat("う", 8000) + `"}`)}}
 		plans = append(plans, PlanVersion{Steps: steps, Reason: reason})
 	}
-	for name, data := range map[string]any{"方針": draftTries(drafts), "手順": planData(PlanInput{Earlier: plans}).Earlier} {
+	for name, data := range map[string]any{"方針": draftTries(drafts),
+		"手順": planData(PlanInput{Earlier: plans}).Earlier} {
 		b := expect.Value(json.Marshal(data))(t)
 		text := string(b)
 		n := Tokens(text)

@@ -22,7 +22,8 @@ func answered(t *testing.T, body string) (got model.Response, err error) {
 		io.WriteString(w, body)
 	}))
 	defer s.Close()
-	own := model.Priced(open(s.URL), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1", Output: "1"}})
+	own := model.Priced(open(s.URL), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1",
+		Output: "1"}})
 	r := model.Request{System: "s", MaxTokens: 100, Messages: []model.Message{model.Words(model.User, "x")}}
 	return model.Say(t.Context(), own, r, "p")
 }
@@ -108,7 +109,8 @@ func TestFiltersOfRequestsAreRefusals(t *testing.T) {
 	} {
 		got, err := status(t, x.status, x.body)
 		e, is := errors.AsType[*model.Error](err)
-		expect.That(t, is == (x.kind != "") && (is && e.Kind == x.kind || got.Stop == model.StopRefused), "%s: %+v, %v", about,
+		expect.That(t, is == (x.kind != "") && (is && e.Kind == x.kind || got.Stop == model.StopRefused),
+			"%s: %+v, %v", about,
 			got, err)
 	}
 }

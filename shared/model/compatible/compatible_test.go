@@ -41,8 +41,9 @@ var good = completion("%TEXT%", "null", "stop")
 
 func TestContract(t *testing.T) {
 	modeltest.Run(t, modeltest.Vendor{
-		New: open,
-		Key: func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") }, ID: "X-Request-Id",
+		New:  open,
+		Key:  func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") },
+		ID:   "X-Request-Id",
 		Path: "/v1/chat/completions",
 		Sent: `{
 			"model": "llama3.2:3b", "max_tokens": 17384,
@@ -102,7 +103,8 @@ func TestAServerThatKnowsLess(t *testing.T) {
 			"'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."} {
 			if q[unknown] != nil {
 				w.WriteHeader(http.StatusBadRequest)
-				io.WriteString(w, `{"error":{"message":"`+said+`","code":"unsupported_parameter","param":"`+unknown+`"}}`)
+				io.WriteString(w,
+					`{"error":{"message":"`+said+`","code":"unsupported_parameter","param":"`+unknown+`"}}`)
 				return
 			}
 		}

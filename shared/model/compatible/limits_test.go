@@ -35,7 +35,8 @@ func server(t *testing.T, bodies ...string) (of func(endpoint, name string) mode
 	}))
 	t.Cleanup(s.Close)
 	return func(endpoint, name string) model.Wire {
-		return compatible.New(compatible.Config{Endpoint: endpoint, BaseURL: s.URL, Model: name, HTTP: http.DefaultClient})
+		return compatible.New(compatible.Config{Endpoint: endpoint, BaseURL: s.URL, Model: name,
+			HTTP: http.DefaultClient})
 	}, asked
 }
 
@@ -87,7 +88,8 @@ func TestThoughtsBesideTheCompletionAreCounted(t *testing.T) {
 		of, _ := server(t, `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":`+
 			tt.usage+`}`)
 		got := expect.Value(of("box", "m").Say(t.Context(), modeltest.Request()))(t)
-		expect.That(t, got.Usage.Output == tt.output && got.Usage.Input+got.Usage.Cached <= 32, "%s: %+v", about, got.Usage)
+		expect.That(t, got.Usage.Output == tt.output && got.Usage.Input+got.Usage.Cached <= 32, "%s: %+v", about,
+			got.Usage)
 	}
 }
 
@@ -127,13 +129,15 @@ func TestAKeyThatGoogleRefusesIsNotTheRequestsFault(t *testing.T) {
 func TestWhatHangsOnCallsIsSentBack(t *testing.T) {
 	const calls = `"tool_calls":[{"id":"a","type":"function","function":{"name":"t","arguments":"{}"}%s},` +
 		`{"id":"b","type":"function","function":{"name":"t","arguments":"{\"a\":1}"}}]}}]}`
-	r := model.Request{System: "s", MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}, Parallel: true}
+	r := model.Request{System: "s", MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")},
+		Parallel: true}
 	for name, tt := range map[string]struct{ endpoint, answer, reasoning, first string }{
 		"gemini-3.5-flash": {"gemini", `{"choices":[{"finish_reason":"tool_calls","message":{"content":null,` +
 			fmt.Sprintf(calls, `,"extra_content":{"google":{"thought_signature":"SIG"}}`), "",
 			`{"google":{"thought_signature":"SIG"}}`},
-		"deepseek-chat": {"deepseek", `{"choices":[{"finish_reason":"tool_calls","message":{"reasoning_content":"I think",` +
-			fmt.Sprintf(calls, ""), "I think", ""},
+		"deepseek-chat": {"deepseek",
+			`{"choices":[{"finish_reason":"tool_calls","message":{"reasoning_content":"I think",` +
+				fmt.Sprintf(calls, ""), "I think", ""},
 	} {
 		of, asked := server(t, tt.answer, good)
 		w := of(tt.endpoint, name)
@@ -176,9 +180,11 @@ func TestAServerWithoutSchemasIsAskedInWords(t *testing.T) {
 			r, warm := modeltest.Request(), 0.7
 			r.Once, r.Sampling.Temperature = once, &warm
 			_, err := of("box", "m").Say(t.Context(), r)
-			expect.Must(t, err == nil && len(*asked) == 2, "%s, once %t: %v after %d calls", about, once, err, len(*asked))
+			expect.Must(t, err == nil && len(*asked) == 2, "%s, once %t: %v after %d calls", about, once, err,
+				len(*asked))
 			first, second := (*asked)[0], (*asked)[1]
-			expect.That(t, first["response_format"] != nil && second["response_format"] == nil && second["temperature"] == warm,
+			expect.That(t, first["response_format"] != nil && second["response_format"] == nil &&
+				second["temperature"] == warm,
 				"%s, once %t: %v", about, once, second)
 		}
 	}

@@ -186,7 +186,7 @@ func TestTheDemoReadsFiles(t *testing.T) {
 		"search for Nobody": "there is no such file or text", "README.mdを見せて": "見つかりませんでした",
 	} {
 		asked := turn.Turn{Agent: agent.BuiltIn()[0],
-			History: []turn.Message{{Sender: turn.FromUser, Name: "佐藤", Text: text}}, Locale: "ja",
+			History: []turn.Message{{Sender: conversation.FromUser, Name: "佐藤", Text: text}}, Locale: "ja",
 			Files: &turn.Files{Version: "v", Open: func(context.Context) (*files.Tree, error) { return tree, nil }}}
 		reply, err := turn.Answer(t.Context(), Agent{}, asked)
 		expect.NoError(t, err)

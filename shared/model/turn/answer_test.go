@@ -67,7 +67,8 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 				if about == "vLLM's" { // it counts the answer, so the room for thoughts is tried without
 					most = 2
 				}
-				expect.Must(t, is && e.Kind == model.TooLong && !e.Retryable && calls == most, "%v after %d calls", err, calls)
+				expect.Must(t, is && e.Kind == model.TooLong && !e.Retryable && calls == most, "%v after %d calls",
+					err, calls)
 				expect.That(t, !strings.Contains(err.Error(), " token"), "%v", err) // a code may have it
 			}
 		})
@@ -78,7 +79,8 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 		"Invalid 'input[3].id': string too long. Expected a string with maximum length 64.",
 		"Invalid 'tools[0].function.description': string too long.", "Invalid 'prompt_cache_key': string too long.",
 		"tools.0.custom.input_schema: JSON schema is invalid. It exceeds what is allowed."} {
-		expect.That(t, model.FromStatus("p", 400, nil, said).Kind == model.BadRequest, "another refusal is taken for one of length: %s", said)
+		expect.That(t, model.FromStatus("p", 400, nil, said).Kind == model.BadRequest,
+			"another refusal is taken for one of length: %s", said)
 	}
 }
 
@@ -111,7 +113,8 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 		expect.Must(t, err == nil && strings.HasSuffix(reply.Text, "1 と 2 です。") && len(reply.Rounds) == 2 &&
 			reply.Calls == 4, "%+v, %v", reply, err)
 		kept := expect.Value(turn.ReadKept(expect.Value(json.Marshal(reply.Rounds))(t)))(t)
-		expect.That(t, kept[0].Calls[0].Opaque != nil && kept[0].Calls[1].Opaque == nil && kept[1].Calls[0].Opaque != nil,
+		expect.That(t, kept[0].Calls[0].Opaque != nil && kept[0].Calls[1].Opaque == nil &&
+			kept[1].Calls[0].Opaque != nil,
 			"kept is %+v", kept)
 
 		// Another try goes on from the rounds that are paid for.
@@ -156,7 +159,8 @@ func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 			e, is := errors.AsType[*model.Error](err)
 			expect.That(t, is && e.Kind == model.BrokenOff && !e.Retryable && reply.Text == "" && reply.Action == nil &&
 				reply.Usage.Calls == 2 && reply.Usage.Output == 60, "%s: %+v, %v", reason, reply, err)
-			if f := model.Failure(err); f.Reason != "model_broken_off" || f.Transient || !strings.EqualFold(f.Detail, reason) {
+			if f := model.Failure(err); f.Reason != "model_broken_off" || f.Transient ||
+				!strings.EqualFold(f.Detail, reason) {
 				t.Errorf("%s: people are told %+v", reason, f)
 			}
 			w.Scripted(half, models.Script{Text: "はい"})
@@ -175,7 +179,8 @@ func TestACallOfNoToolIsLeftOut(t *testing.T) {
 			stray := models.Script{Text: "実行します。", Calls: []models.ScriptedCall{call("c1", name, testRun)}}
 			w.Scripted(stray, models.Script{Calls: []models.ScriptedCall{call("c2", "test_run", testRun)}})
 			reply, err := w.answer(t, turnOf(user("テストして")))
-			expect.That(t, err == nil && reply.Action != nil && reply.Calls == 2 && reply.Code == "", "%q: %+v, %v", name,
+			expect.That(t, err == nil && reply.Action != nil && reply.Calls == 2 && reply.Code == "", "%q: %+v, %v",
+				name,
 				reply, err)
 			stray.Text = ""
 			w.Scripted(stray, stray)
@@ -186,7 +191,8 @@ func TestACallOfNoToolIsLeftOut(t *testing.T) {
 				call("c2", "test_run", `{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}
 			w.Scripted(both, models.Script{Text: "やめます。"})
 			reply, err = w.answer(t, turnOf(user("テストして")))
-			expect.That(t, err == nil && reply.Text == "やめます。" && reply.Calls == 2, "%q beside another: %+v, %v", name, reply,
+			expect.That(t, err == nil && reply.Text == "やめます。" && reply.Calls == 2, "%q beside another: %+v, %v",
+				name, reply,
 				err)
 		}
 	})

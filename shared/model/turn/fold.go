@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )
@@ -77,9 +78,9 @@ func plainly(older []Message) (out []entry) {
 		switch {
 		case m.Collapsed:
 			out = append(out, m.folded()...)
-		case m.Sender == FromSystem:
+		case m.Sender == conversation.FromSystem:
 			out = append(out, m.system()...)
-		case m.Sender == FromUser:
+		case m.Sender == conversation.FromUser:
 			out = append(out, m.spoken()...)
 		case m.Proposal != nil:
 			out = append(out, entry{Agent: m.Text + "\n(proposed: " + m.Proposal.Summary + ")"})
@@ -121,7 +122,7 @@ func Weigh(history []Message) (n int) {
 
 // weigh estimates the tokens of one message.
 func (m Message) weigh() int {
-	if m.Sender != FromAgent {
+	if m.Sender != conversation.FromAgent {
 		return Weigh([]Message{m})
 	}
 	n := model.Tokens(m.Text) + model.Tokens(m.Request)
@@ -131,14 +132,12 @@ func (m Message) weigh() int {
 	return n
 }
 
-func weighRounds(rounds []Round) (n int) {
-	for _, r := range rounds {
-		for _, c := range r.Calls {
-			n += c.Tokens()
-		}
-		for _, result := range r.Results {
-			n += model.Tokens(result.Text)
-		}
+func (r Round) tokens() (n int) {
+	for _, c := range r.Calls {
+		n += c.Tokens()
+	}
+	for _, result := range r.Results {
+		n += model.Tokens(result.Text)
 	}
 	return n
 }
@@ -149,25 +148,17 @@ func (t Turn) Share(room int) int {
 	if t.Files == nil {
 		return room
 	}
-	return max(room-max(weighRounds(t.Earlier), room/4), room/4)
+	read := 0
+	for _, r := range t.Earlier {
+		read += r.tokens()
+	}
+	return max(room-max(read, room/4), room/4)
 }
 
-// Fit leaves out results of earlier rounds and what hangs on their calls, the oldest first, and bounds those of new
-// ones, so that they fit the room beside the history.
+// Fit bounds the results of reads so that they fit the room beside the history.
 func (t *Turn) Fit(room int) {
-	room = max(room-Weigh(t.History), room/4)
-	t.Earlier = slices.Clone(t.Earlier)
-	for i := 0; i < len(t.Earlier) && weighRounds(t.Earlier) > room; i++ {
-		t.Earlier[i].Results, t.Earlier[i].Calls = slices.Clone(t.Earlier[i].Results), slices.Clone(t.Earlier[i].Calls)
-		for j := range t.Earlier[i].Calls {
-			t.Earlier[i].Calls[j].Opaque = nil
-		}
-		for j := range t.Earlier[i].Results {
-			t.Earlier[i].Results[j].Text = "Not shown any more: " + tooLarge + ". Read fewer lines at once."
-		}
-	}
 	if t.Files != nil {
-		t.Files.room = room
+		t.Files.room = max(room-Weigh(t.History), room/4)
 	}
 }
 

@@ -2,7 +2,6 @@ package turn_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
@@ -19,7 +19,7 @@ import (
 
 func messages(n, size int) (out []turn.Message) {
 	for i := range n {
-		out = append(out, turn.Message{Key: fmt.Sprint(i), Sender: turn.FromUser, Name: "佐藤",
+		out = append(out, turn.Message{Key: fmt.Sprint(i), Sender: conversation.FromUser, Name: "佐藤",
 			Text: strings.Repeat("x", size)})
 	}
 	return out
@@ -37,16 +37,18 @@ func TestAConversationIsFoldedOverItsLimitsOnly(t *testing.T) {
 		history []turn.Message
 		folds   bool
 	}{
-		"nothing":                          {nil, false},
-		"one":                              {messages(1, 10), false},
-		"as many as may be":                {messages(1000, 1), false},
-		"one more":                         {messages(1001, 1), true},
-		"as long as may be":                {messages(2, 102_400), false},
-		"a byte more":                      {append(messages(2, 102_400), messages(1, 1)...), true},
-		"in characters of three bytes":     {append(messages(100, 0), turn.Message{Text: strings.Repeat("人", 68_267)}), true},
+		"nothing":           {nil, false},
+		"one":               {messages(1, 10), false},
+		"as many as may be": {messages(1000, 1), false},
+		"one more":          {messages(1001, 1), true},
+		"as long as may be": {messages(2, 102_400), false},
+		"a byte more":       {append(messages(2, 102_400), messages(1, 1)...), true},
+		"in characters of three bytes": {append(messages(100, 0), turn.Message{Text: strings.Repeat("人",
+			68_267)}), true},
 		"one message that is all too long": {messages(1, 300_000), false},
 		"two of them":                      {messages(2, 300_000), true},
-		"a summary and one that is long": {append([]turn.Message{{Collapsed: true, Text: "s"}}, messages(1, 300_000)...),
+		"a summary and one that is long": {append([]turn.Message{{Collapsed: true, Text: "s"}}, messages(1,
+			300_000)...),
 			false},
 	} {
 		older, shown := turn.Fold(tt.history, 1<<30)
@@ -55,7 +57,8 @@ func TestAConversationIsFoldedOverItsLimitsOnly(t *testing.T) {
 		if len(tt.history) > 0 && (len(shown) == 0 || shown[len(shown)-1].Text != tt.history[len(tt.history)-1].Text) {
 			t.Errorf("%s: the newest is gone", about)
 		}
-		if tt.folds && len(shown) > 1 && (len(shown)+1 > turn.MaxMessages || bytesOf(shown)+turn.MaxFolded > turn.MaxBytes) {
+		if tt.folds && len(shown) > 1 && (len(shown)+1 > turn.MaxMessages ||
+			bytesOf(shown)+turn.MaxFolded > turn.MaxBytes) {
 			t.Errorf("%s: %d messages of %d bytes are too much still", about, len(shown), bytesOf(shown))
 		}
 	}
@@ -72,14 +75,14 @@ func TestAFoldLeavesRoom(t *testing.T) {
 		}
 		folds++
 		summary := strings.Repeat("x", turn.MaxFolded)
-		shown = append([]turn.Message{{Sender: turn.FromSystem, Collapsed: true, Text: summary}}, rest...)
+		shown = append([]turn.Message{{Sender: conversation.FromSystem, Collapsed: true, Text: summary}}, rest...)
 	}
 	expect.That(t, folds >= 5 && folds <= 25 && len(shown) <= turn.MaxMessages, "%d folds, %d shown", folds, len(shown))
 }
 
 func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
-	older := []turn.Message{{Sender: turn.FromSystem, Collapsed: true, Text: "前の要約"}, user("予算は 3 万円です"),
-		{Sender: turn.FromAgent, Text: "はい", Proposal: &turn.Proposal{Summary: "一覧を作る"}}}
+	older := []turn.Message{{Sender: conversation.FromSystem, Collapsed: true, Text: "前の要約"}, user("予算は 3 万円です"),
+		{Sender: conversation.FromAgent, Text: "はい", Proposal: &turn.Proposal{Summary: "一覧を作る"}}}
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(models.Script{Text: "要約です"})
 		text, usage := turn.Summarize(t.Context(), w.wire, older, 1<<30, "ja")
@@ -115,17 +118,20 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 		return model.Response{Text: "はい", Stop: model.StopEnd}, nil
 	})
 	text := func(name string, size int) turn.File {
-		return turn.File{Name: name, Type: "text/plain", Hash: name, Size: size, Body: []byte(strings.Repeat("t", size))}
+		return turn.File{Name: name, Type: "text/plain", Hash: name, Size: size, Body: []byte(strings.Repeat("t",
+			size))}
 	}
 	image := func(name string) turn.File {
 		return turn.File{Name: name, Type: "image/png", Hash: name, Size: 3, Body: []byte("png")}
 	}
 	history := []turn.Message{
-		{Sender: turn.FromUser, Name: "佐藤", Text: "古い", Files: []turn.File{text("first.txt", 60_000), image("one.png")}},
-		{Sender: turn.FromUser, Name: "佐藤", Text: "新しい", Files: []turn.File{
+		{Sender: conversation.FromUser, Name: "佐藤", Text: "古い", Files: []turn.File{text("first.txt", 60_000),
+			image("one.png")}},
+		{Sender: conversation.FromUser, Name: "佐藤", Text: "新しい", Files: []turn.File{
 			text("second.txt", 60_000), text("third.txt", 60_000), text("huge.txt",
 				turn.MaxFileText+1), image("2"), image("3"), image("4"), image("5"), image("6"),
-			{Name: "a.xlsx", Type: "application/vnd.ms-excel", Size: 5}, {Name: "gone.txt", Type: "text/plain", Hash: "gone",
+			{Name: "a.xlsx", Type: "application/vnd.ms-excel", Size: 5}, {Name: "gone.txt", Type: "text/plain",
+				Hash: "gone",
 				Size: 5}, {Name: "locked.txt", Type: "text/plain", Why: "Slack did not give it"},
 			{Name: "odd.txt", Type: "text/plain", Hash: "odd", Size: 1, Body: []byte{0xff}},
 		}},
@@ -188,16 +194,17 @@ func (w *sees) Say(_ context.Context, r model.Request) (model.Response, error) {
 func TestEverythingThatIsSentIsCounted(t *testing.T) {
 	long := strings.Repeat("x", 30_000) // 10,000 tokens
 	for about, m := range map[string]turn.Message{
-		"a person's words": {Sender: turn.FromUser, Text: long},
-		"an agent's words": {Sender: turn.FromAgent, Text: long},
-		"a file": {Sender: turn.FromUser, Files: []turn.File{{Name: "a.txt", Type: "text/plain",
+		"a person's words": {Sender: conversation.FromUser, Text: long},
+		"an agent's words": {Sender: conversation.FromAgent, Text: long},
+		"a file": {Sender: conversation.FromUser, Files: []turn.File{{Name: "a.txt", Type: "text/plain",
 			Body: []byte(long)}}},
-		"a payload": {Sender: turn.FromAgent, Proposal: &turn.Proposal{Type: agent.CodeGenerate,
+		"a payload": {Sender: conversation.FromAgent, Proposal: &turn.Proposal{Type: agent.CodeGenerate,
 			Payload: `{"files":"` + long + `"}`}},
-		"a command's output": {Sender: turn.FromSystem, ActionID: "a", Pieces: []turn.Piece{{Text: long, Quoted: true}}},
-		"a summary":          {Sender: turn.FromSystem, Collapsed: true, Text: long},
-		"six large images":   {Sender: turn.FromUser, Files: images(6)},
-		"Japanese":           {Sender: turn.FromUser, Text: strings.Repeat("人", 7_000)},
+		"a command's output": {Sender: conversation.FromSystem, ActionID: "a",
+			Pieces: []conversation.Piece{{Text: long, Quoted: true}}},
+		"a summary":        {Sender: conversation.FromSystem, Collapsed: true, Text: long},
+		"six large images": {Sender: conversation.FromUser, Files: images(6)},
+		"Japanese":         {Sender: conversation.FromUser, Text: strings.Repeat("人", 7_000)},
 	} {
 		of := turn.Weigh([]turn.Message{m})
 		const min = 9_600
@@ -205,9 +212,9 @@ func TestEverythingThatIsSentIsCounted(t *testing.T) {
 		if m.Collapsed {
 			continue // one that is alone need not be folded again
 		}
-		older, _ := turn.Fold([]turn.Message{m, {Sender: turn.FromUser, Text: "and now?"}}, min-1_000)
+		older, _ := turn.Fold([]turn.Message{m, {Sender: conversation.FromUser, Text: "and now?"}}, min-1_000)
 		expect.Is(t, len(older), 1, "%s: folded", about)
-		older, _ = turn.Fold([]turn.Message{m, {Sender: turn.FromUser, Text: "and now?"}}, 12_000)
+		older, _ = turn.Fold([]turn.Message{m, {Sender: conversation.FromUser, Text: "and now?"}}, 12_000)
 		expect.Is(t, len(older), 0, "%s: folded, though there is room", about)
 	}
 }
@@ -226,10 +233,12 @@ func TestWhatAloneIsTooLargeIsLeftOutAndSaid(t *testing.T) {
 		return turn.File{Name: name, Type: "text/plain", Body: []byte(strings.Repeat("y", kib<<10))}
 	}
 	history := []turn.Message{
-		{Sender: turn.FromUser, Text: "look", Files: []turn.File{text("old.txt", 30)}},
-		{Sender: turn.FromAgent, Text: "I propose", Proposal: &turn.Proposal{ActionID: "a", Type: agent.CodeGenerate,
+		{Sender: conversation.FromUser, Text: "look", Files: []turn.File{text("old.txt", 30)}},
+		{Sender: conversation.FromAgent, Text: "I propose", Proposal: &turn.Proposal{ActionID: "a",
+			Type:    agent.CodeGenerate,
 			Payload: `{"files":"` + strings.Repeat("z", 30<<10) + `"}`}},
-		{Sender: turn.FromUser, Text: "these two", Files: []turn.File{text("large.txt", 60), text("small.txt", 3)}},
+		{Sender: conversation.FromUser, Text: "these two", Files: []turn.File{text("large.txt", 60),
+			text("small.txt", 3)}},
 	}
 	whole := turn.Weigh(history)
 	fits := turn.Fit(history, 13_000)
@@ -252,34 +261,14 @@ func TestTheRoomIsWhatTheAgentsOwnModelLeaves(t *testing.T) {
 	}
 	for tokens, least := range map[int]int{0: 100_000, 16_000: 4_000, 32_000: 16_000, 1_000_000: 970_000} {
 		room := expect.Value(of(tokens).Room())(t)
-		expect.That(t, room >= least && room < max(tokens, 128_000)-min(tokens, 64_000)/4, "%d tokens leave %d", tokens, room)
+		expect.That(t, room >= least && room < max(tokens, 128_000)-min(tokens, 64_000)/4, "%d tokens leave %d",
+			tokens, room)
 	}
 	w := &sees{}
 	small := of(16_000)
-	small.History = []turn.Message{{Sender: turn.FromUser, Text: "x"}}
+	small.History = []turn.Message{{Sender: conversation.FromUser, Text: "x"}}
 	expect.Value(turn.Answer(t.Context(), w, small))(t)
 	expect.Is(t, w.request.MaxTokens, 4_000)
-}
-
-// Rounds of an earlier try fit with what the vendor hung on their calls, of which the oldest is left out, but not in
-// the
-// rounds that are stored.
-func TestWhatHangsOnOldCallsIsLeftOutWithTheirResults(t *testing.T) {
-	round := func() turn.Round {
-		hung := &model.Opaque{From: "x", Data: json.RawMessage(`"` + strings.Repeat("s", 30_000) + `"`)}
-		return turn.Round{Calls: []model.Call{{Name: "read_file", Opaque: hung}}, Results: []model.Result{{Text: "a"}}}
-	}
-	stored := []turn.Round{round(), round(), round()}
-	x := turn.Turn{Earlier: stored}
-	x.Fit(25_000)
-	hangs := func(rounds []turn.Round) (all []bool) {
-		for _, r := range rounds {
-			all = append(all, r.Calls[0].Opaque != nil)
-		}
-		return all
-	}
-	expect.Same(t, []bool{false, true, true}, hangs(x.Earlier))
-	expect.Same(t, []bool{true, true, true}, hangs(stored))
 }
 
 // A summary's own request fits the model, too.

@@ -29,20 +29,22 @@ func TestNoHistoryBreaksTheRulesOfTurns(t *testing.T) {
 func historyOf(random *rand.Rand) (out []Message) {
 	texts := []string{"", " ", "はい", "x\u202ey", "</messages>", "\x00"}
 	for i := range random.IntN(12) {
-		m := Message{Sender: []Sender{FromUser, FromAgent, FromAgent, FromSystem, "later"}[random.IntN(5)], Name: "佐藤",
+		m := Message{Sender: []conversation.Sender{conversation.FromUser, conversation.FromAgent,
+			conversation.FromAgent, conversation.FromSystem, "later"}[random.IntN(5)], Name: "佐藤",
 			Text: texts[random.IntN(len(texts))]}
 		switch {
-		case m.Sender == FromAgent && random.IntN(2) == 0:
+		case m.Sender == conversation.FromAgent && random.IntN(2) == 0:
 			m.Proposal = &Proposal{ActionID: fmt.Sprint("A", i), Type: agent.ActionTypes[random.IntN(3)],
 				Payload: []string{"{}", "", "null", `{"argv":["a"]}`}[random.IntN(4)]}
-		case m.Sender == FromAgent:
+		case m.Sender == conversation.FromAgent:
 			m.Request = []string{"", "買う"}[random.IntN(2)]
 			m.Read = []conversation.Read{{Tool: readFile, Path: "a"}}[:random.IntN(2)]
 		default:
 			m.ActionID = []string{"", fmt.Sprint("A", random.IntN(12))}[random.IntN(2)]
 			m.Collapsed = random.IntN(9) == 0
 			for range random.IntN(2) {
-				m.Files = append(m.Files, File{Name: "a", Type: []string{"image/png", "text/plain", "x"}[random.IntN(3)],
+				m.Files = append(m.Files, File{Name: "a", Type: []string{"image/png", "text/plain",
+					"x"}[random.IntN(3)],
 					Body: [][]byte{nil, []byte("a")}[random.IntN(2)]})
 			}
 		}
@@ -101,13 +103,14 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 		return File{ID: name, Name: name + hidden, Type: "text/plain", Body: []byte("a\tb" + hidden), Size: 9}
 	}
 	history := []Message{
-		{Sender: FromSystem, Collapsed: true, Text: "summary" + hidden},
-		{Sender: FromUser, Name: "佐藤" + hidden, Text: "words" + hidden, Files: []File{text("file")}},
-		{Sender: FromAgent, Text: "yes" + hidden, Proposal: &Proposal{ActionID: "A", Type: agent.TestRun,
+		{Sender: conversation.FromSystem, Collapsed: true, Text: "summary" + hidden},
+		{Sender: conversation.FromUser, Name: "佐藤" + hidden, Text: "words" + hidden, Files: []File{text("file")}},
+		{Sender: conversation.FromAgent, Text: "yes" + hidden, Proposal: &Proposal{ActionID: "A", Type: agent.TestRun,
 			Payload: `{"argv":["a"]}`, Summary: "tests"}},
-		{Sender: FromSystem, ActionID: "A", Pieces: []Piece{{"own" + hidden, false}, {"output" + hidden, true}}},
-		{Sender: FromSystem, ActionID: "B", Text: "other" + hidden},
-		{Sender: FromUser, Name: "田中", Files: []File{{Name: "large" + hidden, Type: "text/plain",
+		{Sender: conversation.FromSystem, ActionID: "A", Pieces: []conversation.Piece{{Text: "own" + hidden},
+			{Text: "output" + hidden, Quoted: true}}},
+		{Sender: conversation.FromSystem, ActionID: "B", Text: "other" + hidden},
+		{Sender: conversation.FromUser, Name: "田中", Files: []File{{Name: "large" + hidden, Type: "text/plain",
 			Why: "too large" + hidden}}},
 	}
 	var all strings.Builder
@@ -132,8 +135,9 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 
 // For the model that summarizes, only the field identifies the speaker, because a name can be anything.
 func TestNobodySpeaksAsTheAgentToASummarizer(t *testing.T) {
-	got := fenced(plainly([]Message{{Sender: FromUser, Name: "agent", Text: "mine"}, {Sender: FromAgent, Text: "its"},
-		{Sender: FromAgent, Text: "go", Proposal: &Proposal{Summary: "tests"}}}))
+	got := fenced(plainly([]Message{{Sender: conversation.FromUser, Name: "agent", Text: "mine"},
+		{Sender: conversation.FromAgent, Text: "its"},
+		{Sender: conversation.FromAgent, Text: "go", Proposal: &Proposal{Summary: "tests"}}}))
 	expect.Has(t, got, `[{"from":"agent","text":"mine"},{"agent":"its"},{"agent":"go\n(proposed: tests)"}]`)
 }
 
@@ -167,12 +171,13 @@ func TestEveryReasonOfAnUnreadFileHasItsKind(t *testing.T) {
 
 // A request that the agent offered stays in its history as its call.
 func TestTheAgentSeesWhatItOffered(t *testing.T) {
-	asked := Message{Sender: FromUser, Name: "佐藤", Text: "稟議にして"}
-	sent := said([]Message{asked, {Sender: FromAgent, Text: "しました", Request: "買う"},
-		{Sender: FromUser, Name: "佐藤", Text: "ありがとう"}})
+	asked := Message{Sender: conversation.FromUser, Name: "佐藤", Text: "稟議にして"}
+	sent := said([]Message{asked, {Sender: conversation.FromAgent, Text: "しました", Request: "買う"},
+		{Sender: conversation.FromUser, Name: "佐藤", Text: "ありがとう"}})
 	parts := sent[1].Parts
 	call := parts[len(parts)-1].Call
-	expect.Must(t, call != nil && call.Name == "offer_request" && string(call.Input) == `{"request":"買う"}`, "%+v", parts)
+	expect.Must(t, call != nil && call.Name == "offer_request" && string(call.Input) == `{"request":"買う"}`, "%+v",
+		parts)
 	result := sent[2].Parts[0].Result
 	expect.Must(t, result != nil && result.CallID == call.ID && strings.Contains(result.Text, "by a button"), "%+v",
 		sent[2].Parts[0])
@@ -181,12 +186,13 @@ func TestTheAgentSeesWhatItOffered(t *testing.T) {
 // What is told of an action after its end stands in the history, too: an outcome that was unknown, or late output.
 func TestTheAgentIsToldWhatCameAfterAnActionsEnd(t *testing.T) {
 	told := func(text string) Message {
-		return Message{Sender: FromSystem, ActionID: "A", Pieces: []Piece{{Text: text}}}
+		return Message{Sender: conversation.FromSystem, ActionID: "A", Pieces: []conversation.Piece{{Text: text}}}
 	}
-	sent := said([]Message{{Sender: FromUser, Text: "go"},
-		{Sender: FromAgent, Text: "ok", Proposal: &Proposal{ActionID: "A", Type: agent.ShellCommand, Payload: "{}"}},
-		told("withdrawn"), told("its output"), {Sender: FromAgent, Text: "I see"}, told("later still"),
-		{Sender: FromUser, Text: "well"}})
+	sent := said([]Message{{Sender: conversation.FromUser, Text: "go"},
+		{Sender: conversation.FromAgent, Text: "ok", Proposal: &Proposal{ActionID: "A", Type: agent.ShellCommand,
+			Payload: "{}"}},
+		told("withdrawn"), told("its output"), {Sender: conversation.FromAgent, Text: "I see"}, told("later still"),
+		{Sender: conversation.FromUser, Text: "well"}})
 	expect.Must(t, len(sent) == 5 && len(sent[2].Parts) == 2, "%+v", sent)
 	result, after := sent[2].Parts[0].Result.Text, sent[2].Parts[1].Text
 	expect.That(t, strings.Contains(result, "withdrawn") && !strings.Contains(result, "output"), "%s", result)

@@ -85,8 +85,9 @@ func TestLinesOfAFileAreReadAndTheRestIsSaid(t *testing.T) {
 	_, r = read(t, f, "read_file", `{"path":"html","from":1,"to":1}`)
 	expect.Has(t, r.Text, `<b>\u003c/messages>`)
 	for input, why := range map[string]string{
-		`{"path":"none","from":1,"to":0}`: "there is no file of this path",
-		`{"path":"lon","from":1,"to":0}`:  "there is no file of this path", `{"path":"","from":1,"to":0}`: "path is empty",
+		`{"path":"none","from":1,"to":0}`:    "there is no file of this path",
+		`{"path":"lon","from":1,"to":0}`:     "there is no file of this path",
+		`{"path":"","from":1,"to":0}`:        "path is empty",
 		`{"path":"long","from":5001,"to":0}`: "from is 5001, but the file has 5000 lines",
 		`{"path":"long","from":9,"to":3}`:    "from is 9 and to is 3",
 		`{"path":"long","from":"x"}`:         "from and to are whole numbers", `{"path":"` + strings.Repeat("p", 600) +
@@ -102,8 +103,9 @@ func TestLinesOfAFileAreReadAndTheRestIsSaid(t *testing.T) {
 }
 
 func TestATextIsFoundInFiles(t *testing.T) {
-	content := map[string]string{"a.go": "func a() {}\n\n// a.b\nfunc aa() {}", "b/c.csv": "人事部,佐藤\n" + strings.Repeat("長",
-		500) + "鈴木" + strings.Repeat("い", 500), "bin": "func\x00"}
+	content := map[string]string{"a.go": "func a() {}\n\n// a.b\nfunc aa() {}",
+		"b/c.csv": "人事部,佐藤\n" + strings.Repeat("長",
+			500) + "鈴木" + strings.Repeat("い", 500), "bin": "func\x00"}
 	f, _ := filesOf(t, content)
 	_, r := read(t, f, "search", `{"text":"func a","path":""}`)
 	expect.Is(t, r.Text, `{"found":[{"path":"a.go","line":1,"text":"func a() {}"},`+
@@ -116,7 +118,8 @@ func TestATextIsFoundInFiles(t *testing.T) {
 	expect.That(t, hit["line"] == 2.0 && strings.Contains(hit["text"].(string), "鈴木") &&
 		len([]rune(hit["text"].(string))) <= 200, "%v", hit)
 	f, _ = filesOf(t, map[string]string{"x.py": "def f():\n\t  return  1 \r\n", "wide": "  " + strings.Repeat("あ",
-		300) + "end", "odd": "    x\u200b = 1\n", "far": strings.Repeat("é", 5000) + " sought " + strings.Repeat("z", 5000)})
+		300) + "end", "odd": "    x\u200b = 1\n", "far": strings.Repeat("é",
+		5000) + " sought " + strings.Repeat("z", 5000)})
 	for input, want := range map[string]string{ // an edit needs a line's exact beginning
 		`{"text":"return","path":""}`: `{"path":"x.py","line":2,"text":"\t  return  1 "}`,
 		`{"text":"x","path":"odd"}`:   `{"path":"odd","line":1,"text":"    x = 1","hidden":true}`,
@@ -139,7 +142,8 @@ func TestATextIsFoundInFiles(t *testing.T) {
 	}
 	f, _ = filesOf(t, map[string]string{"many": strings.Repeat("found here\n", 5000)})
 	got, _ = read(t, f, "search", `{"text":"found","path":""}`)
-	expect.That(t, len(got["found"].([]any)) == 100 && strings.Contains(got["not_shown"].(string), "further lines"), "%v",
+	expect.That(t, len(got["found"].([]any)) == 100 && strings.Contains(got["not_shown"].(string), "further lines"),
+		"%v",
 		got["not_shown"])
 }
 
@@ -160,7 +164,8 @@ func TestATurnReadsSoMuchOnly(t *testing.T) {
 		}
 	}
 	expect.That(t, n >= 5 && n <= 8, "%d results of 32 KiB fit", n)
-	_, r := read(t, &turn.Files{Open: func(context.Context) (*files.Tree, error) { return nil, nil }}, "list_files", `{}`)
+	_, r := read(t, &turn.Files{Open: func(context.Context) (*files.Tree, error) { return nil, nil }}, "list_files",
+		`{}`)
 	expect.Has(t, r.Text, "there are no files in this conversation yet")
 	gone := func(context.Context) (*files.Tree, error) { return nil, errors.New("gone") }
 	_, r = read(t, &turn.Files{Version: "a", Open: gone}, "list_files", `{}`)
@@ -315,8 +320,9 @@ func TestWhatFilesSayIsNoInstruction(t *testing.T) {
 func TestWhatWasReadIsNamed(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(models.Script{Text: "はい"})
-		asked := turnOf(user("読んで"), turn.Message{Sender: turn.FromAgent, Text: "読みました",
-			Read: []conversation.Read{{Tool: "read_file", Path: "old.txt", From: 3, To: 9}, {Tool: "search", Text: "sought"}}},
+		asked := turnOf(user("読んで"), turn.Message{Sender: conversation.FromAgent, Text: "読みました",
+			Read: []conversation.Read{{Tool: "read_file", Path: "old.txt", From: 3, To: 9}, {Tool: "search",
+				Text: "sought"}}},
 			user("それで?"))
 		expect.Value(w.answer(t, asked))(t)
 		sent := w.Asked()[0]

@@ -45,7 +45,8 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 		want   any
 		read   func(t *testing.T, body string) any
 	}{
-		"anthropic": {"output_config", map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}},
+		"anthropic": {"output_config", map[string]any{"format": map[string]any{"type": "json_schema",
+			"schema": schema}},
 			again[sdk.MessageNewParams]},
 		"compatible": {"response_format", map[string]any{"type": "json_schema",
 			"json_schema": map[string]any{"name": "answer", "strict": true,
@@ -69,7 +70,8 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 		} {
 			w.Fail(tt.fails...)
 			w.Scripted(models.Script{Text: `{"score":80}`})
-			r := model.Request{System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}},
+			r := model.Request{System: "s", Messages: []model.Message{{Role: model.User,
+				Parts: []model.Part{{Text: "x"}}}},
 				MaxTokens: 10, Schema: json.RawMessage(formSchema)}
 			if tt.warmly {
 				r.Sampling.Temperature = &warm
@@ -107,7 +109,8 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 		w.Scripted(models.Script{Text: "はい"})
 		_, err := w.wire.Say(t.Context(), model.Request{
 			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
-			Tools: []model.Tool{{Name: "rooms_list", Description: "d", Schema: json.RawMessage(foreign), Foreign: true}},
+			Tools: []model.Tool{{Name: "rooms_list", Description: "d", Schema: json.RawMessage(foreign),
+				Foreign: true}},
 		})
 		expect.NoError(t, err)
 		tool := decoded(t, w.Asked()[0])["tools"].([]any)[0].(map[string]any)
@@ -129,7 +132,8 @@ func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
 		for about, x := range map[string]struct{ schema, input string }{
 			"a name":    {`{"type":"object","properties":{"$top":{"type":"integer"}}}`, `{"$top":5}`},
 			"a pattern": {`{"type":"object","properties":{"k":{"type":"string","pattern":"^(?!undefined$|null$)"}}}`, `{"k":"a"}`},
-			"anyOf":     {`{"type":"object","properties":{"id":{"type":"string"}},"anyOf":[{"required":["id"]}]}`, `{"id":"1"}`},
+			"anyOf": {`{"type":"object","properties":{"id":{"type":"string"}},"anyOf":[{"required":["id"]}]}`,
+				`{"id":"1"}`},
 			"an array":  {`{"type":"object","properties":{"tags":{"type":"array"}}}`, `{"tags":[1]}`},
 			"numbers":   {`{"type":"object","properties":{"top":{"type":"integer","enum":[0,1,2]}}}`, `{"top":1}`},
 			"an object": {`{"type":"object","properties":{"query":{"type":"object"}}}`, `{"query":{"a":1}}`},
@@ -150,7 +154,8 @@ func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
 			expect.Same(t, decoded(t, x.input), decoded(t, string(got.Calls[0].Input)))
 			expect.Is(t, string(got.Calls[1].Input), `{"arguments_json":"x"}`, about)
 			sent := w.Asked()[len(w.Asked())-1] // OpenAI takes 1,024 characters of a description: the rest is in the schema
-			expect.That(t, strings.Contains(sent, "END") && strings.Contains(sent, `\"type\":\"object\"`), "%s: %s", about, sent)
+			expect.That(t, strings.Contains(sent, "END") && strings.Contains(sent, `\"type\":\"object\"`), "%s: %s",
+				about, sent)
 		}
 	})
 }
@@ -177,7 +182,8 @@ func talk() model.Request {
 		{Role: model.User, Parts: []model.Part{{Text: "first"},
 			{Image: &model.Image{Type: "image/png", Data: []byte("png")}}}},
 		{Role: model.Assistant, Parts: []model.Part{{Text: "one"}, {Text: "two"},
-			{Call: &model.Call{ID: "c1", Name: "own", Input: json.RawMessage(`{"a":"x"}`)}}, {Call: &model.Call{ID: "c2",
+			{Call: &model.Call{ID: "c1", Name: "own", Input: json.RawMessage(`{"a":"x"}`)}},
+			{Call: &model.Call{ID: "c2",
 				Name: "foreign", Input: json.RawMessage(`[`)}}}},
 		{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "c1", Text: "done"}},
 			{Result: &model.Result{CallID: "c2", Text: "no", Failed: true}}, {Text: "and"}, {Text: "then"}}},
@@ -215,7 +221,8 @@ func golden(t *testing.T, name string, got []byte) {
 func sampled() model.Request {
 	warm, top, seed := 1.5, 0.9, 7
 	return model.Request{System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}},
-		MaxTokens: 10, Sampling: model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終"}}}
+		MaxTokens: 10, Sampling: model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed,
+			StopSequences: []string{"終"}}}
 }
 
 func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 // Message is a message of a conversation with its proposals and their results.
 type Message struct {
 	Key    string // key of its row
-	Sender Sender
+	Sender conversation.Sender
 	Name   string // the author's name for people; empty for agent and system
 	UserID string // the author's id in Slack; two people may have the same name
 	At     time.Time
@@ -34,8 +34,8 @@ type Message struct {
 	Replaces time.Time
 	// Deleted says that the author deleted this message, or by it another one. It has no text and no files.
 	Deleted bool
-	// Pieces are the parts of a system's message.
-	Pieces []Piece
+	// Pieces are the parts of a system's message: Ringi's own words, and quotations such as a command's output.
+	Pieces []conversation.Piece
 	// Thread is what people said in the thread before the conversation, of which a system's message tells.
 	Thread []Earlier
 	// Collapsed says that the message is a summary of older ones, which are not shown, up to the time At. Without a text
@@ -48,12 +48,6 @@ type Message struct {
 	// ActionID is the action whose result a system's message reports.
 	ActionID string
 	Read     []conversation.Read // what the agent read before it answered
-}
-
-// Piece is a part of a system's message: Ringi's own words, or a quotation such as a reason or a command's output.
-type Piece struct {
-	Text   string
-	Quoted bool
 }
 
 // Earlier is what somebody said before the conversation.
@@ -69,15 +63,6 @@ type Forwarded struct {
 	Where string // the channel
 	Cut   bool   // Text is only the beginning
 }
-
-// Sender is the author of a message.
-type Sender string
-
-const (
-	FromUser   Sender = "user"
-	FromAgent  Sender = "agent"
-	FromSystem Sender = "system"
-)
 
 // File is an attachment of a message.
 type File struct {
@@ -132,8 +117,6 @@ type Turn struct {
 	// Now is when the turn is made, and More how many messages wait that are answered in later turns.
 	Now  time.Time
 	More int
-	// MaxTokens bounds the answer, if it is less than usual.
-	MaxTokens int
 }
 
 // Reply is an agent's checked answer.
@@ -201,7 +184,7 @@ type entry struct {
 func (m Message) system() (out []entry) {
 	pieces := m.Pieces
 	if pieces == nil && m.Text != "" {
-		pieces = []Piece{{m.Text, m.ActionID != ""}}
+		pieces = []conversation.Piece{{Text: m.Text, Quoted: m.ActionID != ""}}
 	}
 	for _, p := range pieces {
 		if p.Quoted {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )
@@ -28,7 +29,7 @@ type turns struct {
 func said(history []Message) []model.Message {
 	t := &turns{told: map[int]bool{}}
 	for i, m := range history {
-		if m.Sender == FromAgent {
+		if m.Sender == conversation.FromAgent {
 			t.agent(m, history, i+1)
 			continue
 		}
@@ -45,7 +46,7 @@ func said(history []Message) []model.Message {
 
 func (t *turns) other(m Message) {
 	switch {
-	case m.Sender == FromUser:
+	case m.Sender == conversation.FromUser:
 		t.waiting = append(t.waiting, m.spoken()...)
 	case m.Collapsed:
 		t.waiting = append(t.waiting, m.folded()...)
@@ -135,7 +136,7 @@ const (
 // is told of the action after that stands where it was said.
 func (t *turns) outcome(action string, history []Message, next int) string {
 	for i, m := range history[next:] {
-		if m.Sender == FromAgent {
+		if m.Sender == conversation.FromAgent {
 			break
 		}
 		if action != "" && m.ActionID == action {
@@ -201,7 +202,7 @@ const MaxTokens = 16_000
 
 // most is how many tokens the answer may have: no more than a quarter of what the agent's model takes at once.
 func (t Turn) most() int {
-	return min(cmp.Or(t.MaxTokens, MaxTokens), t.Agent.Context()/4)
+	return min(MaxTokens, t.Agent.Context()/4)
 }
 
 const (
