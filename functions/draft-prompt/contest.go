@@ -158,7 +158,7 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 		Locale:    a.Language(s.Locale),
 		MaxRounds: config.MaxRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds,
 		TimeoutSeconds: s.DraftContest.Seconds,
-		Budget:         budget, By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),
+		Budget:         budget, For: ref, ForRow: a.Prompt().Key(),
 	}
 	for _, t := range config.Teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})

@@ -81,7 +81,8 @@ func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handl
 	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
 	expect.Must(t, next.State == task.StateAwaitContest, "%+v", next)
 	o := ordered(t, w.Load().Prompt())
-	expect.NoError(t, all.Begin(t.Context(), o))
+	begun := expect.Value(contest.Begin(o, w.Now()))(t)
+	expect.NoError(t, all.Create(t.Context(), contest.Ref(o.Tenant, o.Execution), begun))
 	a := expect.Value(all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
 	for i, e := range o.Teams { // each spends its part, and one call more
 		team := expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref()
@@ -152,7 +153,8 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 func played(t *testing.T, w *pipelinetest.World, all *store.ContestStore, texts ...string) {
 	t.Helper()
 	o := ordered(t, w.Load().Prompt())
-	expect.NoError(t, all.Begin(t.Context(), o))
+	begun := expect.Value(contest.Begin(o, w.Now()))(t)
+	expect.NoError(t, all.Create(t.Context(), contest.Ref(o.Tenant, o.Execution), begun))
 	a := expect.Value(all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
 	for i, text := range texts {
 		if text == "" {

@@ -75,7 +75,7 @@ func begin(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	o := storetest.Order("a", "b", "c")
 	w := &world{t, storetest.Store(t, db), contest.Ref(o.Tenant, o.Execution)}
-	expect.NoError(t, w.store.Begin(t.Context(), o))
+	expect.NoError(t, storetest.Begin(t, w.store, o))
 	return w
 }
 
@@ -157,7 +157,7 @@ func testAnotherRun(w *world) {
 func testCancelled(w *world) {
 	w.scored(1)
 	expect.Value(w.store.Decide(w.Context(), w.ref, func(a *contest.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, time.Now())
+		return a.Withdraw(aggregate.Ref{Tenant: w.ref.Tenant, Kind: a.Contest.ForKind, ID: a.Contest.ForID}, time.Now())
 	}))(w)
 	expect.Value(w.closes(1))(w)
 	a := w.load()

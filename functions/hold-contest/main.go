@@ -1,5 +1,5 @@
-// Command hold-contest lists the contests that the workspace's files describe, begins the one that a person selects,
-// and ends contests: it stops the teams that still play, and summarizes their results.
+// Command hold-contest checks the files that describe contests, and ends contests: it stops the teams that still play,
+// and summarizes their results.
 package main
 
 import (
@@ -38,7 +38,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	rows := store.OpenAll(cfg, env.Table)
 	return &Handler{
 		Contests:  store.ContestsOf(rows, large.Open(cfg, env.Results)),
-		Budgets:   rows,
+		Settings:  rows,
 		Workspace: teamconfig.For(cfg, env.Workspace),
 		Models: teamconfig.Models{Instead: env.Model,
 			Keys: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID}},
@@ -47,8 +47,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 }
 
 type Contests interface {
-	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
-	Begin(ctx context.Context, o contest.Order) error
 	Load(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error)
 	Settle(ctx context.Context, ref aggregate.Ref, run int) (*contest.Aggregate, error)
 }
@@ -56,7 +54,7 @@ type Contests interface {
 // Handler reads the files of contests. No other function that the console calls may read them.
 type Handler struct {
 	Contests  Contests
-	Budgets   Budgets
+	Settings  Settings
 	Workspace func() (teamconfig.Workspace, error)
 	Models    teamconfig.Models
 	Now       func() time.Time
@@ -75,7 +73,7 @@ func (h *Handler) Handle(ctx context.Context, in json.RawMessage) (any, error) {
 	if err := json.Unmarshal(in, &q); err != nil {
 		return nil, fmt.Errorf("read what the console asks: %w", err)
 	}
-	return h.Answer(ctx, q)
+	return h.Check(ctx, q)
 }
 
 // Close ends the contest as its rows say, whichever of its teams' branches failed. The relay then informs the

@@ -51,7 +51,7 @@ func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string)
 	}
 	text := expect.Value(json.Marshal(c))(w)
 	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
-	expect.NoError(w, w.store.Begin(w.Context(), o))
+	expect.NoError(w, storetest.Begin(w, w.store, o))
 	return expect.Value(w.store.KindStore.Load(w.Context(), contest.Ref(o.Tenant, o.Execution)))(w)
 }
 
@@ -267,7 +267,7 @@ func TestMembersSearchTheWebAsTheSettingsSay(t *testing.T) {
 					MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{member}}}}
 			text := expect.Value(json.Marshal(c))(t)
 			o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
-			expect.NoError(t, w.store.Begin(t.Context(), o))
+			expect.NoError(t, storetest.Begin(t, w.store, o))
 			a := expect.Value(w.store.KindStore.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
 			searches := 0
 			h := &Handler{Store: w.store, Models: opens(searcher{&searches}), Now: time.Now, Instead: tt.instead,
@@ -341,9 +341,8 @@ func TestATeamThatHangsHoldsUpNoEnd(t *testing.T) {
 		ended <- err
 	}()
 	<-m.called
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Contest.ByID}
 	expect.Value(w.store.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
-		return a.Stop(by, true, time.Now())
+		return a.Withdraw(aggregate.Ref{Tenant: ref.Tenant, Kind: a.Contest.ForKind, ID: a.Contest.ForID}, time.Now())
 	}))(t)
 	select {
 	case err := <-ended:

@@ -39,7 +39,7 @@ type environment struct {
 	boot.Table
 	boot.Slack
 	boot.Results
-	BeginContest string `env:"HOLD_CONTEST_FUNCTION" doc:"the function that lists contests and begins one"`
+	HoldContest string `env:"HOLD_CONTEST_FUNCTION" doc:"the function that checks the files of contests"`
 	boot.Credentials
 	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"freee's token address; only the local stack sets it"`
 	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"Google's token address; only the local stack sets it"`
@@ -68,7 +68,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Outbound: strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
 		// It answers only after it has read all files.
-		Begin: web.AsksOf[store.ContestQuery, store.ContestResult](outbound.FunctionAt(cfg, env.BeginContest)),
+		ContestFiles: web.AsksOf[store.ContestQuery, store.ContestResult](outbound.FunctionAt(cfg, env.HoldContest)),
 		Links: slack, Messages: slack,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},

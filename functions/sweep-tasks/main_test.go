@@ -360,7 +360,8 @@ func TestAContestThatDoesNotEndIsHeardOf(t *testing.T) {
 	id := contest.NewID()
 	c := expect.Value(contest.Begin(contest.Order{Execution: id, Tenant: aggregate.TenantID("T1"), Prompt: "方針",
 		Locale: "ja", Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1,
-		TeamTimeoutSeconds: 60, Budget: aggregate.USD(1), By: aggregate.System(),
+		TeamTimeoutSeconds: 60, Budget: aggregate.USD(1), For: task.RefOf(aggregate.TenantID("T1"), aggregate.NewID()),
+		ForRow: task.PromptKey(1),
 		Config: aggregate.Blob{JSON: "{}", Bytes: 2}}, began))(t)
 	c.ID = aggregate.NewID()
 	a := (&contest.Aggregate{}).After(c).(*contest.Aggregate)

@@ -12,9 +12,11 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/storetest"
 )
 
 // parallelTeams is how many teams play at once: ten at night.
@@ -36,7 +38,7 @@ func (b *harness) parallel(t *testing.T, rounds int, prompt string, disturb func
 	b.injector.knows(id, d.trace)
 	order := contest.Order{Execution: id, Tenant: tenant, Prompt: "経費精算の差し戻しを減らす方針を書いてください。 " + prompt,
 		Locale: "ja", MaxRounds: rounds, TeamTimeoutSeconds: 900, Budget: aggregate.USD(1),
-		By: aggregate.System()}
+		For: task.RefOf(tenant, aggregate.NewID()), ForRow: task.PromptKey(1)}
 	config := teamconfig.Contest{TeamTimeoutSeconds: 900, MaxRounds: rounds}
 	config.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5},
 		{Name: "Relevance", Model: "demo", Weight: 0.5}}}
@@ -50,7 +52,7 @@ func (b *harness) parallel(t *testing.T, rounds int, prompt string, disturb func
 	}
 	text := expect.Value(json.Marshal(config))(t)
 	order.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
-	expect.NoError(t, d.contests().Begin(t.Context(), order))
+	expect.NoError(t, storetest.Begin(t, d.contests(), order))
 	return d
 }
 

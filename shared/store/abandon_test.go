@@ -15,6 +15,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -30,7 +31,6 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	id := contest.NewID()
 	ref := contest.Ref(contestTenant, id)
 	_, teams := w.begin(t, id, "scored", "idle")
-	expect.NoError(t, w.Begin(t.Context(), order(contest.NewID(), "another")))
 	w.save(t, id, "scored", 1, 0.8)
 	for i, team := range teams {
 		k := store.Kept{Store: w.ContestStore, Team: team.Ref(), Execution: id}
@@ -67,8 +67,6 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 		settled.Contest.Reason == contest.ReasonRunFailed, "after %d crashes %+v of %+v", died, s, settled.Contest)
 	u := settled.Contest.Usage
 	expect.That(t, u.Cost == 300 && u.Calls == 2 && u.ID == id, "it cost %+v", u)
-	sums := expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, settled.Contest.CreatedAt))(t)
-	expect.Is(t, sums.Day, 300+order("").Budget, "the day counts") // the other's is reserved
 	again := expect.Value(w.Settle(t.Context(), ref, a.Head.Run))(t)
 	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
 }
@@ -81,7 +79,7 @@ func TestACancelledTeamWasNotTooLate(t *testing.T) {
 	_, teams := w.begin(t, id, "scored", "idle")
 	w.save(t, id, "scored", 1, 0.8)
 	expect.Value(w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, time.Now())
+		return a.Withdraw(aggregate.Ref{Tenant: ref.Tenant, Kind: a.Contest.ForKind, ID: a.Contest.ForID}, time.Now())
 	}))(t)
 	w.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	expect.Value(w.Settle(t.Context(), ref, 1))(t)
@@ -179,7 +177,8 @@ func (w *contestWorld) through(server *storetest.Server, transport http.RoundTri
 func order(execution string, teams ...string) contest.Order {
 	o := contest.Order{Execution: execution, Tenant: contestTenant, Prompt: "データ分析を実行してください", Locale: "ja", MaxRounds: 5,
 		TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
-		By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Config: aggregate.Blob{JSON: "{}", Bytes: 2}}
+		Config: aggregate.Blob{JSON: "{}", Bytes: 2}, For: task.RefOf(contestTenant, aggregate.NewID()),
+		ForRow: task.PromptKey(1)}
 	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "Team " + t})
 	}
@@ -189,7 +188,7 @@ func order(execution string, teams ...string) contest.Order {
 // begin opens a contest of these teams and enters all of them.
 func (w *contestWorld) begin(t *testing.T, execution string, teams ...string) (*contest.Aggregate, []*contest.Work) {
 	t.Helper()
-	expect.NoError(t, w.Begin(t.Context(), order(execution, teams...)))
+	expect.NoError(t, storetest.Begin(t, w.ContestStore, order(execution, teams...)))
 	a := expect.Value(w.Load(t.Context(), contest.Ref(contestTenant, execution)))(t)
 	var all []*contest.Work
 	for i := range teams {

@@ -56,16 +56,6 @@ func (s *ContestStore) Config(ctx context.Context, a *contest.Aggregate) (json.R
 	return s.Values.Open(ctx, a.Ref(), a.Contest.Config)
 }
 
-// Begin opens a contest that was started directly. It returns aggregate.ErrExists if it exists, aggregate.ErrFull if
-// its budget exceeds the rest of the day's, and aggregate.Problem for an invalid value.
-func (s *ContestStore) Begin(ctx context.Context, o contest.Order) error {
-	c, err := contest.Begin(o, s.Now())
-	if err != nil {
-		return err
-	}
-	return s.KindStore.Create(ctx, contest.Ref(o.Tenant, o.Execution), c)
-}
-
 // Over reports whether the teams of a contest must not call models any more in this run. It makes one small read, so
 // that it can be asked before each call.
 func (s *ContestStore) Over(ctx context.Context, ref aggregate.Ref, run int) (bool, error) {
@@ -207,49 +197,20 @@ func (s *ContestStore) stopped(ctx context.Context, a *contest.Aggregate, place 
 	return s.End(ctx, w.Ref(), exit, why)
 }
 
-// Alone is a contest that a person starts directly, not for a task.
-type Alone struct {
-	Tenant    string             `json:"tenant"`
-	Execution string             `json:"execution_id"`
-	File      string             `json:"file"` // of those that the tenant may see
-	Prompt    string             `json:"user_prompt"`
-	Locale    string             `json:"locale"`
-	MaxRounds int                `json:"max_rounds"` // of each team, if the file allows as many
-	Seconds   int                `json:"timeout_seconds"`
-	Budget    aggregate.MicroUSD `json:"budget_micro_usd"`
-	By        aggregate.Actor    `json:"by"`
-}
-
-// ContestQuery is the input of hold-contest: it begins a contest, or describes the one of the file Check, or lists the
-// available ones if both are absent.
+// ContestQuery asks hold-contest what is wrong with the file of a contest.
 type ContestQuery struct {
-	Tenant string `json:"tenant"` // who asks what there is
-	Check  string `json:"check,omitempty"`
-	// Prices are what the tenant's own prices of models become together with the setting that Check is asked for; nil:
-	// they stay as they are.
+	Tenant string `json:"tenant"`
+	File   string `json:"file"`
+	// Prices are what the tenant's own prices of models become together with the setting that names the file; nil: they
+	// stay as they are.
 	Prices []tenancy.ModelPrice `json:"prices"`
-	// MaxRounds is the most rounds that the file that is checked may be played with; 0: as many as it says.
+	// MaxRounds is the most rounds that the file may be played with; 0: as many as it says.
 	MaxRounds int    `json:"max_rounds,omitempty"`
-	Begin     *Alone `json:"begin,omitempty"`
-	Locale    string `json:"locale,omitempty"` // of what is said of the files; "": English
+	Locale    string `json:"locale,omitempty"` // of what is said of the file; "": English
 }
 
-// ContestResult is the output of hold-contest. Begun is true once the contest exists. Otherwise OverBudget or NotSet
-// is true, or Contests says what is wrong with the contest's file.
+// ContestResult says why a file can't be played.
 type ContestResult struct {
-	Begun      bool        `json:"begun"`
-	OverBudget bool        `json:"over_budget"` // the day, or the month, has no room for its budget
-	NotSet     bool        `json:"not_set"`     // the deployment has no files of contests
-	Contests   []Described `json:"contests"`
-	More       bool        `json:"more"` // there are files that it did not look at
-}
-
-// Described is a contest as a file describes it.
-type Described struct {
-	File        string          `json:"file"`
-	Teams       []contest.Entry `json:"teams"`
-	MaxRounds   int             `json:"max_rounds"`
-	TeamSeconds int             `json:"timeout_per_team_seconds"`
-	Wrong       []string        `json:"wrong"`    // why it can't be played
-	Warnings    []string        `json:"warnings"` // parts of its files without effect
+	NotSet bool     `json:"not_set"` // the deployment has no files of contests
+	Wrong  []string `json:"wrong"`
 }

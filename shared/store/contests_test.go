@@ -3,16 +3,13 @@ package store_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -51,7 +48,7 @@ func testExamples(t *testing.T, w *contestWorld) {
 	example(t, "message_history.json", &messages)
 	o := order(published, "team-001", "team-002")
 	o.Teams[0].TeamName, o.Teams[1].TeamName = "Alpha Team", "Beta Team"
-	expect.NoError(t, w.Begin(t.Context(), o))
+	expect.NoError(t, storetest.Begin(t, w.ContestStore, o))
 	a := expect.Value(w.Load(t.Context(), contest.Ref(contestTenant, published)))(t)
 	for i, r := range results {
 		team := expect.Value(w.Enter(t.Context(), a, i+1))(t)
@@ -183,7 +180,7 @@ func testBoard(t *testing.T, w *contestWorld) {
 
 func testSettle(t *testing.T, w *contestWorld) {
 	id := contest.NewID()
-	expect.NoError(t, w.Begin(t.Context(), order(id, "scored", "idle", "absent")))
+	expect.NoError(t, storetest.Begin(t, w.ContestStore, order(id, "scored", "idle", "absent")))
 	ref := contest.Ref(contestTenant, id)
 	a := expect.Value(w.Load(t.Context(), ref))(t)
 	expect.Value(w.Enter(t.Context(), a, 1))(t)
@@ -203,9 +200,9 @@ func testSettle(t *testing.T, w *contestWorld) {
 	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
 	_, err = w.SaveRound(t.Context(), contest.TeamRef(contestTenant, id, "scored"), played(id, "scored", 2, 0.9))
 	expect.That(t, errors.Is(err, aggregate.ErrMoved), "a round after the end: %v", err)
-	expect.Fails(t, w.Begin(t.Context(), order(id, "scored")), store.ErrExists, "begun twice")
+	expect.Fails(t, storetest.Begin(t, w.ContestStore, order(id, "scored")), store.ErrExists, "begun twice")
 	none := contest.NewID()
-	expect.NoError(t, w.Begin(t.Context(), order(none, "a", "b")))
+	expect.NoError(t, storetest.Begin(t, w.ContestStore, order(none, "a", "b")))
 	failed := expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, none), 1))(t)
 	expect.That(t, failed.Summary.Status == contest.SummaryFailed && failed.Summary.BestTeamID == nil &&
 		failed.Summary.BestScore == nil, "%+v", failed.Summary)
@@ -257,85 +254,4 @@ func testTenants(t *testing.T, w *contestWorld) {
 	expect.That(t, r == nil && err == nil, "%v %v", r, err)
 	expect.Fails(t, expect.Err(w.Load(t.Context(), contest.Ref(other, id))), aggregate.ErrNotFound)
 	expect.Is(t, expect.Value(w.TeamStatistics(t.Context(), other, "a"))(t), store.Statistics{})
-}
-
-// settled begins a contest and retries until there is an answer, because a busy machine may time out.
-func (w *contestWorld) settled(t *testing.T, o contest.Order) (err error) {
-	for range 20 {
-		if err = w.Begin(t.Context(), o); err == nil || errors.Is(err, aggregate.ErrExists) ||
-			errors.As(err, new(aggregate.ErrFull)) {
-			return err
-		}
-	}
-	return err
-}
-
-// TestContestsBegunAtOnceNeverShareWhatTheDayLeaves begins several contests at once, all of which see the same
-// remaining budget of the day.
-func TestContestsBegunAtOnceNeverShareWhatTheDayLeaves(t *testing.T) {
-	server := storetest.Start(t)
-	for _, tt := range []struct{ contests, fit int }{{2, 1}, {20, 7}} {
-		t.Run(fmt.Sprint(tt.contests), func(t *testing.T) {
-			w := newWorld(t, server)
-			all := make([]contest.Order, tt.contests)
-			for i := range all {
-				all[i] = order(contest.NewID(), "a", "b")
-				all[i].MostOfDay = aggregate.MicroUSD(tt.fit)*all[i].Budget + all[i].Budget/2
-			}
-			errs := make([]error, tt.contests)
-			var wg sync.WaitGroup
-			for i, o := range all {
-				wg.Go(func() { errs[i] = w.settled(t, o) })
-			}
-			wg.Wait()
-			begun := 0
-			for i, err := range errs {
-				switch _, missing := w.Load(t.Context(), contest.Ref(contestTenant, all[i].Execution)); {
-				case (err == nil || errors.Is(err, aggregate.ErrExists)) && missing == nil:
-					begun++
-				case !errors.As(err, new(aggregate.ErrFull)) || !errors.Is(missing, aggregate.ErrNotFound):
-					t.Errorf("%v, and of it there is %v", err, missing)
-				}
-				again := w.settled(t, all[i])
-				expect.That(t, errors.As(err, new(aggregate.ErrFull)) || errors.Is(again, aggregate.ErrExists),
-					"the same one again: %v", again)
-			}
-			sums := expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, time.Now()))(t)
-			expect.That(t, begun == tt.fit && sums.Day == aggregate.MicroUSD(tt.fit)*aggregate.USD(1),
-				"%d of %d began, the day counts %s", begun, tt.contests, sums.Day)
-		})
-	}
-}
-
-// TestOneContestSentTwentyTimesReservesOnce sends one order many times at once.
-func TestOneContestSentTwentyTimesReservesOnce(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	o := order(contest.NewID(), "a")
-	o.MostOfDay = o.Budget
-	errs := make([]error, 20)
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() { errs[i] = w.settled(t, o) })
-	}
-	wg.Wait()
-	first := 0
-	for _, err := range errs {
-		if err == nil {
-			first++
-		} else if !errors.Is(err, aggregate.ErrExists) {
-			t.Error(err)
-		}
-	}
-	sums := expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, time.Now()))(t)
-	expect.That(t, first <= 1 && sums.Day == o.Budget, "%d began it, the day counts %s", first, sums.Day)
-	day, month := sums.Spent() // the budget is only held
-	expect.That(t, day == 0 && month == 0 && sums.HeldDay == o.Budget, "%+v", sums)
-	expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, o.Execution), 1))(t)
-	sums = expect.Value(w.ContestStore.KindStore.Spent(t.Context(), contestTenant, time.Now()))(t)
-	expect.Is(t, sums, tenancy.Sums{}, "after its end")
-	x := order(contest.NewID(), "a")
-	x.MostOfDay = x.Budget - 1
-	x.Tenant = aggregate.TenantID("T2") // whose day counts nothing yet
-	err := w.settled(t, x)
-	expect.That(t, errors.As(err, new(aggregate.ErrFull)), "more than the whole day: %v", err)
 }

@@ -128,7 +128,7 @@ func (w *contestWorld) playAll(t *testing.T, server *storetest.Server, f *faults
 		names = append(names, fmt.Sprintf("team-%02d", i))
 	}
 	o := order(id, names...)
-	expect.NoError(t, w.Begin(t.Context(), o))
+	expect.NoError(t, storetest.Begin(t, w.ContestStore, o))
 	ref := contest.Ref(contestTenant, id)
 	var wait sync.WaitGroup
 	for i := range names {

@@ -24,7 +24,7 @@ type Console struct {
 	Contests      *store.ContestStore
 	Servers       settings.ServerTools
 	SignIn        *slackapi.SignIn
-	Begin         web.ContestFiles
+	ContestFiles  web.ContestFiles
 	Messages      rules.DirectMessages
 	Links         subject.Links // to Slack messages
 	Connect       integrations.Connections
@@ -54,9 +54,9 @@ func (c *Console) Routes() []web.Route {
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations}).Routes(),
 		(&agents.Pages{Acts: acts, Conversations: c.Conversations, Calls: store.CallsOf(c.Store.KindStore.Store),
 			Outbound: c.Outbound, Files: c.Files}).Routes(),
-		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
+		(&contest.Pages{Acts: acts, Contests: c.Contests}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
-		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Servers: c.Servers}).Routes(),
+		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.ContestFiles, Servers: c.Servers}).Routes(),
 		(&rules.Pages{Site: site}).Routes(), c.connections().Routes(), c.records(),
 		(&rules.OrganisationPages{Site: site}).Routes(),
 	)

@@ -48,7 +48,7 @@ func TestLooksOfThePages(t *testing.T) {
 	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, requestLooks,
 		decisionLooks, callLooks} {
 		w := consoletest.New(t, db)
-		w.Console.Begin = (&consoletest.Beginner{W: w, More: 2}).Ask
+		w.Console.ContestFiles = new(consoletest.ContestFiles).Ask
 		looks[w] = of(w)
 	}
 	for _, locale := range language.All {
@@ -138,9 +138,6 @@ func emptyLooks(w *consoletest.World) (all []look) {
 		look{name: "audit-refused", path: "/console/audit?from=yesterday"},
 		look{name: "settings-refused", path: approvalPage, form: refused},
 		look{name: "settings-saved", path: approvalPage + "?done=saved"},
-		look{name: "contest-new", path: "/console/contests/new"},
-		look{name: "contest-refused", path: "/console/contests", form: url.Values{"prompt": {""},
-			"file": {"configs/contest.toml"}, "max_rounds": {"2"}, "budget_usd": {"0.5"}, "seconds": {"60"}}},
 		look{name: "signin", path: "/console/signin", nobody: true}, look{name: "signin-refused",
 			path: "/console/signin/done?error=access_denied&state=x", nobody: true},
 		look{name: "not-there", path: "/console/tasks/01NOTHERE"},

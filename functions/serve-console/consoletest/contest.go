@@ -2,11 +2,7 @@ package consoletest
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 
-	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -16,54 +12,22 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// Beginner stands in for the function that reads the contest files.
-type Beginner struct {
-	W      *World
-	Down   bool
-	NotSet bool
-	Begun  []store.Alone
-	More   int // warnings of configs/contest.toml beside the one that is named
-	// Checked is the last question about one file.
-	Checked store.ContestQuery
-	// MostOfDay limits the day's budget; 0: no limit.
-	MostOfDay aggregate.MicroUSD
+// ContestFiles stands in for the function that reads the contest files.
+type ContestFiles struct {
+	Down    bool
+	NotSet  bool
+	Checked store.ContestQuery // the last question
 }
 
-func (b *Beginner) Ask(ctx context.Context, asked store.ContestQuery) (store.ContestResult, error) {
-	if b.Down {
-		return store.ContestResult{}, explain.ErrUnavailable
+func (f *ContestFiles) Ask(_ context.Context, asked store.ContestQuery) (out store.ContestResult, err error) {
+	f.Checked = asked
+	if f.Down {
+		return out, explain.ErrUnavailable
 	}
-	teams := []contest.Entry{{TeamID: "a", TeamName: "堅実"}, {TeamID: "b", TeamName: "速攻"}}
-	if x := asked.Begin; x != nil {
-		b.Begun = append(b.Begun, *x)
-		if x.File != "configs/contest.toml" {
-			return store.ContestResult{}, nil
-		}
-		err := b.W.Console.Contests.Begin(ctx, contest.Order{Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt,
-			Locale: x.Locale, Teams: teams, MaxRounds: x.MaxRounds, TeamTimeoutSeconds: 300,
-			TimeoutSeconds: x.Seconds, Budget: x.Budget, By: x.By, MostOfDay: b.MostOfDay})
-		if errors.As(err, new(aggregate.ErrFull)) {
-			return store.ContestResult{OverBudget: true}, nil
-		}
-		if errors.Is(err, aggregate.ErrExists) {
-			err = nil
-		}
-		return store.ContestResult{Begun: err == nil}, err
+	if out.NotSet = f.NotSet; asked.File != "configs/contest.toml" {
+		out.Wrong = []string{"configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>"}
 	}
-	all := []store.Described{
-		{File: "configs/contest.toml", Teams: teams, MaxRounds: 3, TeamSeconds: 300,
-			Warnings: []string{"team: <b>x</b> can't read anything"}},
-		{File: "configs/old.toml", Wrong: []string{"configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>"},
-			Warnings: []string{"old: x can use only the listed tools"}},
-	}
-	if b.More > 0 {
-		all[0].Warnings = append(all[0].Warnings, fmt.Sprintf("and %d more", b.More))
-	}
-	if asked.Check != "" {
-		b.Checked = asked
-		all = slices.DeleteFunc(all, func(d store.Described) bool { return d.File != asked.Check })
-	}
-	return store.ContestResult{NotSet: b.NotSet, Contests: all}, nil
+	return out, nil
 }
 
 type Contest struct {
@@ -71,18 +35,18 @@ type Contest struct {
 	ID string
 }
 
-// Compete begins a contest of two teams, for the task by if by is not nil.
-func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
+// Compete begins a contest of two teams for a task of this title, which nobody reads if by is nil.
+func (w *World) Compete(title string, by *aggregate.Ref) *Contest {
 	w.T.Helper()
 	k := &Contest{w, contest.NewID()}
-	o := contest.Order{Execution: k.ID, Tenant: w.Tenant.ID, Prompt: prompt, Locale: "ja", MaxRounds: 3,
-		TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
+	o := contest.Order{Execution: k.ID, Tenant: w.Tenant.ID, Prompt: "<data>" + title + "</data>", Locale: "ja",
+		MaxRounds: 3, TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
 		Teams: []contest.Entry{{TeamID: "team-a", TeamName: "堅実"}, {TeamID: "team-b", TeamName: "<b>速攻</b>"}},
-		By:    aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}
+		Title: title, For: task.RefOf(w.Tenant.ID, aggregate.NewID()), ForRow: task.PromptKey(1)}
 	if by != nil {
-		o.For, o.ForRow, o.Title, o.Prompt = by, task.PromptKey(1), prompt, "<data>"+prompt+"</data>"
+		o.For = *by
 	}
-	expect.NoError(w.T, w.Console.Contests.Begin(w.T.Context(), o))
+	expect.NoError(w.T, storetest.Begin(w.T, w.Console.Contests, o))
 	return k
 }
 

@@ -1,5 +1,4 @@
-// Package contest has the pages of contests: their list with the leader board, how one is begun, and what each of its
-// teams did.
+// Package contest has the pages of contests: their list with the leader board, and what each of their teams did.
 package contest
 
 import (
@@ -12,9 +11,7 @@ import (
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/task"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
@@ -25,24 +22,20 @@ const (
 	contestsOfPage = 50
 	// mostOnBoard is the number of rounds that the leader board is made of, a row a team.
 	mostOnBoard = 50
-	// mostAsked is how many characters of a contest's task lists and titles show.
+	// mostAsked is how many characters of a request's title lists and titles show.
 	mostAsked = 60
 )
 
 type Pages struct {
 	*subject.Acts
 	Contests *store.ContestStore
-	Begin    web.ContestFiles
 }
 
-// Routes returns the list of contests, the form that begins one, and a contest's page.
+// Routes returns the list of contests and a contest's page.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET "+contestsPath, c.listContests),
-		web.ForAdministrators("GET "+contestsPath+"/new", web.Of(c.Settings, c.openBeginForm)),
-		web.ForAdministrators("POST "+contestsPath, web.Of(c.Settings, c.beginAlone)),
 		web.ForMembers("GET "+contestsPath+"/{id}", web.Of(c.contestOf, c.showContest)),
-		web.ForMembers("POST "+contestsPath+"/{id}/cancel", web.Of(c.contestOf, c.cancelContest)),
 		web.ForAdministrators("GET "+contestsPath+"/{id}/sent/{team}", web.Of(c.contestOf, c.sendSent)),
 	}
 }
@@ -124,23 +117,13 @@ func (p *contestsPage) board(c *Pages, r *http.Request, v *web.Viewer) error {
 	return err
 }
 
-// asked returns a one-line title: that of the request whose policy the contest drafts, or else the start of its prompt.
+// asked returns a one-line title: that of the request whose policy the contest drafts.
 func (t contestTexts) asked(k *contest.Contest) string {
-	text := k.UserPrompt
-	if k.ForKind != "" {
-		text = cmp.Or(k.Title, t.Say("for_task"))
-	}
-	return cmp.Or(legible.ForeignLine(legible.Beginning(text, mostAsked)),
-		web.TextsOf("layout", t.Locale()).In("menu_pages", "contests"))
+	return cmp.Or(legible.ForeignLine(legible.Beginning(k.Title, mostAsked)), t.Say("for_task"))
 }
 
-// taskPath returns the address of the request whose policy a contest drafts, or "" if the contest is not for a request.
-func taskPath(k *contest.Contest) string {
-	if k.ForKind != task.Kind.Name || !aggregate.ValidID(k.ForID) {
-		return ""
-	}
-	return "/console/tasks/" + k.ForID
-}
+// taskPath returns the address of the request whose policy a contest drafts.
+func taskPath(k *contest.Contest) string { return "/console/tasks/" + k.ForID }
 
 func (t contestTexts) inList(k contest.Contest) contestRow {
 	row := contestRow{Contest: k, Path: contestPath(k.ExecutionID), Prompt: t.asked(&k), Task: taskPath(&k),

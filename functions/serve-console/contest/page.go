@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -24,16 +23,14 @@ import (
 type contestPage struct {
 	Is                    *contest.Contest
 	Path, Live            string
-	Since                 subject.Since
 	Status, Badge, Prompt string
 	Broken                string // why the contest failed
 	Task                  string // address of the request that the contest is for
-	By, Took, Time, Cost  string
+	Took, Time, Cost      string
 	Draft                 *draftView // the best one, or that of the address; nil: none is scored
 	Teams                 []teamRow  // by rank
 	Scored                int        // rounds
 	Over                  bool
-	Cancel                bool // the viewer may cancel the contest
 	Ending                bool // the contest was cancelled; teams are still stopping
 }
 
@@ -76,8 +73,7 @@ type opened struct {
 	works []*contest.Work
 }
 
-// contestOf returns the contest in the address. Administrators may see it; so may people who can read its task or, if
-// it has no task, the person who began it.
+// contestOf returns the contest in the address. Administrators may see it, and people who can read its task.
 func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (o opened, err error) {
 	id := r.PathValue("id")
 	if !contest.ValidID(id) {
@@ -89,10 +85,7 @@ func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (o opened, err error) 
 	if o.Contest == nil {
 		return o, aggregate.ErrConflict // a torn read
 	}
-	if !v.Admin && !(o.Contest.ForKind == "" && o.BegunBy(v.User)) {
-		if o.Contest.ForKind != task.Kind.Name {
-			return o, fmt.Errorf("a contest that stands alone: %w", aggregate.ErrNotFound)
-		}
+	if !v.Admin {
 		of, err := c.Store.Load(r.Context(), task.RefOf(v.Tenant, o.Contest.ForID))
 		if err == nil {
 			_, err = c.Readable(r.Context(), v, of)
@@ -121,20 +114,15 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	p := contestPage{Is: k, Path: contestPath(k.ExecutionID), Task: taskPath(k), Over: k.SettledAt != nil,
 		Time: words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
 		Cost: spent(k, a.works, v.Locale), Broken: words.broken(a.Aggregate)}
-	if v.Admin || k.ForKind == "" { // a request's prompt names the bounds of tools, which only administrators may see
+	if v.Admin { // a request's prompt names the bounds of tools, which only administrators may see
 		p.Prompt = card.Prose(k.UserPrompt)
 	}
 	p.Status, p.Badge = words.stands(k, k.Outcome)
-	p.Cancel = k.Status == contest.Running && k.ForKind == ""
 	p.Ending = k.Status == contest.Cancelled && !p.Over
-	p.Since = subject.SinceThen(p.Path, p.Status, v.Locale)
 	if p.Over {
 		p.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
 	} else {
 		p.Live = web.At(p.Path, map[string]string{"draft": ask})
-	}
-	if k.ByID != "" {
-		p.By = c.Called(r.Context(), v, k.ByID)(k.ByID)
 	}
 	var board []*contest.Board
 	for _, x := range a.works {
@@ -162,7 +150,7 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 
 // to leads to where the draft is decided on: the request's page, or that of another team's best draft.
 func (d *draftView) to(p *contestPage, board []*contest.Board) {
-	if d.To = p.Task; d.Best || p.Task == "" {
+	if d.To = p.Task; d.Best {
 		return
 	}
 	d.To = ""
@@ -219,18 +207,6 @@ func (c *Pages) members(ctx context.Context, v *web.Viewer, x *contest.Round, d 
 const mostTold = 1500
 
 func told(text string) string { return legible.Beginning(card.Prose(text), mostTold) }
-
-// cancelContest cancels a contest that is not for a task.
-func (c *Pages) cancelContest(w http.ResponseWriter, r *http.Request, v *web.Viewer, a opened) error {
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}
-	_, err := c.Contests.Decide(
-		r.Context(), a.Ref(), func(a *contest.Aggregate) (aggregate.Change, error) { return a.Stop(by, v.Admin, c.Now()) },
-	)
-	if err != nil {
-		return err
-	}
-	return c.Done(w, r, contestPath(a.Contest.ExecutionID), "contest_cancelled")
-}
 
 // broken says why a contest ended if its runs died, else "".
 func (t contestTexts) broken(a *contest.Aggregate) string {

@@ -25,7 +25,7 @@ func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Se
 	if !d.Enabled || d == was.DraftContest {
 		return nil, nil
 	}
-	answer, err := c.Contests(ctx, store.ContestQuery{Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds,
+	answer, err := c.Contests(ctx, store.ContestQuery{Tenant: v.Tenant, File: d.File, MaxRounds: d.MaxRounds,
 		Prices: append([]tenancy.ModelPrice{}, x.Prices...), Locale: v.Locale}) // nil would be those that are saved
 	switch {
 	case err != nil:
@@ -33,9 +33,9 @@ func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Se
 		return nil, fmt.Errorf("the files of contests can't be checked: %w", explain.ErrUnavailable)
 	case answer.NotSet:
 		return aggregate.Problems{{Field: "draft_contest.enabled", Code: "no_contests"}}, nil
-	case len(answer.Contests[0].Wrong) > 0:
+	case len(answer.Wrong) > 0:
 		return aggregate.Problems{{Field: "draft_contest.file", Code: "contest",
-			Args: []any{answer.Contests[0].Wrong}}}, nil
+			Args: []any{answer.Wrong}}}, nil
 	}
 	return nil, nil
 }

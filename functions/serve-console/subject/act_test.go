@@ -133,7 +133,6 @@ func TestNothingIsSwappedUnderAPointer(t *testing.T) {
 		"the next step":          pointsAtAStep,
 		"an agent's next action": pointsAtAnAction,
 		"what comes by itself":   pointsAtNothing,
-		"a contest that is over": pointsAtAContest,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, consoletest.New(t, db), c) })
 	}
@@ -238,18 +237,6 @@ func pointsAtNothing(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	w.Approve()
 	p.says("今の内容を開く")
 	p.Until(`document.activeElement.matches("textarea[readonly]") && document.activeElement.value === "分けて"`)
-	p.Clean()
-}
-
-func pointsAtAContest(t *testing.T, w *consoletest.World, c *chromium.Browser) {
-	k := w.Compete("今月の勤怠をまとめて", nil)
-	p := sees(w.As(webapi.Suzuki), c, k.Page())
-	at := p.Point(`#asks button`)
-	w.As(webapi.Suzuki).Post(k.Page()+"/cancel", nil).Says(t, http.StatusSeeOther)
-	p.says("今の状態: ")
-	p.Until(`document.querySelector("#asks button").ariaDisabled === "true"`)
-	p.PressAt(at) // nothing is asked
-	p.Until(`document.querySelector("#asks button").ariaDisabled === "true"`)
 	p.Clean()
 }
 

@@ -114,7 +114,7 @@ func (c *Acts) Asks(r *http.Request, x Asking, p *Ask) error {
 	if t != nil && t.Refused == nil && done == "act_"+string(aggregate.ActApprove) {
 		p.After = t.next
 	}
-	if p.Since = SinceThen(x.On.Path+x.Of.Ref().ID, x.Stands+stands, x.Viewer.Locale); x.Now != "" {
+	if p.Since = sinceThen(x.On.Path+x.Of.Ref().ID, x.Stands+stands, x.Viewer.Locale); x.Now != "" {
 		p.Since.Now = x.Now + stands
 	}
 	// The page only links to what waits now instead of showing it if the viewer has not read it, and their next click
@@ -330,8 +330,8 @@ type Since struct {
 	Shown      bool   // show it in place of what waits now
 }
 
-// SinceThen returns the news for the page at a path: its current status.
-func SinceThen(path, stands, locale string) Since {
+// sinceThen returns the news for the page at a path: its current status.
+func sinceThen(path, stands, locale string) Since {
 	words := web.TextsOf("layout", locale)
 	return Since{Path: path, Open: words.Say("open_now"), Now: words.Say("stands") + ": " + stands}
 }

@@ -108,7 +108,7 @@ func TestWhereAPageRefreshesAFormItSaysWhatHappened(t *testing.T) {
 				"%s says nothing of what happened since a form was read", name)
 		}
 	}
-	expect.That(t, n == 3, "%d pages refresh what has forms: the task's, the rail of all, and the contest's did", n)
+	expect.That(t, n == 2, "%d pages refresh what has forms: the task's and the rail of all did", n)
 }
 
 // Where a price isn't known, no page says that nothing was spent.

@@ -55,7 +55,7 @@ func AsksOf[Q, A any](f *outbound.Function) Asks[Q, A] {
 	}
 }
 
-// ContestFiles lists and checks the contests that files describe, and begins them.
+// ContestFiles checks the files that describe contests.
 type ContestFiles = Asks[store.ContestQuery, store.ContestResult]
 
 // Returned is what an agent was given of a call's result, "" if there is none.

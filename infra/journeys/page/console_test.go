@@ -25,6 +25,7 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/storetest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
@@ -206,30 +207,23 @@ func TestVendorsAreConnectedAgainByHand(t *testing.T) {
 	again.Card(driver.ExecutionCard, "実行完了")
 }
 
-// TestAnAdministratorBeginsAContestAndReadsWhatItCameTo: from the form to the end, with every page about the contest in
-// both windows.
-func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
+// TestPagesOfContestsInBothWindows looks at the pages of a contest that has ended.
+func TestPagesOfContestsInBothWindows(t *testing.T) {
 	t.Parallel()
 	driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて") // so that the workspace is known
+	all, ref := compete(t, running, "経費精算のルールを、新しく入った人向けに 5 行でまとめてください", 2, 2)
+	summedUp(t, all, ref)
+	path := "/console/contests/" + ref.ID
 	b := browser.Start(t)
-	tab := signIn(t, b, desk, webapi.Suzuki, "/console/contests/new")
-	look(t, tab, "ja-desktop-contest-new")
-	tab.Type(`#prompt`, "経費精算のルールを、新しく入った人向けに 5 行でまとめてください")
-	tab.Click(`form[action="/console/contests"] button.button-primary`)
-	tab.Until(`location.pathname.startsWith("/console/contests/") && document.querySelector("#course")`)
-	look(t, tab, "ja-desktop-contest-running")
-	path := browser.Read[string](tab, `location.pathname`)
-	tab.Until(`document.querySelector("#about .badge").textContent.includes("完了") && document.querySelector("#draft ` +
-		`.badge")`)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
 			if i > 0 {
 				expect.AtNight(t)
 			}
 			tab := signIn(t, b, w.Window, webapi.Suzuki, path)
-			for name, at := range map[string]string{"contest": path,
-				"contests":      "/console/contests",
-				"contest-begin": "/console/contests/new"} {
+			tab.Until(`document.querySelector("#about .badge").textContent.includes("完了") && document.querySelector("#draft ` +
+				`.badge")`)
+			for name, at := range map[string]string{"contest": path, "contests": "/console/contests"} {
 				tab := tab.For(t)
 				tab.Visit(running.URL + at)
 				tab.Until(fmt.Sprintf(`location.pathname === %q && document.querySelector("h1")`, at))
@@ -258,7 +252,7 @@ func compete(t *testing.T, s *stack.Stack, prompt string, teams, rounds int) (*s
 	o := contest.Order{
 		Execution: contest.NewID(), Tenant: aggregate.TenantID(s.Sandbox.TeamID()), Prompt: prompt, Locale: "ja",
 		MaxRounds:          rounds,
-		TeamTimeoutSeconds: 600, Budget: aggregate.USD(1), By: aggregate.System(),
+		TeamTimeoutSeconds: 600, Budget: aggregate.USD(1),
 	}
 	config := teamconfig.Contest{Evaluator: teamconfig.Evaluator{
 		Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5},
@@ -272,9 +266,10 @@ func compete(t *testing.T, s *stack.Stack, prompt string, teams, rounds int) (*s
 				{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "demo"},
 			}})
 	}
+	o.For, o.ForRow = task.RefOf(o.Tenant, aggregate.NewID()), task.PromptKey(1)
 	text := expect.Value(json.Marshal(config))(t)
 	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
-	expect.NoError(t, all.Begin(t.Context(), o))
+	expect.NoError(t, storetest.Begin(t, all, o))
 	return all, contest.Ref(o.Tenant, o.Execution)
 }
 

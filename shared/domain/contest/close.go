@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 )
 
 // TeamResult is the final result of one team.
@@ -63,10 +62,6 @@ func (a *Aggregate) Close(
 		c.Contest.Usage = c.Contest.Usage.Plus(t.Usage.Sum())
 	}
 	c.Contest.Usage.ID = a.Head.ExecutionID
-	if c.Contest.ForKind == "" {
-		c.Counts = tenancy.Settle(c.Contest.Reserved, c.Contest.Usage.Cost, c.Contest.CreatedAt)
-		c.Contest.Reserved = 0
-	}
 	c.settle()
 	details := map[string]any{"result": s.Status, "teams": s.TotalTeams, "failed_teams": len(s.FailedTeams)}
 	if s.BestTeamID != nil {
@@ -127,42 +122,8 @@ func (c *change) settle() {
 // settled reports whether the contest is finished.
 func (a *Aggregate) settled() bool { return a.Contest != nil && a.Contest.SettledAt != nil }
 
-// Cancel stops the contest: its teams call no more models, and their results so far count. The caller must check
-// permissions. It returns ErrDecided if the contest is over.
-func (a *Aggregate) Cancel(by aggregate.Actor, now time.Time) (aggregate.Change, error) {
-	c := a.begin(now)
-	if c.Contest.Status == Cancelled && c.Contest.ClosedBy == by.ID {
-		return aggregate.Change{}, nil
-	}
-	if c.Contest.Status != Running {
-		c.Fail(aggregate.ErrDecided{Status: string(c.Contest.Status), By: c.Contest.ClosedBy, At: a.Head.ChangedAt,
-			Reason: c.Contest.Reason})
-	}
-	c.to(Cancelled)
-	c.Head.OverAt, c.Contest.Reason, c.Contest.ClosedBy = &c.Now, ReasonCancelled, by.ID
-	c.audit(by, AuditCancelled, map[string]any{"why": ReasonCancelled})
-	return c.done()
-}
-
-// Stop cancels the contest for a person, who must have started it or be an administrator. It returns ErrNotAllowed for
-// anybody else. It also does so for a contest that another aggregate asked for: only that one can withdraw it.
-func (a *Aggregate) Stop(by aggregate.Actor, admin bool, now time.Time) (aggregate.Change, error) {
-	if a.Contest == nil {
-		return aggregate.Change{}, fmt.Errorf("the contest's row is not there: %w", aggregate.ErrConflict)
-	}
-	if a.Contest.ForKind != "" || !admin && !a.BegunBy(by.ID) {
-		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}
-	}
-	return a.Cancel(by, now)
-}
-
-// BegunBy reports whether this person started the contest.
-func (a *Aggregate) BegunBy(user string) bool {
-	return a.Contest != nil && user != "" && a.Contest.ByType == aggregate.ActorUser && a.Contest.ByID == user
-}
-
-// Withdraw cancels the contest for the aggregate that asked for it. It returns ErrNotDue if the contest is over, and
-// ErrNotFound if another aggregate asked for it.
+// Withdraw cancels the contest for the aggregate that asked for it: its teams call no more models, and their results so
+// far count. It returns ErrNotDue if the contest is over, and ErrNotFound if another aggregate asked for it.
 func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change, error) {
 	if a.Contest == nil || a.Contest.Status != Running {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -170,7 +131,11 @@ func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change,
 	if by.Tenant != a.Head.TenantID || by.Kind != a.Contest.ForKind || by.ID != a.Contest.ForID {
 		return aggregate.Change{}, fmt.Errorf("%s did not ask for %s: %w", by, a.Ref(), aggregate.ErrNotFound)
 	}
-	return a.Cancel(aggregate.System(), now)
+	c := a.begin(now)
+	c.to(Cancelled)
+	c.Head.OverAt, c.Contest.Reason = &c.Now, ReasonCancelled
+	c.audit(aggregate.System(), AuditCancelled, map[string]any{"why": ReasonCancelled})
+	return c.done()
 }
 
 // abandon stops a contest after several of its runs died. Its teams stop, and later runs only write the summary.
@@ -193,8 +158,7 @@ func (c *change) abandon() {
 	c.to(Abandoned)
 }
 
-// giveUp settles a contest without a summary, because none could be written. Its cost is unknown, so its full budget
-// stays counted towards the day.
+// giveUp settles a contest without a summary, because none could be written.
 func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.abandon()

@@ -37,7 +37,7 @@ func TestAnOrderOutsideOfItsBoundsIsRefusedByName(t *testing.T) {
 		"max_rounds":               func(o *contest.Order) { o.MaxRounds = 11 },
 		"timeout_per_team_seconds": func(o *contest.Order) { o.TeamTimeoutSeconds = 9 },
 		"timeout_seconds":          func(o *contest.Order) { o.TimeoutSeconds = -1 },
-		"budget_usd":               func(o *contest.Order) { o.Budget = 0 }, "for": func(o *contest.Order) { o.For = nil },
+		"budget_usd":               func(o *contest.Order) { o.Budget = 0 }, "for": func(o *contest.Order) { o.ForRow = "" },
 	} {
 		o := order("a", "b")
 		edit(&o)
@@ -243,11 +243,6 @@ func TestWhatAskedIsToldUntilItKnows(t *testing.T) {
 		w.a.Contest.Usage.ID == w.a.Head.ExecutionID, "%+v %+v", tell, w.a.Contest.Usage)
 	w.a = applied(w.a, expect.Value(tell[0].Told(w.a))(t))
 	expect.That(t, len(w.a.Effects(w.now).Tell) == 0 && w.a.DueAt(w.now) == nil, "told again")
-	o := order("a")
-	o.For, o.ForRow = nil, ""
-	alone := applied(&contest.Aggregate{}, expect.Value(contest.Begin(o, began))(t))
-	n := len(alone.Effects(began).Tell)
-	expect.That(t, n == 0 && alone.Effects(began).Run != nil, "%d are told", n)
 }
 
 func TestATextIsCutBetweenCharacters(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
 
@@ -35,10 +34,8 @@ type Order struct {
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
 	TimeoutSeconds     int                `json:"timeout_seconds,omitempty"` // of the whole contest; 0: that of a team
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`          // for all teams together, in equal shares
-	MostOfDay          aggregate.MicroUSD `json:"-"`                         // the day's cost limit without For; 0: none
-	By                 aggregate.Actor    `json:"by"`
-	For                *aggregate.Ref     `json:"for,omitempty"`     // the aggregate that asks; nil: a person does
-	ForRow             string             `json:"for_row,omitempty"` // key of the row that asks, in the aggregate For
+	For                aggregate.Ref      `json:"for"`                       // the aggregate that asks
+	ForRow             string             `json:"for_row"`                   // key of its row that asks
 }
 
 // beginOrdered is Kind.Begin for an order that another aggregate made.
@@ -53,8 +50,7 @@ func beginOrdered(ref aggregate.Ref, order aggregate.JSON, now time.Time) (aggre
 	return Begin(o, now)
 }
 
-// Begin creates a contest whose rows must all be absent. It returns an aggregate.Problem for an invalid order. If no
-// other aggregate asks for the contest, it reserves the budget for the day until the contest is closed; otherwise the
+// Begin creates a contest whose rows must all be absent. It returns an aggregate.Problem for an invalid order. The
 // asking aggregate accounts for the cost.
 func Begin(o Order, now time.Time) (aggregate.Change, error) {
 	if err := o.check(); err != nil {
@@ -69,24 +65,15 @@ func Begin(o Order, now time.Time) (aggregate.Change, error) {
 		ExecutionID: o.Execution, TenantID: o.Tenant, UserPrompt: o.Prompt, Title: o.Title, Status: Running, Locale: o.Locale,
 		TotalTeams: len(o.Teams), Teams: o.Teams, MaxRounds: o.MaxRounds,
 		TeamTimeoutSeconds: o.TeamTimeoutSeconds,
-		Config:             o.Config, Budget: o.Budget, Share: o.Budget / aggregate.MicroUSD(len(o.Teams)), ByType: o.By.Type,
-		ByID: o.By.ID, ForRow: o.ForRow,
+		Config:             o.Config, Budget: o.Budget, Share: o.Budget / aggregate.MicroUSD(len(o.Teams)),
+		ForKind: o.For.Kind, ForID: o.For.ID, ForRow: o.ForRow,
 		CreatedAt: now, DeadlineAt: now.Add(time.Duration(seconds) * time.Second),
 	}
-	if o.For != nil {
-		k.ForKind, k.ForID = o.For.Kind, o.For.ID
-	}
-	head := Head{Head: aggregate.Head{TenantID: o.Tenant, Run: 1, Requester: o.By.ID, CreatedAt: now, ChangedAt: now},
+	head := Head{Head: aggregate.Head{TenantID: o.Tenant, Run: 1, CreatedAt: now, ChangedAt: now},
 		ExecutionID: o.Execution}
 	c := (&Aggregate{Head: head, Contest: k}).begin(now)
-	details := map[string]any{"teams": len(o.Teams), "max_rounds": o.MaxRounds, "budget_usd": o.Budget.String()}
-	if o.For != nil {
-		details["for"] = o.For.ID
-	}
-	c.audit(o.By, AuditStarted, details)
-	if o.For == nil {
-		c.Contest.Reserved, c.Counts = o.Budget, tenancy.Reserve(o.Budget, o.MostOfDay, now)
-	}
+	c.audit(aggregate.System(), AuditStarted, map[string]any{"teams": len(o.Teams), "max_rounds": o.MaxRounds,
+		"budget_usd": o.Budget.String(), "for": o.For.ID})
 	return c.done()
 }
 
@@ -112,7 +99,7 @@ func (o Order) check() error {
 		return wrong("timeout_seconds", "must be 0 or more, got %d", o.TimeoutSeconds)
 	case o.Budget < aggregate.MicroUSD(len(o.Teams)):
 		return wrong("budget_usd", "must be more than 0, got %s", o.Budget)
-	case (o.For == nil) != (o.ForRow == ""):
+	case o.For.ID == "" || o.ForRow == "":
 		return wrong("for", "must name a row of what asks")
 	}
 	seen := map[string]bool{}

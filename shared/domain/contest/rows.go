@@ -41,20 +41,15 @@ type Contest struct {
 	Config             aggregate.Blob     `json:"config"` // teams and evaluator as of the beginning
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`
 	Share              aggregate.MicroUSD `json:"share_micro_usd"` // of each team
-	// reserved on CreatedAt's day until it is closed
-	Reserved aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"`
 
-	ByType  aggregate.ActorType `json:"by_type"`
-	ByID    string              `json:"by_id,omitempty"`
-	ForKind string              `json:"for_kind,omitempty"` // the aggregate that asked for it; empty: a person did
-	ForID   string              `json:"for_id,omitempty"`
-	ForRow  string              `json:"for_row,omitempty"` // key of the row that asked
+	ForKind string `json:"for_kind"` // the aggregate that asked for it
+	ForID   string `json:"for_id"`
+	ForRow  string `json:"for_row"` // key of the row that asked
 
 	CreatedAt  time.Time        `json:"created_at"`
 	DeadlineAt time.Time        `json:"deadline_at"`          // when the last team's time is over
 	SettledAt  *time.Time       `json:"settled_at,omitempty"` // when all teams' results were known
 	Reason     aggregate.Reason `json:"reason,omitempty"`     // why it ended early
-	ClosedBy   string           `json:"closed_by,omitempty"`  // Slack user id of the person who cancelled it
 	Usage      aggregate.Usage  `json:"usage"`                // of all teams, once settled
 	// Outcome, BestTeamName and BestScore are copies from the summary, for lists.
 	Outcome      SummaryStatus `json:"outcome,omitempty"`

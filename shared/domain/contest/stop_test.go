@@ -1,7 +1,6 @@
 package contest_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -9,38 +8,6 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
 )
-
-// personal returns a contest that this actor began without another aggregate.
-func personal(t *testing.T, by aggregate.Actor) *contest.Aggregate {
-	t.Helper()
-	o := order("a")
-	o.For, o.ForRow, o.By = nil, "", by
-	return applied(&contest.Aggregate{}, expect.Value(contest.Begin(o, began))(t))
-}
-
-func TestWhoMayStopAContest(t *testing.T) {
-	user := func(id string) aggregate.Actor { return aggregate.Actor{Type: aggregate.ActorUser, ID: id} }
-	ofTask := newWorld(t, "a").a
-	for name, c := range map[string]struct {
-		a     *contest.Aggregate
-		by    string
-		admin bool
-		may   bool
-	}{
-		"who began it":                  {personal(t, user("U1")), "U1", false, true},
-		"an administrator":              {personal(t, user("U1")), "U2", true, true},
-		"anybody else":                  {personal(t, user("U1")), "U2", false, false},
-		"nobody, one that nobody began": {personal(t, user("")), "", false, false},
-		"one with the id of the agent": {personal(t, aggregate.Actor{Type: aggregate.ActorAgent, ID: "U1"}), "U1",
-			false, false},
-		"the requester, a task's":             {ofTask, "U1", false, false},
-		"an administrator, a task's":          {ofTask, "U2", true, false},
-		"an administrator, without a contest": {&contest.Aggregate{}, "U2", true, false},
-	} {
-		_, err := c.a.Stop(user(c.by), c.admin, began)
-		expect.Is(t, err == nil, c.may, "%s: %v", name, err)
-	}
-}
 
 // A contest is withdrawn only by the aggregate that asked for it, whatever the ids of others are.
 func TestWhoMayWithdrawAContest(t *testing.T) {
@@ -54,18 +21,6 @@ func TestWhoMayWithdrawAContest(t *testing.T) {
 		change(&by)
 		expect.Fails(t, expect.Err(w.a.Withdraw(by, w.now)), aggregate.ErrNotFound, "withdrawn by %s", by)
 	}
-}
-
-// Whoever stops a contest that they stopped before changes nothing. Anybody else learns who was faster.
-func TestAContestIsStoppedOnce(t *testing.T) {
-	user := func(id string) aggregate.Actor { return aggregate.Actor{Type: aggregate.ActorUser, ID: id} }
-	a := personal(t, user("U1"))
-	a = applied(a, expect.Value(a.Stop(user("U1"), false, began))(t))
-	again, err := a.Stop(user("U1"), false, began)
-	expect.That(t, err == nil && again.Empty(), "stopped twice by one: %v", err)
-	again, err = a.Stop(user("U2"), true, began)
-	was, _ := errors.AsType[aggregate.ErrDecided](err)
-	expect.That(t, again.Empty() && was.By == "U1" && was.Status == string(contest.Cancelled), "stopped by two: %v", err)
 }
 
 func TestOnlyTheLatestRunClosesAContestWithItsTeams(t *testing.T) {
@@ -83,71 +38,6 @@ func TestOnlyTheLatestRunClosesAContestWithItsTeams(t *testing.T) {
 	expect.That(t, err == nil && ended.Empty(), "a team that has stopped is stopped again: %v", err)
 }
 
-// day holds a day's counters after the changes of one contest.
-type day map[string]aggregate.MicroUSD
-
-func (d day) applied(a *contest.Aggregate, c aggregate.Change) *contest.Aggregate {
-	for _, n := range c.Counts {
-		d[n.Key] += aggregate.MicroUSD(n.By)
-	}
-	return applied(a, c)
-}
-
-func TestTheDayCountsAContestAloneByItsBudgetUntilItIsClosed(t *testing.T) {
-	const key = "SPENT#2026-11-05"
-	for name, tt := range map[string]struct {
-		cost, counted aggregate.MicroUSD
-		before        func(*contest.Aggregate, time.Time) (aggregate.Change, error)
-		later         time.Duration
-		ordered       bool
-	}{
-		"what it didn't spend is given back":   {cost: 300_000, counted: 300_000},
-		"also when it cost nothing":            {cost: 0, counted: 0},
-		"what is beyond its budget is counted": {cost: 1_200_000, counted: 1_200_000},
-		"all of it":                            {cost: 1_000_000, counted: 1_000_000},
-		"on the day on which it began":         {cost: 300_000, counted: 300_000, later: 24 * time.Hour},
-		"after it was cancelled": {cost: 300_000, counted: 300_000,
-			before: func(a *contest.Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.Cancel(aggregate.System(), now)
-			}},
-		"of one that was asked for, whoever asked counts": {cost: 300_000, ordered: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d, o := day{}, order("a")
-			if !tt.ordered {
-				o.For, o.ForRow = nil, ""
-			}
-			a := d.applied(&contest.Aggregate{}, expect.Value(contest.Begin(o, began))(t))
-			reserved := d[key]
-			expect.Must(t, (tt.ordered || reserved == o.Budget) && (!tt.ordered || reserved == 0), "reserved %s", reserved)
-			now := began.Add(time.Second + tt.later)
-			if tt.before != nil {
-				a = d.applied(a, expect.Value(tt.before(a, now))(t))
-			}
-			_, begin, err := a.BeginTeam(1, now)
-			expect.NoError(t, err)
-			team := applied(&contest.Work{}, begin)
-			team.Add(&aggregate.Use{Usage: aggregate.Usage{ID: "x", Calls: 1, Cost: tt.cost}})
-			team = applied(team, expect.Value(team.End(contest.PartialFailure, "", "", now))(t))
-			a = d.applied(a, expect.Value(a.Close(1, []contest.TeamResult{expect.Value(team.Result())(t)}, aggregate.Blob{},
-				now))(t))
-			expect.That(t, d[key] == tt.counted && len(d) <= 1 && a.Contest.Reserved == 0, "the days count %v, %s is reserved",
-				d, a.Contest.Reserved)
-		})
-	}
-}
-
-// If no summary of a contest could be made, its full budget stays counted towards the day.
-func TestAContestThatWasGivenUpKeepsWhatItReserved(t *testing.T) {
-	d, o := day{}, order("a")
-	o.For, o.ForRow = nil, ""
-	a := d.applied(&contest.Aggregate{}, expect.Value(contest.Begin(o, began))(t))
-	for a.Contest.SettledAt == nil {
-		a = d.applied(a, expect.Value(a.RestartRun(a.Head.Run, began))(t))
-	}
-	expect.That(t, d["SPENT#2026-11-05"] == o.Budget, "given up: %v", d)
-}
-
 var (
 	tenant = aggregate.TenantID("T1")
 	asker  = aggregate.Ref{Tenant: tenant, Kind: "task", ID: aggregate.Derive(time.UnixMilli(1), "task")}
@@ -157,7 +47,7 @@ var (
 func order(teams ...string) contest.Order {
 	o := contest.Order{Execution: contest.IDFor(asker, "PROMPT#0001"), Tenant: tenant, Prompt: "勤怠の方針", Locale: "ja",
 		MaxRounds: 5, TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
-		By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, For: &asker, ForRow: "PROMPT#0001"}
+		For: asker, ForRow: "PROMPT#0001"}
 	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "Team " + t})
 	}

@@ -24,7 +24,7 @@ func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregat
 		ExecutionID: k.ExecutionID, TenantID: k.TenantID, TeamID: entry.TeamID, TeamName: entry.TeamName, Status: TeamRunning,
 		Budget: k.Share, MaxRounds: k.MaxRounds, CreatedAt: now, DeadlineAt: deadline,
 	}
-	head := TeamHead{Head: aggregate.Head{TenantID: k.TenantID, Run: 1, Requester: k.ByID, CreatedAt: now, ChangedAt: now},
+	head := TeamHead{Head: aggregate.Head{TenantID: k.TenantID, Run: 1, CreatedAt: now, ChangedAt: now},
 		WorkID: ref.ID}
 	return ref, aggregate.Change{Head: &head, Rows: []aggregate.Row{t}, Now: now}, nil
 }

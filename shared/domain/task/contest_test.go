@@ -196,7 +196,7 @@ func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
 		}
 		c, err := contest.Begin(contest.Order{Execution: asked.ExecutionID, Tenant: asker.Tenant, Prompt: "方針",
 			Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1, TeamTimeoutSeconds: 60,
-			TimeoutSeconds: 60, Budget: 100, By: aggregate.System(), For: &asker, ForRow: PromptKey(1),
+			TimeoutSeconds: 60, Budget: 100, For: asker, ForRow: PromptKey(1),
 			Config: aggregate.Blob{JSON: "{}"}}, s.now)
 		expect.NoError(t, err)
 		x := (&contest.Aggregate{}).After(c)

@@ -114,12 +114,21 @@ func Over(db *dynamodb.Client, table string) *store.ContestStore {
 	return store.ContestsOf(store.New(db, table, contest.Kind, contest.TeamKind), Rows{})
 }
 
+// Begin begins a contest whose end nobody needs to be told.
+func Begin(t testing.TB, s *store.ContestStore, o contest.Order) error {
+	t.Helper()
+	c := expect.Value(contest.Begin(o, s.Now()))(t)
+	c.Rows[0].(*contest.Contest).Told = true
+	return s.Create(t.Context(), contest.Ref(o.Tenant, o.Execution), c)
+}
+
 // Order returns an order of a contest of these teams without a configuration.
 func Order(teams ...string) contest.Order {
 	o := contest.Order{
 		Execution: contest.NewID(), Tenant: aggregate.TenantID("T1"), Prompt: "経費精算の手順", Locale: "ja", MaxRounds: 5,
 		TeamTimeoutSeconds: 300,
-		Budget:             aggregate.USD(1), By: aggregate.System(), Config: aggregate.Blob{JSON: "{}", Bytes: 2},
+		Budget:             aggregate.USD(1), Config: aggregate.Blob{JSON: "{}", Bytes: 2},
+		For: task.RefOf(aggregate.TenantID("T1"), aggregate.NewID()), ForRow: task.PromptKey(1),
 	}
 	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "チーム " + t})
