@@ -69,7 +69,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Outbound: strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
 		// It answers only after it has read all files.
 		ContestFiles: web.AsksOf[store.ContestQuery, store.ContestResult](outbound.FunctionAt(cfg, env.HoldContest)),
-		Links: slack, Messages: slack,
+		Links:        slack, Messages: slack,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound},

@@ -30,10 +30,7 @@ func TestDraftContest(t *testing.T) {
 }
 
 // What the page shows, escaped, of what consoletest.ContestFiles finds.
-const (
-	mistake   = "configs/old.toml: max_rounds: 1〜10 にしてください、実際の値: &lt;b&gt;99&lt;/b&gt;"
-	mistakeEn = "configs/old.toml: max_rounds: must be 1 to 10, got &lt;b&gt;99&lt;/b&gt;"
-)
+const mistake = "configs/old.toml: max_rounds: must be 1 to 10, got &lt;b&gt;99&lt;/b&gt;"
 
 // drafting opens the settings with a stand-in for the function that reads files.
 func drafting(w *consoletest.World) *consoletest.ContestFiles {

@@ -31,8 +31,8 @@ func (f Finding) String() string {
 	return legible.Clip(legible.OneLine(s+": "+f.Message), maxSaid)
 }
 
-// Texts returns the texts of mistakes, as First. It returns explain.ErrUnavailable if a file can't be read now, which
-// is no mistake in it.
+// Texts returns the texts of the first most mistakes, and then how many more there are. It returns
+// explain.ErrUnavailable if a file can't be read now, which is no mistake in it.
 func Texts(found []Finding, most int, locale string) (all []string, err error) {
 	for _, f := range found {
 		if errors.Is(f.Err, explain.ErrUnavailable) {
@@ -40,15 +40,10 @@ func Texts(found []Finding, most int, locale string) (all []string, err error) {
 		}
 		all = append(all, f.String())
 	}
-	return First(all, most, locale), nil
-}
-
-// First returns the first most of some lines, and then how many more there are.
-func First(all []string, most int, locale string) []string {
 	if n := len(all) - most; n > 0 {
-		return append(all[:most], say(locale, "and %d more", n))
+		all = append(all[:most], say(locale, "and %d more", n))
 	}
-	return all
+	return all, nil
 }
 
 // refuse records a mistake.
@@ -126,13 +121,6 @@ var translated = language.InEach(language.Said[string]{
 	{"can't be called: the model secret has no key for %s", "呼び出せません (モデル用シークレットに %s の API キーがありません)"},
 	{"has no known price, which a contest's budget needs: enter its price in the settings or choose another model",
 		"料金が分からないため、コンテストの予算を守れません。設定で料金を入力するか、別のモデルにしてください"},
-	{"%s can use only the listed tools: %s.", "%s が使えるのは登録されたツールだけです: %s。"},
-	{"%s can't read anything: %s. Its team is told.", "%s は何も読み取れません: %s。チームにもそう伝えます。"},
-	{"%s can't read anything: %s, and %s. Its team is told.", "%s は何も読み取れません: %s、%s。チームにもそう伝えます。"},
-	{"contests have no reading tools, and the settings don't allow web search",
-		"コンテストで使える読み取りツールがなく、Web 検索も設定で許可されていません"},
-	{"contests have no reading tools", "コンテストで使える読み取りツールがありません"},
-	{"%s has no vendor web search that can be used", "%s の提供元の Web 検索は使えません"},
 }, nil)
 
 // Named is the place where a file names a model, or leaves it out.

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -50,48 +48,7 @@ func (f folder) Open(name string) (fs.File, error) {
 		slog.WarnContext(ctx, "a file of contests was not read", "bucket", f.bucket, "key", key, "err", err)
 		return nil, &fs.PathError{Op: "open", Path: name, Err: unread(err)}
 	}
-	return object{bytes.NewReader(b), path.Base(name), false}, nil
-}
-
-// Stat describes the root as a folder, because fs.WalkDir begins there. The folders below are known only to ReadDir.
-func (f folder) Stat(name string) (fs.FileInfo, error) {
-	if name == "." {
-		return object{name: name, dir: true}, nil
-	}
-	file, err := f.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return file.Stat()
-}
-
-// ReadDir lists a folder, up to the number of entries in one answer of S3.
-func (f folder) ReadDir(name string) ([]fs.DirEntry, error) {
-	if !fs.ValidPath(name) {
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), readWithin)
-	defer cancel()
-	prefix := path.Join(f.prefix, name) + "/"
-	if prefix == "./" {
-		prefix = ""
-	}
-	folders, keys, err := f.s3.List(ctx, prefix)
-	if err != nil {
-		slog.WarnContext(ctx, "a folder of contests was not read", "bucket", f.bucket, "prefix", prefix, "err", err)
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: unread(err)}
-	}
-	var all []fs.DirEntry
-	for _, p := range folders {
-		all = append(all, object{name: path.Base(p), dir: true})
-	}
-	for _, key := range keys {
-		if key != prefix {
-			all = append(all, object{name: path.Base(key)})
-		}
-	}
-	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return all, nil
+	return object{bytes.NewReader(b)}, nil
 }
 
 // unread returns an error that tells people why a file was not read. It leaves out S3's own message, which names roles,
@@ -107,35 +64,11 @@ func unread(err error) error {
 	}
 }
 
-// object is a file that was read, a folder, or the entry of either in a list.
-type object struct {
-	*bytes.Reader
-	name string
-	dir  bool
-}
+// object is a file that was read.
+type object struct{ *bytes.Reader }
 
-func (o object) Name() string               { return o.name }
-func (o object) IsDir() bool                { return o.dir }
-func (o object) Type() fs.FileMode          { return o.Mode().Type() }
-func (o object) Info() (fs.FileInfo, error) { return o, nil }
-func (o object) Stat() (fs.FileInfo, error) { return o, nil }
-func (o object) Close() error               { return nil }
-func (o object) ModTime() time.Time         { return time.Time{} }
-func (o object) Sys() any                   { return nil }
-func (o object) Mode() fs.FileMode {
-	if o.dir {
-		return fs.ModeDir | 0o555
-	}
-	return 0o444
-}
-
-// Size is 0 of what was only listed.
-func (o object) Size() int64 {
-	if o.Reader == nil {
-		return 0
-	}
-	return o.Reader.Size()
-}
+func (object) Stat() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
+func (object) Close() error               { return nil }
 
 // For returns what opens the files at an address.
 func For(cfg aws.Config, address string) func() (Workspace, error) {

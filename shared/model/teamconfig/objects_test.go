@@ -14,8 +14,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The list has the contests below the workspace's prefix, including those in folders, and none of another prefix.
-func TestContestsOfABucketAreListed(t *testing.T) {
+// Files are those below the workspace's prefix, including those in folders, and none of another prefix.
+func TestFilesOfABucketAreRead(t *testing.T) {
 	url := moto.ForTests(t)
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &url,
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
@@ -24,22 +24,14 @@ func TestContestsOfABucketAreListed(t *testing.T) {
 	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket}))(t)
 	const about = "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'a.toml'\n"
 	for name, text := range map[string]string{
-		"team/contest.toml": about, "team/configs/other.toml": about, "team/configs/a.toml": "[team]\nteam_id = 'a'\n",
-		"team/notes.txt": "x", "team/": "",
-		"teammate/contest.toml": about, "contest.toml": about,
+		"team/contest.toml": about, "team/a.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n", "teammate/other.toml": about,
 	} {
 		expect.Value(client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &name,
 			Body: strings.NewReader(text)}))(t)
 	}
-	for prefix, want := range map[string][]string{
-		"/team": {"configs/other.toml", "contest.toml"},
-		"":      {"contest.toml", "team/configs/other.toml", "team/contest.toml", "teammate/contest.toml"},
-		"/none": nil,
-	} {
-		w := expect.Value(teamconfig.Open(fmt.Sprintf("s3://%s%s", bucket, prefix), teamconfig.Bucket(cfg)))(t)
-		files, more, err := w.Contests()
-		expect.NoError(t, err)
-		expect.Same(t, want, files)
-		expect.That(t, !more, "%q: there are no more", prefix)
-	}
+	w := expect.Value(teamconfig.Open(fmt.Sprintf("s3://%s/team", bucket), teamconfig.Bucket(cfg)))(t)
+	c, found := w.Contest("contest.toml", "en")
+	expect.That(t, len(found) == 0 && len(c.Teams) == 1 && c.Teams[0].TeamID == "a", "%+v %v", c, found)
+	_, found = w.Contest("other.toml", "en")
+	expect.That(t, len(found) == 1 && strings.Contains(found[0].String(), "there is no such file"), "%v", found)
 }

@@ -1,19 +1,16 @@
 package teamconfig
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Models says with what the models of contests are called, and so which of them can't be, before the first call is
@@ -111,38 +108,6 @@ func HasKey(s secret.ModelSecret, n aggregate.ModelName) bool {
 		return true
 	}
 	return true
-}
-
-// Readers warns of each member of type web-search that can read nothing and, where the settings let members search the
-// web, of each whose model's vendor has no search. tools are those of the workspace.
-func (m Models) Readers(c Contest, s tenancy.Settings, tools []tenancy.ToolPermission, locale string) (all []string) {
-	unlisted := ""
-	switch {
-	case slices.ContainsFunc(tools, tenancy.ToolPermission.ForContests):
-	case s.ContestSearch:
-		unlisted = say(locale, "contests have no reading tools")
-	default:
-		unlisted = say(locale, "contests have no reading tools, and the settings don't allow web search")
-	}
-	for _, t := range c.Teams {
-		for _, x := range t.Members {
-			called, name := cmp.Or(m.Instead, x.Model), legible.Beginning(x.AgentName, maxShown)
-			none, why := say(locale, "%s has no vendor web search that can be used", legible.Beginning(called, maxShown)), ""
-			switch {
-			case x.AgentType != string(contest.WebSearch), s.ContestSearch && aggregate.ModelSearches(called),
-				!s.ContestSearch && unlisted == "":
-				continue
-			case unlisted == "":
-				why = say(locale, "%s can use only the listed tools: %s.", name, none)
-			case s.ContestSearch:
-				why = say(locale, "%s can't read anything: %s, and %s. Its team is told.", name, unlisted, none)
-			default:
-				why = say(locale, "%s can't read anything: %s. Its team is told.", name, unlisted)
-			}
-			all = append(all, Finding{File: t.TeamID, Message: why}.String())
-		}
-	}
-	return all
 }
 
 // Report is the result of checking one file.

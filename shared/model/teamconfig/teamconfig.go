@@ -188,47 +188,6 @@ func (w Workspace) content(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// Limits of the search by Contests, because the folder may hold many unrelated files.
-const (
-	mostWalked   = 2000 // files and folders
-	mostRead     = 200  // files
-	mostContests = 50
-	deepest      = 4 // folders within each other
-)
-
-// errEnough stops a walk that has reached a limit.
-var errEnough = errors.New("enough was seen")
-
-// Contests lists the workspace's files that describe contests, including invalid ones. more says that the search
-// reached a limit, so there may be others.
-func (w Workspace) Contests() (files []string, more bool, err error) {
-	walked, read := 0, 0
-	err = fs.WalkDir(w.FS, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return fmt.Errorf("look into %s: %w", name, bare(err))
-		}
-		walked++
-		hidden := name != "." && strings.HasPrefix(path.Base(name), ".")
-		switch {
-		case walked > mostWalked, len(files) == mostContests, read == mostRead:
-			return errEnough
-		case d.IsDir() && (hidden || strings.Count(name, "/") >= deepest):
-			return fs.SkipDir
-		case d.IsDir(), hidden, path.Ext(name) != ".toml":
-			return nil
-		}
-		read++
-		if text, err := w.content(name); err == nil && strings.Contains(string(text), "[orchestrator") {
-			files = append(files, name)
-		}
-		return nil
-	})
-	if errors.Is(err, errEnough) {
-		return files, true, nil
-	}
-	return files, false, err
-}
-
 // bare removes the path that the file system adds to an error.
 func bare(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {

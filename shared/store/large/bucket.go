@@ -81,31 +81,6 @@ func (b *Bucket) Tags(ctx context.Context, key string) (map[string]string, error
 // maxTags bounds an object's tags, in bytes. S3's has at most ten of 384 characters.
 const maxTags = 64 << 10
 
-// maxList bounds a list, in bytes. S3's has at most 1,000 names of 1 KiB.
-const maxList = 4 << 20
-
-// List returns the keys of the objects in a folder, whose key ends with a slash or is empty, and those of the folders
-// in it, as many as S3 has in one answer.
-func (b *Bucket) List(ctx context.Context, folder string) (folders, objects []string, err error) {
-	_, answer, err := b.s3.Call(ctx, outbound.Request{
-		Operation: "ListObjectsV2", Method: http.MethodGet, Limit: maxList,
-		Path: b.root + "/?delimiter=%2F&list-type=2&prefix=" + url.QueryEscape(folder),
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	for in, each := range map[*[]string][2]string{
-		&folders: {"CommonPrefixes", "Prefix"}, &objects: {"Contents", "Key"},
-	} {
-		for _, x := range elements(string(answer), each[0]) {
-			for _, key := range elements(x, each[1]) {
-				*in = append(*in, html.UnescapeString(key))
-			}
-		}
-	}
-	return folders, objects, nil
-}
-
 // elements returns what elements of a name have in XML. None of S3's has itself within it.
 func elements(text, name string) (all []string) {
 	for {
