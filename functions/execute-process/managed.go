@@ -253,8 +253,8 @@ func (j *sessionJob) keep(ctx context.Context, a *task.Aggregate, l *aggregate.L
 // leaseSpare: a call must end when a tenth of the lease is left, so that no call is in progress when the lease ends.
 const leaseSpare = 10
 
-// inLease is for one call to the vendor, which ends before the lease: it never overlaps with one of the next invocation.
-// If it was cut off, the session's events tell the next turn whether it arrived.
+// inLease is for one call to the vendor, which ends before the lease: it never overlaps with one of the next
+// invocation. If it was cut off, the session's events tell the next turn whether it arrived.
 func (j *sessionJob) inLease(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, j.lease.Sub(j.Now())-j.HoldFor/leaseSpare)
 }
