@@ -29,7 +29,7 @@ func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, 
 	return &Client{
 		chosen: chosen,
 		wire: wire.Client{Provider: explain.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens,
-			HTTP: http, Explain: explainFailure, Throttle: throttle},
+			HTTP: http, Explain: explainFailure},
 		now: now,
 	}
 }
@@ -60,10 +60,6 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 			chosen != ""),
 		explain.Freee)
 }
-
-// throttle is how long freee refuses calls with 403 after too many: about ten minutes, according to the API's
-// description.
-const throttle = 10 * time.Minute
 
 // explainFailure reads freee's errors, which have two forms: {status_code, errors: [{type, messages}]}, and the flat
 // {error, message, code} of accessDeniedError. The codes are those of developer.freee.co.jp/tips/faq/40x-checkpoint,

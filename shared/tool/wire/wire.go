@@ -37,10 +37,6 @@ type Client struct {
 	HTTP     HTTP
 	// Explain reads the body of an error.
 	Explain func(status int, body []byte) Refusal
-	// Throttle is how long the vendor refuses calls with 403 after too many in a short time; 0: it does not.
-	Throttle time.Duration
-
-	mayRead sync.Map // endpoints that could be read
 
 	mu     sync.Mutex
 	held   string // the token
@@ -203,7 +199,7 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, outbound.MaxBody+1))
 	if res.StatusCode >= 300 {
-		return c.refused(res, path, text)
+		return c.refused(res, text)
 	}
 	switch {
 	case err != nil:
@@ -216,9 +212,6 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 	if err != nil {
 		return &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemBadAnswer, Args: []any{c.Provider},
 			Err: plain(err)}
-	}
-	if method == http.MethodGet {
-		c.allow(path)
 	}
 	return nil
 }
@@ -338,9 +331,8 @@ type Refusal struct {
 	Problem explain.Problem
 }
 
-// refused returns the error for an answer. A vendor that throttles with 403 uses the same status for a missing
-// permission. If an earlier read of the same endpoint was allowed, the 403 counts as throttling.
-func (c *Client) refused(res *http.Response, path string, body []byte) *explain.CallError {
+// refused returns the error for an answer.
+func (c *Client) refused(res *http.Response, body []byte) *explain.CallError {
 	var r Refusal
 	if c.Explain != nil {
 		r = c.Explain(res.StatusCode, body)
@@ -352,28 +344,6 @@ func (c *Client) refused(res *http.Response, path string, body []byte) *explain.
 		e.Problem, e.Args = explain.ProblemDenied, []any{c.Provider, Short(r.Said)}
 	case r.Problem != "":
 		e.Problem, e.Args = r.Problem, []any{c.Provider}
-	case e.Problem == explain.ProblemForbidden && c.Throttle > 0 && c.allowed(path):
-		e.Problem, e.RetryAfter = explain.ProblemRateLimited, c.Throttle
 	}
 	return e
-}
-
-// allow records that the endpoint of a path could be read, so that a later 403 counts as throttling.
-func (c *Client) allow(path string) { c.mayRead.Store(endpoint(path), true) }
-
-func (c *Client) allowed(path string) bool {
-	_, ok := c.mayRead.Load(endpoint(path))
-	return ok
-}
-
-// endpoint removes from a path the query and the numbers, which differ from page to page.
-func endpoint(path string) string {
-	path, _, _ = strings.Cut(path, "?")
-	parts := strings.Split(path, "/")
-	for i, p := range parts {
-		if p != "" && strings.Trim(p, "0123456789") == "" {
-			parts[i] = "#"
-		}
-	}
-	return strings.Join(parts, "/")
 }
