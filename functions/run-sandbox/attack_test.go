@@ -187,51 +187,6 @@ func TestADiskIsNotFilled(t *testing.T) {
 	})
 }
 
-func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
-	t.Parallel()
-	inBoxes(t, func(t *testing.T, l level) {
-		// 100 MiB are 1,059,168 lines of 99 characters. That they don't fill memory doesn't depend on the box, so one
-		// test is enough.
-		mb, want := 100, 1059168
-		if l != namespaces || !expect.Long() {
-			mb, want = 10, 105917
-		}
-		got := run(t, l, newStore(t).order(fmt.Sprintf(
-			`head -c %dM /dev/zero | tr '\0' x | fold -w 99; echo; echo last; exit 3`, mb)))
-		expect.NoError(t, got.err)
-		expect.That(t, got.end.ExitCode == 3 && got.took <= 45*time.Second && got.lines[len(got.lines)-1].Text == "last",
-			"%+v after %s, at the end %q", got.end, got.took, got.lines[len(got.lines)-1].Text)
-		all := got.end.Dropped + len(got.lines)
-		expect.That(t, all >= want && all <= want+2 && len(got.lines) <= maxWaiting+int(got.took/sendEach+1)*maxAtOnce,
-			"%d lines, %d of them sent", all, len(got.lines))
-		expect.Is(t, got.lines[len(got.lines)-1].Number, got.end.Dropped+len(got.lines), "number of the last line")
-		t.Logf("%d lines sent, %d dropped, %s", len(got.lines), got.end.Dropped, got.took)
-		one := run(t, l, newStore(t).order(fmt.Sprintf(`head -c %dM /dev/zero | tr '\0' x`, mb)))
-		expect.NoError(t, one.err)
-		expect.That(t, len(one.lines) == 1 && one.lines[0].Unfinished && len(one.text()) <= isolated.MaxLine &&
-			strings.Contains(one.text(), " bytes)"), "%d lines of %d bytes", len(one.lines), len(one.text()))
-	})
-}
-
-// Memory that belongs to no process is refused, or counts for the process that holds it.
-func TestMemoryThatIsSharedIsWithheldToo(t *testing.T) {
-	inBoxes(t, func(t *testing.T, l level) {
-		o := armed(t, newStore(t))
-		o.Type, o.Argv = isolated.ShellCommand, nil
-		ways := []string{"mapped", "System V", "file", "device"} // only the last is given somewhere
-		for _, way := range ways {
-			o.Script += fmt.Sprintf("./attacker attack shared %q %s\n", way, mib(little()*5/4))
-		}
-		got := runWithin(t, l, o, little())
-		refused := len(ways)
-		if got.end.Limit == isolated.EndedByMemory {
-			refused--
-		}
-		none(t, got)
-		expect.Is(t, strings.Count(got.text(), "tried"), refused, "refused ways of sharing memory: %s", got.text())
-	})
-}
-
 func TestTheEnvironmentOfNobodyElseIsRead(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_HOST", "an access key")
 	inBoxes(t, func(t *testing.T, l level) {
@@ -244,25 +199,6 @@ func TestTheEnvironmentOfNobodyElseIsRead(t *testing.T) {
 		expect.NoError(t, got.err)
 		expect.That(t, !strings.Contains(got.text(), "access key") && !strings.Contains(got.text(), "AWS_") &&
 			strings.Contains(got.text(), "USER=sandbox") && strings.Contains(got.text(), "tried"), "%s", got.text())
-	})
-}
-
-func TestAnEarlierActionLeavesNothing(t *testing.T) {
-	inTurn(t, func(t *testing.T, l level) {
-		name := fmt.Sprintf("leftover-%d", os.Getpid())
-		places := `. $HOME $TMPDIR /tmp /dev/shm /var/tmp /workspace`
-		if l == machine { // its shared folders end with it; an environment of Lambda serves only one action
-			places = `. $HOME $TMPDIR`
-		}
-		first := run(t, l, newStore(t).order(fmt.Sprintf(
-			`for d in %s; do echo x > $d/%s && echo left; done; setsid sleep 300 &`, places, name)))
-		expect.NoError(t, first.err)
-		expect.Has(t, first.text(), "left")
-		second := run(t, l, newStore(t).order(fmt.Sprintf(
-			`for d in %s; do ls $d/%s 2>/dev/null && echo GOT it; done
-			grep -l 'sleep.[3]00' /proc/*/cmdline 2>/dev/null; echo tried`, places, name)))
-		none(t, second)
-		expect.That(t, !strings.Contains(second.text(), "/cmdline"), "a process is left: %s", second.text())
 	})
 }
 
@@ -285,15 +221,6 @@ func TestALinkLeadsNobodyOut(t *testing.T) {
 			none(t, run(t, l, newStore(t).order(fmt.Sprintf(
 				`ln -s %s l; cat l && echo GOT it; echo x > l && echo GOT it; echo tried`, secret))))
 		}
-		// In: such an archive is not unpacked.
-		var in bytes.Buffer
-		w := tar.NewWriter(&in)
-		expect.NoError(t, w.WriteHeader(&tar.Header{Name: "l", Linkname: secret, Typeflag: tar.TypeSymlink}))
-		expect.NoError(t, w.Close())
-		s.archive = in.Bytes()
-		o := s.order("cat l")
-		o.Workspace = s.URL + "/workspace"
-		expect.Fails(t, run(t, l, o).err, isolated.ErrCannot)
 		expect.Is(t, string(expect.Value(os.ReadFile(secret))(t)), "of the host", "it was changed")
 	})
 }

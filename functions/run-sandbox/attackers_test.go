@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -24,9 +23,9 @@ import (
 // no attack depends on installed tools. Each prints its success.
 var attacks = map[string]func(args []string){
 	"calls": attackByCalls, "network": attackTheNetwork, "parent": attackTheParent,
-	"files":  attackOpenFiles,
-	"shared": attackSharedMemory, "leaderless": attackWithoutFirstThread, "hoard": attackByHoarding,
-	"signals": attackBySignals, "devices": attackDevices,
+	"files":      attackOpenFiles,
+	"leaderless": attackWithoutFirstThread, "hoard": attackByHoarding,
+	"devices": attackDevices,
 }
 
 // got prints that an attack succeeded; a test looks for it.
@@ -131,46 +130,6 @@ func attackTheNetwork(targets []string) {
 		got("the names %v", names)
 	}
 	fmt.Println("tried")
-}
-
-// attackSharedMemory uses more than the allowed memory, in a form that belongs to no single process. The arguments are
-// the form and the MiB.
-func attackSharedMemory(args []string) {
-	mib, _ := strconv.Atoi(args[1])
-	size := mib << 20
-	var held []byte
-	var err error
-	switch args[0] {
-	case "mapped":
-		held, err = unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
-	case "device":
-		var f *os.File
-		if f, err = os.OpenFile("/dev/zero", os.O_RDWR, 0); err == nil {
-			held, err = unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-		}
-	case "System V":
-		var id int
-		if id, err = unix.SysvShmGet(unix.IPC_PRIVATE, size, 0o600); err == nil {
-			held, err = unix.SysvShmAttach(id, 0, 0)
-			unix.SysvShmCtl(id, unix.IPC_RMID, nil)
-		}
-	case "file":
-		for written := 0; written < size && err == nil; written += maxFileBytes / 2 {
-			var fd int
-			if fd, err = unix.MemfdCreate("x", 0); err == nil {
-				_, err = unix.Write(fd, make([]byte, maxFileBytes/2))
-			}
-		}
-	}
-	if err != nil {
-		fmt.Println("tried", err)
-		return
-	}
-	for i := 0; i < len(held); i += 4096 {
-		held[i] = 1
-	}
-	time.Sleep(20 * time.Second)
-	got("%d MiB", size>>20)
 }
 
 // attackOpenFiles looks for files that were open before this program began. Its own runtime's files are close-on-exec.
@@ -279,24 +238,6 @@ func holdMemory(mib string) []byte {
 		b[i] = 1
 	}
 	return b
-}
-
-// attackBySignals sends every signal to every thread of inside.
-func attackBySignals([]string) {
-	parent := os.Getppid()
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", parent))
-	// While Go starts a thread, the one that does blocks all signals, which are then kept rather than ignored.
-	for began := time.Now(); time.Since(began) < time.Second; {
-		for s := unix.Signal(1); s <= 64; s++ {
-			syscall.Kill(parent, s)
-			for _, thread := range threads {
-				tid, _ := strconv.Atoi(filepath.Base(thread))
-				syscall.Kill(tid, s) // takes the id of any thread
-				unix.Tgkill(parent, tid, s)
-			}
-		}
-	}
-	fmt.Println("tried")
 }
 
 // attackDevices changes a device's attributes, which belong to the machine. It looks for the error of a read-only

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -64,9 +63,6 @@ func runCommand() error {
 	if path == "" {
 		report.Encode(event{Missing: argv[0]})
 		os.Exit(127)
-	}
-	if err := handleSignals(sigDefault); err != nil { // a program inherits what is ignored
-		return err
 	}
 	err = syscall.Exec(path, argv, variables(p))
 	if errors.Is(err, syscall.ENOENT) { // its interpreter or loader is missing
@@ -217,32 +213,6 @@ func dropCapabilities() error {
 	var none [2]unix.CapUserData
 	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
 		return fmt.Errorf("give up capabilities: %w", err)
-	}
-	return nil
-}
-
-// How the kernel handles a signal that has no handler of the program's.
-const sigDefault, sigIgnore = 0, 1
-
-// handleSignals puts one of these in place of Go's signal handlers, except for SIGURG, which the runtime sends to its
-// own threads, and of SIGCHLD, whose default is to be ignored and to keep how a child ended. Some of Go's handlers
-// would end the process. By default the first process of a PID namespace ignores what the command sends it, but not
-// while one of its threads blocks signals, as Go does to start another one: then the default ends all of it.
-func handleSignals(how uint64) error {
-	const last, bytesOfSet = 64, 8
-	for s := unix.Signal(1); s <= last; s++ {
-		if s == unix.SIGKILL || s == unix.SIGSTOP || s == unix.SIGURG {
-			continue
-		}
-		action := [4]uint64{how} // struct sigaction: no flags, no mask
-		if s == unix.SIGCHLD {
-			action[0] = sigDefault
-		}
-		_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, bytesOfSet, 0,
-			0)
-		if errno != 0 {
-			return fmt.Errorf("handle signal %d: %w", s, errno)
-		}
 	}
 	return nil
 }

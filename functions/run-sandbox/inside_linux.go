@@ -59,8 +59,8 @@ func runInside() error {
 	}
 	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")),
 		control: bufio.NewReader(os.NewFile(fileControl, "control"))}
-	// On Ctrl-C the local stack stops the supervisor, which ends the box.
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	// On Ctrl-C the local stack stops the supervisor, which ends the box. A command would inherit what is ignored.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	text, err := in.control.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(text, &in.plan)
@@ -86,9 +86,6 @@ func (in *inside) furnish() error {
 			return errors.New("it is not the first process of its namespace")
 		}
 		in.alone, in.folder = true, workspaceFolder
-		if err := handleSignals(sigIgnore); err != nil {
-			return err
-		}
 		in.held, err = furnishNamespaces(in.plan.Attached)
 	} else {
 		// An orphaned process becomes a child of this one, so that it can't escape.

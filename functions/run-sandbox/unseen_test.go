@@ -129,14 +129,6 @@ func TestAProcessWithoutItsFirstThreadIsEnded(t *testing.T) {
 	nothingRuns(t)
 }
 
-func TestTheFirstProcessOfABoxTakesNoSignals(t *testing.T) {
-	inBoxes(t, func(t *testing.T, l level) {
-		if l != machine { // there the command can kill inside
-			none(t, run(t, l, armed(t, newStore(t), "signals")))
-		}
-	})
-}
-
 func TestDevicesStayAsTheMachineHasThem(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		if l == namespaces {
