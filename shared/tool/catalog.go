@@ -52,6 +52,8 @@ type Spec struct {
 	Bounds tenancy.Constraints
 	// Pin is the form of an MCP server's tool that an administrator allowed; nil for Ringi's own tools.
 	Pin *tenancy.Pin
+
+	input func() (*schema.Schema, error) // compiles InputSchema at the first call
 }
 
 // Knows returns the names of the constraints that an administrator may set for the tool.
@@ -71,11 +73,7 @@ func (s Spec) Version() string {
 }
 
 // Catalog is an immutable set of tools.
-type Catalog struct {
-	specs   []Spec
-	inputs  map[string]func() (*schema.Schema, error)
-	outputs map[string]any
-}
+type Catalog struct{ specs []Spec }
 
 // NewCatalog makes a catalog. It returns an error for a duplicate name or an invalid schema.
 func NewCatalog(specs ...Spec) (*Catalog, error) {
@@ -93,31 +91,28 @@ func NewCatalog(specs ...Spec) (*Catalog, error) {
 
 // newCatalog makes a catalog whose input schemas are compiled at the first call that needs them.
 func newCatalog(specs []Spec) (*Catalog, error) {
-	c := &Catalog{specs: slices.Clone(specs), inputs: map[string]func() (*schema.Schema, error){},
-		outputs: map[string]any{}}
-	for _, s := range specs {
-		if _, taken := c.inputs[s.Name]; taken {
+	c := &Catalog{specs: slices.Clone(specs)}
+	for i, s := range c.specs {
+		if slices.ContainsFunc(c.specs[:i], func(x Spec) bool { return x.Name == s.Name }) {
 			return nil, fmt.Errorf("tool %s: the name is taken", s.Name)
 		}
-		c.inputs[s.Name] = sync.OnceValues(func() (*schema.Schema, error) {
+		if !json.Valid([]byte(s.OutputSchema)) {
+			return nil, fmt.Errorf("tool %s: the output schema is no JSON", s.Name)
+		}
+		c.specs[i].input = sync.OnceValues(func() (*schema.Schema, error) {
 			return schema.Compile(s.Name+".input", s.InputSchema)
 		})
-		output, err := schema.Decode([]byte(s.OutputSchema))
-		if err != nil {
-			return nil, fmt.Errorf("tool %s: output schema: %w", s.Name, err)
-		}
-		c.outputs[s.Name] = output
 	}
 	return c, nil
 }
 
 // input is a tool's compiled input schema.
 func (c *Catalog) input(name string) (*schema.Schema, error) {
-	compile, ok := c.inputs[name]
-	if !ok {
+	spec, known := c.Lookup(name)
+	if !known {
 		return nil, fmt.Errorf("there is no tool %q", name)
 	}
-	s, err := compile()
+	s, err := spec.input()
 	if err != nil {
 		return nil, fmt.Errorf("tool %s: %w", name, err)
 	}
@@ -196,10 +191,7 @@ func (c *Catalog) Modelled() *Catalog {
 
 // Only returns a catalog of the tools for which keep returns true.
 func (c *Catalog) Only(keep func(Spec) bool) *Catalog {
-	return &Catalog{
-		specs:  slices.DeleteFunc(slices.Clone(c.specs), func(s Spec) bool { return !keep(s) }),
-		inputs: c.inputs, outputs: c.outputs,
-	}
+	return &Catalog{slices.DeleteFunc(slices.Clone(c.specs), func(s Spec) bool { return !keep(s) })}
 }
 
 // Call is one call of a tool. Its arguments are resolved and checked.

@@ -73,7 +73,8 @@ func worded(e *explain.CallError) error {
 
 // returns refuses a path that a tool's output schema excludes. Where the schema says nothing, any path is possible.
 func (c *Catalog) returns(name string, p Path) error {
-	at := c.outputs[name]
+	spec, _ := c.Lookup(name)
+	at, _ := schema.Decode([]byte(spec.OutputSchema))
 	for i, key := range p.Keys {
 		s, _ := at.(map[string]any)
 		if items, ok := s["items"]; ok {

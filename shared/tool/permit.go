@@ -162,11 +162,10 @@ func (c *Catalog) With(specs ...Spec) (*Catalog, error) {
 		return nil, err
 	}
 	for _, s := range c.specs {
-		if _, taken := all.inputs[s.Name]; taken {
+		if _, taken := all.Lookup(s.Name); taken {
 			return nil, fmt.Errorf("tool %s: the name is taken", s.Name)
 		}
 		all.specs = append(all.specs, s)
-		all.inputs[s.Name], all.outputs[s.Name] = c.inputs[s.Name], c.outputs[s.Name]
 	}
 	return all, nil
 }
