@@ -1,7 +1,6 @@
 package page
 
 import (
-	"encoding/csv"
 	"fmt"
 	"html"
 	"io"
@@ -11,10 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/driver"
@@ -40,7 +37,6 @@ func (a administering) visit(path string) {
 func (a administering) look(name string) {
 	a.t.Helper()
 	looks(a.t, a.tab, a.at+"-"+name)
-	a.tab.Clean()
 }
 
 // shows waits until an element has each of these texts.
@@ -68,8 +64,8 @@ func TestAnAdministratorChangesWhatHolds(t *testing.T) {
 				name string
 				do   func(administering, int)
 			}{
-				{"settings", changesSettings}, {"administrators", changesAdministrators}, {"self-approval", choosesSelfApproval},
-				{"file", carriesSettings}, {"tools", limitsTools}, {"servers", allowsToolsOfServers},
+				{"settings", changesSettings}, {"administrators", changesAdministrators}, {"file", carriesSettings},
+				{"tools", limitsTools}, {"servers", allowsToolsOfServers},
 			} {
 				t.Run(act.name, func(t *testing.T) { act.do(administering{t, tab.For(t), w.name}, i) })
 			}
@@ -145,17 +141,6 @@ func changesAdministrators(a administering, i int) {
 	answer.Body.Close()
 	expect.That(a.t, answer.StatusCode == http.StatusForbidden,
 		"who is no administrator any more takes the log away: %d", answer.StatusCode)
-}
-
-// choosesSelfApproval saves who may approve their own requests.
-func choosesSelfApproval(a administering, i int) {
-	a.visit("/console/settings")
-	if i == 1 {
-		a.tab.Press("#s-allow-self-approval")
-	}
-	a.tab.Press(".save .button-primary")
-	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
-	a.tab.Until(fmt.Sprintf(`document.querySelector("#s-allow-self-approval").checked === %t`, i == 0))
 }
 
 // carriesSettings downloads the settings as a file and uploads it: first with mistakes, which are reported with their
@@ -261,23 +246,4 @@ func (r reader) text(a *http.Response) string {
 	body := string(expect.Value(io.ReadAll(a.Body))(r.t))
 	expect.Must(r.t, a.StatusCode == http.StatusOK, "%s: %d %s", a.Request.URL, a.StatusCode, body)
 	return body
-}
-
-// TestTheAuditLogIsTakenAway: the entries of a request appear in the log, and in the file that the page offers.
-func TestTheAuditLogIsTakenAway(t *testing.T) {
-	t.Parallel()
-	done := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
-	done.Approve(webapi.Suzuki)
-	done.Card(driver.ExecutionCard, "実行完了")
-	desk := driver.SitDown(t, running, webapi.Suzuki)
-	want := len(done.AuditRows())
-	status, page := desk.Get("/console/audit?resource=" + done.Ref.ID)
-	n := strings.Count(page, `<td class="audit-when `)
-	expect.That(t, status == http.StatusOK && n == want, "%d: the log has %d entries of %d", status, n, want)
-	month := time.Now().UTC().Add(9 * time.Hour).Format("2006-01")
-	status, file := desk.Get("/console/audit/file.csv?month=" + month)
-	rows := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(file, "\ufeff"))).ReadAll())(t)
-	others := slices.DeleteFunc(slices.Clone(rows), func(row []string) bool { return row[6] == done.Ref.ID })
-	n = len(rows) - len(others)
-	expect.That(t, status == http.StatusOK && n == want, "%d: the file has %d entries of %d", status, n, want)
 }

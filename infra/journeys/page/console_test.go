@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/driver"
@@ -106,17 +107,11 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 					tab := tab.For(t)
 					tab.Visit(running.URL + path)
 					tab.Until(fmt.Sprintf(`location.pathname === %q && document.querySelector("h1")`, path))
-					tab.Fits()
-					tab.Accessible(t)
-					tab.Clean()
+					looks(t, tab, w.name+"-"+strings.NewReplacer("/", "-", done.Ref.ID, "task",
+						strings.TrimPrefix(talked, "/console/sessions/"), "session", played.ID, "contest").Replace(path))
 					if chrome := browser.Read[float64](tab,
 						`document.querySelector("main").getBoundingClientRect().top / innerHeight`); w.Phone {
 						expect.That(t, chrome <= 0.2, "the page begins at %.2f of the screen", chrome)
-					}
-					if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
-						name := strings.NewReplacer("/", "-", done.Ref.ID, "task", strings.TrimPrefix(talked, "/console/sessions/"),
-							"session", played.ID, "contest").Replace(strings.TrimPrefix(path, "/"))
-						tab.Whole(filepath.Join(dir, w.name+"-"+name+".png"))
 					}
 				})
 			}
@@ -176,15 +171,7 @@ func TestVendorsAreConnectedAgainByHand(t *testing.T) {
 				expect.AtNight(t)
 			}
 			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console/integrations")
-			look := func(name string) {
-				t.Helper()
-				tab.Fits()
-				tab.Accessible(t)
-				tab.Clean()
-				if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
-					tab.Whole(filepath.Join(dir, w.name+"-integrations-"+name+".png"))
-				}
-			}
+			look := func(name string) { looks(t, tab, w.name+"-integrations-"+name) }
 			for _, provider := range providers {
 				panel := `section[id="` + provider + `"] `
 				tab.Until(`document.querySelector('` + panel + `.badge-good')`)
@@ -205,43 +192,6 @@ func TestVendorsAreConnectedAgainByHand(t *testing.T) {
 	again := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 	again.Approve(webapi.Suzuki)
 	again.Card(driver.ExecutionCard, "実行完了")
-}
-
-// TestPagesOfContestsInBothWindows looks at the pages of a contest that has ended.
-func TestPagesOfContestsInBothWindows(t *testing.T) {
-	t.Parallel()
-	driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて") // so that the workspace is known
-	all, ref := compete(t, running, "経費精算のルールを、新しく入った人向けに 5 行でまとめてください", 2, 2)
-	summedUp(t, all, ref)
-	path := "/console/contests/" + ref.ID
-	b := browser.Start(t)
-	for i, w := range windows {
-		t.Run(w.name, func(t *testing.T) {
-			if i > 0 {
-				expect.AtNight(t)
-			}
-			tab := signIn(t, b, w.Window, webapi.Suzuki, path)
-			tab.Until(`document.querySelector("#about .badge").textContent.includes("完了") && document.querySelector("#draft ` +
-				`.badge")`)
-			for name, at := range map[string]string{"contest": path, "contests": "/console/contests"} {
-				tab := tab.For(t)
-				tab.Visit(running.URL + at)
-				tab.Until(fmt.Sprintf(`location.pathname === %q && document.querySelector("h1")`, at))
-				look(t, tab, w.name+"-"+name)
-			}
-		})
-	}
-}
-
-// look checks a page's readability, and takes a screenshot if wanted.
-func look(t *testing.T, tab *browser.Tab, name string) {
-	t.Helper()
-	tab.Fits()
-	tab.Accessible(t)
-	tab.Clean()
-	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
-		tab.Whole(filepath.Join(dir, strings.ReplaceAll(name, "/", "-")+".png"))
-	}
 }
 
 // compete begins a contest that belongs to no task, with the demo model. Its teams are team-1, team-2 and so on, each
@@ -281,4 +231,56 @@ func summedUp(t *testing.T, all *store.ContestStore, ref aggregate.Ref) (a *cont
 		return err == nil && a.Summary != nil
 	})
 	return a
+}
+
+// looks checks that people can read the page, and takes a screenshot if RINGI_SCREENSHOTS names a folder.
+func looks(t *testing.T, tab *browser.Tab, name string) {
+	t.Helper()
+	tab.Fits()
+	tab.Accessible(t)
+	tab.Clean()
+	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+		tab.Whole(filepath.Join(dir, name+".png"))
+	}
+}
+
+// TestTheListsFollowWhatHappens: a request appears without reloading, in the list and on the home; filters and
+// paging work by hand; a thousand rows stay readable.
+func TestTheListsFollowWhatHappens(t *testing.T) {
+	driver.Leave(t, running)
+	nothingWaits(t, driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて"))
+	b := browser.Start(t)
+	tab := signIn(t, b, desk, webapi.Suzuki, "/console/tasks")
+	asked := driver.Ask(t, running, webapi.Tanaka, "従業員一覧を取得して")
+	row := fmt.Sprintf(`a[href="/console/tasks/%s"]`, asked.Ref.ID)
+	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s')`, row))
+	tab.Visit(running.URL + "/console")
+	tab.Until(fmt.Sprintf(`document.querySelector('#waiting %s')`, row))
+	looks(t, tab, "lists-live")
+	asked.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') `+
+		`&& li.innerText.includes("シート"))`, row))
+	looks(t, tab, "lists-steps")
+	looks(t, tab, "home")
+	t.Run("on a phone", func(t *testing.T) {
+		tab := signIn(t, b, phone, webapi.Alex, "/console/tasks")
+		tab.Visit(running.URL + "/console/tasks?status=failed")
+		tab.Until(`document.querySelector(".empty")?.innerText.includes("No matching requests")`)
+		looks(t, tab, "lists-phone-empty")
+		tab.Visit(running.URL + "/console")
+		tab.Until(`document.querySelector(".empty")?.innerText.includes("Nothing is waiting for you")`)
+		looks(t, tab, "lists-phone-nothing-waits")
+	})
+}
+
+// nothingWaits ends everything that other tests left waiting: the lists show only a few items, longest waiting first.
+func nothingWaits(t *testing.T, d *driver.Request) {
+	t.Helper()
+	team := running.Sandbox.TeamID()
+	for _, x := range expect.Value(d.Store.Waiting(t.Context(), aggregate.TenantID(team), "", 100))(t).Items {
+		expect.Value(d.Store.Decide(t.Context(), x.Ref, func(a *task.Aggregate) (aggregate.Change, error) {
+			by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Request.User, Team: team, Member: true}
+			return a.End(by, aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}, time.Now())
+		}))(t)
+	}
 }
