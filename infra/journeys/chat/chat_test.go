@@ -3,10 +3,7 @@
 package chat
 
 import (
-	"encoding/json"
-	"net/http"
 	"os"
-	"slices"
 	"testing"
 	"time"
 
@@ -35,18 +32,7 @@ func begin(t *testing.T, text string) *driver.Dialogue {
 	return driver.Talk(t, running, webapi.Sato, text)
 }
 
-// waits reports whether a message is in the sandbox's list of what waits for a person.
-func waits(t *testing.T, user string, m webapi.Message) bool {
-	t.Helper()
-	resp := expect.Value(http.Get(running.URL + "/sandbox/waits?user=" + user))(t)
-	defer resp.Body.Close()
-	var found []sandbox.Wait
-	expect.NoError(t, json.NewDecoder(resp.Body).Decode(&found))
-	return slices.ContainsFunc(found, func(w sandbox.Wait) bool { return w.TS == m.TS })
-}
-
-// An agent's action runs only after a person's approval, and the agent learns the result. Until it is decided, it is in
-// the list of what waits for those who may stamp it, and in nobody else's.
+// An agent's action runs only after a person's approval, and the agent learns the result.
 func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 	d := begin(t, "codex: ファイルを作って")
 	d.Shows("見本のファイルを 2 つ提案します")
@@ -54,10 +40,8 @@ func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 	d.Status("suspended")
 	n := d.Count("完了")
 	expect.Must(t, n == 0, "%d messages say that something is done", n)
-	expect.That(t, waits(t, webapi.Sato, asks) && !waits(t, webapi.Alex, asks), "it waits for somebody else")
 	d.Press(webapi.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Sato+">")
-	expect.That(t, !waits(t, webapi.Sato, asks), "it still waits")
 	d.Shows("完了しました: ファイル 2 件を変更")
 	d.Status("active")
 

@@ -52,22 +52,14 @@ type visitor struct {
 	shots     string // prefix of screenshots' paths; "": take none
 }
 
-// asks writes a request as people do, picking the mention from the list.
+// asks writes a request as people do, with the button that mentions Ringi.
 func (v *visitor) asks(text string) {
 	v.t.Helper()
 	v.becomes(v.requester)
 	v.Press("#composer-main")
-	v.mentions()
+	v.Press(".composer-area .at")
 	v.Keys(text)
 	v.sends()
-}
-
-// mentions picks Ringi from the list.
-func (v *visitor) mentions() {
-	v.t.Helper()
-	v.Keys("@Ri")
-	v.Until(`document.querySelector(".mentions li[aria-selected=true]")?.innerText.includes("Ringi")`)
-	v.Keys(kb.Enter)
 }
 
 // sends sends what is typed, which is the request at hand from now on.
@@ -260,30 +252,4 @@ func (v *visitor) opens(selector string) {
 	}
 	v.Tab.Until(fmt.Sprintf(`(document.querySelector(%[1]q)?.focus(), document.activeElement?.matches(%[1]q))`, selector))
 	v.Keys(kb.Enter)
-}
-
-// whatWaits: an approver finds a request in their list, opens it, stamps it, and sees its run in the panel.
-func whatWaits(v *visitor) {
-	v.asks(v.words.staff)
-	card := v.d.Card("CARD#prompt#0001", "approve_prompt")
-	entry := `.wait[data-wait="` + card.TS + `"]`
-	v.becomes(v.approver)
-	v.Press("#open-waits")
-	v.Until(`document.querySelector(` + browser.Quote(entry) + `)?.innerText.includes(` + browser.Quote(v.words.policy) +
-		`)`)
-	v.looks("waits")
-	v.Press(entry)
-	v.Until(`document.querySelector('.msg.flash[data-ts="` + card.TS + `"]')`)
-	v.presses("approve_prompt")
-	v.sees(v.words.steps)
-	if v.phone { // where the list covered the conversation, and closed
-		v.Press("#open-waits")
-	}
-	v.lacks(entry)
-	v.Press("#tab-run")
-	v.Until(`document.querySelector(".task-id code")?.innerText === ` + browser.Quote(v.d.Ref.ID))
-	v.Eval(`document.querySelector("details.run").open = true`)
-	v.Until(`document.querySelector(".usage")?.innerText.includes("$")`)
-	v.looks("now")
-	v.Press(".panel-head > .icon-btn")
 }

@@ -110,15 +110,17 @@ const legible = 4.5
 // chip or a badge has it, and on the backgrounds of the page. No page has every state of every chip for axe to find.
 func TestColorsOfTextAreLegible(t *testing.T) {
 	root := regexp.MustCompile(`(?s):root \{(.*?)\}`)
-	color := regexp.MustCompile(`(--[\w-]+): (#[0-9a-f]+);`)
+	color := regexp.MustCompile(`(--[\w-]+): (?:light-dark\()?(#[0-9a-f]+)(?:, (#[0-9a-f]+)\))?;`)
 	for _, path := range []string{"../../../functions/serve-console/web/ui/console.css", "../sandbox/ui/style.css"} {
 		css := string(expect.Value(os.ReadFile(path))(t))
 		themes := root.FindAllStringSubmatch(css, -1)
-		expect.Must(t, len(themes) == 2, "%s has %d themes", path, len(themes))
 		known := map[string]string{}
-		for i, theme := range themes { // the dark one replaces colors of the light one
-			for _, c := range color.FindAllStringSubmatch(theme[1], -1) {
+		for i := range 2 { // the dark theme replaces colors of the light one: in a second list, or beside them
+			for _, c := range color.FindAllStringSubmatch(themes[min(i, len(themes)-1)][1], -1) {
 				known[c[1]] = c[2]
+				if i == 1 && c[3] != "" {
+					known[c[1]] = c[3]
+				}
 			}
 			pairs := 0
 			for _, name := range []string{"--good", "--bad", "--wait", "--calm", "--mention", "--ink", "--ink-2", "--link"} {

@@ -9,11 +9,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
@@ -25,21 +25,9 @@ import (
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
+	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
-
-// Configure sets up a stack's administration. Every workspace is connected to the stack's own vendors before its first
-// call. The administrator is fixed from the start, and the sandbox gets its panels.
-func Configure(o *stack.Options) {
-	o.PrepareTeam = Connect
-	o.Panels = func(s *stack.Stack) sandbox.Panels {
-		return sandbox.Panels{Administrator: webapi.Suzuki, Waits: waits(s), FailWrites: func(failing bool) {
-			for _, tool := range []string{"write_rows_to_google_sheet", vendors.BookRoom, vendors.PlaceOrder} {
-				s.Vendors.Fail(tool, http.StatusBadRequest, failing) // a definite refusal, so a retry is safe
-			}
-		}}
-	}
-}
 
 func rows(s *stack.Stack) *store.TaskStore {
 	return store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
@@ -254,4 +242,46 @@ func Key(t T, s *stack.Stack, name string, tools ...string) string {
 		ExpiresAt: time.Now().AddDate(0, 1, 0)}, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now())
 	expect.NoError(t, err)
 	return secret
+}
+
+// Circulate saves rules of circulation for a test, and ends them after it.
+func Circulate(t *testing.T, s *stack.Stack, all ...rules.Rule) {
+	t.Helper()
+	SaveRules(t, s, all...)
+	t.Cleanup(func() { SaveRules(t, s) })
+}
+
+// SaveRules saves rules of circulation in the place of all that stand; none ends them.
+func SaveRules(t T, s *stack.Stack, all ...rules.Rule) {
+	t.Helper()
+	store, tenant := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
+	_, rev, err := store.Rules(context.Background(), tenant)
+	expect.NoError(t, err)
+	var x *rules.Rules
+	if all != nil {
+		x = &rules.Rules{Rules: all}
+	}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
+	_, _, err = store.SaveRules(context.Background(), tenant, x, rev, nil, by, time.Now())
+	expect.NoError(t, err)
+}
+
+// Rule saves a tool's constraints as an administrator does at the console, and removes them when the test ends.
+func Rule(t *testing.T, s *stack.Stack, name, constraints string) error {
+	t.Helper()
+	ctx, rows := context.Background(), store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	spec, known := expect.Value(tool.Builtin())(t).Lookup(name)
+	expect.Must(t, known, "there is no tool %s", name)
+	save := func(constraints string) error {
+		x, _, err := rows.ToolPermission(ctx, aggregate.TenantID(s.Sandbox.TeamID()), name)
+		if err != nil {
+			return err
+		}
+		x.Allowed, x.Constraints = true, aggregate.JSON(constraints)
+		_, err = rows.SaveToolPermission(ctx, x, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now(),
+			spec.Knows()...)
+		return err
+	}
+	t.Cleanup(func() { expect.NoError(t, save(`{}`)) })
+	return save(constraints)
 }

@@ -179,9 +179,8 @@ func (a attempt) Fatalf(format string, args ...any) {
 // with in production, by which requesters approve too (driver.SetTitles changes that), and with a sweeper that only
 // runs when a test calls it.
 func Options() stack.Options {
-	o := stack.Options{Model: "demo", ByHand: true, FunctionLog: io.Discard, Sandbox: sandbox.Options{Language: "ja"}}
-	Configure(&o)
-	return o
+	return stack.Options{Model: "demo", ByHand: true, FunctionLog: io.Discard, Sandbox: sandbox.Options{Language: "ja"},
+		PrepareTeam: Connect}
 }
 
 func Start(ctx context.Context, o stack.Options) (*stack.Stack, error) {

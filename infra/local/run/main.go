@@ -168,13 +168,10 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 
 // options returns the options of the stack that a person starts.
 func options() stack.Options {
-	o := stack.Options{Sandbox: sandbox.Options{Company: true,
+	return stack.Options{PrepareTeam: driver.ConnectReadable, Sandbox: sandbox.Options{Company: true,
 		Banner:   "デモモデルで動作中です。外部のサービスには接続しません。",
 		BannerEN: "Running on a demo model, with no connection to outside services.",
 	}}
-	driver.Configure(&o)
-	o.PrepareTeam = driver.ConnectReadable
-	return o
 }
 
 // functionLog opens the file for the functions' log lines and metrics, which are too many for a terminal. Each start

@@ -14,197 +14,191 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/words/language"
 )
 
 // ClientID is the OAuth client id of the app.
 const ClientID = "5130.8086"
 
-// codeLasts is how long an authorization code is valid.
-const codeLasts = 10 * time.Minute
-
-// consent is an OAuth page to which the app redirects a browser. The person chooses who they are, since the sandbox has
-// no passwords. The browser takes a code back to the app, which exchanges the code for an answer.
+// consent is an OAuth page to which the app leads a browser. The person chooses who they are, since the sandbox has no
+// passwords. The browser takes a code back to the app, which exchanges the code for an answer.
 type consent struct {
-	sandbox *Sandbox
-	ja, en  consentWords
-	lacks   func(url.Values) string                // Slack's message for an invalid request, or ""
-	may     func(webapi.User) bool                 // whether the page offers this person
-	answer  func(user string, q url.Values) object // the app's answer in exchange for the code
-
-	mu    sync.Mutex
-	codes map[string]consented
+	path, method           string // of the page, and the Web API method that exchanges codes
+	title, question, about language.Spoken[string]
+	refuse                 language.Spoken[string]                                // text of the link; nil: there is none
+	scope                  string                                                 // must be asked for; empty: any
+	may                    func(u webapi.User, team string) bool                  // whether the page offers this person
+	answer                 func(s *Sandbox, user string, asked url.Values) object // in exchange for the code
 }
 
 type object = map[string]any
 
-// consented is a person's consent until its code is exchanged.
-type consented struct {
-	user  string
-	asked url.Values
-	until time.Time
-}
-
-// consentWords has the page's texts in one language. If Scope is set, the page lists the requested scopes after About.
-// No is the text of the link by which a person refuses; if it is empty, the page has no such link.
-type consentWords struct {
-	Lang, Title, Question, About, No string
-	Scope                            bool
-}
+var consents = []consent{{ // https://docs.slack.dev/authentication/sign-in-with-slack
+	path: "/openid/connect", method: "openid.connect.token", scope: "openid",
+	title:    language.InEach("サインイン", "Sign in"),
+	question: language.InEach("誰としてサインインしますか?", "Who signs in?"),
+	about: language.InEach("Slack のサインイン画面の代わりです。サンドボックスにパスワードはありません。",
+		"This page plays Slack's sign-in: the sandbox has no passwords."),
+	may:    func(u webapi.User, _ string) bool { return !u.Bot },
+	answer: (*Sandbox).signedIn,
+}, { // https://docs.slack.dev/authentication/installing-with-oauth
+	path: "/oauth/v2", method: "oauth.v2.access",
+	title:    language.InEach("Ringi のインストール", "Install Ringi"),
+	question: language.InEach("誰がこのワークスペースに Ringi をインストールしますか?", "Who installs Ringi in this workspace?"),
+	about:    language.InEach("Slack の画面の代わりです。Ringi が求める権限:", "This page plays Slack's. Ringi asks for:"),
+	refuse:   language.InEach("キャンセル", "Cancel"),
+	may:      func(u webapi.User, team string) bool { return !u.Bot && !u.Restricted && u.TeamID == team },
+	answer:   (*Sandbox).installed,
+}}
 
 var consentPage = template.Must(template.New("").Parse(`<!doctype html>
-<html lang="{{.Words.Lang}}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{{.Words.Title}} · Slack sandbox</title><link rel="icon" href="/icon.svg" type="image/svg+xml">
+<html lang="{{.Lang}}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{{.Title}} · Slack sandbox</title><link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/style.css">
-<main class="signin"><h1>{{.Words.Question}}</h1>
-<p>{{.Words.About}}{{if .Words.Scope}} {{.Scope}}{{end}}</p>
+<main class="signin"><h1>{{.Question}}</h1><p>{{.About}} {{if .Refuse}}{{.Scope}}{{end}}</p>
 <ul>{{range .People}}<li><a href="{{$.Allow}}&amp;user={{.ID}}"><b>{{.Name}}</b> <span>{{.Title}}</span></a></li>{{end}}
-{{with .Words.No}}<li><a href="{{$.Allow}}">{{.}}</a></li>{{end}}</ul></main></html>
+{{with .Refuse}}<li><a href="{{$.Allow}}">{{.}}</a></li>{{end}}</ul></main></html>
 `))
 
-// serve registers the pages below path and the Web API method that exchanges codes.
-func (c *consent) serve(mux *http.ServeMux, path, method string) {
-	c.codes = map[string]consented{}
-	mux.HandleFunc("GET "+path+"/authorize", c.asked(c.ask))
-	mux.HandleFunc("GET "+path+"/allow", c.asked(c.allow))
-	mux.HandleFunc("POST /api/"+method, func(w http.ResponseWriter, r *http.Request) {
-		answer := c.exchange(r)
+// installs has the codes of consents that wait to be exchanged, and the bot's token, which is valid until it is
+// revoked.
+type installs struct {
+	mu      sync.Mutex
+	codes   map[string]consented
+	token   string // empty while the app is not installed
+	revoked []string
+}
+
+// consented is a person's consent.
+type consented struct {
+	page, user string
+	asked      url.Values
+}
+
+// serve registers the page and the Web API method that exchanges codes.
+func (c *consent) serve(mux *http.ServeMux, s *Sandbox) {
+	for name, page := range map[string]func(*Sandbox, http.ResponseWriter, *http.Request){"authorize": c.ask,
+		"allow": c.allow} {
+		mux.HandleFunc("GET "+c.path+"/"+name, func(w http.ResponseWriter, r *http.Request) {
+			if why := c.wrong(r.URL.Query(), s.endpoints().Self); why != "" {
+				http.Error(w, why, http.StatusBadRequest)
+				return
+			}
+			page(s, w, r)
+		})
+	}
+	mux.HandleFunc("POST /api/"+c.method, func(w http.ResponseWriter, r *http.Request) {
+		answer := c.exchange(s, r)
 		answer["ok"] = answer["error"] == nil
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		_ = json.NewEncoder(w).Encode(answer)
 	})
 }
 
-// asked refuses invalid requests and passes on the others.
-func (c *consent) asked(serve func(http.ResponseWriter, *http.Request, url.Values)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		why := c.lacks(q)
-		switch {
-		case q.Get("client_id") != ClientID:
-			why = "Invalid client_id parameter"
-		case why == "" && !strings.HasPrefix(q.Get("redirect_uri"), c.sandbox.endpoints().Self+"/console/"):
-			why = "redirect_uri did not match any configured URIs"
-		}
-		if why != "" {
-			http.Error(w, why, http.StatusBadRequest)
-			return
-		}
-		serve(w, r, q)
+// wrong is Slack's message for an invalid request, or "".
+func (c *consent) wrong(q url.Values, self string) string {
+	switch {
+	case q.Get("client_id") != ClientID:
+		return "Invalid client_id parameter"
+	case c.scope != "" && q.Get("response_type") != "code":
+		return "Invalid response_type parameter"
+	case q.Get("scope") == "", !strings.Contains(" "+q.Get("scope")+" ", c.scope):
+		return "Invalid permissions requested"
+	case !strings.HasPrefix(q.Get("redirect_uri"), self+"/console/"):
+		return "redirect_uri did not match any configured URIs"
 	}
+	return ""
 }
 
-func (c *consent) ask(w http.ResponseWriter, r *http.Request, q url.Values) {
-	words := c.ja
+func (c *consent) ask(s *Sandbox, w http.ResponseWriter, r *http.Request) {
+	lang := "ja"
 	if strings.HasPrefix(r.Header.Get("Accept-Language"), "en") {
-		words = c.en
+		lang = "en"
 	}
-	var people []webapi.User
-	for _, u := range c.sandbox.ws.Users() {
-		if !c.may(u) {
-			continue
+	people := slices.DeleteFunc(s.ws.Users(), func(u webapi.User) bool { return !c.may(u, s.ws.TeamID()) })
+	for i, u := range people {
+		if lang == "en" {
+			people[i].Name, people[i].Title = cmp.Or(u.NameEN, u.Name), cmp.Or(u.TitleEN, u.Title)
 		}
-		if words.Lang == "en" {
-			u.Name, u.Title = cmp.Or(u.NameEN, u.Name), cmp.Or(u.TitleEN, u.Title)
-		}
-		people = append(people, u)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'")
-	allow := strings.TrimSuffix(r.URL.Path, "authorize") + "allow?" + q.Encode()
-	_ = consentPage.Execute(w, object{"Words": words, "People": people, "Scope": q.Get("scope"),
-		"Allow": template.URL(allow)})
+	said := object{"Lang": lang, "Title": c.title.In(lang), "Question": c.question.In(lang), "About": c.about.In(lang),
+		"People": people, "Scope": r.URL.Query().Get("scope"),
+		"Allow": template.URL(c.path + "/allow?" + r.URL.Query().Encode())}
+	if c.refuse != nil {
+		said["Refuse"] = c.refuse.In(lang)
+	}
+	_ = consentPage.Execute(w, said) // a failure means that the browser has disconnected
 }
 
-func (c *consent) allow(w http.ResponseWriter, r *http.Request, q url.Values) {
+// allow leads the browser back with a code, or with Slack's error where nobody was chosen.
+func (c *consent) allow(s *Sandbox, w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
 	back := url.Values{"state": {q.Get("state")}}
-	u, err := c.sandbox.ws.User(q.Get("user"))
-	switch {
-	case err != nil && c.ja.No == "":
-		http.Error(w, "there is no such person", http.StatusNotFound)
-		return
-	case err != nil:
+	if u, err := s.ws.User(q.Get("user")); err != nil {
 		back.Set("error", "access_denied")
-	default:
-		code := rand.Text()
-		c.mu.Lock()
-		c.codes[code] = consented{u.ID, q, c.sandbox.opts.Now().Add(codeLasts)}
-		c.mu.Unlock()
-		back.Set("code", code)
+	} else {
+		back.Set("code", rand.Text())
+		s.installs.mu.Lock()
+		s.installs.codes[back.Get("code")] = consented{c.path, u.ID, q}
+		s.installs.mu.Unlock()
 	}
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// exchange answers the Web API call that exchanges a code. Each code works once.
-func (c *consent) exchange(r *http.Request) object {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if r.ParseForm() != nil {
-		return object{"error": "invalid_form_data"}
-	}
-	is, ok := c.codes[r.PostForm.Get("code")]
-	delete(c.codes, r.PostForm.Get("code"))
+// exchange answers the Web API call that exchanges a code. Each code works once, for what was consented to.
+func (c *consent) exchange(s *Sandbox, r *http.Request) object {
+	code := r.PostFormValue("code")
+	s.installs.mu.Lock()
+	is, ok := s.installs.codes[code]
+	delete(s.installs.codes, code)
+	s.installs.mu.Unlock()
 	switch {
-	case r.PostForm.Get("client_id") != ClientID:
+	case r.PostFormValue("client_id") != ClientID:
 		return object{"error": "invalid_client_id"}
-	case r.PostForm.Get("client_secret") != c.sandbox.opts.ClientSecret:
+	case r.PostFormValue("client_secret") != s.opts.ClientSecret:
 		return object{"error": "bad_client_secret"}
-	case !ok || !c.sandbox.opts.Now().Before(is.until):
+	case !ok || is.page != c.path:
 		return object{"error": "invalid_code"}
-	case r.PostForm.Get("redirect_uri") != is.asked.Get("redirect_uri"):
+	case r.PostFormValue("redirect_uri") != is.asked.Get("redirect_uri"):
 		return object{"error": "bad_redirect_uri"}
 	}
-	return c.answer(is.user, is.asked)
+	return c.answer(s, is.user, is.asked)
 }
 
 const tokenLasts = 5 * time.Minute
 
-// signIn is the page "Sign in with Slack" (https://docs.slack.dev/authentication/sign-in-with-slack).
-func (s *Sandbox) signIn() *consent {
-	return &consent{
-		sandbox: s,
-		ja: consentWords{Lang: "ja", Title: "サインイン", Question: "誰としてサインインしますか?",
-			About: "Slack のサインイン画面の代わりです。サンドボックスにパスワードはありません。"},
-		en: consentWords{Lang: "en", Title: "Sign in", Question: "Who signs in?",
-			About: "This page plays Slack's sign-in: the sandbox has no passwords."},
-		lacks: func(q url.Values) string {
-			switch {
-			case q.Get("response_type") != "code":
-				return "Invalid response_type parameter"
-			case !strings.Contains(" "+q.Get("scope")+" ", " openid "):
-				return "Invalid permissions requested"
-			}
-			return ""
-		},
-		may: func(u webapi.User) bool { return !u.Bot },
-		answer: func(user string, q url.Values) object {
-			return object{"access_token": "xoxp-" + rand.Text(), "token_type": "Bearer",
-				"id_token": s.idToken(user, q.Get("nonce"))}
-		},
-	}
-}
-
-// idToken is a JWT with the claims that Slack documents. Its signature is a dummy: apps get the token directly in
-// exchange for a code.
-func (s *Sandbox) idToken(user, nonce string) string {
+// signedIn answers with an id token, a JWT with the claims that Slack documents. Its signature is a dummy: apps get the
+// token directly in exchange for a code.
+func (s *Sandbox) signedIn(user string, asked url.Values) object {
 	u, _ := s.ws.User(user) // the user existed when the code was made, and users are never removed
 	now := s.opts.Now()
 	part := func(v any) string {
 		b, _ := json.Marshal(v) // marshaling strings and numbers can't fail
 		return base64.RawURLEncoding.EncodeToString(b)
 	}
-	return part(object{"alg": "RS256", "typ": "JWT", "kid": "sandbox"}) + "." + part(object{
+	claims := object{
 		"iss": "https://slack.com", "sub": u.ID, "aud": ClientID, "exp": now.Add(tokenLasts).Unix(), "iat": now.Unix(),
-		"auth_time": now.Unix(),
-		"nonce":     nonce, "at_hash": "sandbox", "https://slack.com/team_id": u.TeamID, "https://slack.com/user_id": u.ID,
-		"name": s.ws.Named(u.Name, u.NameEN), "locale": u.Locale, "https://slack.com/team_name": webapi.Name,
-	}) + "." + base64.RawURLEncoding.EncodeToString([]byte("sandbox"))
+		"auth_time": now.Unix(), "nonce": asked.Get("nonce"), "at_hash": "sandbox", "https://slack.com/team_id": u.TeamID,
+		"https://slack.com/user_id": u.ID, "https://slack.com/team_name": webapi.Name,
+		"name": s.ws.Named(u.Name, u.NameEN), "locale": u.Locale,
+	}
+	return object{"access_token": "xoxp-" + rand.Text(), "token_type": "Bearer", "id_token": part(object{"alg": "RS256",
+		"typ": "JWT", "kid": "sandbox"}) + "." + part(claims) + "." + part("sandbox")}
 }
 
-// installs has the bot's token, which is valid until it is revoked.
-type installs struct {
-	mu      sync.Mutex
-	token   string // empty while the app is not installed
-	revoked []string
+// installed answers as https://docs.slack.dev/reference/methods/oauth.v2.access. The token stays the same until it is
+// revoked; then the next installation makes a new one.
+func (s *Sandbox) installed(user string, asked url.Values) object {
+	s.installs.mu.Lock()
+	defer s.installs.mu.Unlock()
+	s.installs.token = cmp.Or(s.installs.token, "xoxb-local-"+rand.Text())
+	return object{
+		"access_token": s.installs.token, "token_type": "bot", "scope": asked.Get("scope"), "bot_user_id": webapi.Bot,
+		"app_id": s.ws.AppID(), "team": object{"id": s.ws.TeamID(), "name": webapi.Name}, "enterprise": nil,
+		"authed_user": object{"id": user}, "is_enterprise_install": false,
+	}
 }
 
 // check returns Slack's error code for a token, or "" for the bot's token.
@@ -226,36 +220,4 @@ func (i *installs) revoke() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.revoked, i.token = append(i.revoked, i.token), ""
-}
-
-// install is the page that installs the app in the workspace
-// (https://docs.slack.dev/authentication/installing-with-oauth), with the answer of
-// https://docs.slack.dev/reference/methods/oauth.v2.access. The token stays the same until it is revoked; then the next
-// installation makes a new one.
-func (i *installs) install(s *Sandbox) *consent {
-	return &consent{
-		sandbox: s,
-		ja: consentWords{Lang: "ja", Title: "Ringi のインストール", Question: "誰がこのワークスペースに Ringi をインストールしますか?",
-			About: "Slack の画面の代わりです。Ringi が求める権限:", Scope: true, No: "キャンセル"},
-		en: consentWords{Lang: "en", Title: "Install Ringi", Question: "Who installs Ringi in this workspace?",
-			About: "This page plays Slack's. Ringi asks for:", Scope: true, No: "Cancel"},
-		lacks: func(q url.Values) string {
-			if q.Get("scope") == "" {
-				return "No scopes requested"
-			}
-			return ""
-		},
-		may: func(u webapi.User) bool { return !u.Bot && !u.Restricted && u.TeamID == s.ws.TeamID() },
-		answer: func(user string, q url.Values) object {
-			i.mu.Lock()
-			defer i.mu.Unlock()
-			i.token = cmp.Or(i.token, "xoxb-local-"+rand.Text())
-			return object{
-				"access_token": i.token, "token_type": "bot", "scope": q.Get("scope"), "bot_user_id": webapi.Bot,
-				"app_id": s.ws.AppID(),
-				"team":   object{"id": s.ws.TeamID(), "name": webapi.Name}, "enterprise": nil,
-				"authed_user": object{"id": user}, "is_enterprise_install": false,
-			}
-		},
-	}
 }

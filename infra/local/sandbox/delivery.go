@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -187,46 +188,44 @@ func failure(err error) string {
 	return "connection_failed"
 }
 
-// echo sends the events that Slack sends about messages where the app is: every message and its changes, and
-// app_mention for those that mention the app's bot user, again after each edit. The app's own come in direct messages
-// alone, so that a channel's cards don't keep the app busy.
+// echo tells the pages, and sends the events that Slack sends about messages where the app is: every message and its
+// changes, and app_mention for those that mention the app's bot user, again after each edit. The app's own come in
+// direct messages alone, so that a channel's cards don't keep the app busy.
 func (s *Sandbox) echo(c webapi.Change) {
-	if c.Kind != "message" && c.Kind != "deleted" {
+	s.hub.publish()
+	of := cmp.Or(c.Previous, c.Message)
+	if of == nil {
 		return
 	}
 	about, kind := "", "channel" // in channels app_mention is the event of a message
-	author := c.Message
-	if c.Previous != nil {
-		author = c.Previous
-	}
-	if strings.HasPrefix(c.Channel, "D") {
-		about, kind = c.TS, "im"
-	} else if author.User == webapi.Bot {
+	if strings.HasPrefix(of.Channel, "D") {
+		about, kind = of.TS, "im"
+	} else if of.User == webapi.Bot {
 		return
 	}
-	if c.Kind == "message" && kind != "im" && strings.Contains(c.Message.Text, "<@"+webapi.Bot+">") &&
+	if c.Message != nil && kind != "im" && strings.Contains(c.Message.Text, "<@"+webapi.Bot+">") &&
 		(c.Previous == nil || c.Message.Text != c.Previous.Text) {
 		// with its files and without a subtype (https://github.com/seratch/seratch-slack-types/issues/8)
 		inner := s.event("app_mention", *c.Message)
 		delete(inner, "subtype")
-		s.emit(c.Message.User, c.Channel, c.TS, inner)
+		s.emit(c.Message.User, of.Channel, of.TS, inner)
 	}
-	if c.Kind == "message" && c.Previous == nil {
+	if c.Previous == nil {
 		inner := s.event("message", *c.Message)
 		inner["channel_type"] = kind
-		s.emit(c.Message.User, c.Channel, about, inner)
+		s.emit(of.User, of.Channel, about, inner)
 		return
 	}
 	now := s.now()
 	inner := map[string]any{
 		"type": "message", "subtype": "message_changed", "hidden": true, "message": c.Message, "previous_message": c.Previous,
-		"channel": c.Channel, "channel_type": kind, "ts": now, "event_ts": now,
+		"channel": of.Channel, "channel_type": kind, "ts": now, "event_ts": now,
 	}
-	if c.Kind == "deleted" {
+	if c.Message == nil {
 		delete(inner, "message")
-		inner["subtype"], inner["deleted_ts"] = "message_deleted", c.TS
+		inner["subtype"], inner["deleted_ts"] = "message_deleted", of.TS
 	}
-	s.emit(author.User, c.Channel, "", inner)
+	s.emit(of.User, of.Channel, "", inner)
 }
 
 // event returns a message as an event of this type has it.
@@ -269,16 +268,10 @@ type Toggles struct {
 	Late        time.Duration `json:"-"`            // delay before an event's first delivery
 }
 
-// FieldErrors maps invalid values to error messages.
-type FieldErrors map[string]string
+// FieldError says what is wrong with a value from the page.
+type FieldError struct{ Field, Message string }
 
-// Error returns the message of one field.
-func (f FieldErrors) Error() string {
-	for field, message := range f {
-		return fmt.Sprintf("%s: %s", field, message)
-	}
-	return "no field is wrong"
-}
+func (f FieldError) Error() string { return f.Field + ": " + f.Message }
 
 func (s *Sandbox) Toggles() Toggles {
 	s.mu.Lock()
@@ -299,5 +292,5 @@ func (s *Sandbox) SetToggles(t Toggles) {
 	if s.opts.FailWrites != nil {
 		s.opts.FailWrites(t.FailWrites)
 	}
-	s.hub.publish(webapi.Change{Kind: "toggles", Data: t})
+	s.hub.publish()
 }

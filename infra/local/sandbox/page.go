@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -21,49 +20,38 @@ import (
 //go:embed ui
 var ui embed.FS
 
-// maxRequest is the maximum body of a request from the page.
-const maxRequest = 1 << 20
+// maxRequest is the maximum body of a request from the page, which may be a message with its files in base64.
+const maxRequest = 64 << 20
 
-func (s *Sandbox) routes(api http.Handler) http.Handler {
+func (s *Sandbox) routes(api *webapi.API) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", api)
-	if files, is := api.(*webapi.API); is {
-		mux.HandleFunc("GET "+webapi.FilesPath+"{id}", files.ServeFile)
+	mux.HandleFunc("GET "+webapi.FilesPath+"{id}", api.ServeFile)
+	for _, c := range consents {
+		c.serve(mux, s)
 	}
-	s.signIn().serve(mux, "/openid/connect", "openid.connect.token")
-	s.installs.install(s).serve(mux, "/oauth/v2", "oauth.v2.access")
 	mux.HandleFunc("GET /sandbox/state", s.getState)
-	mux.HandleFunc("GET /sandbox/stream", s.hub.stream)
+	mux.HandleFunc("GET /sandbox/stream", s.stream)
 	mux.HandleFunc("GET /sandbox/files/{id}", s.getFile)
 	for name, do := range s.acts() {
-		mux.HandleFunc("POST /sandbox/"+name, act(maxSay, do))
+		mux.HandleFunc("POST /sandbox/"+name, act(do))
 	}
-	mux.HandleFunc("PUT /sandbox/toggles", act(maxRequest,
-		func(t Toggles) (any, error) { s.SetToggles(t); return t, nil }))
-	mux.HandleFunc("PUT /sandbox/language", act(maxRequest, s.speak))
+	mux.HandleFunc("PUT /sandbox/toggles", act(func(t Toggles) (any, error) { s.SetToggles(t); return t, nil }))
+	mux.HandleFunc("PUT /sandbox/language", act(s.speak))
 	if s.opts.Run != nil {
-		mux.HandleFunc("GET /sandbox/run", asked("task", s.opts.Run))
-	}
-	if s.opts.Waits != nil {
-		mux.HandleFunc("GET /sandbox/waits", asked("user", s.opts.Waits))
+		mux.HandleFunc("GET /sandbox/run", func(w http.ResponseWriter, r *http.Request) {
+			v, err := s.opts.Run(r.Context(), r.URL.Query().Get("task"))
+			reply(w, v, err)
+		})
 	}
 	files, err := fs.Sub(ui, "ui")
 	if err != nil {
 		panic("the folder ui is embedded above: " + err.Error())
 	}
-	static := http.FileServerFS(files)
 	index := func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "index.html") }
 	mux.Handle("GET /archives/{channel}/{message}", fresh(http.HandlerFunc(index)))
-	mux.Handle("/", fresh(static))
+	mux.Handle("/", fresh(http.FileServerFS(files)))
 	return mux
-}
-
-// asked answers with what a hook returns for one value of the query.
-func asked[T any](name string, load func(context.Context, string) (T, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		v, err := load(r.Context(), r.URL.Query().Get(name))
-		reply(w, v, err)
-	}
 }
 
 // fresh makes browsers load the newest version of the page, and keeps the page from loading scripts from elsewhere.
@@ -76,28 +64,24 @@ func fresh(next http.Handler) http.Handler {
 	})
 }
 
-// reply writes a value, or an error as {"error"}. Invalid settings are listed in {"fields"}.
+// reply writes a value, or an error as {"error"}, with what went wrong with the app's answer as "trouble".
 func reply(w http.ResponseWriter, v any, err error) {
 	status := http.StatusOK
 	if err != nil {
-		status = http.StatusInternalServerError
 		answer := map[string]any{"error": err.Error()}
 		var code webapi.Code
 		var trouble InteractionError
-		var fields FieldErrors
 		switch {
 		case errors.As(err, &trouble):
-			status = http.StatusBadGateway
-			answer["trouble"] = trouble.Reason
-		case errors.As(err, &fields):
+			status, answer["trouble"] = http.StatusBadGateway, trouble.Reason
+		case errors.As(err, new(FieldError)):
 			status = http.StatusUnprocessableEntity
-			answer["fields"] = fields
 		case errors.As(err, &code):
 			status = http.StatusConflict
-			answer["code"] = string(code)
 		case errors.Is(err, ErrNoButton):
-			status = http.StatusConflict
-			answer["trouble"] = "noButton"
+			status, answer["trouble"] = http.StatusConflict, "noButton"
+		default:
+			status = http.StatusInternalServerError
 		}
 		v = answer
 	}
@@ -108,30 +92,22 @@ func reply(w http.ResponseWriter, v any, err error) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// read decodes a JSON body, or answers with an error that names the expected form. It refuses other content types, so
-// that another site's form can't act as the person at this page.
-func read[T any](w http.ResponseWriter, r *http.Request, most int64, form string) (in T, ok bool) {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
-		return in, false
-	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if err != nil {
-		http.Error(w, fmt.Sprintf("body is over %d MiB", most>>20), http.StatusRequestEntityTooLarge)
-		return in, false
-	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		http.Error(w, "body is not "+form+": "+err.Error(), http.StatusBadRequest)
-		return in, false
-	}
-	return in, true
-}
-
-// act returns a handler for an action on the page, with a body of at most so many bytes.
-func act[T any](most int64, do func(T) (any, error)) http.HandlerFunc {
+// act returns a handler for an action on the page. It takes JSON alone, so that another site's form can't act as the
+// person at this page.
+func act[T any](do func(T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		in, ok := read[T](w, r, most, "what this call takes")
-		if !ok {
+		var in T
+		if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+			http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
+			return
+		}
+		raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+		if err != nil {
+			http.Error(w, fmt.Sprintf("body is over %d MiB", maxRequest>>20), http.StatusRequestEntityTooLarge)
+			return
+		}
+		if err := json.Unmarshal(raw, &in); err != nil {
+			http.Error(w, "body is not what this call takes: "+err.Error(), http.StatusBadRequest)
 			return
 		}
 		out, err := do(in)
@@ -152,20 +128,20 @@ type pageState struct {
 	Users      []webapi.User               `json:"users"`
 	Groups     map[string]string           `json:"groups"` // handles by id
 	Channels   []webapi.Channel            `json:"channels"`
-	Messages   map[string][]webapi.Message `json:"messages"`
+	Messages   map[string][]webapi.Message `json:"messages"` // of each channel, oldest first
 	Ephemerals []ephemeral                 `json:"ephemerals"`
 	Views      []webapi.View               `json:"views"`
-	Marks      []Attempt                   `json:"marks"`
+	Marks      map[string]Attempt          `json:"marks"` // by channel and timestamp
 	Prompts    map[string][]webapi.Prompt  `json:"prompts"`
-	Sessions   []webapi.Session            `json:"sessions"`
+	Sessions   map[string]webapi.Session   `json:"sessions"` // by channel and thread
 	Toggles    Toggles                     `json:"toggles"`
 	Shortcuts  []Shortcut                  `json:"shortcuts"`
 	Globals    []Shortcut                  `json:"globals"`
 	Home       *webapi.View                `json:"home"` // the app's Home tab; nil if the app has not published one
 	Banner     map[string]string           `json:"banner"`
 	Links      map[string]string           `json:"links"`
-	Has        map[string]bool             `json:"has"`
-	Admin      string                      `json:"admin"`   // the console's first administrator
+	Runs       bool                        `json:"runs"` // the page has a run panel
+	Console    bool                        `json:"console"`
 	Started    time.Time                   `json:"started"` // start of the sandbox; everything on the page is newer
 }
 
@@ -182,14 +158,11 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 	}
 	st := pageState{
 		Me: me.ID, Bot: webapi.Bot, Users: s.ws.Users(), Views: s.ws.Views(me.ID), Toggles: s.Toggles(),
-		Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals,
-		Banner:  map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
-		Has:     map[string]bool{"run": s.opts.Run != nil, "waits": s.opts.Waits != nil},
-		Admin:   s.opts.Administrator,
-		Started: s.started, Links: s.opts.Links,
-		Messages: map[string][]webapi.Message{}, Prompts: map[string][]webapi.Prompt{},
-		Ephemerals: []ephemeral{}, Marks: []Attempt{}, Sessions: []webapi.Session{},
-		Channels: []webapi.Channel{}, Groups: map[string]string{},
+		Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals, Links: s.opts.Links, Started: s.started,
+		Banner: map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN}, Runs: s.opts.Run != nil,
+		Console: s.opts.Console, Ephemerals: []ephemeral{}, Channels: []webapi.Channel{},
+		Messages: map[string][]webapi.Message{}, Prompts: map[string][]webapi.Prompt{}, Marks: map[string]Attempt{},
+		Sessions: map[string]webapi.Session{}, Groups: map[string]string{},
 	}
 	for _, g := range s.ws.Groups() {
 		st.Groups[g.ID] = g.Handle
@@ -198,22 +171,24 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		st.Home = &v
 	}
 	for _, c := range s.ws.Channels() {
-		if !visible(webapi.Change{Channel: c.ID}, me.ID) || !slices.Contains(c.Members, me.ID) {
+		if !slices.Contains(c.Members, me.ID) {
 			continue
 		}
 		st.Channels = append(st.Channels, c)
 		// This can't fail: channels are never removed.
 		st.Messages[c.ID], _ = s.ws.Everything(c.ID)
 		st.Prompts[c.ID] = s.ws.Prompts(c.ID)
-		st.Sessions = append(st.Sessions, s.ws.Sessions(c.ID)...)
+		for _, x := range s.ws.Sessions(c.ID) {
+			st.Sessions[x.Channel+x.ThreadTS] = x
+		}
 	}
 	for _, m := range s.ws.Ephemerals(me.ID) {
 		st.Ephemerals = append(st.Ephemerals, ephemeral{Channel: m.Channel, Message: m})
 	}
 	s.mu.Lock()
-	for _, a := range s.marks {
-		if visible(webapi.Change{Channel: a.Channel}, me.ID) {
-			st.Marks = append(st.Marks, a)
+	for key, a := range s.marks {
+		if _, sees := st.Messages[a.Channel]; sees {
+			st.Marks[key] = a
 		}
 	}
 	s.mu.Unlock()
@@ -266,42 +241,40 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 	}
 }
 
-// checkTyped returns FieldErrors for a text that is too short or too long.
-func checkTyped(text string, least int) error {
-	if n := utf8.RuneCountInString(text); n < least || n > maxTyped {
-		return FieldErrors{"text": fmt.Sprintf("%d to %d characters, not %d", least, maxTyped, n)}
+// typedText returns what a person typed in Slack's format, or a FieldError. Only a message with files may have no text.
+func (s *Sandbox) typedText(text string, files int) (string, error) {
+	text, least := strings.TrimSpace(text), 1
+	if files > 0 {
+		least = 0
 	}
-	return nil
+	if n := utf8.RuneCountInString(text); n < least || n > maxTyped {
+		return "", FieldError{"text", fmt.Sprintf("%d to %d characters, not %d", least, maxTyped, n)}
+	}
+	return s.typed(text), nil
 }
 
-// postEdit changes a person's own message. Only one with files may have no text.
+// postEdit changes a person's own message.
 func (s *Sandbox) postEdit(in target) (any, error) {
 	m, err := s.ws.Message(in.Channel, in.TS, in.User)
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", in.TS, err)
 	}
-	text, least := strings.TrimSpace(in.Text), 1
-	if len(m.Files) > 0 {
-		least = 0
-	}
-	if err := checkTyped(text, least); err != nil {
+	text, err := s.typedText(in.Text, len(m.Files))
+	if err != nil {
 		return nil, err
 	}
-	return nil, s.Edit(in.User, in.Channel, in.TS, s.typed(text))
+	return nil, s.Edit(in.User, in.Channel, in.TS, text)
 }
 
 func (s *Sandbox) postSay(in target) (any, error) {
-	text, least := strings.TrimSpace(in.Text), 1
-	if len(in.Files) > 0 {
-		least = 0
-	}
-	if err := checkTyped(text, least); err != nil {
+	text, err := s.typedText(in.Text, len(in.Files))
+	if err != nil {
 		return nil, err
 	}
 	files, err := checked(in.Files)
 	if err != nil {
 		return nil, err
 	}
-	ts, err := s.Attach(in.User, in.Channel, in.ThreadTS, s.typed(text), files...)
+	ts, err := s.Attach(in.User, in.Channel, in.ThreadTS, text, files...)
 	return map[string]string{"ts": ts}, err
 }

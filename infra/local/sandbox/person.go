@@ -203,31 +203,28 @@ const (
 	maxFileName  = 255      // characters
 )
 
-// maxSay is the maximum body of the page's acts, among them a message with its files in base64.
-const maxSay = 64 << 20
-
 // attachment is a file that a person attaches to a message.
 type attachment struct {
 	Name string `json:"name"`
 	Body []byte `json:"body"`
 }
 
-// checked returns files as a message has them, or FieldErrors.
+// checked returns files as a message has them, or a FieldError.
 func checked(list []attachment) (files []webapi.File, err error) {
 	bytes := 0
 	if len(list) > maxFiles {
-		return nil, FieldErrors{"files": fmt.Sprintf("a message has at most %d files, not %d", maxFiles, len(list))}
+		return nil, FieldError{"files", fmt.Sprintf("a message has at most %d files, not %d", maxFiles, len(list))}
 	}
 	for i, f := range list {
 		field := fmt.Sprintf("files[%d]", i)
 		bytes += len(f.Body)
 		switch n := utf8.RuneCountInString(f.Name); {
 		case n == 0 || n > maxFileName:
-			return nil, FieldErrors{field: fmt.Sprintf("its name has 1 to %d characters, not %d", maxFileName, n)}
+			return nil, FieldError{field, fmt.Sprintf("its name has 1 to %d characters, not %d", maxFileName, n)}
 		case len(f.Body) == 0:
-			return nil, FieldErrors{field: f.Name + " is empty"}
+			return nil, FieldError{field, f.Name + " is empty"}
 		case bytes > maxFileBytes:
-			return nil, FieldErrors{field: fmt.Sprintf("with %s the files have over %d MB together", f.Name, maxFileBytes>>20)}
+			return nil, FieldError{field, fmt.Sprintf("with %s the files have over %d MB together", f.Name, maxFileBytes>>20)}
 		}
 		files = append(files, webapi.File{Name: f.Name, Body: f.Body})
 	}
@@ -251,7 +248,7 @@ func (s *Sandbox) withFiles(values map[string]any) (map[string]any, error) {
 			err = json.Unmarshal(text, &given)
 		}
 		if err != nil {
-			return nil, FieldErrors{block: "its files can't be read"}
+			return nil, FieldError{block, "its files can't be read"}
 		}
 		files, err := checked(given)
 		if err != nil {

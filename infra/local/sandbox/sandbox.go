@@ -51,26 +51,9 @@ type Options struct {
 	Globals   []Shortcut        // not tied to a message
 	Links     map[string]string // on the page, addresses that begin so lead to the stand-in's pages instead
 	Run       func(ctx context.Context, taskID string) (any, error)
-	Panels
-}
 
-// Panels are parts of the page that need the whole system.
-type Panels struct {
-	// Administrator is the id of the first user who may change settings in the console; "" if there is no console.
-	Administrator string
-	// Waits lists what waits for a person.
-	Waits func(ctx context.Context, user string) ([]Wait, error)
-	// FailWrites makes tools that write fail, or work again.
-	FailWrites func(failing bool)
-}
-
-// Wait is a message that waits for a person. The person may not see it, as one who stands in for another.
-type Wait struct {
-	Channel string `json:"channel"`
-	TS      string `json:"ts"`
-	Root    string `json:"root"`
-	Task    string `json:"task"`
-	Instead string `json:"instead,omitempty"` // for whom the person may stamp
+	Console    bool               // there is a console
+	FailWrites func(failing bool) // makes tools that write fail, or work again
 }
 
 // Sandbox is one workspace with one app. Close it to end pending retries.
@@ -78,9 +61,9 @@ type Sandbox struct {
 	opts     Options
 	ws       *webapi.Workspace
 	faults   *webapi.Faults
-	hub      *hub
+	hub      hub
 	handler  http.Handler
-	installs *installs
+	installs installs
 
 	started time.Time // start of the sandbox
 
@@ -124,14 +107,13 @@ func New(opts Options) *Sandbox {
 		opts: opts,
 		ws: webapi.NewWorkspace(webapi.Config{TeamID: opts.TeamID, AppID: opts.AppID, Company: opts.Company,
 			Now: opts.Now, Language: opts.Language}),
-		faults: &webapi.Faults{}, hub: &hub{}, urls: opts.Endpoints, marks: map[string]Attempt{}, started: opts.Now(),
-		client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()},
+		faults: &webapi.Faults{}, hub: hub{pages: map[chan struct{}]bool{}}, urls: opts.Endpoints,
+		marks: map[string]Attempt{}, installs: installs{token: opts.BotToken, codes: map[string]consented{}},
+		started: opts.Now(), client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.faults.SetRates(opts.Rates)
-	s.ws.Listen(s.hub.publish)
 	s.ws.Listen(s.echo)
-	s.installs = &installs{token: opts.BotToken}
 	s.handler = s.routes(webapi.New(webapi.Options{
 		Workspace: s.ws, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.faults,
 		Now: opts.Now, Logger: opts.Logger,
@@ -171,7 +153,6 @@ func (s *Sandbox) Close() {
 	s.cancel()
 	s.jobs.Wait()
 	s.client.CloseIdleConnections()
-	s.hub.close()
 }
 
 // keep is the maximum number of saved attempts and calls.
@@ -180,7 +161,7 @@ const keep = 2000
 // record saves an attempt. A failed attempt marks its message until a later one succeeds.
 func (s *Sandbox) record(a Attempt) {
 	s.mu.Lock()
-	defer s.mu.Unlock() // the lock makes pages receive attempts in order
+	defer s.mu.Unlock()
 	s.counted++
 	a.N = s.counted
 	s.attempts = append(s.attempts, a)
@@ -193,7 +174,7 @@ func (s *Sandbox) record(a Attempt) {
 	} else {
 		s.marks[a.Channel+a.TS] = a
 	}
-	s.hub.publish(webapi.Change{Kind: "attempt", Channel: a.Channel, TS: a.TS, Data: a})
+	s.hub.publish()
 }
 
 func (s *Sandbox) heard(c webapi.Call) {
@@ -231,7 +212,7 @@ func (s *Sandbox) speak(in speech) (any, error) {
 	region, known := regions[in.Language]
 	if !known {
 		all := strings.Join(slices.Sorted(maps.Keys(regions)), ", ")
-		return nil, FieldErrors{"language": fmt.Sprintf("one of %s, not %q", all, in.Language)}
+		return nil, FieldError{"language", fmt.Sprintf("one of %s, not %q", all, in.Language)}
 	}
 	if err := s.ws.Speak(in.User, in.Language+region); err != nil || s.opts.Language != "" {
 		return nil, err

@@ -57,8 +57,10 @@ func (s *Stack) newSandbox() *sandbox.Sandbox {
 	if o.Logger == nil {
 		o.Logger = s.log
 	}
-	if s.options.Panels != nil {
-		o.Panels = s.options.Panels(s)
+	o.Console, o.FailWrites = true, func(failing bool) {
+		for _, tool := range []string{"write_rows_to_google_sheet", vendors.BookRoom, vendors.PlaceOrder} {
+			s.Vendors.Fail(tool, http.StatusBadRequest, failing) // a definite refusal, so a retry is safe
+		}
 	}
 	return sandbox.New(o)
 }

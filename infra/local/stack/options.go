@@ -44,8 +44,6 @@ type Options struct {
 
 	// Sandbox has the sandbox's options. The stack sets its addresses, secrets, logger and run panel.
 	Sandbox sandbox.Options
-	// Panels returns the sandbox's panels, which need the running stack; may be nil.
-	Panels func(*Stack) sandbox.Panels
 	// PrepareTeam is called for the sandbox's workspace when all services answer and before functions are invoked by
 	// events; may be nil.
 	PrepareTeam func(ctx context.Context, s *Stack, team string) error

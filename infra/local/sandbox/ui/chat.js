@@ -12,9 +12,6 @@ import { all, blocksOf, changed, here, post, seen, state, ui } from "./store.js"
 // groupTime is how long messages of one person stand under one name.
 const groupTime = 5 * 60 * 1000;
 
-// openAtFirst is how many threads stand open when a channel is first shown; what still waits for somebody always does.
-const openAtFirst = 8;
-
 function item(m, before, thread) {
   const whisper = !!m.is_ephemeral;
   const compact = !whisper && !!before && !before.is_ephemeral && before.user === m.user && !m.subtype &&
@@ -23,20 +20,8 @@ function item(m, before, thread) {
   return { key: "m" + m.ts, sig: signature(m, place), render: () => message(m, place) };
 }
 
-/** headline is the header of a message's card, "" without one. */
-export const headline = (m) => blocksOf(m).find((b) => b.type === "header")?.text?.text || "";
-
-const asks = (m) => blocksOf(m).some((b) => b.type === "actions");
-
-// foldOld folds, once for each channel and person, older threads in which nothing is left to press.
-function foldOld(threads) {
-  const place = state.me + ui.channel;
-  if (ui.folds.has(place)) return;
-  ui.folds.set(place, true);
-  for (const [root, replies] of [...threads].slice(0, -openAtFirst)) {
-    if (!ui.folds.has(root) && !replies.some((r) => asks(r) || r.ts === ui.flash)) ui.folds.set(root, true);
-  }
-}
+// headline is the header of a message's card, "" without one.
+const headline = (m) => blocksOf(m).find((b) => b.type === "header")?.text?.text || "";
 
 function foldRow(root, replies) {
   const folded = !!ui.folds.get(root.ts);
@@ -59,7 +44,7 @@ function foldRow(root, replies) {
 }
 
 function session(root) {
-  const s = state.sessions.get(ui.channel + root.ts);
+  const s = state.sessions[ui.channel + root.ts];
   const text = s && { processing: s.waiting ? "Ringi " + s.waiting : t("processing"),
     suspended: t("suspended") }[s.status];
   if (!text) return [];
@@ -123,12 +108,11 @@ function emptyState(c) {
 
 // conversation is what the log shows: days, messages, and under each its thread.
 function conversation(c) {
-  const mine = [...state.ephemerals.values()].filter((e) => e.channel === c.id).map((e) => e.message);
+  const mine = state.ephemerals.filter((e) => e.channel === c.id).map((e) => e.message);
   const messages = [...all(c.id), ...mine].sort((a, b) => (a.ts < b.ts ? -1 : 1));
   const threads = new Map();
   const replies = (m) => m.thread_ts && m.thread_ts !== m.ts;
   for (const m of messages.filter(replies)) threads.set(m.thread_ts, [...(threads.get(m.thread_ts) || []), m]);
-  foldOld(threads);
   const items = [];
   let before = null;
   let day = "";

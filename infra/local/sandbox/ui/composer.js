@@ -1,59 +1,13 @@
-// The box that messages are written in, with @mentions and files.
+// The box that messages are written in, with files.
 
 import { h, icon, toast } from "./dom.js";
 import { sizeText, t } from "./i18n.js";
-import { avatar, nameOf } from "./people.js";
+import { nameOf } from "./people.js";
 import { state, ui } from "./store.js";
 
-function candidates(query) {
-  const q = query.toLowerCase();
-  return [...state.users.values()].filter((u) => [u.name, nameOf(u.id),
-    u.handle].some((n) => n.toLowerCase().includes(q)))
-    .sort((a, b) => Number(!!b.bot) - Number(!!a.bot)).slice(0, 6);
-}
-
-// mentions is the list that appears after an @; it takes the keys it needs.
-function mentions(area, changed) {
-  const list = h("ul.mentions", { role: "listbox", hidden: true });
-  let found = [];
-  let at = 0;
-  const query = () => /(?:^|\s)@([^\s@]*)$/.exec(area.value.slice(0, area.selectionStart))?.[1];
-  const pick = (user) => {
-    area.setRangeText(`${nameOf(user.id)} `, area.selectionStart - query().length, area.selectionStart, "end");
-    list.hidden = true;
-    area.focus();
-    changed();
-  };
-  const draw = () => list.replaceChildren(...found.map((u, i) =>
-    h("li", { role: "option", "aria-selected": String(i === at),
-      onpointerdown: (e) => { e.preventDefault(); pick(u); } }, avatar(u.id, "tiny"), h("span", {}, nameOf(u.id)),
-      h("small", {}, "@" + u.handle))));
-  return {
-    list,
-    look: () => {
-      const q = query();
-      found = q === undefined ? [] : candidates(q);
-      at = 0;
-      list.hidden = !found.length;
-      draw();
-    },
-    key: (e) => {
-      const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
-      if (list.hidden) return false;
-      if (step) at = (at + step + found.length) % found.length;
-      else if (e.key === "Enter" || e.key === "Tab") pick(found[at]);
-      else if (e.key === "Escape") list.hidden = true;
-      else return false;
-      draw();
-      return true;
-    },
-  };
-}
-
 /**
- * composer makes a box; options are {key, placeholder, send, verb, cancel, focus, hint, id,
-   bare}. One that is bare takes
- * no files. What is typed and not sent is kept under the key, <person>/<channel>, with /<thread> in one.
+ * composer makes a box; options are {key, placeholder, send, verb, cancel, focus, hint, id, bare}. One that is bare
+ * takes no files. What is typed and not sent is kept under the key, <person>/<channel>, with /<thread> in one.
  */
 export function composer(options) {
   const area = h("textarea", { rows: "1", placeholder: options.placeholder, "aria-label": options.placeholder,
@@ -69,7 +23,6 @@ export function composer(options) {
     sendButton.disabled = !area.value.trim() && !files.list.length;
   };
   const files = chosen(fit);
-  const menu = mentions(area, fit);
   const submit = async () => {
     const [text, list] = [area.value.trim(), files.list];
     if (sendButton.disabled) return;
@@ -84,16 +37,11 @@ export function composer(options) {
     }
     area.focus();
   };
-  area.addEventListener("input", () => {
-    fit();
-    menu.look();
-  });
-  area.addEventListener("blur", () => { menu.list.hidden = true; });
+  area.addEventListener("input", fit);
   area.addEventListener("keydown", (e) => {
     // Enter that ends the choice of characters (kana to kanji) sends nothing.
     if (e.isComposing || e.keyCode === 229) return;
-    if (menu.key(e)) e.preventDefault();
-    else if (e.key === "Enter" && !e.shiftKey) {
+    if (e.key === "Enter" && !e.shiftKey) {
       e.preventDefault();
       submit();
     } else if (e.key === "Escape" && options.cancel) options.cancel();
@@ -110,7 +58,7 @@ export function composer(options) {
     fit();
     if (options.focus) area.focus();
   });
-  return h("div.composer", {}, menu.list, area, files.row, h("div.composer-row", {}, at,
+  return h("div.composer", {}, area, files.row, h("div.composer-row", {}, at,
     !options.bare && files.button, options.hint && h("p.composer-hint", {}, options.hint), sendButton));
 }
 

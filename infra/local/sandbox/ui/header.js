@@ -1,17 +1,16 @@
-// The bar above the conversation, and what its gear opens: the way to the console's settings, and faults.
+// The bar above the conversation, and the faults that its gear opens.
 
 import { h, icon, onEscape, openMenu, reconcile, toast } from "./dom.js";
 import { language, nameIn, setLanguage, t } from "./i18n.js";
 import { act } from "./message.js";
-import { avatar, channelName, nameOf, purposeOf, titleOf } from "./people.js";
-import { goHome } from "./sidebar.js";
+import { avatar, channelName, purposeOf, titleOf } from "./people.js";
 import { changed, here, post, put, remember, speak, state, ui, unread } from "./store.js";
 
 async function speaks(code) {
   setLanguage(code);
   changed();
   try {
-    await speak(state.me);
+    await speak();
     if (here().im) await post(ui.home ? "home" : "open", { user: state.me }); // what the app offers there changes, too
   } catch (err) {
     toast(err.message, "error");
@@ -20,10 +19,10 @@ async function speaks(code) {
 
 const troubled = () => Object.values(state.toggles).some((v) => v);
 
-// segmented is a choice of a few: [name, label, chosen, onclick].
-const segmented = (label, ...all) => h("div.segmented", { role: "group", "aria-label": label },
-  all.map(([name, text, chosen, onclick]) => h("button", { type: "button", "aria-pressed": String(!!chosen),
-    dataset: { focus: name }, onclick }, text)));
+const languages = () => h("div.segmented", { role: "group", "aria-label": t("language") },
+  [["ja", "日本語"], ["en", "EN"]].map(([code, label]) => h("button", { type: "button", lang: code,
+    "aria-pressed": String(language() === code), dataset: { focus: "lang-" + code }, onclick: () => speaks(code) },
+    label)));
 
 // openDrawer shows the sidebar on a phone and puts the focus into it.
 function openDrawer() {
@@ -46,20 +45,15 @@ function bar(c, news) {
     h("div.header-title", {},
       h("h1", {}, c.im ? avatar(state.bot, "small") : icon("hash"), h("span", {}, channelName(c))),
       h("p", {}, c.im ? titleOf(state.users.get(state.bot)) : purposeOf(c))),
-    troubled() && h("button.pill", { type: "button", dataset: { focus: "bad" }, onclick: openSettings }, icon("bolt"),
+    troubled() && h("button.pill", { type: "button", dataset: { focus: "bad" }, onclick: openFaults }, icon("bolt"),
       h("span", {}, t("active"))),
-    !c.im && h("div.stack.only-wide", { role: "img", "aria-label": t("members", { n: c.members.length }) },
-      c.members.slice(0, 4).map((m) => avatar(m, "tiny")), h("span.count", {}, String(c.members.length))),
-    c.im && h("div.only-wide", {}, segmented(t("homeTab"), ["home", t("homeTab"), ui.home, goHome],
-      ["messages", t("messagesTab"), !ui.home, () => { ui.home = false; changed(); }])),
     state.globals.length > 0 && h("button.icon-btn.only-wide", { type: "button", "aria-label": t("shortcuts"),
       title: t("shortcuts"), "aria-haspopup": "menu", dataset: { focus: "shortcuts" },
       onclick: (e) => openMenu(e.currentTarget, shortcuts()) }, icon("bolt")),
-    segmented(t("language"), ...[["ja", "日本語"], ["en", "EN"]].map(([code, label]) =>
-      ["lang-" + code, h("span", { lang: code }, label), language() === code, () => speaks(code)])),
-    labelled("run", "run", t("run"), { "aria-pressed": String(ui.panel === "run"),
+    languages(),
+    state.runs && labelled("run", "run", t("run"), { "aria-pressed": String(ui.panel === "run"),
       onclick: () => remember("panel", ui.panel === "run" ? "" : "run") }),
-    labelled("settings", "gear", t("setTitle"), { id: "open-settings", onclick: openSettings }));
+    labelled("settings", "gear", t("faults"), { id: "open-faults", onclick: openFaults }));
 }
 
 /** drawHeader renders the bar when something in it changed. */
@@ -82,23 +76,17 @@ function toggle(name) {
     }
   };
   return h("label.switch", {}, h("span.switch-text", {}, h("span", {}, t(name)), h("small", {}, t(name + "Text"))),
-    h("input", { type: "checkbox", role: "switch", name, checked: state.toggles[name], onchange: set }),
-    h("span.track", { "aria-hidden": "true" }));
+    h("input", { type: "checkbox", role: "switch", name, checked: state.toggles[name], onchange: set }));
 }
 
-// openSettings shows them as a dialog. The console asks who signs in, and goes on to its settings.
-function openSettings() {
+// openFaults shows their switches in a dialog.
+function openFaults() {
   const leave = () => dialog.close();
-  const dialog = h("dialog.modal.settings", { "aria-labelledby": "settings-title" },
-    h("header", {}, h("h2", { id: "settings-title" }, t("setTitle")),
+  const dialog = h("dialog.modal.faults", { "aria-labelledby": "faults-title" },
+    h("header", {}, h("h2", { id: "faults-title" }, t("faults")),
       h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: leave }, icon("close"))),
-    h("div.modal-body", {},
-      state.admin && h("section.set", {}, h("h3", {}, t("setConsole")),
-        h("p.set-note", {}, t("setConsoleText", { name: nameOf(state.admin) })),
-        h("p.set-link", {}, h("a", { id: "console-settings", target: "_blank", rel: "noopener",
-          href: `/console/language/${language()}?next=/console/settings` }, icon("link"), t("setConsoleOpen")))),
-      h("section.set", {}, h("h3", {}, t("faults")), h("p.set-note", {}, t("faultsText")),
-        ["fail_writes", "lose_answers", "rate_limited", "drop_answers", "twice"].map(toggle))));
+    h("div.modal-body", {}, h("p.note", {}, t("faultsText")),
+      ["fail_writes", "lose_answers", "rate_limited", "drop_answers", "twice"].map(toggle)));
   const opener = document.activeElement?.dataset.focus;
   dialog.addEventListener("close", () => {
     dialog.remove();

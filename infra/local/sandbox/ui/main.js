@@ -9,7 +9,7 @@ import { drawModal } from "./modal.js";
 import { drawPanel } from "./panel.js";
 import { placeName } from "./people.js";
 import { drawSidebar } from "./sidebar.js";
-import { become, changed, here, listen, state, ui, unread } from "./store.js";
+import { begin, changed, here, listen, state, ui, unread } from "./store.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -27,8 +27,7 @@ function drawBanners() {
   document.body.classList.toggle("offline", !state.online);
   $("gone").hidden = state.online;
   fill($("gone"), state.online ? "" : language(), () => (state.online ? [] : [icon("warn"),
-    h("span", {}, h("strong", {}, t("gone")), " ", t("goneText")),
-    h("button.btn", { type: "button", id: "retry", onclick: () => become(ui.person) }, t("goneRetry"))]));
+    h("span", {}, h("strong", {}, t("gone")), " ", t("goneText"))]));
   const text = state.anew ? t("anew", { t: clockTime(Date.parse(state.anew)) }) : state.banner[language()] || "";
   $("banner").hidden = !text;
   fill($("banner"), text, () => [text]);
@@ -38,7 +37,7 @@ function draw() {
   drawBanners();
   if (!state.loaded || !state.channels.length) return;
   $("app").classList.toggle("drawer-open", ui.drawer);
-  $("app").classList.toggle("with-panel", !!ui.panel);
+  $("app").classList.toggle("with-panel", state.runs && ui.panel === "run");
   $("shade").hidden = !ui.drawer;
   $("skip").textContent = t("skip");
   const parts = [() => drawSidebar($("sidebar")), () => drawHeader($("header")), () => drawPanel($("panel")),
@@ -68,4 +67,4 @@ if (linked) {
   show(linked[1], `${linked[2]}.${linked[3]}`);
 }
 listen(draw);
-become(ui.person);
+begin();

@@ -75,7 +75,7 @@ function reply(m) {
 function tools(channel, m) {
   const entries = () => [
     { label: t("replyHere"), icon: "reply", run: () => reply(m) },
-    taskOf(m) && state.has.run && { label: t("showRun"), icon: "run",
+    taskOf(m) && state.runs && { label: t("showRun"), icon: "run",
       run: () => { ui.task = taskOf(m); remember("panel", "run"); } },
     own(m) && { label: t("edit"), icon: "pencil", id: "edit", run: () => { ui.editing = m.ts; changed(); } },
     own(m) && { label: t("remove"), icon: "trash", id: "delete", run: () => remove(channel, m) },
@@ -126,7 +126,7 @@ export function message(m, place) {
       !place.compact && h("div.meta", {}, h("span.name", {}, name), badge(state.users.get(m.user)),
         h("time.time", { datetime: new Date(at).toISOString() }, clockTime(at))),
       content(place.channel, m),
-      mark(state.marks.get(place.channel + m.ts))),
+      mark(state.marks[place.channel + m.ts])),
     !place.whisper && m.subtype !== "tombstone" && tools(place.channel, m));
 }
 
@@ -134,6 +134,6 @@ export function message(m, place) {
 export function signature(m, place) {
   if (isEdited(m)) return JSON.stringify(["edited", place, language()]); // what is typed stays
   const busy = [...ui.pending].filter((k) => k.startsWith(m.ts + "/"));
-  return JSON.stringify([m, place, busy, state.marks.get(place.channel + m.ts), language(), ui.flash === m.ts,
+  return JSON.stringify([m, place, busy, state.marks[place.channel + m.ts], language(), ui.flash === m.ts,
     state.me]);
 }

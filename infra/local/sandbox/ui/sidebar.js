@@ -15,8 +15,8 @@ function go(channel, home = false) {
   if (im) post(home ? "home" : "open", { user: state.me }).catch(() => {});
 }
 
-/** goHome shows the app's Home tab, which the app then publishes. */
-export const goHome = () => go(state.channels.find((c) => c.im)?.id || ui.channel, true);
+// goHome shows the app's Home tab, which the app then publishes.
+const goHome = () => go(state.channels.find((c) => c.im)?.id || ui.channel, true);
 
 // row is a line of the list, with what stands before and after the name.
 function row(key, here, isNew, name, onclick, sign, more) {
@@ -78,6 +78,6 @@ export function drawSidebar(root) {
       people)]);
   const own = state.channels.filter((c) => c.im);
   reconcile(channels, state.channels.filter((c) => !c.im).map(entry));
-  reconcile(messages, [...own.map(entry), ...own.map(homeEntry), ...(state.admin ? [consoleEntry()] : [])]);
+  reconcile(messages, [...own.map(entry), ...own.map(homeEntry), ...(state.console ? [consoleEntry()] : [])]);
   reconcile(people, [...state.users.values()].filter((u) => !u.bot).map(person));
 }

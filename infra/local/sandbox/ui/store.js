@@ -5,12 +5,15 @@ import { language } from "./i18n.js";
 /** state is what the sandbox says; ui is what this browser chose. */
 export const state = {
   loaded: false, online: true, started: "", anew: "", me: "", bot: "", users: new Map(), groups: {}, channels: [],
-  messages: new Map(), ephemerals: new Map(), views: [], marks: new Map(), prompts: {}, sessions: new Map(),
-  toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], has: {}, admin: "",
+  messages: {}, ephemerals: [], views: [], marks: {}, prompts: {}, sessions: {},
+  toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], runs: false, console: false,
 };
 
+// first is whom somebody acts as who is new to the page.
+const first = "U0SANDSATO";
+
 export const ui = {
-  channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || "U0SANDSATO",
+  channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || first,
   panel: innerWidth > 1080 ? localStorage.getItem("panel") ?? "run" : "", task: "", home: false, drawer: false,
   replying: "", editing: "", followed: "", flash: "", pending: new Set(), drafts: new Map(), folds: new Map(),
 };
@@ -64,102 +67,74 @@ export function remember(key, value) {
 
 const watchers = [];
 
-/** onChange calls f with each single change from the stream, and with none when everything was loaded. */
-export const onChange = (f) => watchers.push(f);
+/** onLoad calls f each time when everything was loaded. */
+export const onLoad = (f) => watchers.push(f);
 
-let source = null;
-
-// meanwhile are the changes that came while everything is loaded: the answer may be older than they are.
-let meanwhile = null;
-
-/** become makes the page another person's. */
-export function become(person) {
-  source?.close();
-  meanwhile = null;
-  if (person !== ui.person) ui.replying = ui.editing = "";
-  remember("person", person);
-  source = new EventSource("/sandbox/stream?user=" + encodeURIComponent(person));
-  source.addEventListener("hello", () => loadAll(person));
-  source.onmessage = (e) => (meanwhile ? meanwhile.push(JSON.parse(e.data)) : hear(JSON.parse(e.data)));
+/** begin loads everything, and again whenever the stream says that something changed. */
+export function begin() {
+  const source = new EventSource("/sandbox/stream");
+  source.addEventListener("hello", () => become(ui.person));
+  source.onmessage = load;
   source.onerror = () => {
     state.online = false;
     changed();
   };
 }
 
-// loadAll asks for everything, and repeats on top of it what was heard while the answer was under way.
-async function loadAll(person) {
-  const heard = [];
-  meanwhile = heard;
-  state.online = true;
-  try {
-    await speak(person);
-    const all = await get("state?user=" + encodeURIComponent(person));
-    if (meanwhile !== heard) return; // a later connection loads
-    load(all);
-    watchers.forEach((f) => f());
-    meanwhile = null;
-    heard.forEach(hear);
-  } catch (err) {
-    if (meanwhile !== heard) return;
-    meanwhile = null;
-    if (err.status === 409 && person !== "U0SANDSATO") become("U0SANDSATO"); // somebody whom this sandbox does not know
-    else {
-      state.online = false; // the stream stands: it will not say hello again
-      setTimeout(() => ui.person === person && !meanwhile && !state.online && loadAll(person), 1000);
-    }
-  }
-  changed();
+/** become makes the page another person's. */
+export async function become(person) {
+  if (person !== ui.person) ui.replying = ui.editing = "";
+  remember("person", person);
+  await speak().catch(() => {}); // load says what is wrong
+  load();
 }
 
 /** speak tells Slack's side the page's language. */
-export const speak = (person) => put("language", { user: person, language: language() });
+export const speak = () => put("language", { user: ui.person, language: language() });
 
-function hear(c) {
-  apply(c);
-  watchers.forEach((f) => f(c));
-  changed();
+let loading = false;
+let stale = false; // something changed since the load that is under way began
+
+async function load() {
+  stale = true;
+  if (loading) return;
+  loading = true;
+  while (stale) {
+    stale = false;
+    const person = ui.person;
+    try {
+      const all = await get("state?user=" + encodeURIComponent(person));
+      state.online = true;
+      if (person === ui.person) take(all);
+    } catch (err) {
+      if (err.status === 409 && person !== first) become(first); // somebody whom this sandbox does not know
+      else {
+        state.online = false;
+        setTimeout(load, 1000);
+      }
+    }
+    changed();
+  }
+  loading = false;
 }
 
-function load(all) {
+function take(all) {
   const anew = state.started && state.started !== all.started; // what was there before is gone
   Object.assign(state, all, {
     loaded: true, anew: anew ? all.started : state.anew, links: Object.entries(all.links || {}),
     shortcuts: all.shortcuts || [], globals: all.globals || [],
     users: new Map(all.users.map((u) => [u.id, u])),
-    messages: new Map(Object.entries(all.messages).map(([c, list]) => [c,
-      new Map((list || []).map((m) => [m.ts, m]))])),
-    ephemerals: new Map(all.ephemerals.map((e) => [e.message.ts, e])),
-    marks: new Map(all.marks.map((a) => [a.channel + a.ts, a])),
-    sessions: new Map(all.sessions.map((s) => [s.channel + s.thread_ts, s])),
   });
   if (anew) ui.task = "";
-  if (!state.channels.some((c) => c.id === ui.channel)) ui.channel = state.channels[0]?.id || "";
-}
-
-function apply(c) {
-  const messages = state.messages.get(c.channel);
-  switch (c.kind) {
-    case "message": case "thread": messages?.set(c.ts, c.message); break;
-    case "deleted": messages?.delete(c.ts); break;
-    case "ephemeral": state.ephemerals.set(c.ts, { channel: c.channel, message: c.message }); break;
-    case "dismissed": state.ephemerals.delete(c.ts); break;
-    case "home": case "views": case "toggles": state[c.kind] = c.data; break;
-    case "prompts": state.prompts[c.channel] = c.data; break;
-    case "session": state.sessions.set(c.channel + c.ts, c.data); break;
-    case "channel": become(ui.person); break;
-    case "attempt":
-      if (c.data.reason) state.marks.set(c.channel + c.ts, c.data);
-      else state.marks.delete(c.channel + c.ts);
-  }
+  if (!here()) ui.channel = state.channels[0]?.id || "";
+  watchers.forEach((f) => f());
 }
 
 /** here is the channel that is shown. */
 export const here = () => state.channels.find((c) => c.id === ui.channel);
 
 /** all are a channel's messages, the oldest first. */
-export const all = (channel) => [...(state.messages.get(channel)?.values() || [])].sort((a, b) => (a.ts < b.ts ? -1
-  : 1));
+export const all = (channel) => state.messages[channel] || [];
 
 const ulid = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

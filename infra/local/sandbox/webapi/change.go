@@ -41,7 +41,7 @@ func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error)
 		seconds, _, _ := strings.Cut(w.timestamp(), ".")
 		m.Edited = &Edited{User: user, TS: seconds + ".000000"}
 	}
-	w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: new(*m), Previous: &before})
+	w.tell(Change{Message: new(*m), Previous: &before})
 	return *m, nil
 }
 
@@ -66,11 +66,11 @@ func (w *Workspace) Delete(channelID, ts, user string) error {
 		stone := Message{Type: "message", Subtype: "tombstone", Text: "This message was deleted.", User: "USLACKBOT",
 			TS: ts, ThreadTS: ts, ReplyCount: before.ReplyCount, Channel: c.ID}
 		c.messages[i] = stone
-		w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: &stone, Previous: &before})
+		w.tell(Change{Message: &stone, Previous: &before})
 		return nil
 	}
 	c.messages = slices.Delete(c.messages, i, i+1)
-	w.tell(Change{Kind: "deleted", Channel: c.ID, TS: ts, Previous: &before})
+	w.tell(Change{Previous: &before})
 	if parent := c.find(before.ThreadTS); before.ThreadTS != "" && parent >= 0 {
 		w.countReplies(c, parent)
 	}
@@ -91,7 +91,7 @@ func (w *Workspace) PostEphemeral(to string, d Draft) (Message, error) {
 	m := w.compose(c, d)
 	m.IsEphemeral, m.To = true, to
 	w.ephemerals = append(w.ephemerals, m)
-	w.tell(Change{Kind: "ephemeral", To: to, Channel: c.ID, TS: m.TS, Message: new(m)})
+	w.tell(Change{})
 	return m, nil
 }
 
@@ -100,7 +100,7 @@ func (w *Workspace) Dismiss(to, ts string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ephemerals = slices.DeleteFunc(w.ephemerals, shown(to, ts))
-	w.tell(Change{Kind: "dismissed", To: to, TS: ts})
+	w.tell(Change{})
 }
 
 // Ephemerals returns the ephemeral messages for a person, oldest first.

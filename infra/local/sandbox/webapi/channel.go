@@ -86,7 +86,7 @@ func (w *Workspace) change(channelID string, do func(*channel) error) error {
 	_, err := inChannel(w, channelID, func(c *channel) (any, error) {
 		err := do(c)
 		if err == nil {
-			w.tell(Change{Kind: "channel", Channel: c.ID, Data: c.view()})
+			w.tell(Change{})
 		}
 		return nil, err
 	})

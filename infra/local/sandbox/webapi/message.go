@@ -103,7 +103,7 @@ func (w *Workspace) Post(d Draft) (Message, error) {
 	}
 	m := w.compose(c, d)
 	c.messages = append(c.messages, m)
-	w.tell(Change{Kind: "message", Channel: c.ID, TS: m.TS, Message: new(m)})
+	w.tell(Change{Message: new(m)})
 	if parent >= 0 {
 		w.countReplies(c, parent)
 	}
@@ -154,7 +154,7 @@ func (w *Workspace) countReplies(c *channel, parent int) {
 	if root.ReplyCount > 0 {
 		root.ThreadTS = root.TS
 	}
-	w.tell(Change{Kind: "thread", Channel: c.ID, TS: root.TS, Message: new(*root)})
+	w.tell(Change{})
 }
 
 // fill adds missing block_ids, as Slack does.

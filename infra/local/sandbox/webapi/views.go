@@ -71,7 +71,7 @@ func (w *Workspace) PublishHome(user string, spec map[string]any) (View, error) 
 	}
 	v := w.shape(spec, w.homes[user].ID)
 	w.homes[user] = v
-	w.tell(Change{Kind: "home", To: user, Data: v})
+	w.tell(Change{})
 	return v, nil
 }
 
@@ -112,7 +112,7 @@ func (w *Workspace) OpenView(user string, spec map[string]any) View {
 	defer w.mu.Unlock()
 	v := w.shape(spec, "")
 	w.views[user] = &v
-	w.tellViews(user)
+	w.tell(Change{})
 	return v
 }
 
@@ -136,7 +136,7 @@ func (w *Workspace) shape(spec map[string]any, id string) View {
 func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	user, old := w.findView(id)
+	old := w.findView(id)
 	if old == nil {
 		return View{}, ViewNotFound
 	}
@@ -146,7 +146,7 @@ func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, erro
 	v := w.shape(spec, id)
 	v.State = old.State
 	*old = v
-	w.tellViews(user)
+	w.tell(Change{})
 	return v, nil
 }
 
@@ -154,7 +154,7 @@ func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, erro
 func (w *Workspace) FillView(id string, values map[string]map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, v := w.findView(id)
+	v := w.findView(id)
 	if v == nil {
 		return View{}, ViewNotFound
 	}
@@ -167,32 +167,24 @@ func (w *Workspace) CloseView(user string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.views, user)
-	w.tellViews(user)
+	w.tell(Change{})
 }
 
 // Views returns the modal that a person has open, if any.
 func (w *Workspace) Views(user string) []View {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.snapshot(user)
-}
-
-func (w *Workspace) snapshot(user string) []View {
 	if v := w.views[user]; v != nil {
 		return []View{*v}
 	}
 	return []View{}
 }
 
-func (w *Workspace) tellViews(user string) {
-	w.tell(Change{Kind: "views", To: user, Data: w.snapshot(user)})
-}
-
-func (w *Workspace) findView(id string) (user string, v *View) {
-	for user, v := range w.views {
+func (w *Workspace) findView(id string) *View {
+	for _, v := range w.views {
 		if v.ID == id {
-			return user, v
+			return v
 		}
 	}
-	return "", nil
+	return nil
 }

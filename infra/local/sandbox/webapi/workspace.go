@@ -47,17 +47,9 @@ type Config struct {
 	Language string
 }
 
-// Change is one change of the workspace. To is the only person who sees it; if it is empty, everybody in the channel
-// does.
-type Change struct {
-	Kind     string   `json:"kind"`
-	To       string   `json:"-"`
-	Channel  string   `json:"channel,omitempty"`
-	TS       string   `json:"ts,omitempty"`
-	Message  *Message `json:"message,omitempty"`
-	Previous *Message `json:"-"`
-	Data     any      `json:"data,omitempty"`
-}
+// Change is a change of the workspace: a message before and after it, which is nil where there is none. Of a change of
+// anything else both are nil.
+type Change struct{ Message, Previous *Message }
 
 // Workspace is safe for concurrent use. Returned values are snapshots and must not be modified.
 type Workspace struct {
@@ -78,7 +70,7 @@ type Workspace struct {
 	prompts    map[string][]Prompt
 	sessions   map[string]Session
 	files      map[string]File
-	listeners  []func(Change)
+	listen     func(Change)
 }
 
 // NewWorkspace makes a workspace with the sandbox's people, channels and user group.
@@ -120,7 +112,7 @@ func inChannel[T any](w *Workspace, id string, do func(*channel) (T, error)) (ou
 func (w *Workspace) Listen(f func(Change)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.listeners = append(w.listeners, f)
+	w.listen = f
 }
 
 // SetLanguage sets the language in which apps get the names of people, channels and groups, ja or en. The page shows
@@ -140,8 +132,8 @@ func (w *Workspace) TeamID() string { return w.cfg.TeamID }
 func (w *Workspace) AppID() string { return w.cfg.AppID }
 
 func (w *Workspace) tell(c Change) {
-	for _, f := range w.listeners {
-		f(c)
+	if w.listen != nil {
+		w.listen(c)
 	}
 }
 
@@ -218,7 +210,7 @@ func (w *Workspace) SetPrompts(channelID string, prompts []Prompt) error {
 		return err
 	}
 	w.prompts[c.ID] = prompts
-	w.tell(Change{Kind: "prompts", Channel: c.ID, Data: prompts})
+	w.tell(Change{})
 	return nil
 }
 
@@ -236,7 +228,7 @@ func (w *Workspace) SetSession(s Session) (Session, error) {
 			s.Title = old.Title
 		}
 		w.sessions[c.ID+s.ThreadTS] = s
-		w.tell(Change{Kind: "session", Channel: c.ID, TS: s.ThreadTS, Data: s})
+		w.tell(Change{})
 		return s, nil
 	})
 }
@@ -247,7 +239,7 @@ func (w *Workspace) SetWaiting(channelID, thread, text string) error {
 		s := w.sessions[c.ID+thread]
 		s.Channel, s.ThreadTS, s.Waiting = c.ID, thread, text
 		w.sessions[c.ID+thread] = s
-		w.tell(Change{Kind: "session", Channel: c.ID, TS: thread, Data: s})
+		w.tell(Change{})
 		return s, nil
 	})
 	return err
