@@ -27,7 +27,10 @@ import (
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
-	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
+	o := driver.Options()
+	o.Parameters = map[string]string{"Sandbox": "on"}
+	o.ModelKeys = map[string]any{"planted": modelKey}
+	os.Exit(driver.Run(m, o, func(s *stack.Stack) { running = s }))
 }
 
 func start(t *testing.T) *stack.Stack {

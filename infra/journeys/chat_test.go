@@ -1,30 +1,16 @@
-// Package chat has conversations with agents through the front door: what people write, approve, refuse and stop in
-// Slack, and what they see there.
-package chat
+package journeys
 
 import (
-	"os"
 	"testing"
 	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/stack"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
-
-// running is the only stack of this package's tests.
-var running *stack.Stack
-
-func TestMain(m *testing.M) {
-	o := driver.Options()
-	o.Parameters = map[string]string{"Sandbox": "on"}
-	o.ModelKeys = map[string]any{"planted": modelKey}
-	os.Exit(driver.Run(m, o, func(s *stack.Stack) { running = s }))
-}
 
 func begin(t *testing.T, text string) *driver.Dialogue {
 	t.Helper()

@@ -1,4 +1,4 @@
-package chat
+package journeys
 
 import (
 	"encoding/json"
@@ -26,8 +26,8 @@ func rounds() int {
 	return 1
 }
 
-// shows checks the action's status on the card and on the page.
-func shows(t *testing.T, d *driver.Dialogue, desk driver.Desk, onCard, onPage string) {
+// showsAction checks the action's status on the card and on the page.
+func showsAction(t *testing.T, d *driver.Dialogue, desk driver.Desk, onCard, onPage string) {
 	t.Helper()
 	d.Shows("操作 #1", onCard)
 	status, page := desk.Get(d.Page())
@@ -61,7 +61,7 @@ func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 		case len(approved) > 1 || len(approved) == 1 && approved[0].Timestamp.After(cancelled[0].Timestamp):
 			t.Errorf("it was approved after it had been cancelled: %+v %+v", approved, cancelled)
 		}
-		shows(t, d, desk, "取り消されました", "取り消し")
+		showsAction(t, d, desk, "取り消されました", "取り消し")
 	}
 	t.Logf("the ends: %v", ends)
 }

@@ -1,4 +1,4 @@
-package chat
+package journeys
 
 import (
 	"bytes"
@@ -109,7 +109,7 @@ func TestACSVBecomesAReport(t *testing.T) {
 	d.Shows("見つかりませんでした")
 	posted := func(name string) webapi.File {
 		return webapi.File{Name: name, MIMEType: "application/octet-stream",
-			Body: expect.Value(os.ReadFile("../../../functions/read-file/testdata/" + name))(t)}
+			Body: expect.Value(os.ReadFile("../../functions/read-file/testdata/" + name))(t)}
 	}
 	d.Attach("sjis.csv.txt を読んで", posted("sjis.csv"), posted("sales.xlsx"), posted("old.xls"))
 	d.Shows("添付ファイルについてのお知らせです。", "old.xls", "Office の古い形式です")
