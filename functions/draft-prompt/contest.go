@@ -17,7 +17,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
@@ -95,7 +94,6 @@ func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Setting
 		return c, err
 	}))
 	if err == nil && skipped && why == task.ContestFiles {
-		boot.Count(boot.ContestUnusable, 1)
 		slog.ErrorContext(ctx, "the files of a contest can't be used", "tenant", in.Tenant, "task_id", in.Task, "err", wrong)
 	}
 	return a, err

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
@@ -149,7 +148,6 @@ func said(ctx context.Context, in conversation.Inbound, agent string, r task.Req
 	log := slog.With("session_id", in.Ref().ID, "event_id", r.EventID)
 	switch {
 	case errors.Is(err, store.ErrExists):
-		boot.Count(boot.EventRepeated, 1)
 		log.InfoContext(ctx, "repeated")
 	case err != nil:
 		return unkept(ctx, r.EventID, err)

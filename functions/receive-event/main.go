@@ -205,7 +205,6 @@ func answered(
 	log := slog.With("task_id", ref.ID, "event_id", r.EventID)
 	switch {
 	case repeated:
-		boot.Count(boot.EventRepeated, 1)
 		log.InfoContext(ctx, "repeated")
 	case err != nil:
 		log.ErrorContext(ctx, "not kept", "err", err)
@@ -234,9 +233,6 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", why, "integrations", all, "err", err)
 		return inbound.Response{}, errAgain
 	}
-	if all == 0 {
-		boot.Count(boot.EventRepeated, 1)
-	}
 	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", why, "integrations", all)
 	return inbound.OK(), nil
 }
@@ -255,10 +251,9 @@ func ignore(ctx context.Context, e envelope, why string) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// limited logs and counts app_rate_limited: Slack delivers no more of a workspace's events in that minute, so requests
+// limited logs app_rate_limited: Slack delivers no more of a workspace's events in that minute, so requests
 // were lost.
 func limited(ctx context.Context, e envelope) (inbound.Response, error) {
-	boot.Count(boot.EventsLimited, 1)
 	team := e.TeamID
 	if inbound.CheckID("team_id", team) != nil {
 		team = ""

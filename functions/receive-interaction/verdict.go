@@ -63,7 +63,6 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	log := slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User)
 	if v.Err == nil && !v.Empty {
 		log.InfoContext(ctx, "decided", "id", c.ID)
-		v.Measure(h.Now())
 		return
 	}
 	if v.Subject != nil {

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -98,12 +97,7 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
 	}
-	after, err := h.within(ctx, a, accepting(by, settings))
-	if err == nil && after.Head.Ended != nil && (after.Head.Ended.Reason == task.ReasonOpenPerson ||
-		after.Head.Ended.Reason == task.ReasonHourPerson) {
-		boot.Count(boot.PersonFull, 1)
-	}
-	return after, err
+	return h.within(ctx, a, accepting(by, settings))
 }
 
 // accepting is the decision to accept a request within the limits of s.

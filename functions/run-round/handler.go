@@ -17,7 +17,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
@@ -235,7 +234,6 @@ func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, err
 	var unwritten *contest.DatabaseWriteError
 	switch {
 	case errors.As(err, &unwritten):
-		boot.Count(boot.RoundUnsaved, 1)
 		return t.end(ctx, contest.PartialFailure, contest.ReasonWrite, "")
 	case errors.Is(err, aggregate.ErrMoved): // another invocation was faster
 		return aggregate.Next{State: StateRound}, nil

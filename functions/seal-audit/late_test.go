@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"runtime"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -54,72 +51,6 @@ func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
 		is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), of))(t)
 		expect.That(t, is.Seq == 2 && !is.Checked.Before(w.through()), "%s has %d links, and is looked at through %v", of,
 			is.Seq, is.Checked)
-	}
-}
-
-// together answers calls only when this many are in progress at once.
-type together struct {
-	Heads
-	Signer
-	all  sync.WaitGroup
-	lost context.Context
-}
-
-func (x *together) meet() error {
-	x.all.Done()
-	met := make(chan struct{})
-	go func() { x.all.Wait(); close(met) }()
-	select {
-	case <-met:
-		return nil
-	case <-x.lost.Done():
-		return errors.New("the others did not come meanwhile")
-	}
-}
-
-func (x *together) Keep(ctx context.Context, head chain.Head) error {
-	if err := x.meet(); err != nil {
-		return err
-	}
-	return x.Heads.Keep(ctx, head)
-}
-
-func (x *together) Sign(ctx context.Context, text []byte) ([]byte, error) {
-	if err := x.meet(); err != nil {
-		return nil, err
-	}
-	return x.Signer.Sign(ctx, text)
-}
-
-// A shard's batches come one after another, and each may have entries of a hundred tenants.
-func TestTheTenantsOfABatchAreSealedSideBySide(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	var records []events.DynamoDBEventRecord
-	for n := range tenantsAtOnce {
-		records = append(records, w.written(fmt.Sprintf("03T%02d", n), 1)...)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	x := &together{Signer: w.Signer, lost: ctx}
-	x.all.Add(tenantsAtOnce)
-	w.Signer = x
-	w.seals(records...)
-}
-
-func TestHeadsArePutAwaySideBySide(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	for n := range keepsAtOnce {
-		w.seals(w.written(fmt.Sprintf("03T%02d", n), 1)...)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	x := &together{Heads: w.Heads, lost: ctx}
-	x.all.Add(keepsAtOnce)
-	w.Heads = x
-	w.tick()
-	for n := range keepsAtOnce {
-		is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), fmt.Sprintf("03T%02d", n)))(t)
-		expect.That(t, is.Kept == is.Seq, "head %d of %s is not put away", is.Seq, is.Tenant)
 	}
 }
 
@@ -187,30 +118,6 @@ func TestALongDayIsLookedAtBitByBit(t *testing.T) {
 	expect.That(t, !is.Checked.Before(began.Truncate(24*time.Hour)),
 		"three invocations, and looked at no further than %v", is.Checked)
 	w.finds(tenant, len(rows))
-}
-
-// The function has little memory, and a busy workspace's day many rows.
-func TestTheKeysOfALongDayAreSmall(t *testing.T) {
-	const n, most = 200_000, 48 // bytes for each key
-	used := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	key := func(i int) string {
-		return fmt.Sprintf("AUDIT#00000000006KYFXYRCTT23PT5E#2024-04/2024-04-18T09:00:00.000Z#%026d", i)
-	}
-	before, k := used(), newKeys()
-	for i := range n {
-		k.add(key(i))
-	}
-	per := (used() - before) / n
-	for i := range 2 * n {
-		expect.Must(t, k.has(key(i)) == (i < n), "key %d of %d is taken for the contrary", i, n)
-	}
-	t.Logf("%d bytes for each of %d keys", per, n)
-	expect.That(t, per <= most, "a key takes %d bytes", per)
 }
 
 // texts returns an item of strings.

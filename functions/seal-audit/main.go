@@ -253,6 +253,6 @@ func spent(ctx context.Context, records []events.DynamoDBEventRecord) {
 		}
 	}
 	if cost > 0 {
-		boot.PutMetrics(boot.MetricValue{Name: boot.ModelCost, N: float64(cost) / 1e6})
+		boot.Measure(boot.ModelCost, float64(cost)/1e6)
 	}
 }

@@ -247,10 +247,9 @@ func (h *Handler) putOff(ctx context.Context, ref aggregate.Ref, why error) {
 }
 
 type found struct {
-	ref  aggregate.Ref
-	keep bool
-	a    aggregate.Aggregate // after its decisions; nil: effects loads it again
-	// why the other aggregate, which a decision depends on, could not be read
+	ref    aggregate.Ref
+	keep   bool
+	a      aggregate.Aggregate                     // after its decisions; nil: effects loads it again
 	over   bool                                    // nothing more is done for it in this sweep
 	erased aggregate.Decision[aggregate.Aggregate] // not nil: it must be deleted, and then this be committed
 }
@@ -265,10 +264,6 @@ func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error)
 	a, err := h.Store.Load(ctx, f.ref)
 	if err != nil {
 		return 0, fmt.Errorf("load it: %w", err)
-	}
-	if l, ends := a.(ending); ends && l.Late(h.Now()) {
-		slog.WarnContext(ctx, "should have ended long ago", f.ref.Log())
-		boot.Count(boot.ContestLate, 1)
 	}
 	for _, d := range a.Overdue(h.Now()) {
 		if _, err := d.Decide(a); notDue(err) {
@@ -324,9 +319,6 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 	return repairs, nil // after a conflict the task has changed, which makes it due again
 }
 
-// ending is an aggregate that must end by a certain time.
-type ending interface{ Late(now time.Time) bool }
-
 func notDue(err error) bool {
 	return errors.Is(err, aggregate.ErrNotDue) || errors.Is(err, aggregate.ErrInFlight) ||
 		errors.Is(err, aggregate.ErrSuperseded)
@@ -361,7 +353,7 @@ func (h *Handler) expire(ctx context.Context) error {
 	x, err := h.Results.Expire(ctx)
 	slog.InfoContext(ctx, "expired", "results", x.Deleted, "lag_seconds", int(x.Lag.Seconds()), "left", x.Left, "err", err)
 	if err == nil || x.Lag > 0 {
-		boot.PutMetrics(boot.MetricValue{Name: boot.ExpireLag, N: x.Lag.Seconds()})
+		boot.Measure(boot.ExpireLag, x.Lag.Seconds())
 	}
 	if err != nil {
 		return fmt.Errorf("delete old results: %w", err)

@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -277,7 +276,6 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	}
 	personal := d.person(c) != ""
 	if !personal { // a person who left, or a channel that doesn't have the app, is no failure
-		boot.Count(boot.CardUnreachable, 1)
 		d.log(c).ErrorContext(ctx, "unreachable", "err", err)
 	}
 	err = d.Store.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.head.Rev, d.Now())

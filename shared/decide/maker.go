@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/people"
 	"ringi/shared/store/large"
@@ -79,12 +78,11 @@ type Click struct {
 
 // Verdict is the outcome of a click.
 type Verdict struct {
-	Settings   tenancy.Settings
-	Subject    Subject   // as it was before; nil if it was not found or the person is unknown
-	Empty      bool      // the same person had decided the same before
-	WaitsSince time.Time // when the decided gate began to wait; zero for anything else
-	StandIns   []circulation.StandIn
-	Err        error
+	Settings tenancy.Settings
+	Subject  Subject // as it was before; nil if it was not found or the person is unknown
+	Empty    bool    // the same person had decided the same before
+	StandIns []circulation.StandIn
+	Err      error
 }
 
 // Task returns the subject if it is a task.
@@ -160,9 +158,6 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 			}
 			refused = err
 			v.Empty = err == nil && change.Empty()
-			if !c.Withdraws {
-				v.WaitsSince = askedAt(a, c.ID)
-			}
 			return change, err
 		})
 		if !errors.Is(v.Err, errSeat) {
@@ -289,21 +284,3 @@ func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
 
 // Unsaved reports whether Ringi or Slack failed, as opposed to a rule that refused the click.
 func (v Verdict) Unsaved() bool { return v.Err != nil && !explain.ClassOf(v.Err).Refusal() }
-
-// Measure records how long the decided gate had waited.
-func (v Verdict) Measure(now time.Time) {
-	if !v.WaitsSince.IsZero() {
-		boot.PutMetrics(boot.MetricValue{Name: boot.DecisionSeconds, N: v.waited(now).Seconds()})
-	}
-}
-
-// askedAt returns since when people are asked at the gate with this id, zero if they weren't.
-func askedAt(a Subject, id string) time.Time {
-	if g := a.Asked(id).Gate; g != nil && g.AskedAt != nil {
-		return *g.AskedAt
-	}
-	return time.Time{}
-}
-
-// waited is at least 0, because the clock of the machine that opened the gate may be ahead.
-func (v Verdict) waited(now time.Time) time.Duration { return max(0, now.Sub(v.WaitsSince)) }

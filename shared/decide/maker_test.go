@@ -21,32 +21,6 @@ import (
 	"ringi/shared/store"
 )
 
-// The time that a person takes to decide is measured from the question, not from the start of its generation.
-func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
-	begun := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
-	pending := begun.Add(3 * time.Minute)
-	later := pending.Add(90 * time.Hour) // its second stage began to wait by then
-	g := aggregate.Gate{AskedAt: &pending, Terms: aggregate.Terms{DecideBy: &later, ApprovalHours: 48}}
-	a := &task.Aggregate{
-		Prompts:   []*task.Prompt{{ID: "prompt", CreatedAt: begun, Gate: g}, {ID: "generating", CreatedAt: begun}},
-		Processes: []*task.Process{{ID: "process", CreatedAt: begun, Gate: g}},
-		Gates:     []*task.StepGate{{ID: "gate", CreatedAt: begun, Gate: g}},
-	}
-	for id, want := range map[string]time.Time{
-		"prompt": pending, "process": pending, "gate": pending, "generating": {}, "execution": {},
-	} {
-		got := askedAt(a, id)
-		expect.That(t, got.Equal(want), "%s was asked at %s, want %s", id, got, want)
-	}
-}
-
-func TestNobodyDecidesBeforeTheyAreAsked(t *testing.T) {
-	asked := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for wait, want := range map[time.Duration]time.Duration{90 * time.Second: 90 * time.Second, 0: 0, -time.Second: 0} {
-		expect.Is(t, (Verdict{WaitsSince: asked}).waited(asked.Add(wait)), want, "%s after", wait)
-	}
-}
-
 // Every kind that asks people must implement Subject: without it clicks and lists of waiting gates can't find it.
 func TestAKindThatAsksPeopleSaysHow(t *testing.T) {
 	for _, k := range store.Kinds() {

@@ -19,7 +19,6 @@ import (
 func testCommit(t *testing.T, st *taskStore) {
 	st.parts(t, []part{
 		{"what it returns is what a load finds", testCommitReturnsWhatIsLoaded},
-		{"parked and paused come and go", testParkedAndPaused},
 		{"bookkeeping beside a commit survives it", testBookkeepingSurvives},
 		{"an empty change is no call", testEmptyChange},
 		{"a newer commit wins", testNewerCommitWins},
@@ -45,32 +44,6 @@ func testCommitReturnsWhatIsLoaded(t *testing.T, st *taskStore) {
 	expect.Same(t, after, loaded)
 	want := loaded.Head.ChangedAt.Add(time.Minute)
 	expect.That(t, loaded.Head.DueAt.Equal(want), "due at %v, want a minute after the change, %v", loaded.Head.DueAt, want)
-}
-
-func testParkedAndPaused(t *testing.T, st *taskStore) {
-	ref := created(t, st, 2)
-	a := decided(t, st, ref, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", at())
-	})
-	if h, err := st.Head(t.Context(), ref); err != nil || h.Parked == nil || h.Parked.Sentence != task.ReasonModelRefused {
-		t.Fatalf("parked %v, %v", h.Parked, err)
-	}
-	decided(t, st, ref, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryGeneration(approver(), policy(), at())
-	})
-	if h, err := st.Head(t.Context(), ref); err != nil || h.Parked != nil || h.Run != a.Head.Run+1 || h.Retried == nil ||
-		h.Retried.By != approver().ID {
-		t.Errorf("parked %v in run %d, retried %v after a retry, %v", h.Parked, h.Run, h.Retried, err)
-	}
-	decided(t, st, ref, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.WaitUntil(a.Head.Run, a.Generating(), at().Add(time.Minute), at())
-	})
-	h, err := st.Head(t.Context(), ref)
-	expect.That(t, err == nil && h.PausedUntil != nil, "not paused, %v", err)
-	decided(t, st, ref, extract)
-	if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil != nil || h.Retried != nil {
-		t.Errorf("paused until %v, retried %v, %v", h.PausedUntil, h.Retried, err)
-	}
 }
 
 func testBookkeepingSurvives(t *testing.T, st *taskStore) {

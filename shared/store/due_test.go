@@ -172,8 +172,6 @@ func testMovedOn(t *testing.T, st *taskStore, all []aggregate.Ref) {
 	expect.Same(t, before, dueAt(t, st, all[2]))
 }
 
-func second[T any](_ T, err error) error { return err }
-
 func dueAt(t *testing.T, s *taskStore, ref aggregate.Ref) *time.Time {
 	t.Helper()
 	return headOf(t, s, ref).DueAt

@@ -227,24 +227,11 @@ func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
 	}
 }
 
-func boundedList(f task.Filter, most int) table.List {
-	l := listOf(tenant, f)
-	l.Most = most
-	return l
-}
-
-func idsOf(p table.Page[ListedTask]) (ids []string) {
-	for _, x := range p.Items {
-		ids = append(ids, x.ID)
-	}
-	return ids
-}
-
 // A list that filters out nearly all rows stops a page at its bound and returns a cursor.
 func testBounded(t *testing.T, st *taskStore) {
 	const most = manyTasks / 4
-	l := boundedList(task.Filter{}, most)
-	l.Sparse = true
+	l := listOf(tenant, task.Filter{})
+	l.Most, l.Sparse = most, true
 	looked, pages := 0, 0
 	for cursor := ""; ; pages++ {
 		p := expect.Value(table.Rows(t.Context(), st.t, l, cursor, 10, func(x ListedTask) bool { return x.Title == "0" }))(t)

@@ -122,16 +122,6 @@ func testTools(t *testing.T, st *taskStore) {
 	testServerTool(t, st)
 }
 
-func testUnsavedTool(t *testing.T, st *taskStore) {
-	p, found, err := st.ToolPermission(t.Context(), tenant, "list_departments")
-	expect.That(t, err == nil && !found && p.Allowed && p.Rev == 0 && p.TenantID == tenant && p.Constraints == "{}",
-		"%+v, %v, %v; want allowed without a row", p, found, err)
-	p.Allowed = false
-	expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
-	p, found, err = st.ToolPermission(t.Context(), tenant, "list_departments")
-	expect.That(t, err == nil && found && !p.Allowed, "once it is forbidden: %+v, %v, %v", p, found, err)
-}
-
 func testServerTool(t *testing.T, st *taskStore) {
 	t.Helper()
 	p, found, err := st.ToolPermission(t.Context(), tenant, "rooms.book")

@@ -71,7 +71,6 @@ func TestStore(t *testing.T) {
 		{"renewed integrations", testRenewedIntegrations},
 		{"ended integrations", testEndedIntegrations},
 		{"tools", testTools},
-		{"a tool without a row is allowed", testUnsavedTool},
 		{"lists", testLists},
 		{"rows at places", testRowsAt},
 		{"pending", testPending},

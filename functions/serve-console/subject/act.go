@@ -177,9 +177,6 @@ func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on
 	switch {
 	case verdict.Err == nil:
 		log.InfoContext(r.Context(), "decided", "id", click.ID, "act", done, "before", verdict.Empty)
-		if !verdict.Empty {
-			verdict.Measure(c.Now())
-		}
 		return c.Done(w, r, on.Path+click.Ref.ID, "act_"+done)
 	case errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Subject == nil:
 		return verdict.Err

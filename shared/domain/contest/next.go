@@ -113,11 +113,6 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 // only write the summary may die before it is given up, which takes some twenty minutes.
 const MaxRestarts, MaxClosings = 5, 20
 
-// Late reports whether the contest should have been settled long ago.
-func (a *Aggregate) Late(now time.Time) bool {
-	return a.work() && now.After(a.Contest.DeadlineAt.Add(aggregate.StuckAfter))
-}
-
 func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
 	return []aggregate.Overdue{{Repair: true, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
 		a := x.(*Aggregate)

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/words/legible"
 )
 
@@ -249,7 +248,6 @@ func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	if err := json.Unmarshal(b, v); err != nil {
 		slog.ErrorContext(ctx, "a saved answer can't be read", "execution_id", p.Execution, "team_id", p.Team.TeamID,
 			"key", key, "err", err)
-		boot.Count(boot.RoundUnsaved, 1)
 		return false, &Error{Exit: contest.PartialFailure, Err: ErrUnread}
 	}
 	return true, nil

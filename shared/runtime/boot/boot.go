@@ -206,88 +206,56 @@ func read(v reflect.Value) (missing []string) {
 type MetricName string
 
 const (
-	// Slack withheld events for a minute because of its limit of 30,000 per hour
-	// (docs.slack.dev/reference/events/app_rate_limited)
-	EventsLimited MetricName = "EventsLimited"
-	EventRepeated MetricName = "EventRepeated" // delivered again
-	PersonFull    MetricName = "PersonFull"    // a request refused because the person has as many tasks as allowed
 	SecretMissing MetricName = "SecretMissing" // a call that nobody could verify: the signing secret was not pasted yet
-	// a call that bears a new signature which is wrong, or is for another app
-	SignatureRefused MetricName = "SignatureRefused"
 	// a call that was answered with 5xx although its signature was valid or could not be checked
-	NotAnswered     MetricName = "NotAnswered"
-	DecisionSeconds MetricName = "DecisionSeconds" // from a gate's question to a person's decision, in seconds
-	CardUnreachable MetricName = "CardUnreachable" // Slack refuses the channel for good
-	AppRefused      MetricName = "AppRefused"      // Slack refuses the app as a whole: its token, scope or workspace
-	SlackCalled     MetricName = "SlackCalled"     // a call of Slack's Web API
-	SlackFailed     MetricName = "SlackFailed"     // one that failed, or was rate limited
-	SweepRepaired   MetricName = "SweepRepaired"   // the sweeper did what should have been done
-	SweepFailed     MetricName = "SweepFailed"     // a task that it could not handle
+	NotAnswered   MetricName = "NotAnswered"
+	AppRefused    MetricName = "AppRefused"    // Slack refuses the app as a whole: its token, scope or workspace
+	SweepRepaired MetricName = "SweepRepaired" // the sweeper did what should have been done
+	SweepFailed   MetricName = "SweepFailed"   // a task that it could not handle
 	// how long the oldest deletable result is past its expiry, in seconds
 	ExpireLag MetricName = "ExpireLag"
 	// a run that failed because of a bug in Ringi or because no model was available
 	RunFailed MetricName = "RunFailed"
 	// a row of the audit log that was changed, removed or redated
-	AuditTouched  MetricName = "AuditTouched"
-	SealFailed    MetricName = "SealFailed"    // rows that could not be sealed yet, or a head that could not be put away
-	SealedLate    MetricName = "SealedLate"    // rows that were sealed after their day
-	TeamPlayed    MetricName = "TeamPlayed"    // a team of a contest that is summed up
-	TeamFailed    MetricName = "TeamFailed"    // one of them that has no result
-	ContestFailed MetricName = "ContestFailed" // a contest that is summed up without any
-	ModelCost     MetricName = "ModelCost"     // the cost of models' calls in US dollars, as their rows are read
-	ContestLate   MetricName = "ContestLate"   // a contest that the sweeper found open long after its teams' time
-	// a scored round that could not be written, or a saved answer that could not be read
-	RoundUnsaved MetricName = "RoundUnsaved"
-	// a policy that was drafted without its contest because the contest's files can't be used
-	ContestUnusable MetricName = "ContestUnusable"
+	AuditTouched MetricName = "AuditTouched"
+	SealFailed   MetricName = "SealFailed" // rows that could not be sealed yet, or a head that could not be put away
+	SealedLate   MetricName = "SealedLate" // rows that were sealed after their day
+	ModelCost    MetricName = "ModelCost"  // the cost of models' calls in US dollars, as their rows are read
 )
 
 // MetricNamespace is the CloudWatch namespace. The metrics' dimension is "function", the function's name. NotAnswered
 // also has the dimension "version", because a new version's own calls decide whether it is rolled back.
 const MetricNamespace = "Ringi"
 
-// MetricValue is one metric's value.
-type MetricValue struct {
-	Name MetricName
-	N    float64
+// Count counts something in a metric.
+func Count(name MetricName, n int) { Measure(name, float64(n)) }
+
+// Measure writes a line with one metric's value.
+func Measure(name MetricName, n float64) {
+	write(os.Stdout, time.Now(), os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), os.Getenv("AWS_LAMBDA_FUNCTION_VERSION"), name, n)
 }
 
-// Count writes a line with one metric.
-func Count(name MetricName, n int) { PutMetrics(MetricValue{name, float64(n)}) }
-
-// PutMetrics writes several metrics in one line, because CloudWatch bills logs by size.
-func PutMetrics(values ...MetricValue) {
-	write(os.Stdout, time.Now(), os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), os.Getenv("AWS_LAMBDA_FUNCTION_VERSION"), values)
-}
-
-func write(w io.Writer, now time.Time, function, version string, values []MetricValue) {
+func write(w io.Writer, now time.Time, function, version string, name MetricName, n float64) {
 	type definition struct{ Name, Unit string }
 	type directive struct {
 		Namespace  string
 		Dimensions [][]string
 		Metrics    []definition
 	}
-	d := directive{MetricNamespace, [][]string{{"function"}}, nil}
-	fields := map[string]any{"function": function}
-	for _, v := range values {
-		d.Metrics = append(d.Metrics, definition{string(v.Name), unit(v.Name)})
-		fields[string(v.Name)] = v.N
-		if v.Name == NotAnswered {
-			d.Dimensions, fields["version"] = [][]string{{"function"}, {"function", "version"}}, version
-		}
+	unit := "Count"
+	switch name {
+	case ExpireLag:
+		unit = "Seconds"
+	case ModelCost: // CloudWatch has no unit for money
+		unit = "None"
+	}
+	d := directive{MetricNamespace, [][]string{{"function"}}, []definition{{string(name), unit}}}
+	fields := map[string]any{"function": function, string(name): n}
+	if name == NotAnswered {
+		d.Dimensions, fields["version"] = [][]string{{"function"}, {"function", "version"}}, version
 	}
 	fields["_aws"] = map[string]any{"Timestamp": now.UnixMilli(), "CloudWatchMetrics": []directive{d}}
 	if line, err := json.Marshal(fields); err == nil {
 		_, _ = w.Write(append(line, '\n'))
 	}
-}
-
-func unit(name MetricName) string {
-	switch name {
-	case DecisionSeconds, ExpireLag:
-		return "Seconds"
-	case ModelCost: // CloudWatch has no unit for money
-		return "None"
-	}
-	return "Count"
 }

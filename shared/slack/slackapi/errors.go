@@ -11,7 +11,6 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 )
 
@@ -153,39 +152,10 @@ func ofTheApp() []string {
 	}
 }
 
-// outcome counts a call and converts its error, adding the method's name.
+// outcome converts a call's error, adding the method's name.
 func outcome(method string, err error) error {
-	if err = Count(err); err != nil {
+	if err = normal(err); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	return nil
-}
-
-// Count counts a call by another slack-go client and converts its error. It returns nil, RateLimited, Refused or
-// Unknown.
-func Count(err error) error {
-	err = normal(err)
-	failed := 0.0
-	if counts(err) {
-		failed = 1
-	}
-	boot.PutMetrics(boot.MetricValue{Name: boot.SlackCalled, N: 1}, boot.MetricValue{Name: boot.SlackFailed, N: failed})
-	return err
-}
-
-// counts reports whether an error counts for the alarm on failed calls. A refusal that concerns one message, channel,
-// person or expired trigger doesn't: the caller handles it.
-func counts(err error) bool {
-	var refused Refused
-	return err != nil && !(errors.As(err, &refused) && slices.Contains(ordinary(), refused.Code))
-}
-
-func ordinary() []string {
-	return []string{
-		CodeMessageNotFound, CodeCantUpdate, CodeEditWindow, CodeThreadNotFound, "cant_delete_message",
-		"channel_not_found", "not_in_channel", "is_archived", "restricted_action", "user_not_in_channel",
-		"user_not_found", "users_not_found", "user_not_visible", "user_disabled", "cannot_dm_bot", CodeNoSuchGroup,
-		CodeBlockMismatch,
-		"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id",
-	}
 }

@@ -107,12 +107,11 @@ func (c *DM) Send(ctx context.Context, m DirectMessage, key string) (SentDM, err
 	return out, nil
 }
 
-// patiently makes a call and counts it. If Slack says that it did nothing and when to call again, patiently waits and
+// patiently makes a call. If Slack says that it did nothing and when to call again, patiently waits and
 // repeats the call, unless too little time is left.
 func patiently[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	for {
 		got, err := call()
-		_ = slackapi.Count(err) // classify handles the error
 		var limited *slack.RateLimitedError
 		if !errors.As(err, &limited) || limited.RetryAfter <= 0 {
 			return got, err

@@ -152,7 +152,7 @@ func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
 			func(context.Context, []byte) (Response, error) { return Response{}, secret.ErrMissing }, boot.NotAnswered},
 		"the secret is not pasted": {&replaced{err: secret.ErrMissing}, ok, boot.SecretMissing},
 		"the secret can't be read": {&replaced{err: errors.New("AccessDenied")}, ok, boot.NotAnswered},
-		"another secret":           {givenKeys{Secret: "other"}, ok, boot.SignatureRefused},
+		"another secret":           {givenKeys{Secret: "other"}, ok, ""},
 		"a stranger":               {givenKeys{Secret: "s"}, ok, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
 				call.Headers = nil
 			}
 			out := expect.Metrics(t, func() { e.Serve(t.Context(), call, tt.answer) })
-			for _, name := range []boot.MetricName{boot.NotAnswered, boot.SecretMissing, boot.SignatureRefused} {
+			for _, name := range []boot.MetricName{boot.NotAnswered, boot.SecretMissing} {
 				expect.That(t, strings.Contains(out, `"`+string(name)+`":1`) == (name == tt.counted),
 					"%q is wanted, and counted is %s", tt.counted, out)
 			}
@@ -186,11 +186,10 @@ func TestAnAnswerEndsBeforeSlackGivesUp(t *testing.T) {
 	}
 }
 
-func TestAnotherAppsCallsAreCounted(t *testing.T) {
+func TestAnotherAppsCallsAreRefused(t *testing.T) {
 	e := edge()
 	e.Keys = givenKeys{Secret: "s", App: "A1"}
-	out := expect.Metrics(t, func() { expect.That(t, e.FromOurs("A2") != nil, "another app is believed") })
-	expect.That(t, strings.Contains(out, `"SignatureRefused":1`), "counted is %q", out)
+	expect.That(t, e.FromOurs("A2") != nil && e.FromOurs("A1") == nil && e.FromOurs("") == nil, "whose calls are believed")
 }
 
 // replaced is a signing secret that was replaced since it was read.
