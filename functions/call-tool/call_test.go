@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
-	"time"
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
@@ -15,30 +13,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
-
-// slowBucket takes its time to keep what a call returned.
-type slowBucket struct {
-	*bucket
-	w *world
-}
-
-func (b slowBucket) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	b.w.now = b.w.now.Add(time.Minute)
-	return b.bucket.KeepCallResult(ctx, ref, v)
-}
-
-func testLateTime(t *testing.T, w *world) {
-	over := w.now.Add(time.Second)
-	w.vendor.returns, w.Results, w.PollEvery = `{"ok":true}`, slowBucket{w.bucket, w}, time.Hour // nobody stops the read
-	w.vendor.during = func() {
-		w.Cancel()
-		w.now = over
-	}
-	expect.Value(w.handle())(t)
-	x := w.action()
-	expect.Must(t, x.Late != nil && w.now.After(over), "%+v at %v", x, w.now)
-	expect.That(t, x.Late.At.Equal(over), "it ended at %v, not at %v", over, x.Late.At)
-}
 
 // stamped is how a call came to its turn, and what the settings list.
 type stamped struct {

@@ -177,14 +177,12 @@ func TestCalls(t *testing.T) {
 	run("a call is made once, and its result goes to the bucket alone", testOnce)
 	run("a crashed read did nothing, and is not made again", testCrashedRead)
 	run("a read without an answer has failed", testUnsureRead)
-	run("a tool that panics is a call without an answer", testPanics)
 	run("a tool that is forbidden meanwhile is not called", testForbidden)
 	run("a constraint that was set meanwhile holds", testConstraint)
 	run("a permission that changes under the claim is read again", testChangesUnderTheClaim)
 	run("a payload that is not what was approved is not called", testChangedPayload)
 	run("a read that can't be kept has failed", testNotKept)
 	run("a cancelled read is stopped", testCancelled)
-	run("a late result says when the call ended", testLateTime)
 }
 
 func testOnce(t *testing.T, w *world) {
@@ -234,12 +232,6 @@ func testUnsureRead(t *testing.T, w *world) {
 	expect.Is(t, x.Error, reasonFailed)
 	expect.Is(t, x.ErrorDetail, "freee is slow")
 	expect.Is(t, x.Outcome, "")
-}
-
-func testPanics(t *testing.T, w *world) {
-	w.vendor.during = func() { panic("a fault") }
-	expect.Value(w.handle())(t)
-	expect.Is(t, w.action().Error, reasonFailed)
 }
 
 func testForbidden(t *testing.T, w *world) {

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,7 +15,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool/github"
@@ -115,12 +112,9 @@ func TestPushes(t *testing.T) {
 	run("a pull request is the commit's tree with what people approved", testPush)
 	run("whatever breaks once, there is one pull request in the end", testPushAgain)
 	run("a branch without a pull request is a failure with its address", testBranchAlone)
-	run("somebody else's branch stays", testBranchTaken)
 	run("settings that changed meanwhile open nothing", testPushSettings)
 	run("what was withdrawn on the way goes no further", testPushWithdrawn)
-	run("what was withdrawn is over even if GitHub fails", testPushWithdrawnAndLost)
 	run("a person has it looked at", testLook)
-	run("a look that can't be made changes nothing", testLookFails)
 }
 
 func (h *hub) pulled(t *testing.T) {
@@ -190,16 +184,6 @@ func testBranchAlone(t *testing.T, h *hub) {
 		strings.HasSuffix(x.Pushed.URL(), "/tree/"+x.Pushed.Branch), "%+v %+v", x, x.Pushed)
 }
 
-func testBranchTaken(t *testing.T, h *hub) {
-	x := h.action()
-	other := h.repo.Commit(x.Pushed.Branch, "theirs", nil, time.Now())
-	expect.Value(h.handle())(t)
-	x = h.action()
-	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken &&
-		x.Pushed.URL() == "", "%+v %+v", x, x.Pushed)
-	expect.Is(t, h.repo.Ref("heads/"+x.Pushed.Branch), other)
-}
-
 func testPushSettings(t *testing.T, h *hub) {
 	by := pipelinetest.Member("U9")
 	s := h.source()
@@ -222,21 +206,6 @@ func testPushWithdrawn(t *testing.T, h *hub) {
 	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil &&
 		x.Late.Error == conversation.ReasonBranchAlone &&
 		strings.Contains(x.Pushed.URL(), "/tree/") && len(h.repo.Pulls()) == 0, "%+v %+v", x, x.Pushed)
-}
-
-func testPushWithdrawnAndLost(t *testing.T, h *hub) {
-	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
-		if r != "POST/pulls" {
-			do(w, q)
-			return
-		}
-		h.Cancel()
-		w.WriteHeader(http.StatusBadGateway)
-	}
-	expect.That(t, expect.Err(h.handle()) != nil, "it is not said that the call failed")
-	x := h.action()
-	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil &&
-		strings.Contains(x.Pushed.URL(), "/tree/"), "%+v %+v", x, x.Pushed)
 }
 
 // unsure lets every try be cut off after the branch was asked for.
@@ -277,18 +246,4 @@ func testLook(t *testing.T, h *hub) {
 	}
 	expect.Value(h.handle())(t)
 	h.pulled(t)
-}
-
-func testLookFails(t *testing.T, h *hub) {
-	x := h.unsure(t)
-	h.check(x)
-	h.App = func(context.Context, string) (github.App, error) {
-		return github.App{}, fmt.Errorf("open: %w", tenancy.ErrNotConnected{})
-	}
-	_, err := h.handle()
-	expect.NoError(t, err)
-	x = h.action()
-	expect.That(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.Look == nil &&
-		x.Pushed.Unseen == conversation.ReasonPushUnseen, "%+v", x.Pushed)
-	expect.That(t, !errors.Is(err, context.Canceled), "%v", err)
 }

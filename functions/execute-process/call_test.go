@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -219,21 +218,6 @@ func TestACallHasItsToolsWholeTimeout(t *testing.T) {
 		expect.That(t, n == 2 && next.State == task.StateFinish, "after %d invocations: %+v", n, next)
 		w.ends(task.ExecutionCompleted, "", slices.Repeat([]task.StepStatus{task.StepCompleted}, 5)...)
 		s.whole(t, 5, time.Minute)
-	})
-	t.Run("a managed session's, which rests for it", func(t *testing.T) {
-		m := newSessionWorld(t, server)
-		s := &slow{Tools: m.h.Tools, w: m.world, takes: 50 * time.Second}
-		m.h.Tools = s
-		m.approved(m.read(1), m.lone(2), m.lone(3))
-		m.agents.Before = func(op string) {
-			if op == models.ListEvents {
-				m.later(15 * time.Second) // it thinks
-			}
-		}
-		_, next := m.rounds()
-		expect.That(t, next.State == task.StateFinish, "%+v", next)
-		m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted)
-		s.whole(t, 3, time.Minute)
 	})
 	t.Run("a fresh invocation gives what it has", func(t *testing.T) {
 		w := newWorld(t, server)

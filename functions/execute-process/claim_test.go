@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -178,26 +177,4 @@ func TestNoCallOutlivesItsLease(t *testing.T) {
 	if x := m.session(); len(x.Messages) != 1 || len(x.Answers) != 2 || x.Refused != 0 {
 		t.Errorf("told %d times, %d answers, %d refused", len(x.Messages), len(x.Answers), x.Refused)
 	}
-}
-
-// A run that is superseded just before it takes the session sends nothing. The next run only waits until that lease
-// ends.
-func TestARunThatIsSupersededAsItTakesTheSessionOnlyDelaysTheNext(t *testing.T) {
-	m := newSessionWorld(t, pipelinetest.Start(t))
-	sent := 0
-	m.agents.Before = func(string) { sent++ }
-	m.approved(m.lone(1))
-	m.Transport.Before("PutItem", m.Restart)
-	next, err := m.try(functionTime)
-	expect.That(t, errors.Is(err, aggregate.ErrSuperseded) && sent == 0, "%+v, %v, %d requests", next, err, sent)
-	held := m.leaseUntil().Sub(m.h.Now())
-	expect.That(t, held > 0 && held <= m.h.HoldFor, "the session is held for %s", held)
-	next = m.run()
-	wait := time.Duration(next.WaitSeconds) * time.Second
-	expect.That(t, next.State == task.StatePause && wait <= m.h.HoldFor+time.Second && sent == 0,
-		"the next run: %+v, %d requests", next, sent)
-	m.later(m.h.HoldFor)
-	m.through()
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	m.written(1)
 }

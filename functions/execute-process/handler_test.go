@@ -200,33 +200,6 @@ func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
 	}
 }
 
-// Where nobody is asked about the steps, each write is shown to a person with its own arguments before it runs. It
-// makes no difference that the tool needs no approval, or that a person approved the policy.
-func TestEachWriteThatNobodyWasAskedAboutWaits(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for _, policy := range []bool{false, true} {
-		for _, steps := range []bool{false, true} {
-			t.Run(fmt.Sprintf("policy %v, steps %v", policy, steps), func(t *testing.T) {
-				w := newWorld(t, server)
-				s := tenancy.DefaultSettings()
-				s.PromptApprovalRequired, s.ProcessApprovalRequired, s.AutoApproveTools = policy, steps, true
-				w.Approved(s, w.read(1), w.write(2), w.read(3), w.write(4))
-				for waited := 1; !steps && waited <= 2; waited++ {
-					expect.Is(t, w.run().State, task.StateAwaitStepApproval, "the write %d waits", waited)
-					open, waits := w.Load().OpenGate()
-					expect.That(t, waits && open.StepID == fmt.Sprintf("step-%d", 2*waited), "%+v", open)
-					w.written(waited - 1)
-					w.Approve()
-				}
-				w.run()
-				w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted, task.StepCompleted)
-				w.written(2)
-				expect.Is(t, len(w.Load().Gates), map[bool]int{false: 2, true: 0}[steps], "gates of steps")
-			})
-		}
-	}
-}
-
 // testExpiredResult: between the read and the write, the read's result expires and is deleted.
 func testExpiredResult(t *testing.T, w *world) {
 	step := w.write(2)

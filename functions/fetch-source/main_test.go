@@ -178,7 +178,6 @@ func TestFetchSource(t *testing.T) {
 		"three tries, then it goes on without files":           testTries,
 		"what GitHub doesn't give is said":                     testRefused,
 		"it delays neither stopping nor closing":               testStopped,
-		"a run that is given up says so, and answers":          testGivenUp,
 		"an archive that breaks off is no archive of odd form": testBrokenOff,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, db) })
@@ -296,17 +295,6 @@ func testStopped(t *testing.T, db *storetest.Server) {
 	}
 }
 
-func testGivenUp(t *testing.T, db *storetest.Server) {
-	w := newWorld(t, db, nil)
-	w.kept.err = errors.New("the bucket is down")
-	expect.That(t, expect.Err(w.run()) != nil, "no error")
-	a := expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.GiveUp(a.Head.Run, w.now)
-	}))(t)
-	expect.Same(t, conversation.StateAnswer, a.Next(w.now).State)
-	w.failed(conversation.ReasonSourceUnfetched)
-}
-
 func testBrokenOff(t *testing.T, db *storetest.Server) {
 	w := newWorld(t, db, nil)
 	w.fault = func(route string, rw http.ResponseWriter) bool {
@@ -329,23 +317,9 @@ func testRefused(t *testing.T, db *storetest.Server) {
 		want   aggregate.Reason
 	}{
 		"it is not listed any more": {func(w *world) { w.lists() }, conversation.ReasonSourceGone},
-		"other people may use it": {func(w *world) {
-			s := listed()
-			s.People = []string{"U2"}
-			w.lists(s)
-		}, conversation.ReasonSourceGone},
-		"another repository is listed": {func(w *world) {
-			s := listed()
-			s.RepositoryID++
-			w.lists(s)
-		}, conversation.ReasonSourceGone},
-		"GitHub is not connected": {func(w *world) { w.noApp = true }, conversation.ReasonSourceRefused},
+		"GitHub is not connected":   {func(w *world) { w.noApp = true }, conversation.ReasonSourceRefused},
 		"the name is another's": {func(w *world) {
 			w.Add("acme", "shop").Commit("main", "x", nil, w.now)
-		}, conversation.ReasonSourceRefused},
-		"the App's key is not taken": {func(w *world) { w.fault = answers("token", 401) }, conversation.ReasonSourceRefused},
-		"the branch is gone": {func(w *world) {
-			w.fault = answers("GET/git/ref/{ref...}", 404)
 		}, conversation.ReasonSourceRefused},
 		"it has too many entries":        {manyEntries, conversation.ReasonSourceTooLarge},
 		"its archive is no archive":      {func(w *world) { w.fault = noArchive }, ""},
@@ -363,15 +337,6 @@ func testRefused(t *testing.T, db *storetest.Server) {
 			expect.Same(t, conversation.StateAnswer, next.State)
 			w.failed(tt.want)
 		})
-	}
-}
-
-func answers(to string, status int) func(string, http.ResponseWriter) bool {
-	return func(route string, rw http.ResponseWriter) bool {
-		if route == to {
-			rw.WriteHeader(status)
-		}
-		return route == to
 	}
 }
 

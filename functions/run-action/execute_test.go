@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -159,18 +157,6 @@ func TestAWorkspaceThatIsGoneIsEmptyAfterwards(t *testing.T) {
 	}
 }
 
-// The checks before a claim are repeated before a second claim, so that no action begins half prepared.
-func TestAnActionThatWasReleasedIsPreparedAgain(t *testing.T) {
-	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
-	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
-	expect.Must(t, expect.Err(w.handle()) != nil, "it has begun")
-	w.Sandbox = nil // switched off meanwhile
-	expect.Value(w.handle())(t)
-	x := w.action()
-	expect.That(t, x.Status == conversation.ActionFailed && x.Error == reasonSandboxOff && x.Outcome == "" &&
-		w.box.ran == 0, "%+v after %d runs", x, w.box.ran)
-}
-
 // swapped returns another payload for each, as if the bucket had been changed.
 type swapped struct{ text string }
 
@@ -261,17 +247,6 @@ func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
 	}
 }
 
-// An action's end is one line of the log with the four fields, even if the action could not begin.
-func TestAnEndIsLoggedOnce(t *testing.T) {
-	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
-	w.Sandbox = nil
-	log := logged(t, func() { expect.Value(w.handle())(t) })
-	for _, part := range []string{`"event":"action_completed"`, `"sessionId":"` + w.Ref.ID, `"agentId":"codex"`,
-		`"actionId":"` + w.action().ActionID, `"errorCode":"sandbox_off"`, `"errorMessage":"`} {
-		expect.Is(t, strings.Count(log, part), 1, "%s stands times in %s", part, log)
-	}
-}
-
 // logged returns the log lines that do writes.
 func logged(t *testing.T, do func()) string {
 	t.Helper()
@@ -281,29 +256,4 @@ func logged(t *testing.T, do func()) string {
 	defer slog.SetDefault(before)
 	do()
 	return out.String()
-}
-
-// slowFiles takes its time to keep what a command left.
-type slowFiles struct {
-	*archives
-	w *world
-}
-
-func (s slowFiles) Take(ctx context.Context, of large.VersionsOf, action string) (string, error) {
-	s.w.now = s.w.now.Add(time.Minute)
-	return s.archives.Take(ctx, of, action)
-}
-
-func testLateTime(t *testing.T, w *world) {
-	over := w.now.Add(time.Second)
-	w.box.running = func() {
-		w.Cancel()
-		w.now = over
-	}
-	w.box.end, w.Files = isolated.End{Version: "x"}, slowFiles{w.archives, w}
-	w.archives.uploaded = &files.Tree{}
-	expect.Value(w.handle())(t)
-	x := w.action()
-	expect.Must(t, x.Late != nil && w.now.After(over), "%+v at %v", x, w.now)
-	expect.That(t, x.Late.At.Equal(over), "it ended at %v, not at %v", over, x.Late.At)
 }

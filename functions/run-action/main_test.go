@@ -200,11 +200,9 @@ func TestActions(t *testing.T) {
 	run("output that can't be saved is missing", conversation.ShellCommand, command, testUnsaved)
 	run("a command that fails says how", conversation.TestRun,
 		conversation.Payload{Argv: []string{"npm", "test"}, TimeoutSeconds: 60}, testFails)
-	run("a tool that is not there is named", conversation.ShellCommand, command, testMissing)
 	run("a lost call is unknown and not made again", conversation.ShellCommand, command, testLost)
 	run("a crash during the call is unknown and it is not made again", conversation.ShellCommand, command, testCrash)
 	run("a sandbox that can't be had is asked for again", conversation.ShellCommand, command, testNotBegun)
-	run("a late result says when the command ended", conversation.ShellCommand, command, testLateTime)
 	run("what is cancelled is told to stop, and its late result is kept beside", conversation.ShellCommand, command,
 		testCancelled)
 	run("files are written without a sandbox", conversation.CodeGenerate,
@@ -244,13 +242,6 @@ func testFails(t *testing.T, w *world) {
 	x := w.action()
 	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonExit && *x.ExitCode == 3 &&
 		x.Outcome == "" && x.Version == "", "%+v", x)
-}
-
-func testMissing(t *testing.T, w *world) {
-	w.box.end = isolated.End{ExitCode: 127, Missing: "make"}
-	expect.Value(w.handle())(t)
-	x := w.action()
-	expect.That(t, x.Status == conversation.ActionFailed && x.Error == reasonMissing && x.ErrorDetail == "make", "%+v", x)
 }
 
 func testLost(t *testing.T, w *world) {

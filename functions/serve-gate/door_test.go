@@ -217,20 +217,6 @@ func (w *world) extended() (tenancy.Key, error) {
 	return k, err
 }
 
-func TestTheSameAskedByManyAtOnceIsOne(t *testing.T) {
-	w := opened(t, storetest.Start(t))
-	ids := make([]string, 32)
-	var all sync.WaitGroup
-	for i := range ids {
-		all.Go(func() { _, a, _ := w.says("POST", "/calls", askBash); ids[i] = a.ID })
-	}
-	all.Wait()
-	for _, id := range ids {
-		expect.That(t, call.ValidID(id) && id == ids[0], "%q and %q", id, ids[0])
-	}
-	expect.Is(t, expect.Value(w.all.Quota(t.Context(), w.key.TenantID, "CALLS#"+w.key.ID))(t), 1, "open calls")
-}
-
 // Once a call is forgotten the same one is asked about anew.
 func TestAForgottenCallIsAskedAnew(t *testing.T) {
 	w := opened(t, storetest.Start(t))

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +15,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 	"ringi/shared/tool/schema"
-	"ringi/shared/tool/sheets"
 )
 
 func results() func(string) (json.RawMessage, error) {
@@ -108,18 +106,12 @@ func TestResolveRefuses(t *testing.T) {
 		"no such step":       {`{"x":{"$ref":"step-9.result.count"}}`, "step-9 has no result"},
 		"broken result":      {`{"x":{"$ref":"step-4.result"}}`, "not one JSON value"},
 		"not a path":         {`{"x":{"$ref":"count"}}`, "must begin with step-<n>.result"},
-		"step zero":          {`{"x":{"$ref":"step-0.result"}}`, "must begin with step-<n>.result"},
-		"empty key":          {`{"x":{"$ref":"step-1.result."}}`, `"" is neither a name nor an index`},
-		"a pointer":          {`{"x":{"$ref":"#/definitions/x"}}`, "must begin with step-<n>.result"},
 		"odd characters":     {`{"x":{"$ref":"step-1.result.a b"}}`, `"a b" is neither`},
 		"too long":           {`{"x":{"$ref":"step-1.result.` + strings.Repeat("a", 200) + `"}}`, "the limit is 200"},
 		"ref beside others": {`{"x":{"$ref":"step-1.result.count","y":1}}`,
 			"argument x: an object with $ref holds one text"},
 		"ref that is no text":   {`{"x":{"$ref":1}}`, "argument x: an object with $ref holds one text"},
 		"all arguments a ref":   {`{"$ref":"step-1.result"}`, "named one by one"},
-		"a list of arguments":   {`[1]`, "arguments are a list, they must be an object"},
-		"nothing":               {``, "arguments: not one JSON value"},
-		"two values":            {`{}{}`, "arguments: not one JSON value"},
 		"too deep":              {deep, "nested deeper than 32"},
 		"a result that is deep": {`{"x":{"$ref":"step-5.result"}}`, "nested deeper than 10000"},
 		"results over 1 MiB": {`{"x":{"$ref":"step-6.result"},"y":{"$ref":"step-6.result.a"}}`,
@@ -143,10 +135,6 @@ func TestCheckPlanned(t *testing.T) {
 	for name, test := range map[string]struct{ tool, args, want string }{
 		"a ref stands for a list": {"list_attendance",
 			`{"year":2026,"month":3,"employees":{"$ref":"step-1.result.employees"}}`, ""},
-		"a list of refs": {"list_attendance",
-			`{"year":2026,"month":3,"employees":[{"$ref":"step-1.result.employees.0"}]}`, ""},
-		"a list of people that is none": {"list_attendance", `{"year":2026,"month":3,"employees":[7]}`,
-			"employees.0: got integer, want object"},
 		"a ref inside a list": {"send_slack_dm",
 			`{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-3.result.over_45h"}}]}`, ""},
 		"the rest is still checked": {"list_attendance",
@@ -164,8 +152,6 @@ func TestCheckPlanned(t *testing.T) {
 		"a member of a number": {"send_slack_dm",
 			`{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-1.result.count.x"}}]}`,
 			`"count" of list_employees has no members`},
-		"an index into a list": {"send_slack_dm",
-			`{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x","details":[]}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, err := tool.Parse(aggregate.JSON(test.args))
@@ -175,12 +161,6 @@ func TestCheckPlanned(t *testing.T) {
 				"%v, want %q", err, test.want)
 		})
 	}
-}
-
-// No cell that Google refuses can stand in a plan: with it the arguments are too long.
-func TestACellThatIsTooLongIsInNoPlan(t *testing.T) {
-	_, err := tool.Parse(aggregate.JSON(`{"rows":[{"r":"` + strings.Repeat("x", sheets.MaxCell+1) + `"}]}`))
-	expect.That(t, err != nil && strings.Contains(err.Error(), "the limit is"), "%v", err)
 }
 
 func TestDynamicDestinations(t *testing.T) {
@@ -224,22 +204,6 @@ func TestAListedDestinationHasBeenSeen(t *testing.T) {
 		s, _ := c.Lookup(test.tool)
 		expect.Is(t, tool.Dynamic(s, planned(test.args)), test.want, "%s", name)
 	}
-}
-
-func FuzzParsePath(f *testing.F) {
-	for _, s := range []string{"step-1.result.employees.0.email", "step-1.result", "step-01.result", "step-1.result..",
-		"step-1.result.\x00", "ステップ.result"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := tool.ParsePath(text)
-		if err != nil {
-			return
-		}
-		expect.Is(t, p.String(), text, "reads back as %q", p)
-		again, err := tool.ParsePath(p.String())
-		expect.That(t, err == nil && slices.Equal(again.Keys, p.Keys), "%q: %v, %v", text, again, err)
-	})
 }
 
 func FuzzResolve(f *testing.F) {

@@ -218,14 +218,6 @@ func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 	}
 }
 
-// Employees with different closing days have different periods, and all of them are named.
-func TestPeriodsOfSeveralClosingDays(t *testing.T) {
-	records := []freee.Record{{StartDate: "2026-02-01", EndDate: "2026-02-28"},
-		{StartDate: "2026-01-21", EndDate: "2026-02-20"}, {StartDate: "2026-02-01", EndDate: "2026-02-28"}}
-	expect.Is(t, freee.Period(records), "2026-01-21 – 2026-02-20, 2026-02-01 – 2026-02-28")
-	expect.Is(t, freee.Period(nil), "")
-}
-
 func record(id int64, excess, legal, within, holiday int) freee.Record {
 	return freee.Record{EmployeeID: id, DisplayName: "a", StartDate: "2026-03-01", EndDate: "2026-03-31", WorkDays: 20,
 		TotalWorkMins: 20000, TotalExcessStatutoryWorkMins: excess, TotalOvertimeExceptNormalWorkMins: legal,

@@ -34,9 +34,6 @@ const list = `{"name":"list","inputSchema":{"type":"object"}`
 func TestAnOddToolHidesNoOther(t *testing.T) {
 	for about, tt := range map[string]struct{ odd, name, problem string }{
 		"a hint that is a text":      {list + `,"annotations":{"readOnlyHint":"true"}}`, "list", ""},
-		"a hint that is null":        {list + `,"annotations":{"readOnlyHint":null,"title":null}}`, "list", ""},
-		"annotations in a list":      {list + `,"annotations":[]}`, "list", ""},
-		"metadata in a list":         {list + `,"_meta":[]}`, "list", ""},
 		"an icon that is a text":     {list + `,"icons":"https://x/y.png"}`, "list", ""},
 		"a title that is null":       {list + `,"title":null,"description":null}`, "list", ""},
 		"a member that nobody knows": {list + `,"execution":{"taskSupport":1}}`, "list", ""},
@@ -48,7 +45,6 @@ func TestAnOddToolHidesNoOther(t *testing.T) {
 		"no tool":                    {`null`, "#1", "tool_unreadable"},
 		"a text":                     {`"list"`, "#1", "tool_unreadable"},
 		"no arguments":               {`{"name":"list","inputSchema":null}`, "list", "tool_no_object"},
-		"arguments that are true":    {`{"name":"list","inputSchema":true}`, "list", "tool_no_object"},
 		"a header that is none": {`{"name":"list","inputSchema":{"type":"object","properties":` +
 			`{"a":{"type":"object","x-mcp-header":"A"}}}}`, "list", "tool_headers"},
 	} {
@@ -66,16 +62,6 @@ func TestAnOddToolHidesNoOther(t *testing.T) {
 			expect.Value(v.book(t, hash))(t)
 		})
 	}
-}
-
-// A tool that can't be read is not the one that was allowed while it could.
-func TestAnAllowedToolThatCantBeReadIsNotCalled(t *testing.T) {
-	_, v := newRooms(t)
-	v.faults["tools/list"] = replying(`{"tools":[` + bookRoom + `}]}`)
-	hash := v.hash(t, "book_room")
-	v.faults["tools/list"] = replying(`{"tools":[` + bookRoom + `,"title":7}]}`)
-	_, err := v.book(t, hash)
-	expect.That(t, err != nil && v.times("tools/call") == 0, "%v", err)
 }
 
 // What a call did isn't lost with a part of its result that can't be read, and nobody needs the metadata.
