@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/clock"
 	"ringi/shared/tool"
 )
 
@@ -113,12 +112,11 @@ func (j *making) keep(ctx context.Context, value json.RawMessage, lease time.Tim
 	}
 	ctx, cancel := context.WithDeadline(ctx, lease.Add(-commitWithin))
 	defer cancel()
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+	err = pipeline.Insist(ctx, time.Now, lease, func() (err error) {
 		blob, err = j.Results.KeepCallResult(ctx, j.in.Ref(), text)
-		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !clock.LastsFor(ctx, wait) {
-			return blob, err
-		}
-	}
+		return err
+	})
+	return blob, err
 }
 
 // within is how long the call may take: its tool's timeout, or what this invocation leaves.
@@ -149,17 +147,6 @@ func (j *making) result(ctx context.Context, value json.RawMessage, err error, l
 		return conversation.Result{Status: conversation.ActionFailed, Error: reasonNotKept}
 	}
 	return conversation.Result{Status: conversation.ActionSucceeded}
-}
-
-// insist commits the call's end, which no other invocation knows, and tries until the lease ends.
-func (j *making) insist(ctx context.Context, lease time.Time, commit func() error) error {
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		err := commit()
-		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(lease) ||
-			!clock.LastsFor(ctx, wait) {
-			return err
-		}
-	}
 }
 
 // refusal is why an approved call isn't made; the zero value: it can be.
@@ -226,9 +213,9 @@ func (j *job) call(ctx context.Context) (aggregate.Next, error) {
 	})
 }
 
-// record commits the call's end; see insist.
+// record commits the call's end, which no other invocation knows.
 func (j *job) record(ctx context.Context, decide conversation.Decision) (next aggregate.Next, err error) {
-	err = j.insist(ctx, j.action.Claim.LeaseUntil, func() (err error) {
+	err = pipeline.Insist(ctx, j.Now, j.action.Claim.LeaseUntil, func() (err error) {
 		next, err = j.conclude(ctx, decide)
 		return err
 	})

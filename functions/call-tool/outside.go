@@ -184,9 +184,9 @@ func (m *asked) make(ctx context.Context) error {
 	})
 }
 
-// record commits the call's end; see insist.
+// record commits the call's end, which no other invocation knows.
 func (m *asked) record(ctx context.Context, decide aggregate.Decision[*call.Aggregate]) error {
-	return m.insist(ctx, m.call.Claim.LeaseUntil, func() error { return m.commit(ctx, decide) })
+	return pipeline.Insist(ctx, m.Now, m.call.Claim.LeaseUntil, func() error { return m.commit(ctx, decide) })
 }
 
 func (m *asked) commit(ctx context.Context, decide aggregate.Decision[*call.Aggregate]) error {

@@ -150,17 +150,15 @@ func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value
 // keep retries until the given time.
 func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage,
 	until time.Time) (blob aggregate.Blob, err error) {
-	within, wait := keepWithin, 100*time.Millisecond
-	for {
+	within := keepWithin
+	err = pipeline.Insist(ctx, j.Now, until, func() (err error) {
 		try, cancel := context.WithTimeout(ctx, min(within, until.Sub(j.Now())))
+		defer cancel()
+		within *= 2
 		blob, err = j.Results.Keep(try, ref, value)
-		cancel()
-		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(until) ||
-			!clock.LastsFor(ctx, wait) {
-			return blob, err
-		}
-		within, wait = 2*within, min(2*wait, 2*time.Second)
-	}
+		return err
+	})
+	return blob, err
 }
 
 // record commits an outcome, which no other invocation knows, and retries until the lease ends. The first try also
@@ -168,19 +166,19 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 // repeated the call.
 func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim aggregate.Claim, finish task.Decision,
 	next *ready) (*task.Aggregate, error) {
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		after, err := j.join(ctx, a, finish, next)
+	var after *task.Aggregate
+	err := pipeline.Insist(ctx, j.Now, claim.LeaseUntil, func() (err error) {
+		after, err = j.join(ctx, a, finish, next)
 		next = nil
-		switch {
-		case err == nil:
-			return after, nil
-		case errors.Is(err, aggregate.ErrSuperseded): // the lease expired, and another invocation repeated the call
-			return nil, nil
-		case pipeline.Name(err) != pipeline.Unavailable, !j.Now().Add(wait).Before(claim.LeaseUntil),
-			!clock.LastsFor(ctx, wait):
-			return nil, fmt.Errorf("record the outcome of %s: %w", key, err)
-		}
+		return err
+	})
+	if errors.Is(err, aggregate.ErrSuperseded) { // the lease expired, and another invocation repeated the call
+		return nil, nil
 	}
+	if err != nil {
+		return nil, fmt.Errorf("record the outcome of %s: %w", key, err)
+	}
+	return after, nil
 }
 
 // watch cancels a call when its task has ended.

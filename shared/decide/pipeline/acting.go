@@ -54,6 +54,17 @@ func Watch(ctx context.Context, s Heads, ref aggregate.Ref, id string, every tim
 	}
 }
 
+// Insist does again, while the table or the bucket is unavailable and until that time, what no other invocation can do:
+// it alone knows how a call ended.
+func Insist(ctx context.Context, now func() time.Time, until time.Time, do func() error) error {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := do()
+		if err == nil || Name(err) != Unavailable || !now().Add(wait).Before(until) || !clock.LastsFor(ctx, wait) {
+			return err
+		}
+	}
+}
+
 // Conclude commits what became of an action and returns the run's next state. If the action has already moved on to
 // another state, that is no error.
 func Conclude(ctx context.Context, s Conversations, in Input, now func() time.Time,
