@@ -177,17 +177,6 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-// “This month” is the month in which the message was written, however late it is delivered.
-func TestALateMessageMeansItsOwnMonth(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
-	const lastOfOctober = "1793458790.000100" // 23:59:50 in Japan
-	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
-		MessageTS: lastOfOctober, ThreadTS: lastOfOctober})
-	w.Extracted()
-	expect.Value(handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In()))(t)
-	expect.That(t, strings.Contains(w.Load().Prompt().Content, "期間: 2026年10月 ("), "%s", w.Load().Prompt().Content)
-}
-
 // After ExtractTask the run comes here whatever it answered. What is not due changes nothing, goes where the rows lead,
 // and counts no failure a second time.
 func TestDraftsAfterExtractTaskOnlyWhatIsDue(t *testing.T) {
@@ -246,17 +235,4 @@ func TestAFormIsItsPolicy(t *testing.T) {
 	p := w.Load().Prompt()
 	expect.That(t, next.State == task.StateAwaitPromptApproval && p.Content == "決裁を求めます" && g.Calls == 0 &&
 		!p.Terms.ApprovalRequired && p.Contest == nil, "%+v %+v", next, p)
-}
-
-// What was typed again is its policy, about which nobody is asked either.
-func TestAFormThatIsFilledInAgainIsItsPolicy(t *testing.T) {
-	w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{}
-	w.FormReturned()
-	m := pipelinetest.Form
-	m.Title = "複合機の賃借"
-	w.FormRefilled(m)
-	next := handle(t, w, g)
-	p := w.Load().Prompt()
-	expect.That(t, next.State == task.StateAwaitPromptApproval && p.Version == 2 && p.Content == "決裁: 複合機の賃借" &&
-		g.Calls == 0 && !p.Terms.ApprovalRequired, "%+v %+v", next, p)
 }

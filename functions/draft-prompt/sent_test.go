@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -24,7 +23,6 @@ import (
 	"ringi/shared/model/demo"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/secret"
 )
 
 // unwilling is a model that reads the complete request and then refuses.
@@ -77,82 +75,20 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 	})
 }
 
-func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
+// A contest is not ordered with a model whose price nobody knows.
+func TestAModelOfAContestNeedsAPrice(t *testing.T) {
 	const bedrock = "bedrock:anthropic.claude-9-v1:0"
-	prices := []tenancy.ModelPrice{{Model: bedrock, Input: "0.8", Output: "3.2"}}
-	for about, models := range map[string][4]string{
-		"a leader": {bedrock, "demo", "demo", "demo"}, "a member": {"demo", bedrock, "demo",
-			"demo"}, "an evaluator": {"demo", "demo", bedrock, ""}, "a metric": {"demo", "demo", "demo", bedrock},
-	} {
-		files := fstest.MapFS{
-			"contest.toml": {Data: []byte("[orchestrator]\nevaluator_config = \"evaluator.toml\"\n" +
-				"[[orchestrator.teams]]\nconfig = \"team.toml\"\n")},
-			"team.toml": {Data: fmt.Appendf(nil,
-				"[team]\nteam_id = \"a\"\nteam_name = \"A\"\n[team.leader]\nmodel = %q\n"+
-					"[[team.members]]\nagent_name = \"m\"\nagent_type = \"plain\"\ntool_description = \"d\"\n"+
-					"model = %q\n", models[0], models[1])},
-			"evaluator.toml": {Data: fmt.Appendf(nil, "default_model = %q\n[[metrics]]\nname = \"Coverage\"\n", models[2])},
-		}
-		if models[3] != "" {
-			files["evaluator.toml"].Data = fmt.Appendf(files["evaluator.toml"].Data, "model = %q\n", models[3])
-		}
-		h := &Handler{Models: teamconfig.Models{Keys: geminiKey{}},
-			Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }}
-		c, err := h.config(t.Context(), tenancy.Settings{Prices: prices,
-			DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}})
-		expect.That(t, err == nil && slices.Contains(c.Models(), bedrock), "%s: %v, %v", about, c.Models(), err)
-		expect.Same(t, prices, c.Prices)
-		_, err = h.config(t.Context(), tenancy.Settings{Locale: "en",
-			DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}})
-		expect.That(t, err != nil && strings.Contains(err.Error(), "has no known price"), "%s: %v", about, err)
-	}
-}
-
-// geminiKey is a model secret with the key of the default evaluator.
-type geminiKey struct{}
-
-func (geminiKey) Get(context.Context) (secret.ModelSecret, error) {
-	return secret.ModelSecret{Compatible: map[string]secret.ModelEndpoint{"gemini": {Key: "AIza"}}}, nil
-}
-
-func TestFilesOfABucketAreRead(t *testing.T) {
-	forbidden := false
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		files := map[string]string{
-			"/files/teams/contest.toml": "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'a.toml'\n",
-			"/files/teams/a.toml":       "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'demo'\n",
-		}
-		text, there := files[r.URL.Path]
-		switch {
-		case there:
-			io.WriteString(w, text)
-		case forbidden:
-			w.WriteHeader(http.StatusForbidden)
-			io.WriteString(w, "<Error><Code>AccessDenied</Code><Message>User: arn:aws:sts::123456789012:assumed-role/x is not "+
-				"authorized</Message></Error>")
-		default:
-			w.WriteHeader(http.StatusNotFound)
-			io.WriteString(w, "<Error><Code>NoSuchKey</Code><Message>x</Message></Error>")
-		}
-	}))
-	defer s.Close()
-	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &s.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	h := &Handler{Models: teamconfig.Models{Instead: "demo"},
-		Workspace: func() (teamconfig.Workspace, error) {
-			return teamconfig.Open("s3://files/teams", teamconfig.Bucket(cfg))
-		}}
-	of := tenancy.Settings{Locale: "en", DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}}
-	if c, err := h.config(t.Context(), of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
-		t.Errorf("without a file of an evaluator: %+v, %v", c, err)
-	}
-	forbidden = true
-	_, err := h.config(t.Context(), of)
-	if err == nil || !strings.Contains(err.Error(),
-		"configs/evaluator.toml: evaluator_config: can't be read: the bucket says AccessDenied") ||
-		strings.Contains(err.Error(), "arn:") {
-		t.Errorf("people read on a card: %v", err)
-	}
+	files := fstest.MapFS{"contest.toml": {Data: []byte("[orchestrator]\nevaluator_config = 'e.toml'\n" +
+		"[[orchestrator.teams]]\nconfig = 'team.toml'\n")},
+		"team.toml": {Data: []byte("[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = '" + bedrock + "'\n")},
+		"e.toml":    {Data: []byte("default_model = 'demo'\n[[metrics]]\nname = 'Relevance'\n")}}
+	h := &Handler{Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }}
+	s := tenancy.Settings{Locale: "en", DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}}
+	_, err := h.config(t.Context(), s)
+	expect.That(t, err != nil && strings.Contains(err.Error(), "has no known price"), "%v", err)
+	s.Prices = []tenancy.ModelPrice{{Model: bedrock, Input: "0.8", Output: "3.2"}}
+	c := expect.Value(h.config(t.Context(), s))(t)
+	expect.That(t, slices.Contains(c.Models(), bedrock) && len(c.Prices) == 1, "%v", c.Models())
 }
 
 func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {

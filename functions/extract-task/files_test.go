@@ -173,19 +173,3 @@ func TestWhatARequestForwardsIsItsAuthors(t *testing.T) {
 		expect.Has(t, data(g, 0), part)
 	}
 }
-
-// The demo plans what is forwarded, too, or says that it doesn't understand it.
-func TestTheDemoReadsWhatARequestForwards(t *testing.T) {
-	for says, want := range map[string]string{"対象は営業だけ。DM は送らないでください": "営業部の", "対象は派遣だけ": "が分かりません"} {
-		w := pipelinetest.Start(t).World(t)
-		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
-			MessageTS: "1775034000.000300", ThreadTS: "1775034000.000300", Forwarded: []aggregate.Quoted{{User: "U0TANAKA",
-				Text: says}}})
-		expect.Value(handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In()))(t)
-		a, said := w.Load(), ""
-		if said = fmt.Sprint(a.Task); a.Answer != nil {
-			said = a.Answer.Sentence
-		}
-		expect.Has(t, said, want)
-	}
-}

@@ -86,16 +86,6 @@ func TestExtractTask(t *testing.T) {
 	})
 }
 
-// “This month” is the month in which the message was written, however late it is delivered.
-func TestALateMessageMeansItsOwnMonth(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
-	const lastOfOctober = "1793458790.000100" // 23:59:50 in Japan
-	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
-		MessageTS: lastOfOctober, ThreadTS: lastOfOctober})
-	expect.Value(handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In()))(t)
-	expect.Is(t, w.Load().Task.Title, "2026年10月の勤怠集計")
-}
-
 func TestAModelThatFails(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for _, tt := range []struct {
@@ -212,8 +202,6 @@ func TestARequestInAThread(t *testing.T) {
 	}
 }
 
-// Only whose messages the model is shown ask: those that are too long to be shown are left out, and apps are no people.
-// Where rules decide, they are asked about whoever is shown before the model is paid: once, unless others come.
 // A tool that its server changed is off until an administrator allows it again.
 func TestOnlyToolsThatMayBeCalledAreDescribed(t *testing.T) {
 	changed, pin := time.Now(), &tenancy.Pin{Title: "Rooms", Description: "Lists rooms."}
@@ -296,15 +284,6 @@ func TestAFormsFilesAreKeptOnce(t *testing.T) {
 type failing struct{ Texts }
 
 func (failing) Attach(context.Context, aggregate.Ref, string) error { return errors.New("S3 is away") }
-
-// A request without files costs no call and no row more.
-func TestWithoutFilesNothingIsAsked(t *testing.T) {
-	s := &shelf{}
-	w, h := form(t, s)
-	h.Texts = nil
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	expect.That(t, s.asked == 0 && w.Load().Files == nil, "%d calls", s.asked)
-}
 
 // What a form gets when it is filled in again is attached before that is said, also after a run that died between. What
 // it had before is not read again.
