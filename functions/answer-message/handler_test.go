@@ -168,7 +168,6 @@ func TestAnswers(t *testing.T) {
 	run("a vendor that is down is asked again, and a key that is wrong is not", codex, usual, testDown)
 	run("after the last try people are told why", codex, usual, testUnreached)
 	run("what a try cost that came to nothing is recorded, and what it folded", codex, usual, testTried)
-	run("a summary whose time is over keeps nobody from an answer", codex, usual, testSummaryGone)
 	run("a summary stands for nothing that is not in it", codex, usual, testFoldedBeside)
 	run("a session that has cost enough asks no model", codex,
 		func(s *tenancy.Settings) { s.MaxCostUSD = 0.000001 }, testCost)

@@ -10,9 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -53,25 +50,6 @@ func testTried(t *testing.T, w *world) {
 	last := w.vendor.requests[calls+2]
 	expect.That(t, strings.Contains(string(expect.Value(json.Marshal(last.Messages))(t)), "summary"),
 		"the model was not told the summary")
-}
-
-// testSummaryGone: a conversation's oldest messages may expire while people still talk.
-func testSummaryGone(t *testing.T, w *world) {
-	for i := range 3 {
-		w.Tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
-	}
-	expect.Value(w.handle())(t)
-	key := w.Load().Conversation.SummaryKey
-	expect.Must(t, key != "", "nothing was folded")
-	pk := conversation.MessagesList + w.Ref.Tenant + "#" + w.Ref.ID
-	expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
-		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: key},
-		}}))(t)
-	w.Tell("1775034009.000100", "U1", "and now?")
-	w.Wake()
-	_, err := w.handle()
-	expect.That(t, err == nil && w.Newest().Content == "hi", "%v, and the last message is %+v", err, w.Newest())
 }
 
 // testFoldedBeside: a message that came during a long answer is older than that answer, which is folded.

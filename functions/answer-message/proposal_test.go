@@ -99,8 +99,6 @@ func TestARuleOfASourceHoldsWhileTheFilesAreTheSources(t *testing.T) {
 			conversation.ActionPending},
 		"a file was changed, and it may": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true},
 			strings.Repeat("b", 64), nil, conversation.ActionApproved},
-		"elsewhere":          {agent.AutoRule{Source: "shop", Place: "D2"}, fetched, nil, conversation.ActionPending},
-		"by the place alone": {agent.AutoRule{Place: "D1"}, fetched, nil, conversation.ActionPending},
 		"the name is another's now": {agent.AutoRule{Source: "shop", Place: "D1"}, fetched,
 			func(s *agent.Source) { s.RepositoryID = 8 }, conversation.ActionPending},
 	} {

@@ -115,93 +115,11 @@ func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
 	}
 }
 
-func TestDemoPriority(t *testing.T) {
-	for text, want := range map[string]task.Extract{
-		"至急、勤怠をまとめて":                {Priority: task.Urgent, TaskType: task.TypeUrgent},
-		"急ぎで勤怠をまとめて":                {Priority: task.High, TaskType: task.TypeStandard},
-		"時間のあるときに勤怠を":               {Priority: task.Low, TaskType: task.TypeStandard},
-		"今月の勤怠をまとめて":                {Priority: task.Medium, TaskType: task.TypeStandard},
-		"URGENT: list of employees": {Priority: task.Urgent, TaskType: task.TypeUrgent},
-	} {
-		e, _, _ := think(t, text, "ja", nil, nil)
-		expect.That(t, e.Priority == want.Priority && e.TaskType == want.TaskType, "%s: %s %s", text, e.Priority, e.TaskType)
-	}
-}
-
-func TestDemoListensToRejections(t *testing.T) {
-	checked := append([]string{}, seed...)
-	checked[3] += " 🔍"
-	checked[4] += " 🔍"
-	validated := []string{seed[0], seed[1], "3. データの検証 — calculate_overtime", "4. 残業時間計算 — calculate_overtime",
-		"5. シートに書き込み — write_rows_to_google_sheet", "6. 完了通知 — send_slack_dm"}
-	for name, test := range map[string]struct {
-		l2, l3 []string
-		line   string // expected in the policy
-		want   []string
-	}{
-		"validation at L3":       {nil, []string{"データの検証を追加して"}, "", validated},
-		"validation at L2":       {[]string{"データの検証を追加して"}, nil, "計算の前にデータの検証を行い", validated},
-		"validation, then check": {nil, []string{"検証を追加", "書き込み前に人が確認すること"}, "", withChecks(validated)},
-		"human check at L3":      {nil, []string{"送信前に人が確認してください"}, "", checked},
-		"human check at L2":      {[]string{"human check please"}, nil, "担当者が引数を確認して判断します", checked},
-		"only some steps":        {nil, []string{"no DM", "シートは外して"}, "", seed[:3]},
-		"a step by its number":   {nil, []string{"ステップ4は不要"}, "", seed},
-		"the dialog's own at L2": {[]string{"ステップ 3 の前にデータの検証を追加してください"}, nil, "計算の前にデータの検証を行い", validated},
-		"the dialog's own at L3": {nil, []string{"ステップ 3 の前にデータの検証を追加してください"}, "", validated},
-		"validation elsewhere":   {[]string{"ステップ 5 の前にデータの検証を追加してください"}, nil, "ご指摘「ステップ 5 の前に", seed},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, first, _ := think(t, "今月の勤怠をまとめて", "ja", nil, nil)
-			_, policy, steps := think(t, "今月の勤怠をまとめて", "ja", test.l2, test.l3)
-			expect.Same(t, test.want, shown(steps))
-			expect.That(t, strings.Contains(policy, test.line) && (len(test.l2) > 0) != (policy == first), "policy: %s", policy)
-		})
-	}
-}
-
-// The remarks say what the demo did about every reason, including older ones. No step's title repeats a reason.
-func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
-	for locale, tt := range map[string]struct {
-		request string
-		reasons []string
-		want    string
-	}{
-		"ja": {"今月の勤怠をまとめて", []string{"最後のステップは不要です", "ステップ4をステップ2の前に", "シートは不要です"},
-			"「最後のステップは不要です」、「ステップ4をステップ2の前に」 → 内容が分からないため、反映していません。\n「シートは不要です」 → 反映しました。"},
-		"en": {"Summarize this month's attendance", []string{"Put step 4 first", "without a sheet", "Make it nicer"},
-			"“Put step 4 first”, “Make it nicer” → not applied: I didn't understand it.\n“without a sheet” → applied."},
-	} {
-		in := model.PlanInput{Task: task.Task{Title: "t"}, Request: tt.request, Policy: "p", Tools: catalog(t),
-			Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
-		for n, reason := range append(tt.reasons, "") {
-			steps, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in)
-			expect.NoError(t, err)
-			if (remarks == "") != (n == 0) || n == len(tt.reasons) && remarks != tt.want || len(steps) < 3 ||
-				strings.Contains(steps[0].Title, "(") {
-				t.Errorf("%s v%d: %q, %v", locale, n+1, remarks, shown(steps))
-			}
-			in.Earlier = append(in.Earlier, model.PlanVersion{Steps: steps, Reason: reason})
-		}
-		for n := range 46 {
-			in.Earlier = append(in.Earlier, model.PlanVersion{Reason: fmt.Sprintf("長い指摘 %d 番。", n) + strings.Repeat("あ", 900)})
-		}
-		_, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in)
-		expect.That(t, err == nil && strings.Contains(remarks, "長い指摘 45 番"), "%s: %q, %v", locale, remarks, err)
-	}
-}
-
 func withChecks(lines []string) []string {
 	out := append([]string{}, lines...)
 	out[len(out)-1] += " 🔍"
 	out[len(out)-2] += " 🔍"
 	return out
-}
-
-func TestFiveRejectionsStillPlan(t *testing.T) {
-	reasons := []string{"a", strings.Repeat("長い指摘", 250), "<!channel> *b*", "c\nd", "データの検証"}
-	_, policy, steps := think(t, "今月の勤怠をまとめて", "ja", reasons, reasons)
-	expect.That(t, len(steps) == 6 && strings.Contains(policy, "「c d」") && strings.Contains(policy, "「データの検証」 → 反映しました。"),
-		"%v\n%s", shown(steps), policy)
 }
 
 func TestDemoFailsWhenAsked(t *testing.T) {
@@ -264,21 +182,4 @@ func TestACallIsLoggedWithoutItsContent(t *testing.T) {
 	if !strings.HasPrefix(usage.Prompt, "extract.en.") || !strings.Contains(b.String(), `"prompt":"`+usage.Prompt+`"`) {
 		t.Errorf("the prompt %q is not in the log: %s", usage.Prompt, b.String())
 	}
-}
-
-func TestDemoSummary(t *testing.T) {
-	in := model.SummaryInput{Request: "今月の勤怠をまとめて", Locale: "ja", Now: now(), Try: 1, Steps: []model.StepResult{
-		{Tool: "list_employees", Result: json.RawMessage(`{"count":42,"employees":[]}`)},
-		{Tool: "calculate_overtime",
-			Result: json.RawMessage(`{"mode":"calculate","count":42,"over_45h":4,"over_80h":1,"over_100h":0,` +
-				`"total_overtime_hours":712.5}`)},
-		{Tool: "write_rows_to_google_sheet",
-			Result: json.RawMessage(`{"updated_rows":42,"url":"http://127.0.0.1/sheets/x"}`)},
-		{Tool: "send_slack_dm", Result: json.RawMessage(`{"message_ts":"1.2"}`)},
-	}}
-	got, _, err := model.Summarize(t.Context(), demo.Layers{}, in)
-	want := "従業員 42 名を確認しました。\n残業時間の合計は 712.5 時間です。\n月 45 時間超 4 名、80 時間超 1 名、100 時間超 0 名 (80・100 時間は休日労働を含む)。\n42 " +
-		"行を書き込みました: http://127.0.0.1/sheets/x\n依頼者に DM で知らせました。"
-	d := cmp.Diff(want, got)
-	expect.That(t, d == "" && err == nil, "%v %v", d, err)
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,37 @@ func TestTheLimitThatARefusalNamesIsObeyed(t *testing.T) {
 		r := Request{MaxTokens: unnamed}
 		lower := FromStatus("p", 400, nil, said).simplify(&r, 32_384)
 		expect.That(t, lower == (want > 0) && r.Most == want, "%s: %d", said, r.Most)
+	}
+}
+
+// What the vendor doesn't name is sampling first, and then the schema of what is no single question.
+func TestARefusedRequestIsMadeSimpler(t *testing.T) {
+	warm := 0.5
+	for _, tt := range []struct {
+		said string
+		once bool
+		left []string // what is left of the request after each refusal
+	}{
+		{"This response_format is unavailable", true, []string{"sampling, words", "words"}},
+		{"This response_format is unavailable", false, []string{"sampling", ""}},
+		{"no", true, []string{"schema"}},
+		{"no", false, []string{"schema", ""}},
+	} {
+		e := FromStatus("p", 400, nil, tt.said)
+		r := Request{System: "s", Once: tt.once, Schema: json.RawMessage("{}"), Sampling: Sampling{Temperature: &warm}}
+		var left []string
+		for e.simplify(&r, 0) {
+			var is []string
+			for name, there := range map[string]bool{"sampling": r.Sampling.Set(), "schema": r.Schema != nil,
+				"words": r.System != "s"} {
+				if there {
+					is = append(is, name)
+				}
+			}
+			slices.Sort(is)
+			left = append(left, strings.Join(is, ", "))
+		}
+		expect.Same(t, tt.left, left)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -117,27 +116,6 @@ func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
 		if w, err := c.OpenAgent(t.Context(), d, "", limited); err != nil || w == nil { // their prices are known
 			t.Errorf("%s: %v", d.ID, err)
 		}
-	}
-}
-
-func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
-	m := models.NewModels()
-	s := httptest.NewServer(m.Handler())
-	defer s.Close()
-	keys := &secretReader{value: `{"anthropic":"` + m.Key + `","openai":"` + m.Key + `","compatible":{"gemini":{"url":"` +
-		s.URL + `/compatible/v1","key":"` + m.Key + `"}}}`}
-	c := provider.Wires{Config: provider.Config{Secret: &secret.Models{Reader: keys, ID: "models"},
-		At:     map[string]string{aggregate.Anthropic: s.URL + "/anthropic", aggregate.OpenAI: s.URL + "/openai/v1"},
-		Vendor: provider.VendorClient(), Outbound: outbound.Allowing(strings.TrimPrefix(s.URL, "http://")).Client()}}
-	for name, vendor := range map[string]string{
-		"anthropic:claude-sonnet-4-6": "anthropic", "openai:gpt-5.4": "openai", "gpt-5.4": "openai",
-		"gemini-2.5-flash-lite": "compatible.gemini", "google-gla:gemini-2.5-flash-lite": "compatible.gemini",
-	} {
-		w := expect.Value(c.Open(name))(t)
-		got, err := w.Say(t.Context(), model.Request{System: "s", MaxTokens: 10,
-			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}})
-		expect.That(t, err == nil && got.Usage.Provider == vendor && got.Usage.Model == name[strings.LastIndex(name, ":")+1:],
-			"%s: %+v, %v", name, got.Usage, err)
 	}
 }
 

@@ -11,9 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/sashabaranov/go-openai"
-
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
@@ -23,82 +20,10 @@ import (
 const formSchema = `{"type":"object","properties":{"score":{"type":"number"}},"required":["score"],` +
 	`"additionalProperties":false}`
 
-// again decodes and encodes a request with a client's types that others wrote.
-func again[T any](t *testing.T, body string) (out any) {
-	t.Helper()
-	var params T
-	expect.NoError(t, json.Unmarshal([]byte(body), &params))
-	expect.NoError(t, json.Unmarshal(expect.Value(json.Marshal(params))(t), &out))
-	return out
-}
-
 func decoded(t *testing.T, text string) (out map[string]any) {
 	t.Helper()
 	expect.NoError(t, json.Unmarshal([]byte(text), &out))
 	return out
-}
-
-func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
-	schema := decoded(t, formSchema)
-	forms := map[string]struct {
-		member string
-		want   any
-		read   func(t *testing.T, body string) any
-	}{
-		"anthropic": {"output_config", map[string]any{"format": map[string]any{"type": "json_schema",
-			"schema": schema}},
-			again[sdk.MessageNewParams]},
-		"compatible": {"response_format", map[string]any{"type": "json_schema",
-			"json_schema": map[string]any{"name": "answer", "strict": true,
-				"schema": schema}}, again[openai.ChatCompletionRequest]},
-	}
-	onEach(t, func(t *testing.T, w *world) {
-		of := forms[w.name]
-		warm := 0.5
-		for about, tt := range map[string]struct {
-			fails           []models.Failure
-			formed, sampled bool
-			warmly          bool
-			published       bool
-		}{
-			"taken": {nil, true, false, false, true},
-			"refused by name": {[]models.Failure{{Status: 400, Param: of.member + ".format"}}, false, true, true,
-				false},
-			"refused without a name":   {[]models.Failure{{Status: 400}}, false, false, false, false},
-			"taken without sampling":   {[]models.Failure{{Status: 400}}, true, false, true, false},
-			"refused, as sampling was": {[]models.Failure{{Status: 400}, {Status: 400}}, false, false, true, false},
-		} {
-			w.Fail(tt.fails...)
-			w.Scripted(models.Script{Text: `{"score":80}`})
-			r := model.Request{System: "s", Messages: []model.Message{{Role: model.User,
-				Parts: []model.Part{{Text: "x"}}}},
-				MaxTokens: 10, Schema: json.RawMessage(formSchema)}
-			if tt.warmly {
-				r.Sampling.Temperature = &warm
-			}
-			got, err := w.wire.Say(t.Context(), r)
-			expect.Must(t, err == nil && got.Text == `{"score":80}`, "%s: %+v, %v", about, got, err)
-			asked := w.Asked()
-			body := decoded(t, asked[len(asked)-1])
-			var want any
-			if tt.formed {
-				want = of.want
-			}
-			expect.Same(t, want, body[of.member])
-			_, sampled := body["temperature"]
-			expect.That(t, sampled == tt.sampled, "%s: sampled %v", about, sampled)
-			if tt.published {
-				read := of.read(t, asked[len(asked)-1]).(map[string]any)
-				expect.Same(t, of.want, read[of.member])
-			}
-		}
-		for range 2 { // refused with its schema, and again without
-			w.Fail(models.Failure{Status: 400})
-		}
-		_, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User,
-			Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)})
-		expect.That(t, err != nil, "a bad request was answered")
-	})
 }
 
 // A server's schema may have optional members and references, which OpenAI's strict mode refuses.

@@ -2,7 +2,6 @@ package turn_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -178,67 +177,6 @@ func TestARefusalIsAPlainSentence(t *testing.T) {
 			t.Errorf("an empty answer: %+v, %v", reply, err)
 		}
 	})
-}
-
-func TestErrorsSayWhetherToTryAgain(t *testing.T) {
-	onEach(t, func(t *testing.T, w *world) {
-		for _, tt := range []struct {
-			failure models.Failure
-			kind    model.Kind
-			again   bool
-			after   time.Duration
-		}{
-			{models.Failure{Status: 429, RetryAfter: "17"}, model.RateLimited, true, 17 * time.Second},
-			{models.Failure{Status: 529}, model.Overloaded, true, 0}, {models.Failure{Status: 503},
-				model.Overloaded, true, 0},
-			{models.Failure{Status: 401}, model.Unauthorized, false, 0}, {models.Failure{Status: 404},
-				model.UnknownModel,
-				false, 0}, {models.Failure{Status: 400}, model.BadRequest, false, 0},
-		} {
-			w.Fail(tt.failure)
-			reply, err := w.answer(t, turnOf(user("x")))
-			w.failed(t, fmt.Sprint(tt.failure.Status), reply, err, tt.kind, tt.again)
-			var e *model.Error
-			if errors.As(err, &e); e != nil && e.RetryAfter != tt.after {
-				t.Errorf("%d: again after %s", tt.failure.Status, e.RetryAfter)
-			}
-		}
-	})
-}
-
-func (w *world) failed(t *testing.T, about string, reply turn.Reply, err error, kind model.Kind, again bool) {
-	t.Helper()
-	var e *model.Error
-	expect.That(t, errors.As(err, &e) && e.Kind == kind && e.Retryable == again && e.RequestID == "req_1" &&
-		reply.Text == "" && reply.Usage.Calls == 1, "%s: %+v, %v", about, reply, err)
-	expect.That(t, err == nil || !strings.Contains(err.Error(), "secret words"),
-		"%s: the error tells too much: %v", about, err)
-}
-
-func TestAnAnswerWhoseConnectionBreaksIsNoAnswer(t *testing.T) {
-	onEach(t, func(t *testing.T, w *world) {
-		w.Scripted(models.Script{Text: "あい", Calls: []models.ScriptedCall{call("c1", "test_run", testRun)}, Cut: true})
-		reply, err := w.answer(t, turnOf(user("x")))
-		w.failed(t, "half of it", reply, err, model.Overloaded, true)
-	})
-}
-
-func TestACallThatTakesTooLongEnds(t *testing.T) {
-	for _, v := range wires {
-		t.Run(v.name, func(t *testing.T) {
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.WriteHeader(http.StatusOK)
-				w.(http.Flusher).Flush()
-				<-r.Context().Done()
-			}))
-			defer s.Close()
-			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-			defer cancel()
-			_, err := turn.Answer(ctx, v.of(s.URL, "k", provider.VendorClient()), turnOf(user("x")))
-			var e *model.Error
-			expect.That(t, errors.As(err, &e) && e.Kind == model.Timeout && e.Retryable, "%v", err)
-		})
-	}
 }
 
 // The stand-ins refuse what the vendors refuse: a call without its result, a result without its call, an empty text,
