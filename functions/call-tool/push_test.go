@@ -32,7 +32,7 @@ type hub struct {
 
 func newHub(t *testing.T, server *storetest.Server) *hub {
 	t.Helper()
-	h := &hub{server: expect.Value(vendors.NewGitHub())(t)}
+	h := &hub{server: expect.Value(vendors.NewGitHub(t.TempDir()))(t)}
 	h.repo = h.server.Add("acme", "shop")
 	at := time.Now().UTC()
 	h.first = h.repo.Commit("main", "first", map[string]vendors.File{"a.py": {Content: "1\n"},

@@ -83,7 +83,7 @@ func odd() map[string]vendors.File {
 func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) *world {
 	t.Helper()
 	_, table := db.Store(t)
-	w := &world{t: t, GitHubServer: expect.Value(vendors.NewGitHub())(t), rows: store.NewConversations(db.DB, table),
+	w := &world{t: t, GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t), rows: store.NewConversations(db.DB, table),
 		calls: map[string]int{}, kept: &kept{trees: map[string]*files.Tree{}},
 		now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.repo = w.Add("acme", "shop")

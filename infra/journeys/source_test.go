@@ -80,8 +80,7 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 	expect.That(t, p.Draft && p.Base == "main" && p.Head == conversation.BranchOf(x.SessionID, x.ActionID) &&
 		p.HeadSHA == x.Pushed.Commit, "%+v", p)
 
-	dir := t.TempDir()
-	expect.NoError(t, repo.Export(dir))
+	dir := repo.Dir()
 	gitIn(t, dir, "fsck", "--strict", "--no-dangling")
 	expect.Is(t, gitIn(t, dir, "diff", "--name-status", first, p.HeadSHA), "A\thello.js\nA\thello.test.js\n")
 	expect.Is(t, strings.TrimSpace(gitIn(t, dir, "rev-parse", p.HeadSHA+"^")), first)

@@ -306,7 +306,7 @@ type GitHub struct {
 // newGitHub starts GitHub, and returns it with the console's connection, as if each workspace had connected the App.
 func newGitHub(t *testing.T) (*GitHub, settings.GitHub) {
 	t.Helper()
-	g := &GitHub{GitHubServer: expect.Value(vendors.NewGitHub())(t)}
+	g := &GitHub{GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t)}
 	files := map[string]vendors.File{"main.py": {Content: "print(1)\n"}}
 	g.Add("acme", "shop").Commit("main", "first", files, time.Unix(0, 0))
 	g.Fault = func(_ string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {

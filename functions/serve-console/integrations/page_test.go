@@ -313,7 +313,7 @@ func onlyAdministrators(t *testing.T, w *connecting) {
 }
 
 func connectsApp(t *testing.T, w *connecting) {
-	b, s := w.As(webapi.Suzuki), expect.Value(vendors.NewGitHub())(t)
+	b, s := w.As(webapi.Suzuki), expect.Value(vendors.NewGitHub(t.TempDir()))(t)
 	form := func(id, installation, key string) url.Values {
 		return url.Values{"app_id": {id}, "installation_id": {installation}, "private_key": {key}}
 	}

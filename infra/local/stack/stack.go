@@ -92,6 +92,7 @@ func (s *Stack) start(ctx context.Context) error {
 	}
 
 	s.Vendors = vendors.New()
+	s.onClose(s.Vendors.GitHub.Close)
 	s.Vendors.Speak(s.options.Sandbox.Language)
 	if err := s.startVendors(); err != nil {
 		return err

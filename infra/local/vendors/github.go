@@ -17,8 +17,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"ringi/shared/domain/agent"
 )
 
 // The App that is installed, by its numbers.
@@ -37,6 +35,7 @@ type GitHubServer struct {
 	pem string
 
 	mu     sync.Mutex
+	dir    string // of the repositories; empty until one is needed
 	repos  []*Repository
 	tokens map[string]gitHubGrant
 }
@@ -51,8 +50,9 @@ type gitHubGrant struct {
 // generated makes the App's key, once in a process because that takes long.
 var generated = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
-// NewGitHub makes a server without repositories.
-func NewGitHub() (*GitHubServer, error) {
+// NewGitHub makes a server without repositories. Git keeps them below a folder, which must exist; the server makes one
+// when it is needed if dir is empty, and Close removes it.
+func NewGitHub(dir string) (*GitHubServer, error) {
 	api, err := Published("github")
 	if err != nil {
 		return nil, err
@@ -62,7 +62,8 @@ func NewGitHub() (*GitHubServer, error) {
 		return nil, err
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	return &GitHubServer{Now: time.Now, api: api, key: key, pem: string(text), tokens: map[string]gitHubGrant{}}, nil
+	return &GitHubServer{Now: time.Now, dir: dir, api: api, key: key, pem: string(text),
+		tokens: map[string]gitHubGrant{}}, nil
 }
 
 // Key returns the App's private key, as GitHub's page downloads it.
@@ -77,9 +78,14 @@ func (s *GitHubServer) Tokens() []string {
 
 // Add makes an empty repository in which the App is installed. Of two with the same name the newer one has it.
 func (s *GitHubServer) Add(owner, name string) *Repository {
+	return s.add(owner, name, nil)
+}
+
+func (s *GitHubServer) add(owner, name string, files map[string]File) *Repository {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := newRepository(owner, name, int64(7_000_001+len(s.repos)))
+	r := &Repository{Owner: owner, Name: name, ID: int64(7_000_001 + len(s.repos))}
+	r.begin = s.opened(r, files)
 	s.repos = append(s.repos, r)
 	return r
 }
@@ -136,7 +142,6 @@ func (s *GitHubServer) Handler() http.Handler {
 		"POST" + repo + "/git/refs":          {"contents", "write", (*GitHubServer).makeRef},
 		"GET" + repo + "/pulls":              {"pull_requests", "read", (*GitHubServer).pulls},
 		"POST" + repo + "/pulls":             {"pull_requests", "write", (*GitHubServer).openPull},
-		"GET" + repo + "/pulls/{number}":     {"pull_requests", "read", (*GitHubServer).pull},
 		"GET /codeload/{owner}/{name}/{sha}": {"", "", (*GitHubServer).download},
 	} {
 		m.HandleFunc(route, s.fault(strings.Replace(route, repo, "", 1), func(w http.ResponseWriter, r *http.Request) {
@@ -294,82 +299,4 @@ func (s *GitHubServer) isApp(r *http.Request) error {
 		return errors.New("'Expiration time' claim ('exp') must be a numeric value representing the future time")
 	}
 	return nil
-}
-
-// GitHub is the name by which Fail and the other faults know all calls of GitHub's API.
-const GitHub = "github"
-
-// GitHubPath is where GitHub's API is.
-const GitHubPath = "/github"
-
-// The demo repository, and its ref.
-const (
-	ShopOwner, ShopName = "ringi-demo", "shop"
-	ShopRef             = "heads/main"
-)
-
-// newGitHub makes GitHub with a small repository, whose only test fails.
-func newGitHub(v *Vendors) *GitHubServer {
-	s, err := NewGitHub()
-	if err != nil {
-		panic(err) // the published excerpt is part of the binary, and the key needs nothing but randomness
-	}
-	s.Now = v.now
-	s.Fault = func(_ string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
-		v.faults.apply(GitHub, w, r, do, func(w http.ResponseWriter, status int) {
-			w.Header().Set("Content-Type", "application/json; charset=utf-8")
-			w.WriteHeader(status)
-			_, _ = w.Write([]byte(`{"message":"Server Error"}`)) // a failure means that the client has disconnected
-		})
-	}
-	s.Add(ShopOwner, ShopName).Commit("main", "Sell things", map[string]File{
-		"README.md":            {Content: "# Shop\n\n`python3 -m unittest` runs the tests.\n"},
-		"shop/__init__.py":     {},
-		"shop/price.py":        {Content: shopPrice},
-		"shop/cart.py":         {Content: shopCart},
-		"tests/__init__.py":    {},
-		"tests/test_price.py":  {Content: shopTest},
-		"tools/count_lines.sh": {Content: "#!/bin/sh\nwc -l shop/*.py\n", Mode: "100755"},
-	}, v.now())
-	return s
-}
-
-const shopPrice = `"""Prices, in yen."""
-
-TAX_PERCENT = 10
-
-
-def with_tax(price):
-    """Return the price with tax, rounded down to a whole yen."""
-    return price + price * TAX_PERCENT / 100
-`
-
-const shopCart = `"""A cart of goods."""
-
-from shop.price import with_tax
-
-
-def total(prices):
-    return sum(with_tax(price) for price in prices)
-`
-
-const shopTest = `import unittest
-
-from shop.price import with_tax
-
-
-class PriceTest(unittest.TestCase):
-    def test_whole_yen(self):
-        self.assertEqual(with_tax(99), 108)
-
-
-if __name__ == "__main__":
-    unittest.main()
-`
-
-// Shop is the source of the demo repository, for all people and for the agents that work on files.
-func (v *Vendors) Shop() agent.Source {
-	return agent.Source{Name: ShopName, Repository: ShopOwner + "/" + ShopName, Ref: ShopRef,
-		RepositoryID: int(v.GitHub.ID(ShopOwner + "/" + ShopName)), People: []string{agent.Everybody},
-		Agents: []string{agent.Codex, "claude"}, CI: agent.CISkip}
 }

@@ -1,243 +1,349 @@
 package vendors
 
 import (
-	"archive/tar"
-	"bytes"
 	"cmp"
-	"compress/gzip"
-	"compress/zlib"
-	"crypto/sha1"
-	"encoding/hex"
-	"errors"
+	"encoding/base64"
 	"fmt"
+	"io"
 	"maps"
-	"os"
-	"path"
-	"path/filepath"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// object is one of Git's objects.
-type object struct {
-	kind string // blob, tree, commit or tag
-	body []byte
+// mostListed is how many entries of a tree are listed at once.
+const mostListed = 100_000
+
+// address is where the API says that a thing of the repository is.
+func (s *GitHubServer) address(c *call, format string, args ...any) string {
+	return "https://api.github.com/repos/" + c.repo.full() + fmt.Sprintf(format, args...)
 }
 
-// objects are a repository's objects by their hashes, as Git makes them.
-type objects struct{ made map[string]object }
+func (s *GitHubServer) repository(c *call) { c.answer(http.StatusOK, s.about(c, "full-repository")) }
 
-func (o *objects) get(sha string) (object, bool) {
-	x, ok := o.made[sha]
-	return x, ok
-}
-
-func (o *objects) kind(sha string) string { return o.made[sha].kind }
-
-func (o *objects) body(sha string) []byte { return o.made[sha].body }
-
-func (o *objects) put(kind string, body []byte) (sha string) {
-	h := sha1.New()
-	fmt.Fprintf(h, "%s %d\x00", kind, len(body))
-	h.Write(body)
-	sha = hex.EncodeToString(h.Sum(nil))
-	o.made[sha] = object{kind, bytes.Clone(body)}
-	return sha
-}
-
-// leaf is an entry of a flattened tree: anything but a folder.
-type leaf struct{ mode, sha string }
-
-const (
-	folder = "40000" // as Git writes it; the API writes 040000
-	module = "160000"
-)
-
-// putTree makes the trees of a list of leaves by path.
-func (o *objects) putTree(leaves map[string]leaf) (sha string) {
-	here, below := map[string]leaf{}, map[string]map[string]leaf{}
-	for p, l := range leaves {
-		dir, rest, nested := strings.Cut(p, "/")
-		if !nested {
-			here[p] = l
-			continue
-		}
-		if below[dir] == nil {
-			below[dir] = map[string]leaf{}
-		}
-		below[dir][rest] = l
-	}
-	for dir, inside := range below {
-		here[dir] = leaf{folder, o.putTree(inside)}
-	}
-	var body bytes.Buffer
-	for _, name := range slices.SortedFunc(maps.Keys(here), func(a, b string) int {
-		return cmp.Compare(sortName(a, here[a]), sortName(b, here[b]))
-	}) {
-		raw, _ := hex.DecodeString(here[name].sha) // made by put, or checked when it came
-		fmt.Fprintf(&body, "%s %s\x00%s", here[name].mode, name, raw)
-	}
-	return o.put("tree", body.Bytes())
-}
-
-// sortName is what Git compares: a folder's name ends in a slash.
-func sortName(name string, l leaf) string {
-	if l.mode == folder {
-		return name + "/"
-	}
-	return name
-}
-
-// entries returns what a tree contains itself, in its order.
-func (o *objects) entries(sha string) (names []string, in map[string]leaf) {
-	in = map[string]leaf{}
-	for body := o.body(sha); len(body) > 0; {
-		head, rest, _ := bytes.Cut(body, []byte{0})
-		mode, name, _ := strings.Cut(string(head), " ")
-		names = append(names, name)
-		in[name] = leaf{mode, hex.EncodeToString(rest[:sha1.Size])}
-		body = rest[sha1.Size:]
-	}
-	return names, in
-}
-
-// leaves returns everything below a tree but the folders themselves.
-func (o *objects) leaves(sha string) map[string]leaf {
-	out := map[string]leaf{}
-	o.walk(sha, "", func(p string, l leaf) {
-		if l.mode != folder {
-			out[p] = l
-		}
+// about returns the repository, all else as published.
+func (s *GitHubServer) about(c *call, schema string) map[string]any {
+	out := s.api.Example(schema, map[string]any{
+		"id": c.repo.ID, "name": c.repo.Name, "full_name": c.repo.full(), "default_branch": mainBranch, "archived": false,
+		"private": true, "visibility": "private",
 	})
+	maps.DeleteFunc(out, func(name string, _ any) bool { return !slices.Contains(s.api.Schemas[schema].Required, name) })
 	return out
 }
 
-// walk visits everything below a tree, a folder before its content.
-func (o *objects) walk(sha, above string, visit func(p string, l leaf)) {
-	names, in := o.entries(sha)
-	for _, name := range names {
-		visit(above+name, in[name])
-		if in[name].mode == folder {
-			o.walk(in[name].sha, above+name+"/", visit)
+func (s *GitHubServer) ref(c *call) {
+	name := c.r.PathValue("ref")
+	sha := c.repo.ref(name)
+	if sha == "" {
+		c.fail(http.StatusNotFound, "Not Found")
+		return
+	}
+	c.answer(http.StatusOK, s.refOf(c, name, sha))
+}
+
+func (s *GitHubServer) refOf(c *call, name, sha string) map[string]any {
+	kind := c.repo.kind(sha)
+	return map[string]any{
+		"ref": "refs/" + name, "node_id": "REF_" + sha, "url": s.address(c, "/git/refs/%s", name),
+		"object": map[string]any{"type": kind, "sha": sha, "url": s.address(c, "/git/%ss/%s", kind, sha)},
+	}
+}
+
+// has answers with Not Found unless the call's object is there.
+func (c *call) has(kind string) (sha string, ok bool) {
+	sha = c.r.PathValue("sha")
+	is := c.repo.kind(sha)
+	if is == "commit" && kind == "tree" { // a commit's hash names its tree, too
+		return c.repo.commit(sha).tree, true
+	}
+	if is != kind {
+		c.fail(http.StatusNotFound, "Not Found")
+		return "", false
+	}
+	return sha, true
+}
+
+func (s *GitHubServer) tag(c *call) {
+	sha, ok := c.has("tag")
+	if !ok {
+		return
+	}
+	lines := strings.Split(c.repo.must("", "cat-file", "tag", sha), "\n")
+	of, name := strings.TrimPrefix(lines[0], "object "), strings.TrimPrefix(lines[2], "tag ")
+	c.answer(http.StatusOK, map[string]any{
+		"node_id": "TA_" + sha, "tag": name, "sha": sha, "url": s.address(c, "/git/tags/%s", sha), "message": name,
+		"tagger":       map[string]any{"date": "1970-01-01T00:00:00Z", "email": "demo@example.com", "name": "Demo"},
+		"object":       map[string]any{"sha": of, "type": "commit", "url": s.address(c, "/git/commits/%s", of)},
+		"verification": unsigned(),
+	})
+}
+
+func unsigned() map[string]any {
+	return map[string]any{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
+}
+
+func (s *GitHubServer) commit(c *call) {
+	if sha, ok := c.has("commit"); ok {
+		c.answer(http.StatusOK, s.commitOf(c, sha))
+	}
+}
+
+func (s *GitHubServer) commitOf(c *call, sha string) map[string]any {
+	x := c.repo.commit(sha)
+	parents := []any{}
+	for _, p := range x.parents {
+		parents = append(parents, map[string]any{"sha": p, "url": s.address(c, "/git/commits/%s", p),
+			"html_url": "https://github.com/" + c.repo.full() + "/commit/" + p})
+	}
+	return map[string]any{
+		"sha": sha, "node_id": "C_" + sha, "url": s.address(c, "/git/commits/%s", sha),
+		"html_url": "https://github.com/" + c.repo.full() + "/commit/" + sha, "author": person(x.author),
+		"committer": person(x.committer), "message": x.message, "parents": parents, "verification": unsigned(),
+		"tree": map[string]any{"sha": x.tree, "url": s.address(c, "/git/trees/%s", x.tree)},
+	}
+}
+
+// person reads an author as Git writes it.
+func person(text string) map[string]any {
+	name, rest, _ := strings.Cut(text, " <")
+	email, rest, _ := strings.Cut(rest, "> ")
+	seconds, _, _ := strings.Cut(rest, " ")
+	at, _ := strconv.ParseInt(seconds, 10, 64)
+	return map[string]any{"name": name, "email": email, "date": time.Unix(at, 0).UTC().Format(time.RFC3339)}
+}
+
+func (s *GitHubServer) tree(c *call) {
+	if sha, ok := c.has("tree"); ok {
+		c.answer(http.StatusOK, s.treeOf(c, sha, c.r.URL.Query().Get("recursive") != ""))
+	}
+}
+
+func (s *GitHubServer) treeOf(c *call, sha string, recursive bool) map[string]any {
+	list := []any{}
+	for _, x := range c.repo.entries(sha, recursive) {
+		one := map[string]any{"path": x.path, "mode": x.mode, "type": x.kind, "sha": x.sha}
+		if x.kind == "blob" {
+			one["size"], _ = strconv.Atoi(x.size)
 		}
-	}
-}
-
-// commit is what a commit's object says.
-type commit struct {
-	tree      string
-	parents   []string
-	author    string // name <address> seconds zone
-	committer string
-	message   string
-}
-
-func (o *objects) putCommit(c commit) (sha string) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "tree %s\n", c.tree)
-	for _, p := range c.parents {
-		fmt.Fprintf(&b, "parent %s\n", p)
-	}
-	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", c.author, c.committer, c.message)
-	return o.put("commit", []byte(b.String()))
-}
-
-func (o *objects) commit(sha string) (c commit, ok bool) {
-	x, ok := o.get(sha)
-	if !ok || x.kind != "commit" {
-		return c, false
-	}
-	head, message, _ := strings.Cut(string(x.body), "\n\n")
-	c.message = message
-	for line := range strings.SplitSeq(head, "\n") {
-		switch name, value, _ := strings.Cut(line, " "); name {
-		case "tree":
-			c.tree = value
-		case "parent":
-			c.parents = append(c.parents, value)
-		case "author":
-			c.author = value
-		case "committer":
-			c.committer = value
+		if x.kind != "commit" {
+			one["url"] = s.address(c, "/git/%ss/%s", x.kind, x.sha)
 		}
+		list = append(list, one)
 	}
-	return c, true
+	return map[string]any{"sha": sha, "url": s.address(c, "/git/trees/%s", sha), "tree": list[:min(len(list), mostListed)],
+		"truncated": len(list) > mostListed}
 }
 
-// export writes the objects and refs as a bare repository that git can read.
-func (o *objects) export(dir string, refs map[string]string) error {
-	err := os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o755)
-	for sha, x := range o.made {
-		var out bytes.Buffer
-		z := zlib.NewWriter(&out)
-		_, failed := fmt.Fprintf(z, "%s %d\x00%s", x.kind, len(x.body), x.body)
-		err = errors.Join(err, failed, z.Close(), write(filepath.Join(dir, "objects", sha[:2], sha[2:]), out.Bytes()))
+func (s *GitHubServer) blob(c *call) {
+	sha, ok := c.has("blob")
+	if !ok {
+		return
 	}
-	for name, sha := range refs {
-		err = errors.Join(err, write(filepath.Join(dir, "refs", filepath.FromSlash(name)), []byte(sha+"\n")))
-	}
-	return errors.Join(err, write(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/"+mainBranch+"\n")),
-		write(filepath.Join(dir, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n")))
+	content := c.repo.must("", "cat-file", "blob", sha)
+	c.answer(http.StatusOK, map[string]any{"content": base64.StdEncoding.EncodeToString([]byte(content)),
+		"encoding": "base64", "url": s.address(c, "/git/blobs/%s", sha), "sha": sha, "size": len(content),
+		"node_id": "B_" + sha})
 }
 
-func write(path string, content []byte) error {
-	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644))
+// tarball answers with an address that needs no header: it has a token of its own. Unlike GitHub's it is relative,
+// since functions may reach the stand-in by another address than its own.
+func (s *GitHubServer) tarball(c *call) {
+	sha, ok := c.has("commit")
+	if !ok {
+		return
+	}
+	at, _, _ := strings.Cut(c.r.RequestURI, "/repos/") // the path at which the API is mounted
+	token, _ := strings.CutPrefix(c.r.Header.Get("Authorization"), "Bearer ")
+	c.w.Header().Set("Location", at+"/codeload/"+c.repo.full()+"/"+sha+"?token="+token)
+	c.w.WriteHeader(http.StatusFound)
 }
 
-// archive returns a commit's files as GitHub packs them, by git archive: below one folder, without what .gitattributes
-// marks export-ignore, and with $Format:%H$ filled in where it says export-subst.
-func (r *Repository) archive(sha string) ([]byte, error) {
-	c, _ := r.objects.commit(sha)
-	top := r.Owner + "-" + r.Name + "-" + sha[:7] + "/"
-	attributes := r.attributes(c.tree)
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	w := tar.NewWriter(z)
-	at := time.Unix(1_700_000_000, 0)
-	err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header",
-		PAXRecords: map[string]string{"comment": sha}})
-	err = errors.Join(err, w.WriteHeader(&tar.Header{Name: top, Typeflag: tar.TypeDir, Mode: 0o775, ModTime: at}))
-	var skipped []string // folders
-	r.objects.walk(c.tree, "", func(p string, l leaf) {
-		below := func(folder string) bool { return strings.HasPrefix(p, folder) }
-		if attributes(p, "export-ignore") || slices.ContainsFunc(skipped, below) {
-			skipped = append(skipped, p+"/")
+func (s *GitHubServer) download(c *call) {
+	s.mu.Lock()
+	g, known := s.tokens[c.r.URL.Query().Get("token")]
+	s.mu.Unlock()
+	if c.r.Header.Get("Authorization") != "" || !known || !slices.Contains(g.repositories, c.repo.ID) {
+		c.fail(http.StatusNotFound, "Not Found")
+		return
+	}
+	sha := c.r.PathValue("sha")
+	if c.repo.kind(sha) != "commit" {
+		c.fail(http.StatusNotFound, "Not Found")
+		return
+	}
+	body, err := c.repo.git("", "archive", "--format=tar.gz", "--prefix="+c.repo.Owner+"-"+c.repo.Name+"-"+sha[:7]+"/", sha)
+	if err != nil {
+		c.fail(http.StatusInternalServerError, err.Error())
+		return
+	}
+	c.w.Header().Set("Content-Type", "application/x-gzip")
+	_, _ = io.WriteString(c.w, body) // a failure means that the client has disconnected
+}
+
+func (s *GitHubServer) makeTree(c *call) {
+	var in struct {
+		BaseTree string   `json:"base_tree"`
+		Tree     []change `json:"tree"`
+	}
+	if !c.read(&in) {
+		return
+	}
+	for _, x := range in.Tree {
+		if strings.HasPrefix(x.Path, ".github/workflows/") { // the App has no permission for workflows
+			c.fail(http.StatusForbidden, "Resource not accessible by integration")
 			return
 		}
-		h := &tar.Header{Name: top + p, Mode: 0o664, ModTime: at, Typeflag: tar.TypeReg}
-		content := r.objects.body(l.sha)
-		switch l.mode {
-		case folder, module:
-			h.Name, h.Typeflag, h.Mode, content = h.Name+"/", tar.TypeDir, 0o775, nil
-		case "120000":
-			h.Typeflag, h.Linkname, h.Mode, content = tar.TypeSymlink, string(content), 0o777, nil
-		case "100755":
-			h.Mode = 0o775
-		}
-		if attributes(p, "export-subst") {
-			content = bytes.ReplaceAll(content, []byte("$Format:%H$"), []byte(sha))
-		}
-		h.Size = int64(len(content))
-		err = errors.Join(err, w.WriteHeader(h))
-		_, failed := w.Write(content)
-		err = errors.Join(err, failed)
-	})
-	err = errors.Join(err, w.Close(), z.Close())
-	return out.Bytes(), err
+	}
+	sha, why := c.repo.changed(in.BaseTree, in.Tree)
+	if why != "" {
+		c.fail(http.StatusUnprocessableEntity, why)
+		return
+	}
+	c.answer(http.StatusCreated, s.treeOf(c, sha, false))
 }
 
-// attributes reads the root's .gitattributes: lines of a pattern and names, without negation.
-func (r *Repository) attributes(tree string) func(p, name string) bool {
-	_, in := r.objects.entries(tree)
-	lines := strings.Split(string(r.objects.body(in[".gitattributes"].sha)), "\n")
-	return func(p, name string) bool {
-		return slices.ContainsFunc(lines, func(line string) bool {
-			fields := append(strings.Fields(line), "")
-			pattern := strings.Trim(fields[0], "/")
-			whole, _ := path.Match(pattern, p)
-			last, _ := path.Match(pattern, path.Base(p))
-			return (whole || last && !strings.Contains(pattern, "/")) && slices.Contains(fields[1:], name)
-		})
+// signature is an author or committer in a call.
+type signature struct{ Name, Email, Date string }
+
+func (x signature) text(now time.Time) string {
+	at := now
+	if set, err := time.Parse(time.RFC3339, x.Date); err == nil {
+		at = set
 	}
+	return fmt.Sprintf("%s <%s> %d +0000", cmp.Or(x.Name, "ringi[bot]"),
+		cmp.Or(x.Email, "ringi@users.noreply.github.com"), at.Unix())
+}
+
+func (s *GitHubServer) makeCommit(c *call) {
+	var in struct {
+		Message   string     `json:"message"`
+		Tree      string     `json:"tree"`
+		Parents   []string   `json:"parents"`
+		Author    signature  `json:"author"`
+		Committer *signature `json:"committer"`
+	}
+	if !c.read(&in) {
+		return
+	}
+	if c.repo.kind(in.Tree) != "tree" {
+		c.fail(http.StatusUnprocessableEntity, "Tree SHA does not exist")
+		return
+	}
+	for _, p := range in.Parents {
+		if c.repo.kind(p) != "commit" {
+			c.fail(http.StatusUnprocessableEntity, "Parent SHA does not exist or is not a commit object")
+			return
+		}
+	}
+	by := in.Author
+	if in.Committer != nil {
+		by = *in.Committer
+	}
+	sha := c.repo.putCommit(commit{tree: in.Tree, parents: in.Parents, message: in.Message,
+		author: in.Author.text(s.Now()), committer: by.text(s.Now())})
+	c.answer(http.StatusCreated, s.commitOf(c, sha))
+}
+
+func (s *GitHubServer) makeRef(c *call) {
+	var in struct{ Ref, SHA string }
+	if !c.read(&in) {
+		return
+	}
+	name, ok := strings.CutPrefix(in.Ref, "refs/")
+	switch {
+	case !ok || !strings.Contains(name, "/"):
+		c.fail(http.StatusUnprocessableEntity, "Reference name must start with 'refs/'.")
+	case c.repo.ref(name) != "":
+		c.fail(http.StatusUnprocessableEntity, "Reference already exists")
+	case c.repo.kind(in.SHA) != "commit":
+		c.fail(http.StatusUnprocessableEntity, "Object does not exist")
+	default:
+		c.repo.must("", "update-ref", in.Ref, in.SHA)
+		c.answer(http.StatusCreated, s.refOf(c, name, in.SHA))
+	}
+}
+
+func (s *GitHubServer) openPull(c *call) {
+	var in struct {
+		Title, Body, Head, Base string
+		Draft                   bool
+	}
+	if !c.read(&in) {
+		return
+	}
+	head, base := c.repo.ref("heads/"+in.Head), c.repo.ref("heads/"+in.Base)
+	switch {
+	case head == "":
+		c.invalid("head", "invalid", "")
+		return
+	case base == "":
+		c.invalid("base", "invalid", "")
+		return
+	case in.Title == "":
+		c.invalid("title", "missing_field", "")
+		return
+	case head == base:
+		c.invalid("", "custom", "No commits between "+in.Base+" and "+in.Head)
+		return
+	}
+	for _, p := range c.repo.pulls {
+		if p.Head == in.Head && p.Base == in.Base {
+			c.invalid("", "custom", "A pull request already exists for "+c.repo.Owner+":"+in.Head+".")
+			return
+		}
+	}
+	p := Pull{len(c.repo.pulls) + 1, in.Title, in.Body, in.Head, in.Base, head, base, in.Draft, s.Now()}
+	c.repo.pulls = append(c.repo.pulls, p)
+	c.answer(http.StatusCreated, s.pullOf(c, p, "pull-request"))
+}
+
+func (s *GitHubServer) pulls(c *call) {
+	q, list := c.r.URL.Query(), []any{}
+	for _, p := range c.repo.pulls {
+		head, state := q.Get("head"), cmp.Or(q.Get("state"), "open")
+		if (head == "" || head == c.repo.Owner+":"+p.Head) && (state == "all" || state == "open") {
+			list = append(list, s.pullOf(c, p, "pull-request-simple"))
+		}
+	}
+	c.answer(http.StatusOK, list)
+}
+
+// pullOf returns a pull request, all that isn't told of it as published.
+func (s *GitHubServer) pullOf(c *call, p Pull, schema string) map[string]any {
+	at := p.At.UTC().Format(time.RFC3339)
+	out := s.api.Example(schema, map[string]any{
+		"number": p.Number, "title": p.Title, "body": p.Body, "state": "open", "draft": p.Draft, "created_at": at,
+		"updated_at": at, "closed_at": nil, "merged_at": nil, "maintainer_can_modify": false, "merged": false,
+		"html_url": fmt.Sprintf("https://github.com/%s/pull/%d", c.repo.full(), p.Number),
+		"url":      s.address(c, "/pulls/%d", p.Number), "author_association": "NONE", "auto_merge": nil,
+	})
+	maps.DeleteFunc(out, func(name string, _ any) bool {
+		_, published := s.api.Schemas[schema].Properties[name]
+		return !published
+	})
+	for side, at := range map[string][2]string{"head": {p.Head, p.HeadSHA}, "base": {p.Base, p.BaseSHA}} {
+		one, _ := out[side].(map[string]any)
+		one["ref"], one["sha"], one["label"] = at[0], at[1], c.repo.Owner+":"+at[0]
+		one["repo"] = s.about(c, "repository")
+	}
+	return out
+}
+
+// Pull is a pull request that was opened.
+type Pull struct {
+	Number           int
+	Title, Body      string
+	Head, Base       string // branches
+	HeadSHA, BaseSHA string
+	Draft            bool
+	At               time.Time
+}
+
+// Pulls returns the pull requests of a repository, oldest first.
+func (r *Repository) Pulls() []Pull {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.pulls)
 }

@@ -330,6 +330,7 @@ func TestNamesAreInTheWorkspacesLanguage(t *testing.T) {
 
 func TestThePageOfAPullRequest(t *testing.T) {
 	v := vendors.New()
+	t.Cleanup(v.GitHub.Close)
 	demo := v.GitHub.Find(vendors.ShopOwner, vendors.ShopName)
 	server := httptest.NewServer(v.Handler())
 	defer server.Close()

@@ -34,7 +34,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{GitHubServer: expect.Value(vendors.NewGitHub())(t)}
+	w := &world{GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t)}
 	w.repo = w.Add("acme", "shop")
 	w.first = w.repo.Commit("main", "first", map[string]vendors.File{
 		"main.py": {Content: "print(1)\n"}, "old.py": {Content: "x\n"}, "run.sh": {Content: "true\n", Mode: "100755"},

@@ -96,8 +96,7 @@ func TestAPullRequestsTreeIsTheCommitsAndTheChanges(t *testing.T) {
 	expect.Same(t, []github.Step{{Commit: last.Commit}, {Commit: last.Commit, Branch: true},
 		{Commit: last.Commit, Branch: true, Number: 1}}, noted)
 	expect.Is(t, w.repo.Ref("heads/"+o.Branch), last.Commit)
-	dir := t.TempDir()
-	expect.NoError(t, w.repo.Export(dir))
+	dir := w.repo.Dir()
 	git(t, dir, "fsck", "--strict", "--no-dangling")
 	want := tree(t, dir, w.first)
 	blob := func(text string) string { return "blob " + files.BlobSHA([]byte(text)) }
