@@ -39,8 +39,8 @@ type accounts struct {
 	access  map[string]*grant
 	refresh map[string]*grant
 	codes   map[string]asked
-	clients map[string]string // secrets of registered clients by id; "" for a client without a secret
-	given   []string          // all secrets that were ever made
+	clients map[string]bool // that registered, by id; they have no secret
+	given   []string        // all secrets that were ever made
 }
 
 // grant is a person's consent. Revoking it invalidates all of its tokens.
@@ -56,7 +56,7 @@ func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func
 	a := &accounts{
 		provider: provider, lifetime: lifetime, oneTime: oneTime, now: now,
 		client: vault.OAuthClient{ID: provider + "-client", Secret: provider + "-secret-" + rand.Text()},
-		access: map[string]*grant{}, refresh: map[string]*grant{}, codes: map[string]asked{}, clients: map[string]string{},
+		access: map[string]*grant{}, refresh: map[string]*grant{}, codes: map[string]asked{}, clients: map[string]bool{},
 	}
 	a.given = []string{a.client.Secret}
 	return a
@@ -215,7 +215,7 @@ func (a *accounts) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, err := url.Parse(q.Get("redirect_uri"))
 	a.mu.Lock()
-	_, registered := a.clients[q.Get("client_id")]
+	registered := a.clients[q.Get("client_id")]
 	a.mu.Unlock()
 	switch {
 	case err != nil || !back.IsAbs() || q.Get("client_id") != a.client.ID && !registered ||
@@ -262,12 +262,10 @@ func (a *accounts) isFor(r *http.Request, resource string) bool {
 	return a.resource == "" || resource == origin(r)+a.resource
 }
 
-// knowsClient reports whether a form has a valid client id and secret. A client that registered without a secret has
-// none. The caller holds mu.
+// knowsClient reports whether a form has a valid client id and secret. The caller holds mu.
 func (a *accounts) knowsClient(r *http.Request) bool {
 	id, secret := r.PostFormValue("client_id"), r.PostFormValue("client_secret")
-	want, registered := a.clients[id]
-	return registered && secret == want || id == a.client.ID && secret == a.client.Secret
+	return a.clients[id] && secret == "" || id == a.client.ID && secret == a.client.Secret
 }
 
 // revoke ends the consent that a token belongs to. Google requires no client and refuses unknown tokens; the others
@@ -310,34 +308,27 @@ func (a *accounts) discoverable(m *http.ServeMux) {
 			"registration_endpoint": at + "/register", "jwks_uri": at + "/keys", "response_types_supported": []string{"code"},
 			"code_challenge_methods_supported": []string{"S256"},
 			"grant_types_supported": []string{"authorization_code",
-				"refresh_token"}, "token_endpoint_auth_methods_supported": []string{"none", "client_secret_post"},
+				"refresh_token"}, "token_endpoint_auth_methods_supported": []string{"none"},
 		})
 	})
 	m.HandleFunc("POST /"+a.provider+"/register", a.register)
 }
 
-// register registers a client (RFC 7591).
+// register registers a client without a secret (RFC 7591).
 func (a *accounts) register(w http.ResponseWriter, r *http.Request) {
 	var wants struct {
 		Redirects []string `json:"redirect_uris"`
 		Method    string   `json:"token_endpoint_auth_method"`
 	}
 	if json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&wants) != nil || len(wants.Redirects) == 0 ||
-		!slices.Contains([]string{"none", "client_secret_post"}, wants.Method) {
+		wants.Method != "none" {
 		refuseToken(w, http.StatusBadRequest, "invalid_client_metadata")
 		return
 	}
-	id, secret := "client-"+rand.Text(), ""
-	if wants.Method != "none" {
-		secret = rand.Text()
-	}
+	id := "client-" + rand.Text()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.clients[id] = secret
-	out := map[string]any{"client_id": id, "redirect_uris": wants.Redirects, "token_endpoint_auth_method": wants.Method}
-	if secret != "" {
-		a.given = append(a.given, secret)
-		out["client_secret"], out["client_secret_expires_at"] = secret, 0
-	}
-	answer(w, http.StatusCreated, out)
+	a.clients[id] = true
+	answer(w, http.StatusCreated,
+		map[string]any{"client_id": id, "redirect_uris": wants.Redirects, "token_endpoint_auth_method": wants.Method})
 }

@@ -25,15 +25,9 @@ var freeeRoutes = []struct {
 	{"/employee_group_memberships", "", (*Vendors).memberships},
 }
 
-// freee wraps a handler: it checks the token, sets the rate limit headers and applies the tool's faults.
+// freee wraps a handler: it checks the token and applies the tool's faults.
 func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("X-Ratelimit-Limit", "10000")
-		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(0, 10_000-v.Calls("list_employees")-v.Calls("list_attendance"))))
-		h.Set("X-Ratelimit-Reset",
-			v.now().UTC().Truncate(time.Hour).Add(time.Hour).Format("2006-01-02T15:04:05.000000Z07:00"))
-		h.Set("X-Request-Id", "req-1")
 		if !v.accounts["freee"].knows(r) {
 			freeeLogin(w, http.StatusUnauthorized)
 			return

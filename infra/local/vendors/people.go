@@ -32,25 +32,18 @@ type employee struct {
 	nameEN    string
 }
 
-// names has family names, given names and the local parts of e-mail addresses.
-var names = [...][3]string{
-	{"佐藤", "花子", "hanako.sato"}, {"鈴木", "一郎", "ichiro.suzuki"}, {"田中", "恵", "megumi.tanaka"}, {"高橋", "健太",
-		"kenta.takahashi"},
-	{"伊藤", "美咲", "misaki.ito"}, {"渡辺", "大輔", "daisuke.watanabe"}, {"山本", "陽子", "yoko.yamamoto"}, {"中村", "翔",
-		"sho.nakamura"},
-	{"小林", "由美", "yumi.kobayashi"}, {"加藤", "直樹", "naoki.kato"}, {"吉田", "彩", "aya.yoshida"}, {"山田", "太郎", "taro.yamada"},
-	{"佐々木", "亮", "ryo.sasaki"}, {"山口", "真理", "mari.yamaguchi"}, {"松本", "隆", "takashi.matsumoto"}, {"井上", "智子",
-		"tomoko.inoue"},
-	{"木村", "拓也", "takuya.kimura"}, {"林", "さくら", "sakura.hayashi"}, {"斎藤", "誠", "makoto.saito"}, {"清水", "愛", "ai.shimizu"},
-	{"山崎", "浩二", "koji.yamazaki"}, {"森", "千尋", "chihiro.mori"}, {"池田", "剛", "tsuyoshi.ikeda"}, {"橋本", "奈々",
-		"nana.hashimoto"},
-	{"阿部", "修", "osamu.abe"}, {"石川", "遥", "haruka.ishikawa"}, {"前田", "正人", "masato.maeda"}, {"藤田", "里奈", "rina.fujita"},
-	{"小川", "淳", "jun.ogawa"}, {"後藤", "明美", "akemi.goto"}, {"岡田", "俊介", "shunsuke.okada"}, {"長谷川", "舞", "mai.hasegawa"},
-	{"村上", "洋平", "yohei.murakami"}, {"近藤", "京子", "kyoko.kondo"}, {"石井", "学", "manabu.ishii"}, {"坂本", "優", "yu.sakamoto"},
-	{"遠藤", "久美", "kumi.endo"}, {"青木", "悠斗", "yuto.aoki"}, {"藤井", "典子", "noriko.fujii"}, {"西村", "和也", "kazuya.nishimura"},
-	{"福田", "聡", "satoshi.fukuda"}, {"太田", "香織", "kaori.ota"}, {"三浦", "進", "susumu.miura"}, {"岡本", "文子", "fumiko.okamoto"},
-	{"松田", "光", "hikaru.matsuda"},
-}
+// names are family names, given names and the local parts of e-mail addresses.
+var names = strings.Split(`
+佐藤 花子 hanako.sato, 鈴木 一郎 ichiro.suzuki, 田中 恵 megumi.tanaka, 高橋 健太 kenta.takahashi,
+伊藤 美咲 misaki.ito, 渡辺 大輔 daisuke.watanabe, 山本 陽子 yoko.yamamoto, 中村 翔 sho.nakamura, 小林 由美 yumi.kobayashi,
+加藤 直樹 naoki.kato, 吉田 彩 aya.yoshida, 山田 太郎 taro.yamada, 佐々木 亮 ryo.sasaki, 山口 真理 mari.yamaguchi,
+松本 隆 takashi.matsumoto, 井上 智子 tomoko.inoue, 木村 拓也 takuya.kimura, 林 さくら sakura.hayashi,
+斎藤 誠 makoto.saito, 清水 愛 ai.shimizu, 山崎 浩二 koji.yamazaki, 森 千尋 chihiro.mori, 池田 剛 tsuyoshi.ikeda,
+橋本 奈々 nana.hashimoto, 阿部 修 osamu.abe, 石川 遥 haruka.ishikawa, 前田 正人 masato.maeda, 藤田 里奈 rina.fujita,
+小川 淳 jun.ogawa, 後藤 明美 akemi.goto, 岡田 俊介 shunsuke.okada, 長谷川 舞 mai.hasegawa, 村上 洋平 yohei.murakami,
+近藤 京子 kyoko.kondo, 石井 学 manabu.ishii, 坂本 優 yu.sakamoto, 遠藤 久美 kumi.endo, 青木 悠斗 yuto.aoki,
+藤井 典子 noriko.fujii, 西村 和也 kazuya.nishimura, 福田 聡 satoshi.fukuda, 太田 香織 kaori.ota, 三浦 進 susumu.miura,
+岡本 文子 fumiko.okamoto, 松田 光 hikaru.matsuda`, ",")
 
 // retired is how many people, the last of names, have left. director is the index of a director.
 const retired, director = 3, 40
@@ -67,7 +60,8 @@ const (
 // does not calculate.
 func staff() []employee {
 	var all []employee
-	for i, name := range names {
+	for i, line := range names {
+		name := strings.Fields(line)
 		email := name[2] + "@example.com"
 		e := employee{
 			ID: int64(3_510_001 + i*7), Num: fmt.Sprintf("A%04d", 101+i), DisplayName: name[0] + " " + name[1],

@@ -39,14 +39,15 @@ const bookRoom = "book_room"
 
 var allRooms = []Room{{"fuji", "富士", 3, 12}, {"haruna", "榛名", 3, 6}, {"akagi", "赤城", 5, 4}}
 
-// Rooms has the rooms, their bookings and the orders, which it keeps in memory.
+// Rooms has the rooms, their bookings and the orders, which it keeps in memory. Its handler speaks MCP over streamable
+// HTTP.
 type Rooms struct {
+	http.Handler
+
 	mu       sync.Mutex
 	bookings []Booking
 	orders   []Order
 	server   *mcp.Server
-	handler  http.Handler
-	kept     http.Handler // which has sessions
 	named    func(ja, en string) string
 }
 
@@ -68,10 +69,8 @@ func NewRooms() *Rooms {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 	})
 	s.server = m
-	s.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
+	s.Handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
-	s.kept = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
-		&mcp.StreamableHTTPOptions{SessionTimeout: 10 * time.Minute})
 	return s
 }
 
@@ -86,31 +85,6 @@ func (s *Rooms) Describe(description string) {
 // DescribeList changes the description of the tool that lists rooms.
 func (s *Rooms) DescribeList(description string) {
 	mcp.AddTool(s.server, &mcp.Tool{Name: "list_rooms", Title: "会議室の一覧", Description: description}, s.list)
-}
-
-// ServeHTTP speaks MCP over streamable HTTP.
-func (s *Rooms) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
-
-// Sessions speaks an older version of the protocol, 2025-11-25, which has sessions.
-func (s *Rooms) Sessions() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			http.Error(w, "the body broke off", http.StatusBadRequest)
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		var m struct{ Method string }
-		_ = json.Unmarshal(body, &m) // what has no method is of a session
-		switch {
-		case m.Method == "server/discover":
-			http.NotFound(w, r)
-		case m.Method != "initialize" && r.Header.Get("Mcp-Session-Id") == "":
-			s.ServeHTTP(w, r)
-		default:
-			s.kept.ServeHTTP(w, r)
-		}
-	})
 }
 
 // Bookings returns all bookings, oldest first.
@@ -228,7 +202,7 @@ func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
 	if json.Unmarshal(body, &call) == nil && call.Method == "tools/call" {
 		tool = RoomsServer + "." + call.Params.Name
 	}
-	v.faults.apply(tool, w, r, v.rooms.Sessions().ServeHTTP,
+	v.faults.apply(tool, w, r, v.rooms.ServeHTTP,
 		func(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) })
 }
 

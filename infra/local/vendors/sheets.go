@@ -123,28 +123,18 @@ func (v *Vendors) readValues(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := map[string]any{"range": r.PathValue("range"), "majorDimension": "ROWS"}
-	if values = rendered(values, r.FormValue("valueRenderOption") == "UNFORMATTED_VALUE"); len(values) > 0 {
+	if values = rendered(values); len(values) > 0 {
 		out["values"] = values
 	}
 	answer(w, http.StatusOK, out)
 }
 
-// rendered returns values as Google answers them: without empty rows and cells at the end, and as texts unless they are
-// asked for unformatted.
-func rendered(values [][]any, unformatted bool) [][]any {
+// rendered returns unformatted values as Google answers them: without empty rows and cells at the end.
+func rendered(values [][]any) [][]any {
 	out := [][]any{}
 	for _, row := range values {
-		row = slices.Clone(row)
 		for len(row) > 0 && row[len(row)-1] == "" {
 			row = row[:len(row)-1]
-		}
-		for i, v := range row {
-			if !unformatted {
-				row[i] = strings.ToUpper(fmt.Sprint(v))
-				if text, is := v.(string); is {
-					row[i] = text
-				}
-			}
 		}
 		out = append(out, row)
 	}
@@ -191,12 +181,9 @@ func (v *Vendors) writeValues(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// The default size of a tab, and Google's limits: cells in all tabs, columns of one, and characters of a cell and a
-// title.
+// The default size of a tab, and Google's limits of the characters of a cell and a title.
 const (
 	defaultHeight, defaultWidth = 1000, 26
-	maxCells                    = 10_000_000
-	maxColumns                  = 18_278
 	maxCell                     = 50_000
 	maxTitle                    = 100
 )
@@ -287,12 +274,8 @@ func (b *book) add(title string, height, width int) error {
 	if characters(title) > maxTitle {
 		return fmt.Errorf("The sheet name cannot be greater than %d characters.", maxTitle)
 	}
-	height = cmp.Or(height, defaultHeight)
-	width = cmp.Or(width, defaultWidth)
-	if err := b.fits(height*width, width); err != nil {
-		return err
-	}
-	b.tabs = append(b.tabs, &tab{id: len(b.tabs) * 1001, title: title, height: height, width: width})
+	b.tabs = append(b.tabs, &tab{id: len(b.tabs) * 1001, title: title, height: cmp.Or(height, defaultHeight),
+		width: cmp.Or(width, defaultWidth)})
 	return nil
 }
 
@@ -304,32 +287,12 @@ func (b *book) resize(id, height, width int) error {
 	if i < 0 || height < 1 || width < 1 {
 		return fmt.Errorf("No grid with id: %d", id)
 	}
-	t := b.tabs[i]
-	if err := b.fits(height*width-t.height*t.width, width); err != nil {
-		return err
-	}
-	t.height, t.width = height, width
+	b.tabs[i].height, b.tabs[i].width = height, width
 	return nil
 }
 
 // characters counts a text's characters, as editors in JavaScript do.
 func characters(text string) int { return len(utf16.Encode([]rune(text))) }
-
-// fits returns an error if the spreadsheet would have too many cells, or a tab too many columns. The caller holds mu.
-func (b *book) fits(more, width int) error {
-	if width > maxColumns {
-		return fmt.Errorf("This action would increase the number of columns in the sheet above the limit of %d columns.",
-			maxColumns)
-	}
-	for _, t := range b.tabs {
-		more += t.height * t.width
-	}
-	if more > maxCells {
-		return fmt.Errorf("This action would increase the number of cells in the workbook above the limit of %d cells.",
-			maxCells)
-	}
-	return nil
-}
 
 // put writes values into an area. It skips nil values.
 func (b *book) put(a area, values [][]any) (cells int, err error) {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -247,6 +248,8 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 //go:embed page.html
 var pageText string
 
+var sheetPage = template.Must(template.New("page").Funcs(template.FuncMap{"kind": kind}).Parse(pageText))
+
 // page shows the spreadsheet, with the newest tab first.
 func (v *Vendors) page(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("id") != Sheet {
@@ -259,25 +262,19 @@ func (v *Vendors) page(w http.ResponseWriter, r *http.Request) {
 		Rows  [][]any
 	}
 	tabs := []view{}
-	titles := v.book.titles()
-	for i := len(titles) - 1; i >= 0; i-- {
-		t := view{Title: titles[i]}
-		if rows := v.book.rows(titles[i]); len(rows) > 0 {
+	for _, title := range slices.Backward(v.book.titles()) {
+		t := view{Title: title}
+		if rows := v.book.rows(title); len(rows) > 0 {
 			t.Head, t.Rows = rows[0], rows[1:]
 		}
 		tabs = append(tabs, t)
-	}
-	page, err := template.New("page").Funcs(template.FuncMap{"kind": kind}).Parse(pageText)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	data := map[string]any{"Tabs": tabs, "Lang": v.named("ja", "en"), "Name": SheetNames.In(v.named("ja", "en")),
 		"About": v.named("Google Sheets の代わりのページです", "a stand-in for Google Sheets"),
 		"Empty": v.named("まだ何も書き込まれていません。", "Nothing has been written yet.")}
-	_ = page.Execute(w, data) // a failure means that the client has disconnected
+	_ = sheetPage.Execute(w, data) // a failure means that the client has disconnected
 }
 
 // kind returns the CSS class of a cell: numbers are aligned to the right, and flags stand out.

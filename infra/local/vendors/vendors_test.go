@@ -68,9 +68,8 @@ func TestFreeeAnswers(t *testing.T) {
 		"an unknown path": {hr + "/banks", token, 404, `"status_code":404`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			status, body, header := o.get(t, "GET", test.path, test.token, "")
-			expect.That(t, status == test.status && strings.Contains(body, test.want) &&
-				header.Get("X-Ratelimit-Limit") == "10000", "%d %s", status, body)
+			status, body, _ := o.get(t, "GET", test.path, test.token, "")
+			expect.That(t, status == test.status && strings.Contains(body, test.want), "%d %s", status, body)
 		})
 	}
 }
@@ -126,9 +125,6 @@ func TestSheetsRefuses(t *testing.T) {
 		"a long tab name": {"POST", book + ":batchUpdate", "google",
 			`{"requests":[{"addSheet":{"properties":{"title":"` + strings.Repeat("表", 101) + `"}}}]}`, 400,
 			"100 characters"},
-		"many columns": {"POST", book + ":batchUpdate", "google",
-			`{"requests":[{"addSheet":{"properties":{"title":"w","gridProperties":{"rowCount":1,"columnCount":18279}}}}]}`, 400,
-			"limit of 18278 columns"},
 		"a long cell": {"PUT", book + "/values/'Overtime'!A1:A1?valueInputOption=RAW", "google",
 			`{"range":"'Overtime'!A1:A1","majorDimension":"ROWS","values":[["` + strings.Repeat("x", 50_001) + `"]]}`, 400,
 			"Your input contains more than the maximum of 50000 characters in a single cell."},

@@ -39,7 +39,10 @@ func TestACallIsMadeOnce(t *testing.T) {
 
 func TestAServerOfAnOlderProtocol(t *testing.T) {
 	s := vendors.NewRooms()
-	v := newVendor(t, s.Sessions())
+	speaks := func(*http.Request) *sdk.Server { return s.MCP() }
+	kept := sdk.NewStreamableHTTPHandler(speaks, &sdk.StreamableHTTPOptions{SessionTimeout: time.Minute})
+	v := newVendor(t, kept)
+	v.faults["server/discover"] = http.NotFound
 	expect.Value(v.book(t, v.hash(t, "book_room")))(t)
 	expect.That(t, v.times("initialize") == 2 && v.times("tools/call") == 1 && len(s.Bookings()) == 1, "asked %v", v.asked)
 	expect.Is(t, v.times(""), 2, "the sessions were left open")
