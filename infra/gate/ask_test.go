@@ -176,7 +176,7 @@ func TestTheHookStopsTheToolUnlessItIsStamped(t *testing.T) {
 func TestTheHookAnswersInTime(t *testing.T) {
 	expect.AtNight(t) // TestOnlyTheDoorsOwnGrantIsAYes has a shorter wait
 	began := time.Now()
-	code, _, say := hooked(t, newDoor(t).URL+"/hook/ask-hang", bash)
+	code, _, say := hooked(t, newDoor(t).URL+"/hook/ask-drip", bash)
 	expect.Is(t, code, 2)
 	expect.Has(t, say, "in time")
 	expect.That(t, time.Since(began) < 40*time.Second, "the client's 60 seconds are near: %s", time.Since(began))
