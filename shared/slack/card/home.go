@@ -37,7 +37,7 @@ func leadsTo(action, text, url string) slack.BlockElement {
 // in.
 func (w *askWords) leads(in Summary, s tenancy.Settings) slack.Block {
 	buttons := []slack.BlockElement{button(w.HomeNew, NewRequest, "", slack.StylePrimary),
-		button(w.HomeMatter, NewMatter, "", "")}
+		button(w.MatterTitle, NewMatter, "", "")}
 	if s.RulesRev > 0 && in.Console != "" {
 		buttons = append(buttons, leadsTo("name_stand_in", w.HomeStandIn, in.Console+"/stand-ins"))
 	}

@@ -135,8 +135,8 @@ type askWords struct {
 	Notes                                                                         map[AskNote]string
 
 	// The form for a decision.
-	MatterTitle, MatterAmountHint, MatterAsked, MatterLine, HomeMatter string
-	MatterFilesHint, MatterFilesFault, MatterKept, MatterKeptHint      string
+	MatterTitle, MatterAmountHint, MatterAsked, MatterLine        string
+	MatterFilesHint, MatterFilesFault, MatterKept, MatterKeptHint string
 	// by field, and by code
 	Matter, MatterFaults map[string]string
 
