@@ -57,7 +57,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	bot, calls := vault.OpenBot(cfg, slack, env.Credentials, all, slackWithin), store.CallsOf(all)
 	tasks := store.TasksOf(rows.KindStore.Store)
 	held := vault.ForTools(cfg, tasks, env.Credentials, env.Vendors, env.OutboundAllow)
-	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog, held, slack)
+	tools, err := runner.Open(env.Vendors, env.OutboundAllow, catalog, held, slack)
 	if err != nil {
 		return nil, err
 	}

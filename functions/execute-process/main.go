@@ -69,7 +69,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		return nil, err
 	}
 	s := store.OpenTasks(cfg, env.Table)
-	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog,
+	tools, err := runner.Open(env.Vendors, env.OutboundAllow, catalog,
 		vault.ForTools(cfg, s, env.Credentials, env.Vendors, env.OutboundAllow), slack)
 	if err != nil {
 		return nil, err

@@ -76,12 +76,6 @@ func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 // slackWithin bounds the calls that ask Slack which workspace the deployment's token belongs to.
 const slackWithin = 6 * time.Second
 
-// Environment is the configuration of a function that calls tools.
-type Environment struct {
-	Vendors boot.Vendors
-	Allow   string // endpoints outside of the public internet, as config.Models has them
-}
-
 // Vault has the credentials of all tenants.
 type Vault interface {
 	Credentials
@@ -91,12 +85,13 @@ type Vault interface {
 	Company(ctx context.Context, tenant string) (string, error)
 }
 
-// Open makes a runner of the catalog's tools that calls them with the credentials of tenants.
-func Open(env Environment, catalog *tool.Catalog, credentials Vault, slack *secret.Slack) (*Runner, error) {
+// Open makes a runner of the catalog's tools that calls them with the credentials of tenants. allow are endpoints outside
+// of the public internet, as config.Models has them.
+func Open(vendors boot.Vendors, allow string, catalog *tool.Catalog, credentials Vault,
+	slack *secret.Slack) (*Runner, error) {
 	ours := slackapi.HomeWorkspace{Slack: slackapi.With(slack, slackWithin)}
-	allowed := outbound.Allowing(env.Allow).Client()
 	return New(catalog, Config{
-		FreeeURL: env.Vendors.FreeeAPIURL, SheetsURL: env.Vendors.SheetsAPIURL,
+		FreeeURL: vendors.FreeeAPIURL, SheetsURL: vendors.SheetsAPIURL,
 		Credentials: credentials,
 		Slack: func(ctx context.Context, tenant string) (string, string, error) {
 			bot, address, err := slack.Bot(ctx)
@@ -108,7 +103,7 @@ func Open(env Environment, catalog *tool.Catalog, credentials Vault, slack *secr
 		},
 		SlackRefused: slack.Refused,
 		Company:      credentials.Company,
-		Outbound:     allowed,
+		Outbound:     outbound.Allowing(allow).Client(),
 		Now:          time.Now, Log: slog.Default(),
 	})
 }
