@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,7 +24,6 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tool"
 )
 
 // beyond is a world in which an outside agent asks for calls with a key.
@@ -185,70 +183,6 @@ func TestARepeatedCallIsTheSame(t *testing.T) {
 	}
 	all.Wait()
 	expect.Is(t, len(b.vendor.calls), 2)
-}
-
-func TestWhatAKeyMayNotAskFor(t *testing.T) {
-	b := outsideOf(t, storetest.Start(t))
-	ask := func(w calls.Request) error {
-		_, err := b.Ask(t.Context(), b.key, w)
-		return err
-	}
-	field := func(err error, name string) {
-		t.Helper()
-		is, ok := errors.AsType[aggregate.Problem](err)
-		expect.That(t, ok && is.Field == name, "%v", err)
-	}
-	expect.Fails(t, ask(calls.Request{Tool: read.tool, Arguments: []byte(read.arguments)}),
-		tenancy.ErrKey{Why: tenancy.KeyTool})
-	field(ask(calls.Request{Tool: write.tool, Arguments: []byte(`[]`)}), "arguments")
-	field(ask(calls.Request{Tool: write.tool, Arguments: []byte(`{"recipient":"U12"}`)}), "arguments")
-	field(ask(calls.Request{Tool: write.tool, Arguments: []byte(write.arguments), Reason: strings.Repeat("a",
-		call.MaxReason+1)}),
-		"reason")
-	expect.Fails(t, ask(calls.Request{Tool: "Bash", Arguments: []byte(`{"command":"x"}`)}), tool.ErrForbidden)
-	b.permit(tenancy.ToolPermission{ToolName: write.tool})
-	expect.Fails(t, ask(calls.Request{Tool: write.tool, Arguments: []byte(write.arguments)}), tool.ErrForbidden)
-	expect.Is(t, expect.Value(b.all.Quota(t.Context(), b.Ref.Tenant, "CALLS#"+b.key.ID))(t), 0, "open calls")
-}
-
-// What runs elsewhere Ringi never calls: a stamp is taken, once, by one attempt.
-func TestAGrantIsTakenByOneAttempt(t *testing.T) {
-	b := outsideOf(t, storetest.Start(t))
-	a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: "Bash",
-		Arguments: []byte(`{"command":"rm x","description":"a"}`), Elsewhere: true})
-	expect.NoError(t, err)
-	id := a.Head.CallID
-	rm := calls.Request{Tool: "Bash", Arguments: []byte(`{"command":"rm x"}`)}
-	_, err = b.Take(t.Context(), b.key, id, "one", rm)
-	expect.Fails(t, err, aggregate.ErrMoved)
-	waited := expect.Value(b.Wait(t.Context(), b.key, id, time.Millisecond))(t)
-	expect.That(t, !waited.Call.Answered(), "%+v", waited.Call)
-	by := pipelinetest.Member("U2")
-	a = expect.Value(b.Store().Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Act(id, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, pipelinetest.Anyone(), b.now)
-	}))(t)
-	b.make(a)
-	for _, runs := range []calls.Request{{Tool: "Bash", Arguments: []byte(`{"command":"rm -rf x"}`)},
-		{Tool: "Write", Arguments: []byte(`{"command":"rm x"}`)}} {
-		_, err = b.Take(t.Context(), b.key, id, "one", runs)
-		_, bad := errors.AsType[aggregate.Problem](err)
-		expect.That(t, bad, "%v", err)
-	}
-	for range 2 {
-		a = expect.Value(b.Take(t.Context(), b.key, id, "one",
-			calls.Request{Tool: "Bash", Arguments: []byte(`{"description":"b","command":"rm x"}`)}))(t)
-	}
-	expect.That(t, a.Call.Status == call.Granted && len(b.vendor.calls) == 0, "%+v", a.Call)
-	expect.Fails(t, expect.Err(b.Take(t.Context(), b.key, id, "two", rm)), call.ErrTaken)
-	other := b.key
-	other.ID = "another"
-	for _, do := range []func() error{
-		func() error { _, err := b.Get(t.Context(), other, id); return err },
-		func() error { _, err := b.Take(t.Context(), other, id, "one", rm); return err },
-		func() error { _, err := b.Cancel(t.Context(), other, id); return err },
-	} {
-		expect.Fails(t, do(), aggregate.ErrNotFound)
-	}
 }
 
 // keiri is a Slack in which a group has these people.

@@ -30,7 +30,6 @@ func TestExecuteUnderFaults(t *testing.T) {
 		{"a call that hangs ends before its invocation does", testHangs},
 		{"a department that there isn't calls for another request", testNoSuchDepartment},
 		{"a tool that panics has failed, or nobody knows", testPanics},
-		{"a bucket that is down fails nothing", testBucketDown},
 		{"a write whose answer can't be kept is done all the same", testNotKept},
 		{"two invocations of one run make one call", testTwoAtOnce},
 		{"a write of an invocation that died is unknown, a read is made again", testDied},
@@ -128,26 +127,6 @@ func (fixedPermissions) ToolPermission(context.Context, string, string) (tenancy
 
 func (fixedPermissions) Settings(context.Context, string) (tenancy.Settings, error) {
 	return tenancy.DefaultSettings(), nil
-}
-
-func testBucketDown(t *testing.T, w *world) {
-	w.approved(w.read(1), w.write(2))
-	w.h.Results = &failing{w.h.Results, w}
-	down := func(call string, want task.StepStatus) {
-		t.Helper()
-		w.Transport.DropCalls(call, 99)
-		_, err := w.try(time.Minute)
-		expect.That(t, pipeline.Name(err) == pipeline.Unavailable, "%s: %v, want one that is tried again", call, err)
-		w.ends(task.ExecutionRunning, "", want)
-		w.Transport.ClearFaults()
-		w.later(2 * time.Minute)
-	}
-	down("PUT", task.StepRunning)
-	expect.Value(w.try(30 * time.Second))(t) // the list is kept, and no time is left for the next step
-	down("GET", task.StepCompleted)          // which needs the list
-	w.run()
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	w.written(1)
 }
 
 // failing delays each failure.

@@ -9,8 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
@@ -157,46 +155,6 @@ func testNoWords(t *testing.T, w *world) {
 		w.approved(w.read(1))
 		w.run()
 		expect.Has(t, w.ends(task.ExecutionCompleted, "", task.StepCompleted).Summary, listing, "%s: summary", name)
-	}
-}
-
-// After a gate the run comes here whatever was decided. Only approved steps are called; everything else changes nothing
-// and goes where the rows lead.
-func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
-	server := pipelinetest.Start(t)
-	reject := func(w *world) {
-		w.Planned(tenancy.DefaultSettings(), w.read(1), w.write(2))
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return decide.Reject("一件ずつ")(a, a.Process().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-		})
-	}
-	for name, tt := range map[string]struct {
-		bring   func(w *world)
-		next    string
-		written int
-	}{
-		"the steps are approved":     {func(w *world) { w.approved(w.read(1), w.write(2)) }, task.StateFinish, 1},
-		"the steps are rejected":     {reject, task.StatePlanProcess, 0},
-		"the task is cancelled":      {func(w *world) { w.approved(w.write(1)); w.Cancel() }, task.StateFinish, 0},
-		"another run has taken over": {func(w *world) { w.approved(w.write(1)); w.Restart() }, task.StateFinish, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, server)
-			tt.bring(w)
-			before := w.Load()
-			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, Run: before.Head.Run}
-			if name == "another run has taken over" {
-				in.Run--
-			}
-			for range 2 {
-				out := expect.Value(pipeline.Edge(w.h.Handle)(t.Context(), in))(t)
-				expect.Is(t, out.Next, tt.next)
-			}
-			w.written(tt.written)
-			after := w.Load()
-			expect.That(t, tt.written > 0 || after.Head.Rev == before.Head.Rev,
-				"revision %d, and nothing was to be done after %d", after.Head.Rev, before.Head.Rev)
-		})
 	}
 }
 

@@ -21,34 +21,6 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// Who repeats a call that was asked for once more is told of the newest: its id, its state and what to do. The first is
-// told of by its id. Neither makes another.
-func TestARepeatTellsOfTheNewest(t *testing.T) {
-	w := opened(t, storetest.Start(t))
-	more := func(body, id string) string { return strings.Replace(body, "{", `{"again":"`+id+`",`, 1) }
-	_, first, _ := w.says("POST", "/calls", askBash)
-	w.act(first.ID, circulation.SendBack, "金曜は避けてください")
-	_, second, _ := w.says("POST", "/calls", more(askBash, first.ID))
-	is := func(want, status string) {
-		t.Helper()
-		before := w.rows()
-		_, a, text := w.says("POST", "/calls", askBash)
-		_, was, _ := w.says("GET", "/calls/"+first.ID, "")
-		expect.That(t, a.ID == want && a.Status == status && was.ID == first.ID && was.Status == "refused", "%s", text)
-		expect.That(t, strings.HasPrefix(a.Say, "The same was asked for before, as call-") &&
-			strings.HasPrefix(was.Say, "This call was refused"), "%s", text)
-		expect.Is(t, w.rows(), before)
-	}
-	is(second.ID, "pending")
-	w.act(second.ID, circulation.Stamp, "")
-	is(second.ID, "approved")
-	w.says("POST", "/calls/"+second.ID+"/take", takes("a"))
-	is(second.ID, "granted")
-	_, third, _ := w.says("POST", "/calls", more(askBash, second.ID))
-	expect.That(t, third.ID != second.ID && third.ID != first.ID, "%s", third.ID)
-	is(third.ID, "pending")
-}
-
 // What the door says by MCP of a call that runs where the agent runs is whole, and only what a model can do.
 func TestWhatWaitingSaysAModelCanDo(t *testing.T) {
 	w := opened(t, storetest.Start(t))

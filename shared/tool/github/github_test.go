@@ -131,15 +131,6 @@ func TestTokensAreNarrow(t *testing.T) {
 	expect.Is(t, problem(err), explain.ProblemUnauthorized, "another key")
 }
 
-// A name that somebody else took over leads to no repository of another id.
-func TestANameThatChangedHandsIsRefused(t *testing.T) {
-	w := newWorld(t)
-	c := w.open(t, github.Reads())
-	w.Add("acme", "shop").Commit("main", "another", nil, at)
-	_, err := c.Repository(t.Context())
-	expect.Is(t, problem(err), explain.ProblemNotFound)
-}
-
 func TestATokenThatEndedIsMadeAnew(t *testing.T) {
 	w := newWorld(t)
 	c := w.open(t, github.Reads())

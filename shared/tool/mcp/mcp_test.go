@@ -165,11 +165,8 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 	}{
 		"400":             {at(status(400, "bad")), explain.CallFailed, explain.ProblemRejected, false},
 		"401":             {at(status(401, "")), explain.CallFailed, explain.ProblemUnauthorized, false},
-		"403":             {at(status(403, "")), explain.CallFailed, explain.ProblemForbidden, false},
-		"404":             {at(status(404, "")), explain.CallFailed, explain.ProblemNotFound, false},
 		"429":             {at(status(429, "")), explain.CallFailed, explain.ProblemRateLimited, false},
 		"500":             {at(status(500, "")), explain.CallUnknown, explain.ProblemDown, false},
-		"503":             {at(status(503, "<html>")), explain.CallUnknown, explain.ProblemDown, false},
 		"unknown tool":    {at(rpc("-32602")), explain.CallFailed, explain.ProblemRejected, false},
 		"a person first":  {at(rpc("-32042")), explain.CallFailed, explain.ProblemRejected, false},
 		"another version": {at(rpc("-32022")), explain.CallFailed, explain.ProblemRejected, false},

@@ -85,8 +85,8 @@ type Vault interface {
 	Company(ctx context.Context, tenant string) (string, error)
 }
 
-// Open makes a runner of the catalog's tools that calls them with the credentials of tenants. allow are endpoints outside
-// of the public internet, as config.Models has them.
+// Open makes a runner of the catalog's tools that calls them with the credentials of tenants. allow are endpoints
+// outside of the public internet, as config.Models has them.
 func Open(vendors boot.Vendors, allow string, catalog *tool.Catalog, credentials Vault,
 	slack *secret.Slack) (*Runner, error) {
 	ours := slackapi.HomeWorkspace{Slack: slackapi.With(slack, slackWithin)}

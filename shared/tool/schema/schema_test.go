@@ -192,7 +192,6 @@ func TestPatternsAreOfECMA262(t *testing.T) {
 		quoted := string(expect.Value(json.Marshal(test.pattern))(t))
 		for kind, text := range map[string]string{
 			"value": `{"items":{"pattern":` + quoted + `}}`, "not": `{"items":{"not":{"not":{"pattern":` + quoted + `}}}}`,
-			"if":     `{"items":{"if":{"pattern":` + quoted + `},"else":false}}`,
 			"member": `{"items":{"patternProperties":{` + quoted + `:{"type":"null"}},"additionalProperties":false}}`,
 			"name":   `{"items":{"propertyNames":{"pattern":` + quoted + `}}}`,
 		} {
@@ -206,24 +205,6 @@ func TestPatternsAreOfECMA262(t *testing.T) {
 				expect.That(t, (len(found) == 0) == (i < len(test.fit)), "%s %s of %s: %v", kind, asked, test.pattern, found)
 			}
 		}
-	}
-}
-
-func TestAPatternThatRepeatsMuchIsBoundedByTime(t *testing.T) {
-	pattern := strings.Repeat("[^c]{0,900}", 5) + "c"
-	for text, value := range map[string]string{
-		`{"properties":{"a":{"pattern":"^(?:` + strings.Repeat("(x{1,10}x{1,10}){1,50}", 20) + `xxc)$|^xxc$"}}}`: `{"a":"` +
-			strings.Repeat("x", 128_000) + `"}`,
-		`{"properties":{"a":{"pattern":"` + pattern + `"}}}`: `{"a":"` + strings.Repeat("x", 128_000) + `"}`,
-		`{"patternProperties":{"` + pattern + `":true},"additionalProperties":false}`: `{"` + strings.Repeat("x", 128_000) +
-			`":1}`,
-	} {
-		began := time.Now()
-		got := check(t, compiled(t, text), value)
-		said := len(got) == 1 && strings.HasPrefix(got[0], "can't be checked: the pattern")
-		expect.That(t, said && time.Since(began) < 3*time.Second, "%s: %v in %v", text[:30], got, time.Since(began))
-		short := strings.Replace(value, strings.Repeat("x", 128_000), "xxc", 1)
-		expect.Is(t, len(check(t, compiled(t, text), short)), 0, "a short text")
 	}
 }
 
@@ -375,14 +356,4 @@ func TestASchemaIsShownWithoutReferences(t *testing.T) {
 		`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"items":{"$ref":"#/$defs/a"}}},"$ref":"#/$defs/a"}`} {
 		expect.That(t, expect.Err(Inline(wrong)) != nil, "%s is shown", wrong)
 	}
-	wide := `{"$defs":{"0":{"type":"string"}`
-	for i := range 40 {
-		n := string(rune('a' + i))
-		last := string(rune('a' + i - 1))
-		if i == 0 {
-			last = "0"
-		}
-		wide += `,"` + n + `":{"anyOf":[{"$ref":"#/$defs/` + last + `"},{"$ref":"#/$defs/` + last + `"}]}`
-	}
-	expect.That(t, expect.Err(Inline(wide+`},"$ref":"#/$defs/z"}`)) != nil, "a schema that doubles 26 times is shown")
 }
