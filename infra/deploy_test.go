@@ -36,8 +36,6 @@ func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 		{map[string]string{"Stage": "prod"}, "COMPLIANCE"},
 		{map[string]string{"Stage": "dev"}, "GOVERNANCE"},
 		{map[string]string{"Stage": "staging"}, "GOVERNANCE"},
-		{map[string]string{"Stage": "prod", "HeadRetentionMode": "GOVERNANCE"}, "GOVERNANCE"},
-		{map[string]string{"Stage": "dev", "HeadRetentionMode": "COMPLIANCE"}, "COMPLIANCE"},
 	} {
 		described := expect.Value(template.Read("../"+templateFile, anyAccount, tt.parameters))(t)
 		at := slices.IndexFunc(described.Buckets, func(b template.Bucket) bool { return b.ID == "HeadsBucket" })

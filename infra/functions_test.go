@@ -80,19 +80,19 @@ func forgottenRule(s *stack, wrong report) {
 	}
 }
 
-// slackEdge are the functions that Slack waits for.
-var slackEdge = []string{"ReceiveEventFunction", "ReceiveInteractionFunction"}
-
 // unversioned are properties outside versions. They take effect whatever the alias points to, so they may have
 // parameters; nothing else in them may change.
 var unversioned = []string{"DeploymentPreference", "ReservedConcurrentExecutions"}
 
-// aliasRule: SAM names a version by a hash of the function's properties as the template writes them. A parameter's new
-// value would change the function but leave the alias at the old version. A changed tag would ask Lambda for a version
-// without a difference, which Lambda refuses.
-func aliasRule(s *stack, wrong report) {
+// versionRule: SAM builds functions of one folder once, unless each has a Makefile's target. It names a version by a
+// hash of the function's properties as the template writes them. A parameter's new value would change the function but
+// leave the alias at the old version. A changed tag would ask Lambda for a version without a difference, which Lambda
+// refuses.
+func versionRule(s *stack, wrong report) {
 	for id := range s.functions {
 		p := s.resources[id].Properties
+		wrong.where(s.resources[id].Metadata["BuildMethod"] != "makefile",
+			"%s: without BuildMethod makefile it would get the binary of another function", id)
 		if p["AutoPublishAlias"] == nil {
 			continue
 		}
@@ -297,22 +297,20 @@ func TestASandboxIsThereOnlyIfItIsAskedFor(t *testing.T) {
 	}
 }
 
-// Each parameter that bounds how many run at once reaches the functions that it is for, and no other; 0 bounds nothing.
-func TestBoundsOfConcurrencyReachTheirFunctions(t *testing.T) {
-	for parameter, want := range map[string][]string{"ReservedConcurrency": slackEdge,
-		"ContestConcurrency": {"RunRoundFunction"}, "DoorConcurrency": {"ServeGateFunction"}} {
-		for most, want := range map[int][]string{7: want, 0: nil} {
-			is := expect.Value(template.Read(filepath.Join(repository, templateFile), anyAccount,
-				map[string]string{"Stage": "dev", "ReservedConcurrency": "0", parameter: strconv.Itoa(most)}))(t)
-			var bounded []string
-			for _, f := range is.Functions {
-				if f.Concurrency != 0 {
-					expect.Is(t, f.Concurrency, most, f.ID)
-					bounded = append(bounded, f.ID)
-				}
+// What bounds how many run at once reaches the functions that it is for, and no other; 0 bounds nothing.
+func TestABoundOfConcurrencyReachesItsFunctions(t *testing.T) {
+	for most, want := range map[int][]string{
+		7: {"ReceiveEventFunction", "ReceiveInteractionFunction", "RunRoundFunction", "ServeGateFunction"}, 0: nil} {
+		is := expect.Value(template.Read(filepath.Join(repository, templateFile), anyAccount,
+			map[string]string{"Stage": "dev", "ReservedConcurrency": strconv.Itoa(most)}))(t)
+		var bounded []string
+		for _, f := range is.Functions {
+			if f.Concurrency != 0 {
+				expect.Is(t, f.Concurrency, most, f.ID)
+				bounded = append(bounded, f.ID)
 			}
-			expect.Is(t, slices.Equal(bounded, want), true, "%s: %d bounds %v", parameter, most, bounded)
 		}
+		expect.Same(t, want, bounded)
 	}
 }
 

@@ -148,7 +148,7 @@ var rights = []struct {
 var harmless = []string{
 	"bedrock:InvokeModel", "dynamodb:DescribeStream", "dynamodb:GetItem", "dynamodb:GetShardIterator",
 	"dynamodb:ListStreams", "logs:CreateLogStream", "logs:PutLogEvents", "sqs:ChangeMessageVisibility",
-	"sqs:GetQueueAttributes", "sqs:ReceiveMessage", "xray:PutTelemetryRecords", "xray:PutTraceSegments",
+	"sqs:GetQueueAttributes", "sqs:ReceiveMessage",
 }
 
 // may reports whether a role allows a request, in a transaction if it is about a row.
@@ -189,8 +189,7 @@ func rightRule(s *stack, wrong report) {
 			for _, st := range p.Statements {
 				for _, action := range st.Actions {
 					wrong.where(!st.Deny && !slices.Contains(known, action), "%s may do %s, of which nothing is known", id, action)
-					wrong.where(may(s.roles[id], action, "elsewhere", "TASK#t") && !strings.HasPrefix(action, "xray:"),
-						"%s may do %s on what is somebody else's", id, action)
+					wrong.where(may(s.roles[id], action, "elsewhere", "TASK#t"), "%s may do %s on what is somebody else's", id, action)
 				}
 			}
 		}
@@ -230,7 +229,6 @@ func aloneRule(s *stack, wrong report) {
 		for name, v := range object(at(p, "Environment", "Variables")) {
 			wrong.where(v != "", "%s: its code would read %s", id, name)
 		}
-		wrong.where(p["Tracing"] != "PassThrough", "%s: traces need a right", id)
 	}
 	sandbox := s.roles[sandboxFunction]
 	wrong.where(len(sandbox.Policies) != 1, "%s carries policies of others", sandboxFunction)

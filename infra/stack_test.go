@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,12 +14,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/infra/local/template"
+	"ringi/shared/runtime/expect"
 )
 
-// stack is template.yaml read twice: as written, with its intrinsics and what its nested stacks have, and resolved as
-// the local stack resolves it.
+// stack is template.yaml read twice: as written, with its intrinsics, and resolved as the local stack resolves it.
 type stack struct {
-	text       string // the template, then those of its nested stacks
+	text       string // the template
 	resources  map[string]resource
 	globals    map[string]any // of functions
 	parameters map[string]bool
@@ -56,41 +55,20 @@ func (wrong report) where(broken bool, format string, args ...any) {
 }
 
 const (
-	templateFile      = "template.yaml"
-	observabilityFile = "infra/observability.yaml"
-	sandboxFile       = "infra/sandbox-template.yaml"
-	definitionFile    = "infra/pipeline.asl.json"
+	templateFile   = "template.yaml"
+	definitionFile = "infra/pipeline.asl.json"
 )
 
-// files returns the template, those of its nested stacks and the state machines of the repository, by path.
+// files returns the template and the state machines of the repository, by path.
 func files(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{templateFile: textOf(t, filepath.Join(repository, templateFile))}
-	for _, name := range append(definitions(t), nested(texts[templateFile])...) {
-		texts[name] = textOf(t, filepath.Join(repository, name))
+	found := expect.Value(filepath.Glob("*.asl.json"))(t)
+	expect.Must(t, len(found) != 0, "no state machine is found")
+	for _, name := range found {
+		texts["infra/"+name] = textOf(t, name)
 	}
 	return texts
-}
-
-// nested returns the paths of the nested stacks' templates.
-func nested(text string) (names []string) {
-	for _, m := range regexp.MustCompile(`TemplateURL: (\S+)`).FindAllStringSubmatch(text, -1) {
-		names = append(names, m[1])
-	}
-	return names
-}
-
-// definitions returns the paths of all state machines.
-func definitions(t *testing.T) (names []string) {
-	t.Helper()
-	found, err := filepath.Glob("*.asl.json")
-	if err != nil || len(found) == 0 {
-		t.Fatal("no state machine is found:", err)
-	}
-	for _, name := range found {
-		names = append(names, "infra/"+name)
-	}
-	return names
 }
 
 // read makes a stack of the texts.
@@ -151,11 +129,6 @@ func read(dir string, texts map[string]string) (*stack, error) {
 	for id, n := range d.Resources {
 		s.add(id, plain(&n))
 	}
-	for _, id := range s.of("AWS::CloudFormation::Stack") {
-		if err := s.unfold(id, texts[text(s.resources[id].Properties["TemplateURL"])]); err != nil {
-			return nil, fmt.Errorf("%s: %w", id, err)
-		}
-	}
 	return s, nil
 }
 
@@ -164,71 +137,6 @@ func (s *stack) add(id string, v any) {
 	s.resources[id] = resource{Type: text(m["Type"]), Condition: text(m["Condition"]),
 		DeletionPolicy: text(m["DeletionPolicy"]), UpdateReplacePolicy: text(m["UpdateReplacePolicy"]),
 		Metadata: object(m["Metadata"]), Properties: object(m["Properties"])}
-}
-
-// unfold replaces a nested stack by what its template has, as if that were part of the template itself.
-func (s *stack) unfold(id, part string) error {
-	var d struct {
-		Parameters map[string]any       `yaml:"Parameters"`
-		Resources  map[string]yaml.Node `yaml:"Resources"`
-		Outputs    map[string]any       `yaml:"Outputs"`
-	}
-	if err := yaml.Unmarshal([]byte(part), &d); err != nil {
-		return err
-	}
-	stack, whole := s.resources[id], s.text
-	given := object(stack.Properties["Parameters"])
-	for name := range d.Parameters {
-		if given[name] == nil {
-			return fmt.Errorf("it is not given %s", name)
-		}
-	}
-	for _, m := range regexp.MustCompile(`\b`+id+`\.Outputs\.(\w+)`).FindAllStringSubmatch(whole, -1) {
-		if d.Outputs[m[1]] == nil {
-			return fmt.Errorf("it has no output %s", m[1])
-		}
-	}
-	s.text += part
-	delete(s.resources, id)
-	for id, n := range d.Resources {
-		s.add(id, bind(plain(&n), given))
-		r := s.resources[id]
-		if !ofParts.MatchString(r.Type) {
-			return fmt.Errorf("the local stack looks for %s in the template itself", id)
-		}
-		r.Condition = stack.Condition
-		s.resources[id] = r
-	}
-	return nil
-}
-
-// ofParts are the services whose resources nested stacks may have: those that nobody but AWS reads.
-var ofParts = regexp.MustCompile(`^AWS::(CloudWatch|EC2|Route53Resolver)::`)
-
-// bind puts what a nested stack is given into a value.
-func bind(v any, given map[string]any) any {
-	switch v := v.(type) {
-	case []any:
-		for i := range v {
-			v[i] = bind(v[i], given)
-		}
-	case map[string]any:
-		if of, ok := given[text(v["Ref"])]; ok {
-			return of
-		}
-		for name := range v {
-			v[name] = bind(v[name], given)
-		}
-		if said, ok := v["Fn::Sub"].(string); ok {
-			v["Fn::Sub"] = regexp.MustCompile(`\$\{(\w+)\}`).ReplaceAllStringFunc(said, func(name string) string {
-				if of, ok := given[bare.Replace(name)]; ok {
-					return "${" + target(of) + "}"
-				}
-				return name
-			})
-		}
-	}
-	return v
 }
 
 // plain turns a node into maps, lists and scalars, and its tags into the long form.
@@ -319,8 +227,8 @@ func problems(t *testing.T, texts map[string]string) []string {
 		return []string{err.Error()}
 	}
 	var all []string
-	for _, r := range []rule{rightRule, auditRule, aloneRule, keptRule, forgottenRule, aliasRule, deliveryRule, alarmRule,
-		shapeRule, errorRule, callRule} {
+	for _, r := range []rule{rightRule, auditRule, aloneRule, keptRule, forgottenRule, versionRule, deliveryRule,
+		alarmRule, shapeRule, errorRule, callRule} {
 		r(s, func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) })
 	}
 	return all

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -41,8 +40,8 @@ type environment struct {
 	boot.Results
 	HoldContest string `env:"HOLD_CONTEST_FUNCTION" doc:"the function that checks the files of contests"`
 	boot.Credentials
-	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"freee's token address; only the local stack sets it"`
-	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"Google's token address; only the local stack sets it"`
+	FreeeTokenURL  string `env:"FREEE_TOKEN_URL,optional" doc:"where freee's access tokens are renewed"`
+	GoogleTokenURL string `env:"GOOGLE_TOKEN_URL,optional" doc:"where Google's access tokens are renewed"`
 	GitHubURL      string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
 	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"inner addresses that may be called, as host:port"`
 }
@@ -80,8 +79,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 // connections connects the vendors whose addresses the environment has.
 func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *vault.BotKeys) integrations.Connections {
 	held := vault.New(rows, vault.EnvelopeAt(cfg, env.CredentialsKeyID),
-		vault.FreeeOAuth(cmp.Or(env.FreeeTokenURL, vault.FreeeTokenURL)), vault.GoogleOAuth(
-			cmp.Or(env.GoogleTokenURL, vault.GoogleTokenURL)))
+		vault.FreeeOAuth(env.FreeeTokenURL), vault.GoogleOAuth(env.GoogleTokenURL))
 	out := outbound.Allowing(env.OutboundAllow).Client()
 	held.Outbound = out.Transport
 	return integrations.Connections{Vault: held, Outbound: out, Bot: bot.Token}

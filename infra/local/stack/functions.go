@@ -65,7 +65,8 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	variables := map[string]string{"SANDBOX_PROGRAMS": isolated.Programs(),
 		"SLACK_API_URL": s.SlackURL, "AWS_ENDPOINT_URL": s.AWSEndpoint,
 		"OUTBOUND_ALLOW":  strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
-		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token",
+		"FREEE_TOKEN_URL": s.VendorsURL + "/freee/token", "GOOGLE_TOKEN_URL": s.VendorsURL + "/google/token",
+		"FREEE_API_URL": s.VendorsURL + "/freee/hr", "SHEETS_API_URL": s.VendorsURL + "/sheets",
 		"GITHUB_API_URL": s.VendorsURL + "/github", "CONSOLE_ADDRESS": s.URL + "/console"}
 	if s.ContestFolder, err = s.sampleContests(); err != nil {
 		return err

@@ -89,13 +89,9 @@ func (o Options) complete() (Options, error) {
 	return o, err
 }
 
-// parameters returns the template's parameters: the vendors' addresses and the options' values.
-func (o Options) parameters(vendorsURL string) map[string]string {
-	p := map[string]string{
-		"FreeeApiUrl": vendorsURL + "/freee/hr", "SheetsApiUrl": vendorsURL + "/sheets",
-		"FreeeTokenUrl": vendorsURL + "/freee/token", "GoogleTokenUrl": vendorsURL + "/google/token",
-		"Stage": "dev", "Sandbox": "on",
-	}
+// parameters returns the template's parameters by the options.
+func (o Options) parameters() map[string]string {
+	p := map[string]string{"Stage": "dev", "Sandbox": "on"}
 	if o.Model != "" {
 		p["Model"] = o.Model
 	}

@@ -98,7 +98,7 @@ func (s *Stack) start(ctx context.Context) error {
 		return err
 	}
 	s.SlackURL = s.URL + "/api/"
-	parameters := s.options.parameters(s.VendorsURL)
+	parameters := s.options.parameters()
 	names := template.Names{Stack: Name, Region: Region, Account: Account, Endpoint: s.AWSEndpoint}
 	if s.Template, err = template.Read(s.options.Template, names, parameters); err != nil {
 		return err

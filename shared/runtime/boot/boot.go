@@ -155,12 +155,12 @@ type Models struct {
 	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"inner addresses that may be called, as host:port"`
 }
 
-// Vendors is for functions that call tools.
+// Vendors is for functions that call tools. Only the local stack has other addresses than the vendors' own.
 type Vendors struct {
-	FreeeTokenURL  string `env:"FREEE_TOKEN_URL" doc:"where freee's access tokens are renewed"`
-	GoogleTokenURL string `env:"GOOGLE_TOKEN_URL" doc:"where Google's access tokens are renewed"`
-	FreeeAPIURL    string `env:"FREEE_API_URL" doc:"freee's API, up to and including /hr"`
-	SheetsAPIURL   string `env:"SHEETS_API_URL" doc:"Google Sheets' API, without /v4"`
+	FreeeTokenURL  string `env:"FREEE_TOKEN_URL,optional" doc:"where freee's access tokens are renewed"`
+	GoogleTokenURL string `env:"GOOGLE_TOKEN_URL,optional" doc:"where Google's access tokens are renewed"`
+	FreeeAPIURL    string `env:"FREEE_API_URL,optional" doc:"freee's API, up to and including /hr"`
+	SheetsAPIURL   string `env:"SHEETS_API_URL,optional" doc:"Google Sheets' API, without /v4"`
 }
 
 // Results is for functions that read or store large values.

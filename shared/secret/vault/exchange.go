@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -195,8 +196,9 @@ const (
 
 // FreeeOAuth is freee's authorization server. Access tokens are valid for 6 hours; refresh tokens for 90 days and one
 // use. A person chooses the company of the token. The other addresses are derived from tokenURL
-// (https://developer.freee.co.jp/reference/faq/switch-obsolete-authorization).
+// (https://developer.freee.co.jp/reference/faq/switch-obsolete-authorization). An empty one means freee's own.
 func FreeeOAuth(tokenURL string) OAuthProvider {
+	tokenURL = cmp.Or(tokenURL, FreeeTokenURL)
 	return OAuthProvider{
 		Name: "freee", AuthURL: beside(tokenURL, "authorize"), TokenURL: tokenURL,
 		RevokeURL: beside(tokenURL, "revoke"),
@@ -211,8 +213,10 @@ func beside(address, last string) string {
 }
 
 // GoogleOAuth is Google's authorization server. Access tokens are valid for an hour; refresh tokens don't change.
-// Google gives a refresh token only for offline access, and only when it asks for consent.
+// Google gives a refresh token only for offline access, and only when it asks for consent. An empty address means
+// Google's own.
 func GoogleOAuth(tokenURL string) OAuthProvider {
+	tokenURL = cmp.Or(tokenURL, GoogleTokenURL)
 	authURL := beside(tokenURL, "authorize")
 	if tokenURL == GoogleTokenURL {
 		authURL = GoogleAuthURL

@@ -34,7 +34,7 @@ type Credentials interface {
 	ServerToken(ctx context.Context, tenant string, s tenancy.MCPServer) (string, error)
 }
 
-// Config has the vendors' addresses and the sources of credentials.
+// Config has the vendors' addresses, empty for their own, and the sources of credentials.
 type Config struct {
 	FreeeURL    string // up to and including /hr
 	SheetsURL   string // without /v4

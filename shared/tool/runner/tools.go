@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,7 +40,8 @@ func read(c tool.Call, in any) error {
 
 func (r *Runner) freee(c tool.Call) *freee.Client {
 	chosen := func(ctx context.Context) (string, error) { return r.config.Company(ctx, c.Tenant) }
-	return freee.New(r.config.FreeeURL, tokens{r, c, explain.Freee}, chosen, r.http, r.config.Now)
+	address := cmp.Or(r.config.FreeeURL, "https://api.freee.co.jp/hr")
+	return freee.New(address, tokens{r, c, explain.Freee}, chosen, r.http, r.config.Now)
 }
 
 func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
@@ -130,7 +132,7 @@ func (r *Runner) Look(ctx context.Context, c tool.Call) (result json.RawMessage,
 }
 
 func (r *Runner) sheets(c tool.Call) *sheets.Client {
-	return sheets.New(r.config.SheetsURL, tokens{r, c, explain.Google}, r.http)
+	return sheets.New(cmp.Or(r.config.SheetsURL, "https://sheets.googleapis.com"), tokens{r, c, explain.Google}, r.http)
 }
 
 func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
