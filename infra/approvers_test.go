@@ -122,24 +122,10 @@ func TestEachRouteKnowsWhoComesIn(t *testing.T) {
 			routes++
 			in, known := letIn[id]
 			expect.That(t, known, "%s %s: say who comes in by %s, and whether a person clicks there", r.Method, r.Path, id)
-			expect.Has(t, source(t, "../functions/"+folderOf(id)+"/*.go"), in.checks, "%s: who comes in is not checked", id)
+			expect.Has(t, source(t, "../functions/"+f.Folder+"/*.go"), in.checks, "%s: who comes in is not checked", id)
 		}
 	}
 	expect.That(t, routes >= 6, "%d routes", routes)
-}
-
-func folderOf(id string) string {
-	var b strings.Builder
-	for i, r := range strings.TrimSuffix(id, "Function") {
-		if r >= 'A' && r <= 'Z' {
-			if i > 0 {
-				b.WriteByte('-')
-			}
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // A gate takes an act of nobody but a person, with a rule and without, whatever else is said of the actor.

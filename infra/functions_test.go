@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -220,31 +221,17 @@ func counted(folder, metric string) (bool, error) {
 	if err != nil || at < 0 {
 		return false, err
 	}
+	names := regexp.MustCompile(`\bboot\.` + metric + `\b`)
 	for _, p := range all {
 		for _, name := range p.GoFiles {
 			if p.ImportPath == all[at].ImportPath || slices.Contains(all[at].Deps, p.ImportPath) {
-				if names, err := namesIn(filepath.Join(p.Dir, name)); err != nil || names["boot."+metric] {
+				if text, err := os.ReadFile(filepath.Join(p.Dir, name)); err != nil || names.Match(text) {
 					return true, err
 				}
 			}
 		}
 	}
 	return false, nil
-}
-
-func namesIn(path string) (map[string]bool, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	if err != nil {
-		return nil, err
-	}
-	names := map[string]bool{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		if x, ok := n.(*ast.SelectorExpr); ok {
-			names[fmt.Sprint(x.X, ".", x.Sel.Name)] = true
-		}
-		return true
-	})
-	return names, nil
 }
 
 const (
