@@ -4,19 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/expect"
 )
 
@@ -28,9 +27,9 @@ type serviceFaults struct {
 	mu     sync.Mutex
 	odds   float64 // of each try
 	whole  float64 // of a call whose every try then fails
-	calls  map[string]int
+	calls  map[string]uint64
 	tried  map[string]*fault // of calls that were tried before
-	hit    map[string]int    // faults by kind and name
+	hit    map[string]int    // by the fault's name
 	denied func(lambda.Call) *fault
 }
 
@@ -39,11 +38,6 @@ type fault struct {
 	name   string
 	status int
 	body   string
-	delay  time.Duration // before it
-}
-
-func newServiceFaults(seed uint64) *serviceFaults {
-	return &serviceFaults{seed: seed, calls: map[string]int{}, tried: map[string]*fault{}, hit: map[string]int{}}
 }
 
 // set changes how often calls fail.
@@ -60,14 +54,15 @@ func (w *serviceFaults) Cold(string, []byte) bool { return false }
 func (w *serviceFaults) Dying(lambda.Call) {}
 
 func (w *serviceFaults) Meet(c lambda.Call) lambda.Fault {
-	f := w.faultOf(c)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := w.draw(c, faultsOf(c))
 	if f == nil {
 		return lambda.Fault{}
 	}
+	service, _, _ := strings.Cut(c.Kind, ".")
+	w.hit[service+" "+f.name]++
 	return lambda.Fault{Instead: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if clock.Sleep(r.Context(), f.delay) != nil {
-			return
-		}
 		kind := "application/x-amz-json-1.0"
 		if strings.HasPrefix(f.body, "<") {
 			kind = "application/xml"
@@ -78,109 +73,68 @@ func (w *serviceFaults) Meet(c lambda.Call) lambda.Fault {
 	})}
 }
 
-func (w *serviceFaults) faultOf(c lambda.Call) *fault {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	faults := faultsOf(c)
+func (w *serviceFaults) draw(c lambda.Call, faults []fault) *fault {
 	if len(faults) == 0 {
 		return nil
 	}
-	f := w.draw(c, faults)
-	if f != nil {
-		w.hit[service(c)+" "+f.name]++
-	}
-	return f
-}
-
-func (w *serviceFaults) draw(c lambda.Call, faults []fault) *fault {
 	if w.denied != nil {
 		if f := w.denied(c); f != nil {
 			return f
 		}
 	}
+	kind := fnv.New64a()
+	fmt.Fprint(kind, c.Function, " ", c.Kind)
+	w.calls[c.Function+c.Kind]++
+	random := rand.New(rand.NewPCG(w.seed^kind.Sum64(), w.calls[c.Function+c.Kind]))
 	call := c.RequestID + c.Kind + string(c.Body)
 	if f, tried := w.tried[call]; tried && f != nil {
 		return f
 	} else if !tried {
 		w.tried[call] = nil
-		if x := w.random(c, "call"); x < w.whole {
-			w.tried[call] = &faults[int(x/w.whole*float64(len(faults)))]
+		if random.Float64() < w.whole {
+			w.tried[call] = &faults[random.IntN(len(faults))]
 			return w.tried[call]
 		}
 	}
-	if x := w.random(c, "try"); x < w.odds {
-		return &faults[int(x/w.odds*float64(len(faults)))]
+	if random.Float64() < w.odds {
+		return &faults[random.IntN(len(faults))]
 	}
 	return nil
 }
 
-// random returns the seed's number from 0 to 1 for this call.
-func (w *serviceFaults) random(c lambda.Call, what string) float64 {
-	kind := c.Function + " " + c.Kind + " " + what
-	w.calls[kind]++
-	h := fnv.New64a()
-	fmt.Fprint(h, w.seed, kind, w.calls[kind])
-	x := h.Sum64()
-	x ^= x >> 33 // similar texts hash to similar low bits
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 33
-	return float64(x>>11) / (1 << 53)
+// services are the ways in which each service fails a call.
+var services = map[string][]fault{
+	"DynamoDB": {failing("ProvisionedThroughputExceededException", 400), failing("ThrottlingException", 400),
+		failing("InternalServerError", 500)},
+	"AmazonSQS":        {failing("RequestThrottled", 400), failing("ServiceUnavailable", 503)},
+	"AWSStepFunctions": {failing("ThrottlingException", 400), failing("InternalServerError", 500)},
+	"TrentService": {failing("ThrottlingException", 400), failing("KMSInternalException", 500),
+		failing("DependencyTimeoutException", 503)},
+	"secretsmanager": {failing("ThrottlingException", 400), failing("InternalServiceError", 500)},
+	"S3": {{"SlowDown", 503, "<Error><Code>SlowDown</Code><Message>drawn at random</Message></Error>"},
+		{"InternalError", 500, "<Error><Code>InternalError</Code><Message>drawn at random</Message></Error>"}},
 }
 
-// service returns the service that a call goes to.
-func service(c lambda.Call) string {
-	name, _, _ := strings.Cut(c.Kind, ".")
-	if !slices.Contains([]string{"DynamoDB", "AmazonSQS", "AWSStepFunctions", "TrentService", "secretsmanager"}, name) {
-		return "S3"
-	}
-	return name
+func failing(name string, status int) fault {
+	return fault{name, status, fmt.Sprintf(`{"__type":"com.amazonaws#%s","message":"drawn at random"}`, name)}
 }
 
 // faultsOf returns the ways in which AWS fails a call; none if the call is not to AWS.
 func faultsOf(c lambda.Call) []fault {
 	name, operation, aws := strings.Cut(c.Kind, ".")
-	json := func(name string, status int) fault {
-		return fault{name: name, status: status,
-			body: fmt.Sprintf(`{"__type":%q,"message":"drawn at random","Message":"drawn at random"}`, name)}
-	}
-	switch {
-	case !aws && isBucket(c.Kind):
-		return []fault{
-			{name: "SlowDown", status: 503, body: "<Error><Code>SlowDown</Code><Message>drawn at random</Message></Error>"},
-			{name: "InternalError", status: 500,
-				body: "<Error><Code>InternalError</Code><Message>drawn at random</Message></Error>"},
-		}
-	case name == "DynamoDB":
-		const space = "com.amazonaws.dynamodb.v20120810#"
-		all := []fault{json(space+"ProvisionedThroughputExceededException", 400), json(space+"ThrottlingException", 400),
-			json(space+"InternalServerError", 500)}
-		switch operation {
-		case "TransactWriteItems":
-			return append(all, cancelled(c.Body, "TransactionConflict"), cancelled(c.Body, "ThrottlingError"))
-		case "UpdateItem", "PutItem", "DeleteItem":
-			return append(all, json(space+"TransactionConflictException", 400))
-		}
+	_, path, call := strings.Cut(c.Kind, " /")
+	switch all := services[name]; {
+	case aws && operation == "TransactWriteItems":
+		return append(slices.Clip(all), cancelled(c.Body, "TransactionConflict"), cancelled(c.Body, "ThrottlingError"))
+	case aws && name == "DynamoDB" && slices.Contains([]string{"UpdateItem", "PutItem", "DeleteItem"}, operation):
+		return append(slices.Clip(all), failing("TransactionConflictException", 400))
+	case aws:
 		return all
-	case name == "AmazonSQS":
-		return []fault{json("com.amazonaws.sqs#RequestThrottled", 400), json("com.amazonaws.sqs#ServiceUnavailable", 503)}
-	case name == "AWSStepFunctions":
-		return []fault{json("ThrottlingException", 400), json("InternalServerError", 500)}
-	case name == "TrentService":
-		return []fault{json("ThrottlingException", 400), json("KMSInternalException", 500),
-			json("DependencyTimeoutException", 503)}
-	case name == "secretsmanager":
-		return []fault{json("ThrottlingException", 400), json("InternalServiceError", 500)}
+	case call && !slices.ContainsFunc([]string{"api/", "freee/", "sheets/"},
+		func(other string) bool { return strings.HasPrefix(path, other) }):
+		return services["S3"]
 	}
-	return nil
-}
-
-// isBucket reports whether a call is to S3, rather than to Slack or a vendor or a moment without a call.
-func isBucket(kind string) bool {
-	_, path, call := strings.Cut(kind, " /")
-	for _, other := range []string{"api/", "freee/", "sheets/"} {
-		call = call && !strings.HasPrefix(path, other)
-	}
-	return call
+	return nil // to Slack or a vendor, or a moment without a call
 }
 
 // cancelled is a refused transaction whose first action gets this code as its reason.
@@ -198,7 +152,7 @@ func cancelled(body []byte, code string) fault {
 		"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException", "Message": "drawn at random",
 		"CancellationReasons": reasons,
 	})
-	return fault{name: "TransactionCanceled " + code, status: 400, body: string(answer)}
+	return fault{"TransactionCanceled " + code, 400, string(answer)}
 }
 
 // say makes a request, allowing more time until it is stored.
@@ -295,7 +249,7 @@ func TestCallsToAWSFailAtRandom(t *testing.T) {
 	}
 	calls := s.Vendors.Calls("write_rows_to_google_sheet")
 	faulty.set(0.10, 0.02, nil)
-	defer func() { t.Log(faulty) }()
+	defer func() { t.Log(faulty.seed, faulty.hit) }()
 	var ended []*driver.Request
 	told := 0
 	results := make(chan *driver.Request, rounds*len(scenarios))

@@ -51,7 +51,8 @@ func (p *printedLines) String() string {
 }
 
 func TestMain(m *testing.M) {
-	faulty = newServiceFaults(expect.Seed())
+	faulty = &serviceFaults{seed: expect.Seed(), calls: map[string]uint64{}, tried: map[string]*fault{},
+		hit: map[string]int{}}
 	o := driver.Options()
 	o.Faults, o.FunctionLog, o.SigningSecret = faulty, printed, signingSecret
 	o.Sandbox.AnswerTime = 10 * time.Second // longer than Slack's 3 s, because the machine may be busy
@@ -76,16 +77,6 @@ func withLongTimeout(d *driver.Request) *driver.Request {
 	return d
 }
 
-func (w *serviceFaults) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n := 0
-	for _, times := range w.calls {
-		n += times
-	}
-	return fmt.Sprintf("seed %d: %d calls, faults %v", w.seed, n, w.hit)
-}
-
 // TestCredentialsThatMayNotBeOpened: the key's policy denies decryption. The card says that the tool could not be
 // called; once the policy is fixed a retry works.
 func TestCredentialsThatMayNotBeOpened(t *testing.T) {
@@ -94,8 +85,8 @@ func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 		if c.Kind != "TrentService.Decrypt" {
 			return nil
 		}
-		return &fault{name: "AccessDenied", status: 400,
-			body: `{"__type":"AccessDeniedException","Message":"User arn:aws:iam::123456789012:role/x is not authorized"}`}
+		return &fault{"AccessDenied", 400,
+			`{"__type":"AccessDeniedException","Message":"User arn:aws:iam::123456789012:role/x is not authorized"}`}
 	})
 	d := say(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	d.Approve(webapi.Suzuki)
