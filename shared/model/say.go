@@ -171,7 +171,6 @@ type Error struct {
 	Status     int  // HTTP, 0 without one
 	Retryable  bool // the same call may work later
 	RetryAfter time.Duration
-	Waited     time.Duration // how long the caller has waited for the rate limit before this call
 	RequestID  string
 	Err        error
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
@@ -114,8 +114,6 @@ type texts struct {
 	kinds                       map[model.Kind]string
 	unreachable, unusable       string
 	answered                    string // with an error; its number
-	limitWaited, limitAsked     string // model, how long
-	seconds, minutes            string
 	noReads, noSandbox, noWords string // about a member
 	noSearch                    string // the model
 	closedSearch                string
@@ -123,34 +121,17 @@ type texts struct {
 	unread                      string
 }
 
-// because is why, with the model, and with the time of a rate limit.
+// because is why, with the model.
 func (w texts) because(e *model.Error) string {
 	name := legible.OneLine(legible.Clip(e.Model, maxNamed))
 	why := w.why(e.Kind)
 	if _, named := w.kinds[e.Kind]; !named && e.Status >= http.StatusBadRequest {
 		why = fmt.Sprintf(w.answered, e.Status)
 	}
-	switch {
-	case e.Kind != model.RateLimited && name != "":
-		return why + " (" + name + ")"
-	case e.Kind != model.RateLimited:
-		return why
-	case e.Waited >= time.Second:
-		return fmt.Sprintf(w.limitWaited, name, w.span(e.Waited))
+	if name != "" {
+		why += " (" + name + ")"
 	}
-	return fmt.Sprintf(w.limitAsked, name, w.span(e.RetryAfter))
-}
-
-// span writes a time in minutes and seconds.
-func (w texts) span(d time.Duration) string {
-	s := int(d.Round(time.Second).Seconds())
-	switch {
-	case s < 60:
-		return fmt.Sprintf(w.seconds, s)
-	case s%60 == 0:
-		return fmt.Sprintf(w.minutes, s/60)
-	}
-	return fmt.Sprintf(w.minutes, s/60) + " " + fmt.Sprintf(w.seconds, s%60)
+	return why
 }
 
 // maxNamed is how many characters of a model's name a sentence has.
@@ -178,11 +159,9 @@ var words = language.InEach(
 			model.Forbidden:    "このモデルを使う権限がありません。", model.NoCredit: "AI モデルの提供元の残高または利用枠がありません。",
 			model.UnknownModel: "設定されている AI モデルが使えません。",
 			model.Misplaced:    "AI モデルの接続先に接続できません。", model.Unpriced: "このモデルの料金が不明なため、予算のある依頼には使えません。",
-			model.Timeout: "AI モデルが時間内に回答しませんでした。", model.Demo: "デモ用のモデルを、設定どおりに失敗させました。",
+			model.Timeout: "AI モデルが時間内に回答しませんでした。", model.RateLimited: "AI モデルのレート制限が、チームの時間内に解除されませんでした。",
+			model.Demo: "デモ用のモデルを、設定どおりに失敗させました。",
 		},
-		seconds: "%d 秒", minutes: "%d 分",
-		limitWaited: "AI モデル %s のレート制限が、%s待っても解除されませんでした。",
-		limitAsked:  "AI モデル %s のレート制限の解除まで %sかかり、待つ時間がありません。",
 		answered:    "AI モデルの提供元がエラー (HTTP %d) を返しました。",
 		unreachable: "AI モデルに接続できませんでした。", unusable: "AI モデルの回答が正しい形式ではありませんでした。",
 		noReads: "コンテストに許可された読み取りツールがありません。", noSandbox: "この環境では、コードを実行できません。",
@@ -206,11 +185,9 @@ var words = language.InEach(
 			model.Misplaced:    "the AI model’s endpoint isn’t allowed.",
 			model.Unpriced:     "this model’s price is unknown, so it can’t be used with a budget.",
 			model.Timeout:      "the AI model didn’t answer in time.",
+			model.RateLimited:  "the rate limit of the AI model’s vendor was not lifted within the team’s time.",
 			model.Demo:         "the demo model failed on purpose.",
 		},
-		seconds: "%d s", minutes: "%d min",
-		limitWaited: "the vendor’s rate limit for the AI model %s was still in effect after %s.",
-		limitAsked:  "the vendor’s rate limit for the AI model %s asks for a wait of %s, and there isn’t enough time left.",
 		answered:    "the AI model’s vendor returned an error (HTTP %d).",
 		unreachable: "couldn’t connect to the AI model.", unusable: "the AI model’s answers weren’t usable.",
 		noReads: "No reading tool is allowed for contests.", noSandbox: "Code can’t be run in this installation.",
@@ -236,40 +213,26 @@ const (
 // mostPause bounds the wait for a rate limit of which the vendor doesn't say how long it lasts: quotas are per minute.
 const mostPause = time.Minute
 
-// forRate returns how long to wait for a vendor's rate limit, 0 if the team's time does not suffice. A team without an
-// end waits as long as an answer may take. Pauses differ between the teams, members and answers that one limit meets at
-// the same time, so that they don't all ask again at once.
-func (p *playing) forRate(a agent, e *model.Error, key string, limited int) time.Duration {
+// forRate returns how long to wait for a vendor's rate limit, 0 if the team's time does not suffice. Pauses vary, so that
+// the teams, members and answers that one limit meets at the same time don't all ask again at once.
+func (p *playing) forRate(e *model.Error, limited int) time.Duration {
 	left := p.left()
-	if p.Until.IsZero() {
-		left = a.timeout - e.Waited
-	}
-	part := p.part(key, limited)
 	switch {
-	case e.RetryAfter >= left, e.RetryAfter == 0 && left < 2*time.Second:
+	case e.RetryAfter >= left, left < 2*time.Second:
 		return 0
 	case e.RetryAfter == 0:
-		return upTo(min(growing(limited, mostPause), left/2), part)
+		return varied(min(growing(limited, mostPause), left/2))
 	}
-	said := e.RetryAfter + portion(min(e.RetryAfter/2, mostLater, left-e.RetryAfter), part)
+	said := e.RetryAfter + rand.N(1+min(e.RetryAfter/2, mostLater, left-e.RetryAfter))
 	if limited == 0 {
 		return said
 	}
 	// A vendor that says again and again that a moment is enough is not asked a hundred times in a second.
-	return max(said, upTo(min(growing(limited-1, leastPause), left/2), part))
+	return max(said, varied(min(growing(limited-1, leastPause), left/2)))
 }
 
-// part is from 0 to below 1: the same for the same pause, any for another.
-func (p *playing) part(key string, limited int) float64 {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d", p.Execution, p.Team.TeamID, key, limited)
-	return float64(h.Sum64()%4093) / 4093
-}
-
-func portion(d time.Duration, part float64) time.Duration { return time.Duration(float64(d) * part) }
-
-// upTo returns a pause of at least the half of d.
-func upTo(d time.Duration, part float64) time.Duration { return d/2 + portion(d/2, part) }
+// varied returns a pause of at least the half of d.
+func varied(d time.Duration) time.Duration { return d/2 + rand.N(1+d/2) }
 
 // over returns an error if the team's or the caller's time is up.
 func (p *playing) over(ctx context.Context) error {

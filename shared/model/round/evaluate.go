@@ -38,7 +38,8 @@ func (p *playing) evaluate(ctx context.Context, text string) ([]contest.MetricSc
 	return scores, first(errs)
 }
 
-func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text string) (contest.MetricScore, error) {
+func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, submission string) (
+	contest.MetricScore, error) {
 	system, err := promptIn(Evaluator, p.Locale)
 	if err != nil {
 		return contest.MetricScore{}, err
@@ -48,34 +49,53 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 		system.name, about = known.name, known.text
 	}
 	if legible.Text(about) { // an unknown metric without an instruction is described only by its name
-		system = system.with(about)
+		system = system.with(&about)
 	}
-	asked := agent{name: Evaluator, kind: EvaluatorSay, prompt: system, model: m.Model}
-	t := &talk{playing: p, key: key, agent: asked.called(m.Call, evaluatorTokens),
-		schema: scoreSchema}
-	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text,
-		"today": p.today()}),
-		p.Now().UTC())
-	score := contest.MetricScore{MetricName: m.Name}
-	err = t.object(ctx, func(answer []byte) []string {
-		var a struct {
-			Score   *float64 `json:"score"`
-			Comment *string  `json:"comment"`
+	asked := agent{name: Evaluator, prompt: system, model: m.Model}
+	t := &talk{playing: p, key: key, agent: asked.called(m.Call, evaluatorTokens), schema: scoreSchema}
+	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": submission,
+		"today": p.today()}), p.Now().UTC())
+	for again := 0; ; again++ {
+		text, _, err := t.ask(ctx)
+		if err != nil {
+			return contest.MetricScore{}, failure(Evaluator, err)
 		}
-		if err := json.Unmarshal(answer, &a); err != nil {
-			return []string{"it must be an object with score, a number, and comment, a text"}
+		score, problem := contest.MetricScore{}, "it was cut off: be shorter"
+		if !t.cutOff {
+			score, problem = scoreIn(text)
 		}
-		if a.Score == nil || !(*a.Score >= 0 && *a.Score <= 100) { // NaN too
-			return []string{"score must be a number from 0 to 100"}
+		switch {
+		case problem == "":
+			score.MetricName = m.Name
+			return score, nil
+		case again == mostAgain:
+			return score, unusable(Evaluator, problem)
 		}
-		if a.Comment == nil || !legible.Text(*a.Comment) {
-			return []string{"comment must be a text that is not empty"}
-		}
-		score.Score, score.EvaluatorComment = contest.Round2(*a.Score),
-			legible.First(strings.TrimSpace(legible.Visible(*a.Comment)), maxComment)
-		return nil
-	})
-	return score, failure(Evaluator, err)
+		t.again("The answer can't be used. What is wrong with it:\n" + fenced([]string{problem}) +
+			"\nAnswer again: the JSON object alone.")
+	}
+}
+
+// scoreIn reads an answer, which may have words or a fence around its JSON object, or says what is wrong with it.
+func scoreIn(text string) (s contest.MetricScore, problem string) {
+	if begin, end := strings.Index(text, "{"), strings.LastIndex(text, "}"); begin >= 0 && end > begin {
+		text = text[begin : end+1]
+	}
+	var a struct {
+		Score   *float64 `json:"score"`
+		Comment string   `json:"comment"`
+	}
+	switch err := json.Unmarshal([]byte(text), &a); {
+	case err != nil:
+		return s, "it must be an object with score, a number, and comment, a text"
+	case a.Score == nil || !(*a.Score >= 0 && *a.Score <= 100): // NaN too
+		return s, "score must be a number from 0 to 100"
+	case !legible.Text(a.Comment):
+		return s, "comment must be a text that is not empty"
+	}
+	s.Score, s.EvaluatorComment = contest.Round2(*a.Score),
+		legible.First(strings.TrimSpace(legible.Visible(a.Comment)), maxComment)
+	return s, ""
 }
 
 // scoreSchema is the evaluator's answer. Bounds are in the prompts, since not all vendors accept them in a schema.
@@ -91,37 +111,6 @@ func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 
 		sum += m.Weight * scores[i].Score
 	}
 	return math.Min(100, contest.Round2(sum))
-}
-
-// object asks until read accepts the JSON object in an answer. After the first answer it asks at most mostAgain times.
-func (t *talk) object(ctx context.Context, read func(answer []byte) (problems []string)) error {
-	for again := 0; ; again++ {
-		text, _, err := t.ask(ctx)
-		if err != nil {
-			return err
-		}
-		problems := []string{"it was cut off: be shorter"}
-		if !t.cutOff {
-			problems = read([]byte(objectIn(text)))
-		}
-		if len(problems) == 0 {
-			return nil
-		}
-		if again == mostAgain {
-			return unusable(t.name, strings.Join(problems, "; "))
-		}
-		t.again("The answer can't be used. What is wrong with it:\n" + fenced(problems) +
-			"\nAnswer again: the JSON object alone.")
-	}
-}
-
-// objectIn returns the JSON object in an answer that may have words or a fence around it.
-func objectIn(text string) string {
-	begin, end := strings.Index(text, "{"), strings.LastIndex(text, "}")
-	if begin < 0 || end < begin {
-		return text
-	}
-	return text[begin : end+1]
 }
 
 // talk is an agent's conversation with its model in this round.

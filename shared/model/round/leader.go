@@ -38,14 +38,13 @@ func (p *playing) leader(ctx context.Context) (*leader, error) {
 	if err != nil {
 		return nil, err
 	}
-	system = system.configured(c.SystemPrompt, nil)
 	data, begun, err := p.opening(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p.begun = begun
 	l := &leader{members: map[string]teamconfig.Member{}, talk: talk{playing: p, key: p.key(Leader), parallel: true,
-		agent: agent{name: Leader, kind: LeaderSaid, prompt: system, model: c.Model}.called(c.Call, turn.MaxTokens),
+		agent: agent{name: Leader, prompt: system.with(c.SystemPrompt), model: c.Model}.called(c.Call, turn.MaxTokens),
 	}}
 	for _, m := range p.Team.Members {
 		l.members[m.Tool()] = m
@@ -127,8 +126,8 @@ func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, er
 		})
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, first(errs)
+	if err := first(errs); err != nil {
+		return nil, err
 	}
 	for _, s := range made {
 		if s != nil {
@@ -144,10 +143,7 @@ func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, er
 
 // called returns the member and the task of a call, or why the call can't be made.
 func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
-	m, ok := l.members[c.Name]
-	if !ok {
-		return m, "", fmt.Sprintf("There is no tool %.50q.", c.Name)
-	}
+	m = l.members[c.Name]
 	var input struct{ Task string }
 	if json.Unmarshal(c.Input, &input) != nil || !legible.Text(input.Task) {
 		return m, "", "task must be a text that is not empty."
@@ -162,12 +158,8 @@ func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
 
 // resultOf returns a submission in the form that the leader reads.
 func resultOf(c model.Call, s contest.MemberSubmission) result {
-	if s.Status == contest.Error {
-		why := ""
-		if s.ErrorMessage != nil {
-			why = *s.ErrorMessage
-		}
-		return result{call: c, text: "ERROR: " + why, failed: true}
+	if s.ErrorMessage != nil {
+		return result{call: c, text: "ERROR: " + *s.ErrorMessage, failed: true}
 	}
 	return result{call: c, text: s.Content}
 }
@@ -203,27 +195,23 @@ func promptIn(purpose, locale string) (prompt, error) {
 	return prompt{p.Name(), p.Text}, err
 }
 
-// with replaces the part about the agent by a configured text.
-func (p prompt) with(configured string) prompt {
+// with replaces the part about the agent by a configured text. A blank or nil text changes nothing.
+func (p prompt) with(configured *string) prompt {
+	if configured == nil || !legible.Text(*configured) {
+		return p
+	}
 	_, rules, _ := strings.Cut(p.text, mark)
-	return prompt{p.name, strings.TrimSpace(configured) + "\n" + mark + rules}
+	return prompt{p.name, strings.TrimSpace(*configured) + "\n" + mark + rules}
 }
 
-// configured replaces the part about the agent by instead and appends beside. A blank or nil text changes nothing.
-func (p prompt) configured(instead, beside *string) prompt {
-	if instead != nil && legible.Text(*instead) {
-		p = p.with(*instead)
+// and appends a text to the part about the agent. A blank or nil text changes nothing.
+func (p prompt) and(configured *string) prompt {
+	if configured == nil || !legible.Text(*configured) {
+		return p
 	}
-	if beside != nil && legible.Text(*beside) {
-		p = p.and(*beside)
-	}
-	return p
-}
-
-// and appends a text to the part about the agent.
-func (p prompt) and(configured string) prompt {
-	about, rules, _ := strings.Cut(p.text, mark)
-	return prompt{p.name, strings.TrimSpace(about) + "\n\n" + strings.TrimSpace(configured) + "\n" + mark + rules}
+	about, _, _ := strings.Cut(p.text, mark)
+	both := strings.TrimSpace(about) + "\n\n" + strings.TrimSpace(*configured)
+	return p.with(&both)
 }
 
 // fenced returns data in the form that models read. No text can end the fence, because JSON escapes every <.

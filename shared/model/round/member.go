@@ -33,13 +33,11 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 	if ok, err := p.kept(ctx, key+"/submission", &was); err != nil || ok {
 		if ok {
 			p.spend(was.Spent)
-			p.watch(done(was.Submission, key, true))
 		}
 		return was.Submission, err
 	}
 	var s contest.MemberSubmission
 	begun := p.Now()
-	p.watch(Event{Kind: Delegated, Agent: m.AgentName, Key: key, Text: task})
 	t, tools, why, err := p.memberTalk(ctx, m, key)
 	if err != nil {
 		return s, err
@@ -61,7 +59,6 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 	if why != "" {
 		s.Status, s.ErrorMessage = contest.Error, &why
 	}
-	p.watch(done(s, key, false))
 	return s, p.keep(ctx, key+"/submission", saved{s, t.spent}, model.Usage{})
 }
 
@@ -71,17 +68,6 @@ type saved struct {
 	Spent      model.Usage              `json:"spent"`
 }
 
-func done(s contest.MemberSubmission, key string, reused bool) Event {
-	e := Event{Kind: MemberDone, Agent: s.AgentName, Key: key, Text: s.Content, Reused: reused}
-	if s.ErrorMessage != nil {
-		e.Failed = *s.ErrorMessage
-	}
-	if s.ExecutionTimeMS != nil {
-		e.Took = time.Duration(*s.ExecutionTimeMS * float64(time.Millisecond))
-	}
-	return e
-}
-
 // memberTalk prepares the talk with a member and its tools, or says why the member can't work here.
 func (p *playing) memberTalk(ctx context.Context, m teamconfig.Member, key string) (
 	t *talk, tools Reads, why string, err error) {
@@ -89,9 +75,9 @@ func (p *playing) memberTalk(ctx context.Context, m teamconfig.Member, key strin
 	if err != nil {
 		return nil, nil, "", err
 	}
-	system = system.configured(m.SystemInstruction, nil).configured(nil, m.SystemPrompt)
-	t = &talk{playing: p, key: key, agent: agent{name: m.AgentName, kind: MemberSaid, prompt: system,
-		model: m.Model}.called(m.Call, turn.MaxTokens)}
+	system = system.with(m.SystemInstruction).and(m.SystemPrompt)
+	t = &talk{playing: p, key: key,
+		agent: agent{name: m.AgentName, prompt: system, model: m.Model}.called(m.Call, turn.MaxTokens)}
 	w := words.In(p.Locale)
 	switch contest.AgentType(m.AgentType) {
 	case contest.WebSearch:
@@ -166,38 +152,27 @@ func (p *playing) use(ctx context.Context, t *talk, tools Reads, c model.Call, k
 	if err := cmp.Or(p.over(ctx), p.stands(ctx)); err != nil {
 		return result{}, err
 	}
-	begun := p.Now()
-	if tools == nil || !slices.ContainsFunc(tools.Tools(), func(t model.Tool) bool { return t.Name == c.Name }) {
-		r.Text, r.Failed = fmt.Sprintf("There is no tool %.50q.", c.Name), true
-	} else {
-		text, spent, err := p.read(ctx, t, tools, c, key)
-		r.Spent = spent
-		t.charge(spent)
-		if r.Text = text; err != nil {
-			if ends := (fatal{}); errors.As(err, &ends) {
-				return result{}, ends.error
-			}
-			if over := p.over(ctx); over != nil {
-				return result{}, over
-			}
-			if errors.Is(ctx.Err(), context.Canceled) {
-				return result{}, ctx.Err()
-			}
-			r.Text, r.Failed = "ERROR: "+err.Error(), true
-			if refused := Refused(""); errors.As(err, &refused) {
-				r.Refused = string(refused)
-			}
+	text, spent, err := p.read(ctx, t, tools, c, key)
+	r.Text, r.Spent = text, spent
+	t.charge(spent)
+	if err != nil {
+		if ends := (fatal{}); errors.As(err, &ends) {
+			return result{}, ends.error
+		}
+		if over := p.over(ctx); over != nil {
+			return result{}, over
+		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return result{}, ctx.Err()
+		}
+		r.Text, r.Failed = "ERROR: "+err.Error(), true
+		if refused := Refused(""); errors.As(err, &refused) {
+			r.Refused = string(refused)
 		}
 	}
 	if r.Text = legible.VisibleCode(r.Text); len(r.Text) > maxResult {
 		r.Text = strings.ToValidUTF8(r.Text[:maxResult], "") + "…"
 	}
-	e := Event{Kind: ToolUsed, Agent: t.name, Key: key, Tool: c.Name, Input: c.Input, Text: r.Text,
-		Took: p.Now().Sub(begun)}
-	if r.Failed {
-		e.Text, e.Failed = "", r.Text
-	}
-	p.watch(e)
 	return result{c, r.Text, r.Failed, r.Refused}, p.keep(ctx, key, r, model.Usage{})
 }
 

@@ -99,8 +99,6 @@ type Runner struct {
 	Search  Search
 	Sandbox Sandbox
 	Now     func() time.Time
-	// Watch is called with each event, never concurrently.
-	Watch func(Event)
 	// Spare is the part of the caller's time that is reserved for saving the outcome. If it is 0, 15 s are reserved.
 	Spare time.Duration
 }
@@ -198,56 +196,8 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 	if err := out.Result.Check(); err != nil {
 		return out, err
 	}
-	p.watch(Event{Kind: Scored, Text: out.Result.EvaluationFeedback, Score: out.Result.EvaluationScore})
 	if p.Number >= p.MaxRounds {
 		out.Exit = contest.MaxRoundsReached
 	}
 	return out, nil
-}
-
-// Event is something that happened in a round.
-type Event struct {
-	Kind   EventKind     `json:"kind"`
-	At     time.Time     `json:"at"`
-	Team   string        `json:"team_id"`
-	Round  int           `json:"round_number"`
-	Agent  string        `json:"agent,omitempty"`
-	Key    string        `json:"key,omitempty"` // of the answer
-	Text   string        `json:"text,omitempty"`
-	Score  float64       `json:"score,omitempty"` // 0.0 to 1.0
-	Took   time.Duration `json:"took_ns,omitempty"`
-	Usage  *model.Usage  `json:"usage,omitempty"`
-	Reused bool          `json:"reused,omitempty"` // an answer of before a crash
-	Failed string        `json:"failed,omitempty"`
-	// CutOff says that the answer was cut off after this many tokens and is asked for again with more room.
-	CutOff bool `json:"cut_off,omitempty"`
-	Tokens int  `json:"tokens,omitempty"`
-	// Tool is the tool that a member called, Input its arguments.
-	Tool  string          `json:"tool,omitempty"`
-	Input json.RawMessage `json:"input,omitempty"`
-}
-
-// EventKind says what happened.
-type EventKind string
-
-const (
-	LeaderSaid   EventKind = "LEADER"    // an answer of the leader's model
-	Delegated    EventKind = "DELEGATE"  // the leader called a member; Text is the task
-	MemberSaid   EventKind = "MEMBER"    // an answer of a member's model
-	ToolUsed     EventKind = "TOOL"      // a member called a tool, or had a script run; Text is the result
-	Searched     EventKind = "SEARCH"    // an answer of a member's vendor that searched the web; Input has the query
-	MemberDone   EventKind = "SUBMITTED" // a call of a member ended; Failed says how, if it did
-	EvaluatorSay EventKind = "EVALUATE"
-	Scored       EventKind = "SCORED"
-	Waits        EventKind = "WAIT" // for the rate limit of a model's vendor; Took says for how long
-)
-
-func (p *playing) watch(e Event) {
-	if p.Watch == nil {
-		return
-	}
-	e.At, e.Team, e.Round = p.Now().UTC(), p.Team.TeamID, p.Number
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.Watch(e)
 }

@@ -20,9 +20,8 @@ import (
 )
 
 func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
-	var events []round.EventKind
 	k := &kept{}
-	r := round.Runner{Models: roundModels{}, Kept: k, Watch: func(e round.Event) { events = append(events, e.Kind) }}
+	r := round.Runner{Models: roundModels{}, Kept: k}
 	out := expect.Value(r.Round(t.Context(), play(member("analyst", contest.Plain), member("writer", contest.Plain))))(t)
 	expect.NoError(t, out.Result.Check())
 	expect.NoError(t, out.Record.Check())
@@ -42,11 +41,6 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 	}
 	expect.Same(t, []string{"request system-prompt", "request user-prompt", "response tool-call", "response tool-call",
 		"request tool-return", "request tool-return", "response text"}, kinds)
-	for kind, n := range map[round.EventKind]int{round.LeaderSaid: 2, round.Delegated: 2, round.MemberSaid: 2,
-		round.MemberDone: 2, round.EvaluatorSay: 3, round.Scored: 1} {
-		got := len(slices.DeleteFunc(slices.Clone(events), func(e round.EventKind) bool { return e != kind }))
-		expect.That(t, got == n, "%s %d times", kind, got)
-	}
 }
 
 func TestALeaderWithoutMembersWorksAlone(t *testing.T) {
@@ -249,7 +243,7 @@ func TestACallIsTriedAgainAsOftenAsConfigured(t *testing.T) {
 
 func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		// A rate limit is waited for until the team's time is over, or without one for as long as an answer may take.
+		// A rate limit is waited for until the team's time is over.
 		for _, tt := range []struct {
 			kind         model.Kind
 			after, until time.Duration
@@ -257,8 +251,7 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 		}{
 			{model.Overloaded, 20 * time.Second, 0, 60 * time.Second, 60 * time.Second},
 			{model.Overloaded, 10 * time.Minute, 0, 0, 0},
-			{model.RateLimited, 20 * time.Second, 0, 280 * time.Second, 300 * time.Second},
-			{model.RateLimited, 10 * time.Minute, 0, 0, 0},
+			{model.RateLimited, 10 * time.Minute, 5 * time.Minute, 0, 0},
 			{model.RateLimited, 20 * time.Second, 90 * time.Second, 70 * time.Second, 90 * time.Second},
 			{model.RateLimited, 80 * time.Second, 90 * time.Second, 80 * time.Second, 90 * time.Second},
 		} {

@@ -112,9 +112,7 @@ func (p *playing) search(ctx context.Context, t *talk, input json.RawMessage, ke
 	case !allowed:
 		return "", spent, Refused(w.closedSearch)
 	}
-	a := t.agent
-	a.kind, a.query = Searched, input
-	got, err := p.turn(ctx, a, key+"/search", model.Request{System: searchRules, Once: true, Searches: maxSearches,
+	got, err := p.turn(ctx, t.agent, key+"/search", model.Request{System: searchRules, Once: true, Searches: maxSearches,
 		Messages: []model.Message{model.Words(model.User, x.Query)}})
 	switch e := new(model.Error); {
 	case err != nil && !ofAgent(err):

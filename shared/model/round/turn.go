@@ -19,14 +19,12 @@ import (
 // agent has the settings with which an agent asks its model.
 type agent struct {
 	name     string
-	kind     EventKind
 	prompt   prompt
 	model    string
 	timeout  time.Duration // for one call
 	retries  int
 	tokens   int
 	sampling model.Sampling
-	query    json.RawMessage // of a search
 }
 
 // called sets the model's settings from the configuration. tokens is the limit of answers if it has none.
@@ -66,7 +64,6 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request
 	if ok, err := p.kept(ctx, key, &t); err != nil || ok {
 		if ok {
 			p.spend(t.Usage)
-			p.watch(Event{Kind: a.kind, Agent: a.name, Key: key, Text: t.Text, Usage: &t.Usage, Reused: true, Input: a.query})
 		}
 		return t, err
 	}
@@ -122,9 +119,8 @@ func (p *playing) answered(ctx context.Context, a agent, key string, r model.Req
 	if err != nil {
 		return model.Response{}, err
 	}
-	waited := time.Duration(0) // for a rate limit
 	for tries, limited, broke := 0, 0, 0; ; {
-		got, err := p.call(ctx, w, a, key, r)
+		got, err := p.call(ctx, w, a, r)
 		if err == nil {
 			return got, nil
 		}
@@ -143,13 +139,10 @@ func (p *playing) answered(ctx context.Context, a agent, key string, r model.Req
 		}
 		wait := growing(tries, 30*time.Second)
 		if e.Kind == model.RateLimited {
-			e.Waited = waited
-			if wait = p.forRate(a, e, key, limited); wait == 0 {
+			if wait = p.forRate(e, limited); wait == 0 {
 				return got, err
 			}
 			limited++
-			waited += wait
-			p.watch(Event{Kind: Waits, Agent: a.name, Key: key, Took: wait, Failed: err.Error()})
 		} else {
 			wait = max(e.RetryAfter, wait)
 			if tries++; tries > a.retries || wait > a.timeout { // the vendor asks for a longer wait than an answer may take
@@ -163,30 +156,18 @@ func (p *playing) answered(ctx context.Context, a agent, key string, r model.Req
 }
 
 // call asks a model once, within the time that is left.
-func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
-	r model.Request) (model.Response, error) {
+func (p *playing) call(ctx context.Context, w model.Wire, a agent, r model.Request) (model.Response, error) {
 	if err := p.may(ctx, a.timeout); err != nil {
 		return model.Response{}, err
 	}
 	limited, cancel := context.WithTimeout(ctx, p.limit(ctx, a.timeout))
 	defer cancel()
-	began := p.Now()
 	got, err := model.Say(limited, w, r, a.prompt.name)
 	got.Usage.ID = aggregate.NewID()
-	cut := err == nil && a.cut(got, r)
-	if cut {
+	if err == nil && a.cut(got, r) {
 		got.Usage.CutOff = 1
 	}
 	p.spend(got.Usage)
-	e := Event{Kind: a.kind, Agent: a.name, Key: key, Text: got.Text, Usage: &got.Usage, Took: p.Now().Sub(began),
-		Input: a.query}
-	if err != nil {
-		e.Failed = err.Error()
-	}
-	if cut {
-		e.CutOff, e.Tokens = true, got.Tokens
-	}
-	p.watch(e)
 	if err != nil && limited.Err() != nil { // find out whose time is up
 		switch over := p.over(ctx); {
 		case over != nil:

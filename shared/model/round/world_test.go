@@ -11,7 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -315,30 +314,5 @@ func TestADraftOfTheDemosIsAPolicy(t *testing.T) {
 	expect.That(t, strings.Contains(s, "残業時間を計算") && !strings.Contains(s, "読み方"), "%v", s)
 	for _, talk := range []string{"アルファ", "デモ", "重視", "講評", "ラウンド", "点)", "メンバー"} { // people stamp it
 		expect.That(t, !strings.Contains(s, talk), "%q stands in the policy: %s", talk, s)
-	}
-}
-
-// Every agent answers an English request in English, whatever the workspace's language and the names in the request
-// are.
-func TestTheDemosAgentsAnswerEnglishInEnglish(t *testing.T) {
-	drafting := `Words before it.
-<data>
-{"message":"Check overtime of 営業部 for last month","now":"2026-11-20T09:00+09:00","locale":"ja",` +
-		`"rejected_versions":[],"server_tools":[]}
-</data>`
-	for _, request := range []string{"Write down how travel is requested", "Sum up how 営業部 asks for travel, please",
-		drafting} {
-		p := play(member("analyst", contest.Plain))
-		p.Prompt, p.Locale = request, "ja"
-		history, _, err := played(t.Context(), p)
-		expect.NoError(t, err)
-		for _, h := range history {
-			said := strings.NewReplacer("営業部", "", p.Team.TeamName, "").Replace(h.SubmissionContent + h.EvaluationFeedback)
-			if strings.ContainsFunc(said, func(r rune) bool {
-				return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han)
-			}) {
-				t.Errorf("%s: %s", request, said)
-			}
-		}
 	}
 }
