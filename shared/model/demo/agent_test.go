@@ -67,26 +67,23 @@ func TestTheDemoOffersWhatWasSaid(t *testing.T) {
 
 // The demo reports an action's end in the language of the person in the conversation, even if the workspace's differs.
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
+	const done, failed, ja, jaFailed = "It is done; its card shows how.", "It failed; its card shows how.",
+		"完了しました。詳しくはカードをご覧ください。", "失敗しました。詳しくはカードをご覧ください。"
 	for _, test := range []struct{ spoken, told, want string }{
 		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 2 行です。すべてを、行番号付きで示します:\n1: ok\n2: # pass 1",
-			"Done: exit code 0.\n```\nok\n# pass 1\n```"},
+			done + "\n```\nok\n# pass 1\n```"},
 		{"コマンド: python3 -m unittest", "操作 #1 は失敗しました。\n終了コード: 1\n" + "出力は全部で 3 行です。すべての行を、行番号付きで示します:\n" +
 			"1: Ran 1 test in 0.005s\n2: \n3: FAILED (failures=1)",
-			"失敗しました: 終了コード 1。\n```\nRan 1 test in 0.005s\n\nFAILED (failures=1)\n```"},
-		{"run the tests", "Action #1 is done.", "Done."},
-		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
+			jaFailed + "\n```\nRan 1 test in 0.005s\n\nFAILED (failures=1)\n```"},
+		{"run the tests", "Action #1 is done.", done},
 		{"テストして", "Action #1 failed.\nExit code: 1\nIts output, each after its number:\n1: \n2: FAILED",
-			"失敗しました: 終了コード 1。\n```\nFAILED\n```"},
+			jaFailed + "\n```\nFAILED\n```"},
 		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The action's card shows what came of it."},
 		{"run the tests", "この操作は提案できません。", "Here is what came of it.\nこの操作は提案できません。"},
 		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: " +
-			"a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
-		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
-		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: files changed: 1 (+9 −0)."},
-		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1",
-			"Done: draft pull request http://x/pull/1."},
-		{"list the employees", "Action #1 is done.\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "Done: 3 in all."},
-		{"従業員の一覧", "操作 #1 が完了しました。\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "完了しました: 3 件。"},
+			"a.py\n2: ```b", done + "\n```\na.py\n` ` `b\n```"},
+		{"list the employees", "Action #1 failed.\nnobody may", failed},
+		{"従業員の一覧", "操作 #1 が完了しました。\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, ja + " (3 件)"},
 	} {
 		text, _ := answered(t, others(statement(test.spoken)), itself, others(map[string]any{"system": test.told}))
 		expect.Is(t, text, test.want, "%s, %s", test.spoken, test.told)
@@ -95,10 +92,19 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	result.Parts = []model.Part{{Result: &model.Result{Text: result.Parts[0].Text}},
 		others(map[string]any{"system": "The files have changed since you read some of what stands above."}).Parts[0]}
 	text, _ := answered(t, others(statement("ファイルを作って")), itself, result)
-	expect.Is(t, text, "完了しました: 終了コード 0。", "what else a turn says hides the result")
+	expect.Is(t, text, ja, "what else a turn says hides the result")
 	text, _ = answered(t, others(statement("テストして")), itself,
 		others(map[string]any{"system": "操作 #1 は却下されました。理由: "}, map[string]any{"quoted": "今日は不要です"}))
 	expect.Has(t, text, "理由: 今日は不要です")
+}
+
+// Whoever asks what it can do is told, in the words of the suggested prompts, too.
+func TestTheDemoSaysWhatItCanDo(t *testing.T) {
+	for text, want := range map[string]string{"What can you do?": "I'm a demo agent", "何ができますか?": "AI モデルのないデモのエージェントです",
+		"what is the meaning of life": "I didn't understand that. I'm a demo agent"} {
+		said, input := answered(t, others(statement(text)))
+		expect.That(t, strings.HasPrefix(said, want) && strings.Contains(said, "notes.md") && input == "", "%s: %s", text, said)
+	}
 }
 
 // waits refuses a proposal while another action waits.
@@ -211,8 +217,11 @@ func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
 // The demo proposes a pull request where one can be, and otherwise says what it needs; it asks for the employees.
 func TestTheDemoCallsTools(t *testing.T) {
 	for _, said := range []string{"プルリクエストを開いて", "please open a pull request"} {
-		out := agentOf(model.Request{Messages: []model.Message{others(statement(said))}}).answer()
-		expect.That(t, out.Calls == nil, "it proposes what isn't offered")
+		bare := model.Request{Tools: []model.Tool{{Name: string(agent.ToolCall)}},
+			Messages: []model.Message{others(statement(said))}}
+		out := expect.Value(Agent{}.Say(t.Context(), bare))(t)
+		expect.That(t, out.Calls == nil && strings.Contains(out.Text, "claude@shop"), "it proposes what isn't offered: %s",
+			out.Text)
 		_, input := answered(t, others(statement(said)))
 		var call struct{ Tool, Arguments, Summary string }
 		var pull struct{ Title, Body string }

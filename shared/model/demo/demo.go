@@ -9,16 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/contest"
 	"ringi/shared/model"
-	"ringi/shared/runtime/clock"
 	"ringi/shared/words/language"
 )
 
@@ -45,6 +41,13 @@ type input struct {
 type offered struct {
 	Name        string
 	Constraints map[string]any
+}
+
+// enclosed is a message that the request forwards, or a file of it.
+type enclosed struct {
+	Text     string
+	NotShown string `json:"not_shown"`
+	NotRead  string `json:"not_read"`
 }
 
 type fact struct {
@@ -104,7 +107,7 @@ func Answer(q Question) (string, error) {
 		w.heed(reasons, "remark")
 		answer = map[string]string{"policy": draft(w), "title": w.Form("title")}
 	case "plan":
-		w.heed(w.followed(in.Policy), "remark")
+		w.heed(w.followed(in.Policy), "stamped")
 		w.heed(reasons, "steps")
 		steps, missing := plan(w)
 		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.words.text("remarks", w)}
@@ -189,164 +192,4 @@ var fence = &language.Regexp{Text: `(?s)<data>(.*?)(?:</data>|$)`}
 func encoded(v any) json.RawMessage {
 	b, _ := json.Marshal(v) // of texts, numbers and lists
 	return b
-}
-
-// Teams plays contests without a model. A leader delegates once, and submits drafts that differ by team and grow with
-// each round. Scores depend only on the text.
-type Teams struct{}
-
-// teamData has the parts of agents' data that the demo reads: a leader's has a team, an evaluator's a metric, a
-// member's a task.
-type teamData struct {
-	Request                  string
-	TeamID                   string `json:"team_id"`
-	Round                    int
-	History                  []struct{}
-	Metric, Submission, Task string
-	results                  []string // of the calls
-}
-
-func (Teams) Say(ctx context.Context, r model.Request) (model.Response, error) {
-	out, s := begun(ctx, r), teamData{}
-	_ = fenced(r.Messages[0].Parts[0].Text, &s) // unreadable data counts as empty
-	for _, turn := range r.Messages {
-		for _, p := range turn.Parts {
-			if p.Result != nil {
-				s.results = append(s.results, p.Result.Text)
-			}
-		}
-	}
-	text := s.Request + s.Task
-	wait := time.Duration(asked("slow", text, "") * float64(time.Second))
-	wait += map[bool]time.Duration{true: 24 * time.Hour}[s.trouble("hang")] // longer than any team has
-	if err := clock.Sleep(ctx, wait); wait > 0 && err != nil {
-		return out, model.FromTransport(aggregate.Demo, err)
-	}
-	w := spoken.In(language.Detect(s.subject()+s.Task, language.English)).Teams
-	switch {
-	case s.trouble("refuse"):
-		out.Stop = model.StopRefused
-	case s.TeamID+s.Task != "" && len(s.results) == 0 && len(r.Tools) > 0:
-		for i, t := range r.Tools {
-			out.Calls = append(out.Calls, model.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: s.arguments(t)})
-		}
-	case s.TeamID != "":
-		out.Text = s.draft(w, r.System)
-	case s.Metric != "" && !slices.ContainsFunc(slices.Concat(w.General.Lines, w.Policy.Lines), s.says) &&
-		slices.ContainsFunc(markers("team", text), func(m []string) bool { return strings.EqualFold(m[1], "unscored") }):
-		return out, failed()
-	case s.Metric != "":
-		out.Text = s.scored(w)
-	case s.Task != "" && len(s.results) > 0:
-		out.Text = s.results[len(s.results)-1]
-	default: // a point of view: members of a team don't all say the same
-		out.Text = w.General.Lines[int(hashOf(r.System)%1000)%len(w.General.Lines)]
-	}
-	out.Usage.Cost = aggregate.USD(asked("cost", text, "contest"))
-	out.Usage.Input = int64(len(r.System)+len(s.Request)+len(s.Submission)) / 4
-	out.Usage.Output = int64(len(out.Text)) / 4
-	return out, nil
-}
-
-// says reports whether the submission has a line of a draft; one that can't be scored has none.
-func (s teamData) says(line string) bool { return strings.Contains(s.Submission, line) }
-
-// trouble reports whether the request asks for a failure of the team in this round.
-func (s teamData) trouble(what string) bool {
-	return slices.ContainsFunc(markers("team", s.Request+s.Task), func(m []string) bool {
-		return strings.EqualFold(m[1], what) && m[2] == s.TeamID && (m[3] == "" || m[3] == strconv.Itoa(s.Round))
-	})
-}
-
-// material is the last fenced data in the request. Text before it may contain the fence's words, too.
-func (s teamData) material() string {
-	return s.Request[max(0, strings.LastIndex(s.Request, "<data>")):]
-}
-
-// subject is the message in the request's data or, without one, the first line of the request.
-func (s teamData) subject() string {
-	var about struct{ Message string }
-	_ = fenced(s.material(), &about) // unreadable data has no message
-	first, _, _ := strings.Cut(strings.TrimSpace(s.Request), "\n")
-	return cmp.Or(about.Message, strings.TrimSpace(first))
-}
-
-// draft is a team's text: a policy in the demo's own form if the request has the data for one, or else a general draft.
-// Its lines differ by team, and each round adds one; in a policy they stand below the first line, where people look.
-// People stamp it, so it says nothing of teams, rounds and scores, and asks nothing of them.
-func (s teamData) draft(w teamTexts, system string) string {
-	of, title, item := w.General, oneLine(plain(s.subject())), "\n- "
-	var policy struct{ Policy string }
-	answer, _ := Answer(Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()})
-	if _ = json.Unmarshal([]byte(answer), &policy); policy.Policy != "" { // without an answer there is no policy
-		of, title, item = w.Policy, policy.Policy, "\n"
-	}
-	title = fmt.Sprintf(of.Title, title)
-	if s.trouble("unscored") {
-		return strings.TrimSpace(title)
-	}
-	hash, n, lines := int(hashOf(s.TeamID, system)%1000), len(of.Lines), []string{}
-	for i := range 3 + min(len(s.History), 2) { // of a prime number of lines
-		lines = append(lines, of.Lines[(hash+i*(1+hash/n%(n-1)))%n])
-	}
-	for _, x := range s.results { // the first lines of members' results
-		if first, _, _ := strings.Cut(x, "\n"); policy.Policy == "" && !slices.Contains(of.Lines, first) &&
-			!strings.HasPrefix(first, "ERROR: ") {
-			lines = add(lines, first)
-		}
-	}
-	first, rest := title, ""
-	if policy.Policy != "" {
-		first, rest, _ = strings.Cut(title, "\n")
-		rest = "\n" + rest
-	}
-	return first + item + strings.Join(lines, item) + rest
-}
-
-// itemsIn counts what a text settles: lines of a list, and lines that begin with what they settle.
-func itemsIn(text string) (n int) {
-	for line := range strings.Lines(text) {
-		label, _, named := strings.Cut(line, ": ")
-		if strings.HasPrefix(line, "- ") || named && len(label) <= mostLabel {
-			n++
-		}
-	}
-	return n
-}
-
-const mostLabel = 30 // bytes
-
-// scored computes a score from the text: more items are better, and a small part makes different texts differ.
-func (s teamData) scored(w teamTexts) string {
-	words := form("$number").ReplaceAllString(s.Submission, "") // dates and figures don't count
-	items := float64(min(itemsIn(s.Submission), 14))
-	score := contest.Round2(56 + 2.4*items + float64(hashOf(s.Metric, words)%100)/100)
-	comment := map[bool]string{true: w.Good, false: w.Mend}[score >= 75]
-	return string(encoded(object{"score": score, "comment": comment}))
-}
-
-// arguments are those of a call: what is to be done, and a script, wherever the tool requires them.
-func (s teamData) arguments(t model.Tool) json.RawMessage {
-	var shape struct{ Required []string }
-	_ = json.Unmarshal(t.Schema, &shape) // without a readable schema there are no arguments
-	input := object{}
-	for _, name := range shape.Required {
-		input[name] = cmp.Or(map[string]string{"script": "echo 42"}[name], s.Task, s.subject())
-	}
-	return encoded(input)
-}
-
-func hashOf(texts ...string) uint32 {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(strings.Join(texts, "\x00") + "\x00")) // it never fails
-	return h.Sum32()
-}
-
-// teamTexts are the texts of contests in one language. A draft has a title and some of the lines.
-type teamTexts struct {
-	General, Policy struct {
-		Title string
-		Lines []string
-	}
-	Good, Mend string
 }

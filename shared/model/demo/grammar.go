@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	_ "embed"
 	"maps"
 	"regexp"
@@ -144,26 +145,26 @@ func longest(text string, at int, remark bool) (out token) {
 	return out
 }
 
-// torn reports whether a phrase would end inside a Latin word, a number or a length of time.
+// torn reports whether a phrase would end inside a Latin word or a number.
 func torn(text string, end int) bool {
 	before, after := last(text[:end]), first(text[end:])
-	return after == '間' || word(before) && word(after) && unicode.IsDigit(before) == unicode.IsDigit(after)
+	return word(before) && word(after) && unicode.IsDigit(before) == unicode.IsDigit(after)
 }
 
-// strange names what was not taken up.
-func strange(all []token) (out []string) {
-	run := ""
+// strange names what was not taken up, and reports whether each of it is a phrase that has another use.
+func strange(all []token) (out []string, known bool) {
+	run, known := "", true
 	for _, t := range append(slices.Clip(all), token{tag: "s"}) {
 		switch {
 		case t.used || t.quiet():
 			out, run = append(out, run), ""
+			continue
 		case t.spaced && run != "":
-			run += " " + t.text
-		default:
-			run += t.text
+			run += " "
 		}
+		run, known = run+t.text, known && !t.is("", "no")
 	}
-	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" }), known
 }
 
 // normal writes full-width characters as ASCII, and leaves out what only says how a text looks. What is quoted stays.
@@ -182,34 +183,39 @@ func normal(text string) string {
 	})
 }
 
-// heed follows the reasons of rejections on the policy or the steps: one of which all is understood is applied, and any
-// other is named. Steps are planned after the policy is stamped, so only what leaves steps out or asks for a check
-// counts there.
+// heed follows the reasons of rejections on the policy or the steps: of one of which all is understood, what it says is
+// applied, and any other is named. Steps are planned after the policy is stamped, so only what leaves steps out or asks
+// for a check counts there.
 func (w *meant) heed(reasons []string, on string) {
 	w.Applied, w.Unread = nil, nil
 	for _, reason := range reasons {
-		if reason = strings.Join(strings.Fields(reason), " "); w.merge(lex(normal(reason), true), on) {
-			w.Applied = add(w.Applied, reason)
-		} else {
+		said := lex(normal(strings.Join(strings.Fields(reason), " ")), true)
+		if !w.merge(said, on) {
 			w.Unread = add(w.Unread, reason)
+			continue
+		}
+		for _, t := range said {
+			if !t.quiet() && !t.is("set") {
+				w.Applied = add(w.Applied, t.text)
+			}
 		}
 	}
 }
 
-// followed are the reasons that an approved policy says it applied, because people stamped what came of them.
+// followed are the parts of reasons that an approved policy says it applied, because people stamped what came of them.
 func (w *meant) followed(policy string) (reasons []string) {
 	before, after, _ := strings.Cut("• "+w.Say("applied", w.words.Say["quote"]), "%s")
 	for line := range strings.SplitSeq(policy[max(0, strings.LastIndex(policy, w.Say("earlier"))):], "\n") {
-		reason, begins := strings.CutPrefix(line, before)
-		if reason, ends := strings.CutSuffix(reason, after); begins && ends {
-			reasons = append(reasons, reason)
+		if part, ok := strings.CutPrefix(line, before); ok && strings.HasSuffix(part, after) {
+			reasons = append(reasons, strings.TrimSuffix(part, after))
 		}
 	}
 	return reasons
 }
 
 // merge reads a reason as a part of the request, and changes the request by it if all of it was understood: “instead”
-// and “only” replace a month or department, “to” who is told, and no other meaning is guessed.
+// and “only” replace a month or department, “to” who is told, and no other meaning is guessed. What was stamped needs no
+// such word.
 func (w *meant) merge(all []token, on string) bool {
 	n, told, scoped := *w, has(all, "to"), has(all, "month", "dept")
 	n.Is = maps.Clone(w.Is)
@@ -220,10 +226,10 @@ func (w *meant) merge(all []token, on string) bool {
 	n.take(all)
 	for i := range all {
 		t := &all[i]
-		t.used = t.used && uses(t.tag, on) || t.is("set") && (scoped || told)
+		t.used = t.used && uses(t.tag, cmp.Or(map[string]string{"stamped": "remark"}[on], on)) || t.is("set") && (scoped || told)
 	}
-	sets := func(t token) bool { return t.is("set") || t.named["only"] != "" }
-	if len(strange(all)) > 0 || scoped && !slices.ContainsFunc(all, sets) ||
+	sets := func(t token) bool { return on == "stamped" || t.is("set") || t.named["only"] != "" }
+	if unread, _ := strange(all); len(unread) > 0 || scoped && !slices.ContainsFunc(all, sets) ||
 		!scoped && !told && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "tab") {
 		return false
 	}

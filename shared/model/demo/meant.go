@@ -22,23 +22,15 @@ type meant struct {
 	text            string // all that a request says
 	priority        string
 	no              string   // why nothing is planned
-	Applied, Unread []string // reasons of rejections
+	Applied, Unread []string // of reasons of rejections: what was understood, and reasons that were not
 	People          []string // who is named to get a direct message; else the requester does
 
 	Topic, Part, Quote, TabSaid string // Part is a department, Quote a message's text
 	Requester                   string
 	This, Month                 time.Time // the first days of the request's month, and of the one that it is about
-	Start                       time.Time // of a meeting
-	length                      time.Duration
+	Day                         string    // of a meeting
 	Order                       order
 	Is                          map[string]bool // tags that were said, and assumed, courtesy and notools
-}
-
-// enclosed is a message that the request forwards, or a file of it.
-type enclosed struct {
-	Text     string
-	NotShown string `json:"not_shown"`
-	NotRead  string `json:"not_read"`
 }
 
 // read reads a request with what it forwards.
@@ -52,18 +44,19 @@ func read(in input) (*meant, error) {
 		text, hidden = text+"\n"+f.Text, hidden || f.NotShown+f.NotRead != "" || strings.TrimSpace(f.Text) == ""
 	}
 	w := &meant{in: in, Requester: in.Requester, words: spoken.In(language.Detect(text, in.Locale)), now: now,
-		text: strings.TrimSpace(text), priority: "medium", length: time.Hour, Is: map[string]bool{}}
+		text: strings.TrimSpace(text), priority: "medium", Is: map[string]bool{}, Day: now.AddDate(0, 0, 1).Format("2006-01-02")}
 	w.This = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
-	w.Start = time.Date(now.Year(), now.Month(), now.Day()+1, 10, 0, 0, 0, now.Location())
 	all := lex(normal(text), false)
 	w.take(all)
 	w.Is["courtesy"] = !slices.ContainsFunc(all, func(t token) bool { return !t.is("hi", "s", "j") })
-	switch unread := strange(all); {
+	switch unread, known := strange(all); {
 	case w.helps():
 	case hidden:
 		w.no = w.Say("hidden")
 	case len(in.Files) > 0 && w.Kind() != "purchase": // whoever approves an order opens its quotation
 		w.no = w.Say("noFile")
+	case len(unread) > 0 && known && w.Topic != "":
+		w.no = w.Say("noUse", w.Quoted(unread))
 	case len(unread) > 0:
 		w.no = w.Say("noWords", w.Quoted(unread))
 	case w.Topic == "message" && (strings.TrimSpace(w.Quote) == "" || utf8.RuneCountInString(w.Quote) > maxMessage),
@@ -105,7 +98,6 @@ func (w *meant) take(all []token) {
 	w.about(all)
 	for i := range all {
 		t := &all[i]
-		x, minutes := t.named, number(t.named["min"])+number(t.means)
 		if !uses(t.tag, w.Kind()) || kinds[t.means] != "" && !uses(t.means, w.Kind()) || w.Kind() == "list" &&
 			(t.is("month") && !w.takes("as_of") || t.is("dept") && !w.takes("department")) || second(all[:i], *t) {
 			continue
@@ -114,36 +106,26 @@ func (w *meant) take(all []token) {
 		case "month":
 			w.Month = t.month(w.This)
 		case "dept":
-			w.Part = t.means + x["d"]
+			w.Part = t.means + t.named["d"]
 		case "to":
 			for _, m := range form("$who").FindAllStringSubmatch(t.text, -1) {
 				w.People = add(w.People, named(form("$who"), m)["id"])
 			}
 		case "q":
-			w.Quote = x["q"]
+			w.Quote = t.named["q"]
 		case "tab":
-			w.TabSaid = strings.Join(strings.Fields(x["q"]), " ")
+			w.TabSaid = strings.Join(strings.Fields(t.named["q"]), " ")
 			t.used = utf8.RuneCountInString(w.TabSaid) <= maxTab
-		case "day":
-			w.Start = w.Start.AddDate(0, 0, number(t.means)-1)
-		case "clock":
-			hour := number(x["h"]) + map[bool]int{true: 12}[x["pm"] != "" && x["h"] != "12"]
-			w.Start = time.Date(w.Start.Year(), w.Start.Month(), w.Start.Day(), hour, minutes, 0, 0, w.now.Location())
-		case "length":
-			w.length = time.Duration(60*number(x["h"])+minutes) * time.Minute
 		case "urgent", "high", "low":
 			w.priority = t.tag
 		}
 	}
 	for i := range all { // what is left out is not asked for, too
 		t := &all[i]
-		t.used = t.used && !(w.Is["nodm"] && t.is("dm", "to") || w.Is["nosheet"] && (t.is("sheet", "tab") ||
-			t.is("rows") && w.Kind() == "records"))
+		t.used = t.used && !(w.Is["nodm"] && t.is("dm", "to") || w.Is["nosheet"] && (t.is("sheet", "tab", "rows") ||
+			t.is("topic") && form("$listed").MatchString(t.text)))
 	}
 }
-
-// End is that of a meeting.
-func (w *meant) End() time.Time { return w.Start.Add(w.length) }
 
 const marks = `「」『』“”"＂` // of quotations: they have to come in pairs
 
@@ -170,14 +152,10 @@ func (w *meant) helps() bool {
 
 // Cannot returns why nothing is planned and what the demo could do instead, or an empty text if there is a plan.
 func (w *meant) Cannot() string {
-	switch {
-	case w.no != "", w.helps():
+	if w.no != "" || w.helps() {
 		return w.no + w.Say("can")
-	case w.Topic == "meeting" && (w.Start.Before(w.now) || w.length <= 0 || w.End().Day() != w.Start.Day()),
-		w.Order.wrong:
-		return w.Form("wrong")
 	}
-	return ""
+	return map[bool]string{true: w.Form("wrong")}[w.Order.wrong]
 }
 
 func add[T comparable](list []T, s T) []T {
