@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -59,34 +58,6 @@ func shown(steps []task.Step) (lines []string) {
 var seed = []string{
 	"1. 従業員一覧を取得 — list_employees", "2. 勤怠データ取得 — list_attendance", "3. 残業時間計算 — calculate_overtime",
 	"4. シートに書き込み — write_rows_to_google_sheet", "5. 完了通知 — send_slack_dm",
-}
-
-func TestDemoPlans(t *testing.T) {
-	english := []string{
-		"1. List employees — list_employees", "2. Fetch attendance — list_attendance",
-		"3. Calculate overtime — calculate_overtime",
-		"4. Write to the sheet — write_rows_to_google_sheet", "5. Notify on completion — send_slack_dm",
-	}
-	for text, test := range map[string]struct {
-		title, month string
-		want         []string
-	}{
-		"今月の勤怠をまとめて":                        {"2026年4月の勤怠集計", `"month":4`, seed},
-		"12月の残業を確認して":                       {"2025年12月の残業時間の確認", `"month":12`, seed},
-		"Summarize this month's attendance": {"Attendance summary for April 2026", `"month":4`, english},
-		"overtime of May":                   {"Overtime check for May 2025", `"month":5`, english},
-		"従業員一覧を取得して": {"従業員一覧の取得", "",
-			[]string{"1. 従業員一覧を取得 — list_employees", "2. シートに書き込み — write_rows_to_google_sheet", "3. 完了通知 — send_slack_dm"}},
-	} {
-		t.Run(text, func(t *testing.T) {
-			e, policy, steps := think(t, text, "ja", nil, nil)
-			expect.That(t, e.Title == test.title && policy != "", "title %q, want %q", e.Title, test.title)
-			expect.Same(t, test.want, shown(steps))
-			all, _ := json.Marshal(steps)
-			expect.That(t, strings.Contains(string(all), test.month) &&
-				strings.Contains(string(all), `"recipient":"U0SANDSATO"`), "steps: %s", all)
-		})
-	}
 }
 
 // A request for a meeting room is answered by a reply while its tools are missing, and so says a policy from before.

@@ -140,21 +140,6 @@ func TestThePolicyOfAnOrderNamesWhatIsCalled(t *testing.T) {
 	}
 }
 
-// No date, condition, alternative or second item becomes a part of a name: 月末まで is no supplier.
-func TestAnOrderThatSaysMoreIsNotPlaced(t *testing.T) {
-	for _, text := range []string{"月末までにアクメに PC 3台 447,000円を発注して", "アクメではなくグローバルに PC 2台 298,000円を発注して",
-		"アクメに PC 2台とマウス1個 300,000円を発注して", "在庫がなければアクメに PC 2台 298,000円を発注して", "アクメに至急PCを2台298,000円で発注して",
-		"アクメにPC約2台 298,000円を発注して", "アクメに「」を2台298,000円で発注して", "取引先アクメに PC 3台 100円を発注して",
-		"Order 3 PCs from Acme by Friday at 149,000 yen each", "Order 2 PCs from Acme or Globex at 149,000 yen each",
-		"Order 2 PCs and 1 mouse from Acme at 149,000 yen each", "Order 2 PCs monthly from Acme at 149,000 yen each",
-		"Order 2 dozen pens from Acme for 200 yen", "Order 2 more PCs from Acme at 149,000 yen each",
-		"Order 0 PCs from Acme at 149,000 yen each", "Order 20000 PCs from Acme at 149,000 yen each",
-		"Order 2 PCs from Acme pending approval at 149,000 yen each"} {
-		r := understood(t, text)
-		expect.That(t, r.Cannot() != "", "%s: ordered %+v", text, r.Order)
-	}
-}
-
 // Without the tool an order is answered at once.
 func TestAnOrderNeedsItsTool(t *testing.T) {
 	in := allowed(t)
@@ -206,19 +191,6 @@ func TestAReasonIsAppliedOrNamed(t *testing.T) {
 		policy, _ := carriedOut(t, tt[0], tt[1])
 		note, rest, _ := strings.Cut(policy, "\n")
 		expect.That(t, strings.Contains(note, tt[1]) && rest == first, "%s: %v", tt[1], policy)
-	}
-}
-
-// The steps follow what leaves some out or asks for a check. What the approved policy says is not changed by them.
-func TestStepsFollowWhatThePolicyAllows(t *testing.T) {
-	for reason, applied := range map[string]bool{"DMは不要": true, "データの検証を追加": true, "書き込み前に人が確認": true, "9月にして": false,
-		"営業部だけにして": false, "ステップ1は不要です": false, "DMだけにして": false} {
-		w := understood(t, "10月の勤怠")
-		first := scopeOf(stepsOf(t, w))
-		w.heed([]string{reason}, "steps")
-		expect.Is(t, scopeOf(stepsOf(t, w)) != first, applied, reason)
-		expect.Is(t, w.words.text("remarks", w), w.Say(map[bool]string{true: "applied", false: "unclear"}[applied],
-			w.words.quote(reason)))
 	}
 }
 

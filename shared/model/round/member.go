@@ -68,9 +68,15 @@ type saved struct {
 	Spent      model.Usage              `json:"spent"`
 }
 
+// memberTool is what a member may call. A call is made under the key of its saved result, and tells what it cost.
+type memberTool struct {
+	model.Tool
+	call func(ctx context.Context, key string, input json.RawMessage) (text string, spent model.Usage, err error)
+}
+
 // memberTalk prepares the talk with a member and its tools, or says why the member can't work here.
 func (p *playing) memberTalk(ctx context.Context, m teamconfig.Member, key string) (
-	t *talk, tools Reads, why string, err error) {
+	t *talk, tools []memberTool, why string, err error) {
 	system, err := promptIn("member-"+m.AgentType, p.Locale)
 	if err != nil {
 		return nil, nil, "", err
@@ -78,26 +84,20 @@ func (p *playing) memberTalk(ctx context.Context, m teamconfig.Member, key strin
 	system = system.with(m.SystemInstruction).and(m.SystemPrompt)
 	t = &talk{playing: p, key: key,
 		agent: agent{name: m.AgentName, prompt: system, model: m.Model}.called(m.Call, turn.MaxTokens)}
-	w := words.In(p.Locale)
 	switch contest.AgentType(m.AgentType) {
 	case contest.WebSearch:
-		if tools, why, err = p.reads(ctx, t, w); why != "" || err != nil {
-			return t, nil, why, err
-		}
+		tools, why, err = p.reads(ctx, t)
 	case contest.CodeExec:
-		if p.Sandbox == nil {
-			return t, nil, w.noSandbox, nil
-		}
-		tools = executing{p.Sandbox, Refused(w.noSandbox)}
+		tools, why = p.scripts()
 	}
-	if tools != nil {
-		t.tools = tools.Tools()
+	for _, x := range tools {
+		t.tools = append(t.tools, x.Tool)
 	}
-	return t, tools, "", nil
+	return t, tools, why, err
 }
 
 // work talks with a member's model until it answers, or returns a sentence about why there is no answer.
-func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why string, err error) {
+func (p *playing) work(ctx context.Context, t *talk, tools []memberTool) (text, why string, err error) {
 	w := words.In(p.Locale)
 	refused, got := "", false // got: a tool returned something
 	for t.turns < memberTurns {
@@ -136,7 +136,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 }
 
 // use calls a tool. If the result is saved already, use returns it, because the model's next answer was based on it.
-func (p *playing) use(ctx context.Context, t *talk, tools Reads, c model.Call, key string) (result, error) {
+func (p *playing) use(ctx context.Context, t *talk, tools []memberTool, c model.Call, key string) (result, error) {
 	var r struct {
 		Text    string `json:"text"`
 		Failed  bool   `json:"failed,omitempty"`
@@ -152,7 +152,8 @@ func (p *playing) use(ctx context.Context, t *talk, tools Reads, c model.Call, k
 	if err := cmp.Or(p.over(ctx), p.stands(ctx)); err != nil {
 		return result{}, err
 	}
-	text, spent, err := p.read(ctx, t, tools, c, key)
+	at := slices.IndexFunc(tools, func(x memberTool) bool { return x.Name == c.Name }) // a talk has no other calls
+	text, spent, err := tools[at].call(ctx, key, c.Input)
 	r.Text, r.Spent = text, spent
 	t.charge(spent)
 	if err != nil {
@@ -196,33 +197,29 @@ func savable(all []contest.MemberSubmission) []contest.MemberSubmission {
 	return out
 }
 
-// executing offers a sandbox as a member's tool.
-type executing struct {
-	Sandbox
-	none Refused // the error if there is no sandbox after all
-}
-
-func (executing) Lacking() string { return "" }
-
-func (e executing) Tools() []model.Tool {
-	return []model.Tool{{
+// scripts is the tool of members of type code-exec, or says why there is none.
+func (p *playing) scripts() (tools []memberTool, why string) {
+	none := words.In(p.Locale).noSandbox
+	if p.Sandbox == nil {
+		return nil, none
+	}
+	return []memberTool{{model.Tool{
 		Name: executeCode, Description: "Run a script and get what it prints. It has no files, no network, and nothing of " +
-			"it stays. " + e.About(),
+			"it stays. " + p.Sandbox.About(),
 		Schema: json.RawMessage(`{"type":"object","properties":{"script":{"type":"string"}},` +
 			`"required":["script"],"additionalProperties":false}`),
-	}}
-}
-
-func (e executing) Read(ctx context.Context, _ string, input json.RawMessage) (string, error) {
-	var x struct{ Script string }
-	if json.Unmarshal(input, &x) != nil || strings.TrimSpace(x.Script) == "" {
-		return "", errors.New("script must be a text that is not empty")
-	}
-	output, err := e.Run(ctx, x.Script)
-	if errors.Is(err, ErrNoSandbox) {
-		err = e.none
-	}
-	return output, err
+	}, func(ctx context.Context, _ string, input json.RawMessage) (output string, spent model.Usage, err error) {
+		var x struct{ Script string }
+		if json.Unmarshal(input, &x) != nil || strings.TrimSpace(x.Script) == "" {
+			return "", spent, errors.New("script must be a text that is not empty")
+		}
+		limited, cancel := context.WithTimeout(ctx, p.limit(ctx, unbounded))
+		defer cancel()
+		if output, err = p.Sandbox.Run(limited, x.Script); errors.Is(err, ErrNoSandbox) {
+			err = Refused(none)
+		}
+		return output, spent, err
+	}}}, ""
 }
 
 // Limits of a member's script.

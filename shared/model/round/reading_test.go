@@ -94,8 +94,8 @@ func TestReading(t *testing.T) {
 	for name, run := range map[string]func(*world){
 		"only what is listed is offered": testOffered, "a tool that its server changed is refused and off": testChanged,
 		"a tool that was taken off the list is refused": testTakenOff,
-		"arguments that do not fit are not sent":        testArguments, "a server that fails": testDown,
-		"what can't be seen is left out": testUnseen, "few calls are made at once": testFew,
+		"arguments that do not fit are not sent":        testArguments,
+		"what can't be seen is left out":                testUnseen, "few calls are made at once": testFew,
 	} {
 		t.Run(name, func(t *testing.T) { run(newWorld(t, db)) })
 	}
@@ -185,14 +185,6 @@ func testArguments(w *world) {
 		refused := round.Refused("")
 		expect.That(w, err != nil && !errors.As(err, &refused), "%.80s: %v", input, err)
 	}
-}
-
-func testDown(w *world) {
-	w.allow("rooms.house_rules", aggregate.Read, true)
-	r := w.open("en")
-	ctx, cancel := context.WithCancel(w.Context())
-	cancel()
-	expect.That(w, expect.Err(r.Read(ctx, "rooms_house_rules", json.RawMessage(`{}`))) != nil, "read after the end")
 }
 
 // Results and errors of a server reach models without invisible characters, even if JSON escapes them.

@@ -41,60 +41,50 @@ func (s Search) allowed(ctx context.Context) (bool, error) {
 	return s.Allowed(ctx)
 }
 
-// reads returns the tools of a member of type web-search, or says why there are none.
-func (p *playing) reads(ctx context.Context, t *talk, w texts) (tools Reads, why string, err error) {
+// reads returns the tools of a member of type web-search, or says why there are none. The vendor's search is beside the
+// listed tools, of which there may be none.
+func (p *playing) reads(ctx context.Context, t *talk) (tools []memberTool, why string, err error) {
 	allowed, err := p.Search.allowed(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	if p.Reads != nil && len(p.Reads.Tools()) > 0 {
-		tools = p.Reads
-	}
 	called := cmp.Or(p.Search.Instead, t.model)
+	if allowed && aggregate.ModelSearches(called) {
+		tools = append(tools, memberTool{model.Tool{
+			Name:        contest.WebSearchTool,
+			Description: "Search the web and get what the pages say, with their addresses. Each call costs money.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},` +
+				`"required":["query"],"additionalProperties":false}`),
+		}, func(ctx context.Context, key string, input json.RawMessage) (string, model.Usage, error) {
+			return p.search(ctx, t, input, key)
+		}})
+	}
+	lacking := ""
+	if p.Reads != nil {
+		lacking = p.Reads.Lacking()
+		for _, x := range p.Reads.Tools() {
+			if len(tools) > 0 && x.Name == contest.WebSearchTool { // two tools can't have one name
+				continue
+			}
+			tools = append(tools, memberTool{x,
+				func(ctx context.Context, _ string, input json.RawMessage) (text string, spent model.Usage, err error) {
+					limited, cancel := context.WithTimeout(ctx, p.limit(ctx, unbounded))
+					defer cancel()
+					text, err = p.Reads.Read(limited, x.Name, input)
+					return text, spent, err
+				}})
+		}
+	}
+	w := words.In(p.Locale)
 	switch {
-	case allowed && aggregate.ModelSearches(called):
-		return searching{tools}, "", nil
-	case tools != nil:
+	case len(tools) > 0:
 		return tools, "", nil
-	case p.Reads != nil && p.Reads.Lacking() != "":
-		return nil, p.Reads.Lacking(), nil
+	case lacking != "":
+		return nil, lacking, nil
 	case allowed:
 		return nil, fmt.Sprintf(w.noSearch, legible.OneLine(legible.Clip(called, maxNamed))), nil
 	}
 	return nil, w.noReads, nil
-}
-
-// searching adds the vendor's search to the listed tools, of which there may be none.
-type searching struct{ Reads }
-
-func (s searching) Tools() []model.Tool {
-	search := []model.Tool{{
-		Name:        contest.WebSearchTool,
-		Description: "Search the web and get what the pages say, with their addresses. Each call costs money.",
-		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},` +
-			`"required":["query"],"additionalProperties":false}`),
-	}}
-	if s.Reads == nil {
-		return search
-	}
-	for _, t := range s.Reads.Tools() {
-		if t.Name != contest.WebSearchTool { // two tools can't have one name
-			search = append(search, t)
-		}
-	}
-	return search
-}
-
-// read calls a member's tool, and returns what a search cost.
-func (p *playing) read(ctx context.Context, t *talk, tools Reads, c model.Call, key string) (
-	text string, spent model.Usage, err error) {
-	if _, ok := tools.(searching); ok && c.Name == contest.WebSearchTool {
-		return p.search(ctx, t, c.Input, key)
-	}
-	limited, cancel := context.WithTimeout(ctx, p.limit(ctx, unbounded))
-	defer cancel()
-	text, err = tools.Read(limited, c.Name, c.Input)
-	return text, spent, err
 }
 
 // search has the member's vendor search the web, in a request of its own: the member reads the result like any other

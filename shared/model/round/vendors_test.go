@@ -121,29 +121,3 @@ func TestSignaturesAreSavedWithAnswers(t *testing.T) {
 		})
 	}
 }
-
-func TestNoOtherModelIsSentASignature(t *testing.T) {
-	_, r, p, _ := strict(t, "gemini", models.Rules{Signed: true})
-	k := &kept{crash: 6}
-	r.Kept = k
-	_, err := r.Round(t.Context(), p)
-	expect.Must(t, errors.Is(err, errCrashed), "%v", err)
-	k.crash = 0
-	for name := range thinking {
-		other, x, _, _ := strict(t, name, models.Rules{})
-		if name == "gemini" { // another model of the same vendor's
-			s := httptest.NewServer(other.Handler())
-			defer s.Close()
-			x.Models = opened{"m": compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: s.URL + "/gemini",
-				Model: "gemini-2.5-pro", Key: other.Key, HTTP: provider.VendorClient()})}
-		}
-		again := &kept{answers: map[string][]byte{}}
-		for key, answer := range k.answers {
-			again.answers[key] = answer
-		}
-		x.Kept = again
-		expect.Value(x.Round(t.Context(), p))(t)
-		expect.That(t, len(other.Asked()) > 0 && !strings.Contains(strings.Join(other.Asked(), ""), "sig+"),
-			"%s is sent another's signature", name)
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -15,14 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
-	"ringi/shared/model/anthropic"
-	"ringi/shared/model/compatible"
 	"ringi/shared/model/demo"
-	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
@@ -176,52 +171,6 @@ func (o opened) Open(name string) (model.Wire, error) {
 		return w, nil
 	}
 	return demo.Teams{}, nil
-}
-
-// The stand-ins refuse what the vendors refuse: a call without its result, duplicate ids, two turns in the wrong order.
-func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
-	for name, of := range map[string]func(url, key string) model.Wire{
-		"anthropic": func(url, key string) model.Wire {
-			return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6", Key: key,
-				HTTP: provider.VendorClient()})
-		},
-		"compatible": func(url, key string) model.Wire {
-			return compatible.New(compatible.Config{Endpoint: "hub", BaseURL: url + "/compatible/v1", Model: "llama", Key: key,
-				HTTP: provider.VendorClient()})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := models.NewModels()
-			s := httptest.NewServer(m.Handler())
-			defer s.Close()
-			call := func(tool, input string) models.ScriptedCall {
-				return models.ScriptedCall{ID: "same", Name: tool, Input: input}
-			}
-			m.Scripted(
-				models.Script{Text: "分担します。", Calls: []models.ScriptedCall{call("delegate_to_a", `{"task":"調べる"}`),
-					call("delegate_to_b", `{"task":"確かめる"}`), call("delegate_to_c", `{"task":1}`)}},
-				models.Script{Calls: []models.ScriptedCall{call("delegate_to_a", `{"task":"もう一度"}`)}},
-				models.Script{Text: " "},
-				models.Script{Text: "できた案"},
-			)
-			p := p2(play(member("a", contest.Plain), member("b", contest.Plain)), "wire")
-			k := &kept{}
-			r := round.Runner{Models: opened{"wire": of(s.URL, m.Key)}, Kept: k}
-			out := expect.Value(r.Round(t.Context(), p))(t)
-			expect.That(t, out.Result.SubmissionContent == "できた案" && len(out.Record.Submissions) == 3, "%+v", out)
-			u := out.Result.Usage
-			expect.That(t, u.Requests == 7 && u.InputTokens >= 4*420 && u.CacheReadTokens == 4*300 &&
-				u.CacheWriteTokens == 4*20, "%+v", u)
-			expect.That(t, out.Usage.Cost != 0 || name == "compatible", "%+v", out.Usage)
-			asked := m.Asked()
-			expect.That(t, len(asked) == 4 && !strings.Contains(asked[1], "delegate_to_c") &&
-				strings.Contains(asked[1], "a tool that does not exist") && strings.Contains(asked[3], "it is empty"),
-				"%d: %s", len(asked), asked[len(asked)-1])
-			if name == "anthropic" && !strings.Contains(asked[0], `"disable_parallel_tool_use":false`) {
-				t.Errorf("%s", asked[0])
-			}
-		})
-	}
 }
 
 // played plays a team's rounds until the team has finished.
