@@ -161,8 +161,7 @@ func (t talk) request(form *regexp.Regexp) string {
 	return said
 }
 
-// ended answers after a result: it says whether an action succeeded, with the last lines of output, or repeats the
-// first line.
+// ended answers after a result: it says how an action ended, with the last lines of output, or repeats the first line.
 func (t talk) ended(result string) string {
 	m, w := form("%-ended").FindStringSubmatch(result), t.words
 	first, _, _ := strings.Cut(result, "\n")
@@ -172,14 +171,16 @@ func (t talk) ended(result string) string {
 	case m == nil:
 		return w["result"] + "\n" + first
 	}
-	said := map[bool]string{true: w["done"], false: w["failed"]}[m[1]+m[2] != ""]
-	if n := form("%-counted").FindStringSubmatch(result); n != nil {
-		said += fmt.Sprintf(w["counted"], n[1])
+	said, colon := map[bool]string{true: w["done"], false: w["failed"]}[m[1]+m[2] != ""], w["colon"]
+	for _, of := range []string{"exit", "changed", "pulled", "counted"} {
+		if at := form("%+" + of).FindStringSubmatchIndex(result); at != nil {
+			said, colon = string(form("%+"+of).ExpandString([]byte(said+colon), w[of], result, at)), w["comma"]
+		}
 	}
 	if at := form("%-output").FindStringSubmatch(result); at != nil {
 		output := strings.ReplaceAll(form("%-number").ReplaceAllString(at[1], ""), "```", "` ` `")
 		lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
-		said += "\n```\n" + strings.Trim(strings.Join(lines[max(0, len(lines)-8):], "\n"), "\n") + "\n```"
+		return said + w["stop"] + "\n```\n" + strings.Trim(strings.Join(lines[max(0, len(lines)-8):], "\n"), "\n") + "\n```"
 	}
-	return said
+	return said + w["stop"]
 }

@@ -67,23 +67,26 @@ func TestTheDemoOffersWhatWasSaid(t *testing.T) {
 
 // The demo reports an action's end in the language of the person in the conversation, even if the workspace's differs.
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
-	const done, failed, ja, jaFailed = "It is done; its card shows how.", "It failed; its card shows how.",
-		"完了しました。詳しくはカードをご覧ください。", "失敗しました。詳しくはカードをご覧ください。"
 	for _, test := range []struct{ spoken, told, want string }{
 		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 2 行です。すべてを、行番号付きで示します:\n1: ok\n2: # pass 1",
-			done + "\n```\nok\n# pass 1\n```"},
+			"Done: exit code 0.\n```\nok\n# pass 1\n```"},
 		{"コマンド: python3 -m unittest", "操作 #1 は失敗しました。\n終了コード: 1\n" + "出力は全部で 3 行です。すべての行を、行番号付きで示します:\n" +
 			"1: Ran 1 test in 0.005s\n2: \n3: FAILED (failures=1)",
-			jaFailed + "\n```\nRan 1 test in 0.005s\n\nFAILED (failures=1)\n```"},
-		{"run the tests", "Action #1 is done.", done},
+			"失敗しました: 終了コード 1。\n```\nRan 1 test in 0.005s\n\nFAILED (failures=1)\n```"},
+		{"run the tests", "Action #1 is done.", "Done."},
+		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
 		{"テストして", "Action #1 failed.\nExit code: 1\nIts output, each after its number:\n1: \n2: FAILED",
-			jaFailed + "\n```\nFAILED\n```"},
+			"失敗しました: 終了コード 1。\n```\nFAILED\n```"},
 		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The action's card shows what came of it."},
 		{"run the tests", "この操作は提案できません。", "Here is what came of it.\nこの操作は提案できません。"},
 		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: " +
-			"a.py\n2: ```b", done + "\n```\na.py\n` ` `b\n```"},
-		{"list the employees", "Action #1 failed.\nnobody may", failed},
-		{"従業員の一覧", "操作 #1 が完了しました。\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, ja + " (3 件)"},
+			"a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
+		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
+		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: files changed: 1 (+9 −0)."},
+		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1",
+			"Done: draft pull request http://x/pull/1."},
+		{"list the employees", "Action #1 is done.\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "Done: 3 in all."},
+		{"従業員の一覧", "操作 #1 が完了しました。\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "完了しました: 3 件。"},
 	} {
 		text, _ := answered(t, others(statement(test.spoken)), itself, others(map[string]any{"system": test.told}))
 		expect.Is(t, text, test.want, "%s, %s", test.spoken, test.told)
@@ -92,7 +95,7 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	result.Parts = []model.Part{{Result: &model.Result{Text: result.Parts[0].Text}},
 		others(map[string]any{"system": "The files have changed since you read some of what stands above."}).Parts[0]}
 	text, _ := answered(t, others(statement("ファイルを作って")), itself, result)
-	expect.Is(t, text, ja, "what else a turn says hides the result")
+	expect.Is(t, text, "完了しました: 終了コード 0。", "what else a turn says hides the result")
 	text, _ = answered(t, others(statement("テストして")), itself,
 		others(map[string]any{"system": "操作 #1 は却下されました。理由: "}, map[string]any{"quoted": "今日は不要です"}))
 	expect.Has(t, text, "理由: 今日は不要です")

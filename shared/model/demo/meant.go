@@ -28,7 +28,7 @@ type meant struct {
 	Topic, Part, Quote, TabSaid string // Part is a department, Quote a message's text
 	Requester                   string
 	This, Month                 time.Time // the first days of the request's month, and of the one that it is about
-	Day                         string    // of a meeting
+	Start                       time.Time // of a meeting, which lasts an hour
 	Order                       order
 	Is                          map[string]bool // tags that were said, and assumed, courtesy and notools
 }
@@ -44,8 +44,9 @@ func read(in input) (*meant, error) {
 		text, hidden = text+"\n"+f.Text, hidden || f.NotShown+f.NotRead != "" || strings.TrimSpace(f.Text) == ""
 	}
 	w := &meant{in: in, Requester: in.Requester, words: spoken.In(language.Detect(text, in.Locale)), now: now,
-		text: strings.TrimSpace(text), priority: "medium", Is: map[string]bool{}, Day: now.AddDate(0, 0, 1).Format("2006-01-02")}
+		text: strings.TrimSpace(text), priority: "medium", Is: map[string]bool{}}
 	w.This = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
+	w.Start = time.Date(now.Year(), now.Month(), now.Day()+1, 10, 0, 0, 0, now.Location())
 	all := lex(normal(text), false)
 	w.take(all)
 	w.Is["courtesy"] = !slices.ContainsFunc(all, func(t token) bool { return !t.is("hi", "s", "j") })
@@ -116,6 +117,8 @@ func (w *meant) take(all []token) {
 		case "tab":
 			w.TabSaid = strings.Join(strings.Fields(t.named["q"]), " ")
 			t.used = utf8.RuneCountInString(w.TabSaid) <= maxTab
+		case "clock":
+			w.Start = w.Start.Add(time.Duration(number(t.named["h"])-10) * time.Hour)
 		case "urgent", "high", "low":
 			w.priority = t.tag
 		}
@@ -126,6 +129,9 @@ func (w *meant) take(all []token) {
 			t.is("topic") && form("$listed").MatchString(t.text)))
 	}
 }
+
+// End is that of a meeting.
+func (w *meant) End() time.Time { return w.Start.Add(time.Hour) }
 
 const marks = `「」『』“”"＂` // of quotations: they have to come in pairs
 
