@@ -104,11 +104,11 @@ func Answer(q Question) (string, error) {
 	case "extract":
 		answer = extract(w)
 	case "draft":
-		w.heed(reasons, "remark")
+		w.heed(reasons, "remark", false)
 		answer = map[string]string{"policy": draft(w), "title": w.Form("title")}
 	case "plan":
-		w.heed(w.followed(in.Policy), "stamped")
-		w.heed(reasons, "steps")
+		w.heed(w.followed(in.Policy), "remark", true)
+		w.heed(reasons, "steps", false)
 		steps, missing := plan(w)
 		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.words.text("remarks", w)}
 	case "summarize":

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"cmp"
 	_ "embed"
 	"maps"
 	"regexp"
@@ -185,12 +184,12 @@ func normal(text string) string {
 
 // heed follows the reasons of rejections on the policy or the steps: of one of which all is understood, what it says is
 // applied, and any other is named. Steps are planned after the policy is stamped, so only what leaves steps out or asks
-// for a check counts there.
-func (w *meant) heed(reasons []string, on string) {
+// for a check counts there. stamped says that the reasons are parts which a stamped policy says it applied.
+func (w *meant) heed(reasons []string, on string, stamped bool) {
 	w.Applied, w.Unread = nil, nil
 	for _, reason := range reasons {
 		said := lex(normal(strings.Join(strings.Fields(reason), " ")), true)
-		if !w.merge(said, on) {
+		if !w.merge(said, on, stamped) {
 			w.Unread = add(w.Unread, reason)
 			continue
 		}
@@ -216,7 +215,7 @@ func (w *meant) followed(policy string) (reasons []string) {
 // merge reads a reason as a part of the request, and changes the request by it if all of it was understood: “instead”
 // and “only” replace a month or department, “to” who is told, and no other meaning is guessed. What was stamped needs no
 // such word.
-func (w *meant) merge(all []token, on string) bool {
+func (w *meant) merge(all []token, on string, stamped bool) bool {
 	n, told, scoped := *w, has(all, "to"), has(all, "month", "dept")
 	n.Is = maps.Clone(w.Is)
 	if told {
@@ -226,9 +225,9 @@ func (w *meant) merge(all []token, on string) bool {
 	n.take(all)
 	for i := range all {
 		t := &all[i]
-		t.used = t.used && uses(t.tag, cmp.Or(map[string]string{"stamped": "remark"}[on], on)) || t.is("set") && (scoped || told)
+		t.used = t.used && uses(t.tag, on) || t.is("set") && (scoped || told)
 	}
-	sets := func(t token) bool { return on == "stamped" || t.is("set") || t.named["only"] != "" }
+	sets := func(t token) bool { return stamped || t.is("set") || t.named["only"] != "" }
 	if unread, _ := strange(all); len(unread) > 0 || scoped && !slices.ContainsFunc(all, sets) ||
 		!scoped && !told && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "tab") {
 		return false

@@ -53,10 +53,10 @@ func understood(t *testing.T, text string) *meant {
 func carriedOut(t *testing.T, text string, reasons ...string) (policy string, steps []planned) {
 	t.Helper()
 	w := understood(t, text)
-	w.heed(reasons, "remark")
+	w.heed(reasons, "remark", false)
 	policy = draft(w)
 	w = understood(t, text) // steps are planned from the message and the policy
-	w.heed(w.followed(policy), "stamped")
+	w.heed(w.followed(policy), "remark", true)
 	return policy, stepsOf(t, w)
 }
 
@@ -172,7 +172,7 @@ func TestAReasonIsAppliedOrNamed(t *testing.T) {
 		expect.Is(t, scopeOf(steps), tt.plans, tt.reason)
 		expect.Has(t, policy, tt.line)
 		w := understood(t, tt.request)
-		w.heed([]string{tt.reason}, "remark")
+		w.heed([]string{tt.reason}, "remark", false)
 		for _, part := range w.Applied { // what was understood of it, and not its words as a whole
 			expect.Has(t, policy, w.Say("applied", w.words.quote(part)))
 		}
@@ -202,7 +202,7 @@ func TestTheExamplesOfAPolicyAreFollowed(t *testing.T) {
 		examples := regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(w.Form("feedback"), -1)
 		expect.That(t, len(examples) > 0, "%s: %q", text, w.Form("feedback"))
 		for _, m := range examples {
-			w.heed([]string{m[1] + m[2]}, "remark")
+			w.heed([]string{m[1] + m[2]}, "remark", false)
 			expect.Is(t, len(w.Unread), 0, "%s: %s", text, m[0])
 		}
 	}
