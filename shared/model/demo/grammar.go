@@ -213,8 +213,8 @@ func (w *meant) followed(policy string) (reasons []string) {
 }
 
 // merge reads a reason as a part of the request, and changes the request by it if all of it was understood: “instead”
-// and “only” replace a month or department, “to” who is told, and no other meaning is guessed. What was stamped needs no
-// such word.
+// and “only” replace a month or department, “to” who is told, and no other meaning is guessed. What was stamped needs
+// no such word.
 func (w *meant) merge(all []token, on string, stamped bool) bool {
 	n, told, scoped := *w, has(all, "to"), has(all, "month", "dept")
 	n.Is = maps.Clone(w.Is)

@@ -213,8 +213,8 @@ const (
 // mostPause bounds the wait for a rate limit of which the vendor doesn't say how long it lasts: quotas are per minute.
 const mostPause = time.Minute
 
-// forRate returns how long to wait for a vendor's rate limit, 0 if the team's time does not suffice. Pauses vary, so that
-// the teams, members and answers that one limit meets at the same time don't all ask again at once.
+// forRate returns how long to wait for a vendor's rate limit, 0 if the team's time does not suffice. Pauses vary, so
+// that the teams, members and answers that one limit meets at the same time don't all ask again at once.
 func (p *playing) forRate(e *model.Error, limited int) time.Duration {
 	left := p.left()
 	switch {
