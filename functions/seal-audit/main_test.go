@@ -195,10 +195,10 @@ func (w *world) verified(of string) chain.Report {
 		rows = append(rows, r)
 	}
 	if len(heads) == 0 {
-		return chain.Verify(of, nil, links, rows, chain.Keys{w.signed}, w.now)
+		return chain.Verify(of, nil, links, rows, w.signed, w.now)
 	}
 	before, head := heads[:len(heads)-1], heads[len(heads)-1]
-	report := chain.Verify(of, &head, links, rows, chain.Keys{w.signed}, w.now)
+	report := chain.Verify(of, &head, links, rows, w.signed, w.now)
 	report.Findings = append(report.Findings, chain.Forgotten(before, links)...)
 	return report
 }

@@ -63,7 +63,6 @@ func main() {
 type order struct {
 	command, tenant, execution        string
 	table, key, heads, results, local string
-	earlier                           []string // keys that key replaced, the oldest first
 }
 
 func read(args []string, out io.Writer) (o order, err error) {
@@ -77,11 +76,6 @@ func read(args []string, out io.Writer) (o order, err error) {
 	team := f.String("team", "", "the Slack workspace's `id`, T…, in place of the tenant's")
 	f.StringVar(&o.table, "table", "", "the `name` of the stack's table (output TableName)")
 	f.StringVar(&o.key, "key", "", "the `ARN` of the key that signs (output ChainKeyArn)")
-	f.Func("earlier", "the `ARN` of a key that signed before that one took its place; once for each, the first one first",
-		func(arn string) error {
-			o.earlier = append(o.earlier, arn)
-			return nil
-		})
 	f.StringVar(&o.heads, "heads", "", "the `name` of the bucket of heads (output HeadsBucketName)")
 	f.StringVar(&o.results, "results", "", "the `name` of the bucket of results (output ResultsBucketName); of an "+
 		"execution only")
@@ -160,13 +154,9 @@ func (o *order) open(ctx context.Context) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	var signers []seal.Signer
-	for _, key := range append(slices.Clone(o.earlier), o.key) {
-		signers = append(signers, seal.Signer{KMS: kms.NewFromConfig(cfg), Key: key})
-	}
 	rows := store.OpenAll(cfg, boot.Table{TableName: o.table})
 	return &source{
-		store: rows, chains: seal.RowsIn(rows.Table()), signers: signers,
+		store: rows, chains: seal.RowsIn(rows.Table()), signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: o.key},
 		heads: seal.Open(cfg, o.heads), results: large.Open(cfg, boot.Results{ResultsBucket: o.results}), now: time.Now,
 	}, nil
 }
@@ -207,15 +197,11 @@ const few = 20
 
 // check compares the log's rows with its chain.
 func (l *log) check() (chain.Report, error) {
-	var keys chain.Keys
-	for _, public := range l.public {
-		signed, err := seal.Check(public)
-		if err != nil {
-			return chain.Report{}, err
-		}
-		keys = append(keys, signed)
+	signed, err := seal.Check(l.public)
+	if err != nil {
+		return chain.Report{}, err
 	}
-	return chain.Verify(l.tenant, l.head, l.links, l.rows, keys, l.at), nil
+	return chain.Verify(l.tenant, l.head, l.links, l.rows, signed, l.at), nil
 }
 
 // report checks the log and prints first the faults: those in wrong, then its own. It returns errFound if anything is
@@ -243,11 +229,7 @@ func (l *log) report(wrong []string, out io.Writer) error {
 	}
 	spell(out, fmt.Sprintf("tenant %s: %d rows, %d links%s", l.tenant, len(l.rows), len(l.links), head))
 	spell(out, fmt.Sprintf("%d rows are as they were sealed", checked.Sealed))
-	var prints []string
-	for _, public := range slices.Backward(l.public) {
-		prints = append(prints, fmt.Sprintf("%x", sha256.Sum256(public)))
-	}
-	spell(out, "signed by the key with the fingerprint "+strings.Join(prints, ", before it by "))
+	spell(out, fmt.Sprintf("signed by the key with the fingerprint %x", sha256.Sum256(l.public)))
 	list(out, "rows were sealed late: whether they stood so from the first is not proved", checked.Late)
 	list(out, "rows of the last minute are not sealed yet: nothing is proved of them", checked.Waiting)
 	list(out, "rows are sealed and behind the head: if they went with their links, nobody would see it", checked.Behind)

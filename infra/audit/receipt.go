@@ -25,8 +25,7 @@ type Receipt struct {
 	Form      string       `json:"form"`
 	Tenant    string       `json:"tenant_id"`
 	MadeAt    time.Time    `json:"made_at"`
-	PublicKey string       `json:"public_key"`             // DER, in base64
-	Earlier   []string     `json:"earlier_keys,omitempty"` // of keys that this one replaced, the oldest first
+	PublicKey string       `json:"public_key"` // DER, in base64
 	Head      *chain.Head  `json:"head"`
 	Links     []chain.Link `json:"links"`
 	Rows      []sealedRow  `json:"rows"`
@@ -45,7 +44,7 @@ type sealedRow struct {
 type log struct {
 	tenant string
 	at     time.Time // just before it was read
-	public [][]byte  // replaced keys first, the present key last
+	public []byte    // key
 	head   *chain.Head
 	links  []chain.Link
 	rows   []chain.Row
@@ -53,12 +52,8 @@ type log struct {
 
 // receipt makes a receipt of the complete log.
 func (l *log) receipt() Receipt {
-	r := Receipt{Form: receiptForm, Tenant: l.tenant, MadeAt: l.at.UTC(), Head: l.head, Links: l.links}
-	for _, public := range l.public {
-		r.Earlier = append(r.Earlier, base64.StdEncoding.EncodeToString(public))
-	}
-	last := len(r.Earlier) - 1
-	r.PublicKey, r.Earlier = r.Earlier[last], r.Earlier[:last]
+	r := Receipt{Form: receiptForm, Tenant: l.tenant, MadeAt: l.at.UTC(),
+		PublicKey: base64.StdEncoding.EncodeToString(l.public), Head: l.head, Links: l.links}
 	for _, x := range l.rows {
 		r.Rows = append(r.Rows, sealedRow{x.Key, string(x.Content), x.At})
 	}

@@ -24,7 +24,7 @@ import (
 type source struct {
 	store   *store.Store
 	chains  seal.Rows
-	signers []seal.Signer // oldest first: those of replaced keys, then that of the present key
+	signer  seal.Signer
 	heads   seal.Heads
 	results large.Store
 	now     func() time.Time
@@ -34,11 +34,14 @@ type source struct {
 // it reads the heads first and the rows last, so that the chain reaches the head and every sealed row is read.
 func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string, err error) {
 	l = &log{tenant: tenant, at: s.now()}
-	keys, err := s.keys(ctx, l)
+	if l.public, err = s.signer.Public(ctx); err != nil {
+		return nil, nil, err
+	}
+	signed, err := seal.Check(l.public)
 	if err != nil {
 		return nil, nil, err
 	}
-	heads, strange, err := s.heads.All(ctx, tenant, keys.Any)
+	heads, strange, err := s.heads.All(ctx, tenant, signed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,22 +68,6 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string
 	}
 	l.younger(s.now())
 	return l, wrong, nil
-}
-
-// keys reads the public keys that check the log's signatures, and saves them in the log.
-func (s *source) keys(ctx context.Context, l *log) (keys chain.Keys, err error) {
-	for _, signer := range s.signers {
-		public, err := signer.Public(ctx)
-		if err != nil {
-			return nil, err
-		}
-		signed, err := seal.Check(public)
-		if err != nil {
-			return nil, err
-		}
-		l.public, keys = append(l.public, public), append(keys, signed)
-	}
-	return keys, nil
 }
 
 // younger removes unsealed rows that were written while the log was read: the check would report their times as in the

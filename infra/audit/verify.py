@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks receipts of an audit log: that they hold together, and were signed.
 
-    verify.py [--key FINGERPRINT[,FINGERPRINT...]] receipt.json
+    verify.py [--key FINGERPRINT] receipt.json
     verify.py --lines < receipts        one a line; findings as JSON, one a line
     verify.py --walks < gates           one a line; what stands of each as JSON, one a line
 
@@ -168,17 +168,13 @@ def hash_of(salt, row):
     return hashlib.sha256(bytes.fromhex(salt) + text).hexdigest()
 
 
-def all_keys(receipt):
-    return (receipt.get("earlier_keys") or []) + [receipt["public_key"]]
-
-
 class Chain:
     """What holds of a receipt's rows."""
 
     def __init__(self, receipt):
         self.part = any(receipt.get(what) is not None for what in ("execution", "action"))
         self.tenant, self.head = receipt["tenant_id"], receipt.get("head")
-        self.keys = [public_key(base64.b64decode(k)) for k in all_keys(receipt)]
+        self.key = public_key(base64.b64decode(receipt["public_key"]))
         self.found, self.touched, self.entries = [], [], {}
         self.sealed, self.late, self.waiting, self.behind, self.kept = 0, [], [], [], 0
         now = when(receipt["made_at"])
@@ -188,22 +184,13 @@ class Chain:
         self.check_rows(receipt["rows"] or [], now)
         self.found.sort(key=lambda f: (f[1], f[0]))
 
-    def signer(self, first, text, signature):
-        """The first key from one on that signed; None if none did. A key that was replaced signs nothing behind its
-        successor."""
-        return next((k for k in range(first, len(self.keys)) if signed(self.keys[k], text, signature)), None)
-
     def check_links(self, links):
         seq, previous = (links[0]["seq"], links[0]["previous"]) if self.part and links else (1, "")
-        self.ids, self.by, by = set(), {}, 0
+        self.ids = set()
         for i, link in enumerate(links):
             where, text = "link %d" % link["seq"], link_text(link)
-            k = self.signer(by, text, signature(link))
-            if link["tenant_id"] != self.tenant or not formed(link) or k is None:
+            if link["tenant_id"] != self.tenant or not formed(link) or not signed(self.key, text, signature(link)):
                 self.found.append(("forged", where))
-            else:
-                by = k
-            self.by[link["seq"]] = by
             if link["seq"] != seq + i or link["previous"] != previous:
                 self.found.append(("broken", where))
             previous = hashlib.sha256(text).hexdigest()
@@ -223,8 +210,7 @@ class Chain:
         if head is None:
             if self.part:
                 self.found.append(("cut", "head"))
-        elif head["tenant_id"] != self.tenant or self.signer(self.by.get(head["seq"], 0), head_text(head),
-            signature(head)) is None:
+        elif head["tenant_id"] != self.tenant or not signed(self.key, head_text(head), signature(head)):
             self.found.append(("forged", "head"))
         else:
             self.kept = head["seq"]
@@ -1027,15 +1013,15 @@ def spell(line):
 
 def report(receipt, key):
     chain, claims = check(receipt)
-    fingerprints = [hashlib.sha256(base64.b64decode(k)).hexdigest() for k in all_keys(receipt)]
+    fingerprint = hashlib.sha256(base64.b64decode(receipt["public_key"])).hexdigest()
     found = ["%s %s" % f for f in chain.found] + (claims.found if claims else [])
-    if key and set(fingerprints) - set(key.lower().split(",")):
-        found.append("a key is another than those that were asked for")
+    if key and fingerprint != key.lower():
+        found.append("the key is another than the one that was asked for")
     spell("%d findings:" % len(found) if found else "it holds")
     for line in found:
         spell("  " + line)
     spell("tenant %s: %d rows are as they were sealed" % (chain.tenant, chain.sealed))
-    spell("signed by the key with the fingerprint " + ", before it by ".join(reversed(fingerprints)))
+    spell("signed by the key with the fingerprint " + fingerprint)
     if not key:
         spell("whose key that is, the receipt does not prove: compare the fingerprint with the auditor's, or give "
             "it as --key")
@@ -1070,7 +1056,7 @@ def run(args):
     key = args.pop(1) if len(args) == 3 and args[0] == "--key" else None
     if key is not None:
         args.pop(0)
-    wrong = key is not None and not all(re.fullmatch("[0-9a-fA-F]{64}", k) for k in key.split(","))
+    wrong = key is not None and not re.fullmatch("[0-9a-fA-F]{64}", key)
     if wrong or len(args) != 1 or args[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2

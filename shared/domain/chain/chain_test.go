@@ -85,7 +85,7 @@ func TestEveryTamperingIsFound(t *testing.T) {
 		name := names[n%len(names)]
 		l := whole.copy()
 		all[name](&l, r)
-		got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
+		got := Verify(tenant, l.head, l.links, l.rows, s.signed, later())
 		expect.Must(t, len(got.Findings) != 0, "tampering %d, %s, is not found", n, name)
 	}
 	t.Logf("1,000 tamperings of 500 rows: %v", time.Since(began).Round(time.Millisecond))
@@ -95,7 +95,7 @@ func TestALogThatNobodyTouchedIsWhole(t *testing.T) {
 	s := newSealer(t)
 	l := seal(t, s, 100_000, 1000)
 	began := time.Now()
-	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
+	got := Verify(tenant, l.head, l.links, l.rows, s.signed, later())
 	expect.That(t, len(got.Findings) == 0 && got.Sealed == 100_000 && len(got.Waiting) == 0,
 		"%d findings, the first %+v; %d sealed", len(got.Findings), slices.Concat(got.Findings, []Finding{{}})[0], got.Sealed)
 	t.Logf("100,000 rows: %v", time.Since(began).Round(time.Millisecond))
@@ -136,7 +136,7 @@ func TestWhatIsFoundIsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := whole.copy()
 			tt.change(&l)
-			got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()).Findings
+			got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()).Findings
 			expect.Must(t, len(got) == len(tt.want), "found is %+v, want %+v", got, tt.want)
 			for _, w := range tt.want {
 				expect.That(t, slices.Contains(got, w), "found is %+v, want %+v", got, tt.want)
@@ -150,13 +150,13 @@ func TestTheLastMinuteIsNamed(t *testing.T) {
 	l := seal(t, s, 10, 5)
 	young := row(10)
 	l.rows = append(l.rows, young)
-	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, young.At.Add(Unsealed))
+	got := Verify(tenant, l.head, l.links, l.rows, s.signed, young.At.Add(Unsealed))
 	expect.That(t, len(got.Findings) == 0 && slices.Equal(got.Waiting, []string{young.Key}), "%+v", got)
-	got = Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, young.At.Add(Unsealed+time.Second))
+	got = Verify(tenant, l.head, l.links, l.rows, s.signed, young.At.Add(Unsealed+time.Second))
 	expect.That(t, slices.Equal(got.Findings, []Finding{{Inserted, young.Key}}), "a minute later: %+v", got)
 	l.more(t, s, true, young)
 	l.keep(t, s)
-	got = Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
+	got = Verify(tenant, l.head, l.links, l.rows, s.signed, later())
 	expect.That(t, len(got.Findings) == 0 && slices.Equal(got.Late, []string{young.Key}), "sealed late: %+v", got)
 }
 
@@ -165,7 +165,7 @@ func TestARowThatIsSealedTwiceAlikeIsFine(t *testing.T) {
 	l := seal(t, s, 10, 5)
 	l.more(t, s, false, l.rows[2:4]...)
 	l.keep(t, s)
-	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
+	got := Verify(tenant, l.head, l.links, l.rows, s.signed, later())
 	expect.That(t, len(got.Findings) == 0 && got.Sealed == 10, "%+v", got)
 }
 
@@ -197,10 +197,10 @@ func TestWhatTheSealerSawStays(t *testing.T) {
 		seen.Note = note
 		l.more(t, s, false, seen)
 		l.keep(t, s)
-		got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
+		got := Verify(tenant, l.head, l.links, l.rows, s.signed, later())
 		expect.That(t, slices.Equal(got.Findings, []Finding{{want, row(3).Key}}), "%s: %+v", note, got.Findings)
 		l.links[2].Entries[0].Note = ""
-		got = Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
+		got = Verify(tenant, l.head, l.links, l.rows, s.signed, later())
 		expect.That(t, slices.Contains(got.Findings, Finding{Forged, "link 3"}), "%s was taken off: %+v", note, got.Findings)
 	}
 }
@@ -213,9 +213,9 @@ func TestRowsBehindTheHeadAreNamed(t *testing.T) {
 	young := row(11)
 	l.rows = append(l.rows, young)
 	l.more(t, s, false, young)
-	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept))
+	got := Verify(tenant, l.head, l.links, l.rows, s.signed, later().Add(Unkept))
 	expect.That(t, len(got.Findings) == 0 && slices.Equal(got.Behind, []string{young.Key}), "%+v", got)
-	got = Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept+time.Second))
+	got = Verify(tenant, l.head, l.links, l.rows, s.signed, later().Add(Unkept+time.Second))
 	expect.That(t, slices.Equal(got.Findings, []Finding{{Loose, "link 3"}}), "later: %+v", got)
 }
 
@@ -236,37 +236,4 @@ func TestAClockThatIsBehindDoesNotTurnTheChain(t *testing.T) {
 	last := Head{Tenant: tenant, Seq: 4, Link: "x", At: at()}
 	l := expect.Value(Next(last, salt(1), nil, at().Add(-time.Hour)))(t)
 	expect.That(t, l.At.Equal(at()) && l.Seq == 5 && l.Previous == "x", "%+v", l)
-}
-
-// After a key was replaced, the earlier key's signatures still count, but only before all signatures of the later key.
-func TestAnEarlierKeysLinksCount(t *testing.T) {
-	first, second := newSealer(t), newSealer(t)
-	l := seal(t, first, 10, 5)
-	young := row(11)
-	l.rows = append(l.rows, young)
-	l.more(t, second, false, young)
-	l.keep(t, second)
-	for name, tt := range map[string]struct {
-		keys Keys
-		want []Finding
-	}{
-		"both, in order":     {Keys{first.signed, second.signed}, nil},
-		"the later one only": {Keys{second.signed}, []Finding{{Forged, "link 1"}, {Forged, "link 2"}}},
-		"in the wrong order": {Keys{second.signed, first.signed},
-			[]Finding{{Forged, "head"}, {Loose, "link 1"}, {Loose, "link 2"}, {Forged, "link 3"}}},
-		"none": {nil, []Finding{{Forged, "head"}, {Forged, "link 1"}, {Loose, "link 1"}, {Forged, "link 2"},
-			{Loose, "link 2"}, {Forged, "link 3"}}},
-	} {
-		got := Verify(tenant, l.head, l.links, l.rows, tt.keys, later()).Findings
-		expect.That(t, slices.Equal(got, tt.want), "%s: %+v", name, got)
-	}
-	by := l.links[2]
-	l.links[2].Signature = first.sign(t, by.Text())
-	l.head.Signature = first.sign(t, l.head.Text())
-	got := Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed}, later()).Findings
-	expect.That(t, len(got) == 0, "all by the first: %+v", got)
-	l.links[2] = by
-	got = Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed}, later()).Findings
-	expect.That(t, slices.Contains(got, Finding{Forged, "head"}), "a head of the first over a link of the second: %+v",
-		got)
 }

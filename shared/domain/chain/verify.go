@@ -48,24 +48,10 @@ type Report struct {
 // Signed reports whether the signature is the sealer's signature of the text.
 type Signed func(text, signature []byte) bool
 
-// Keys are all keys that ever signed a chain, in the order of their use. Usually there is one. After something was
-// signed with a later key, signatures with an earlier key are no longer accepted.
-type Keys []Signed
-
-// Any reports whether one of the keys signed the text.
-func (k Keys) Any(text, signature []byte) bool { return k.from(0, text, signature) < len(k) }
-
-// from returns the index of the first key from i on that signed the text, or len(k).
-func (k Keys) from(i int, text, signature []byte) int {
-	for ; i < len(k) && !k[i](text, signature); i++ {
-	}
-	return i
-}
-
 // Verify checks all rows of a tenant's audit log against its chain, and the chain against the stored head, which is nil
 // if there is none yet. links and rows may be in any order.
-func Verify(tenant string, head *Head, links []Link, rows []Row, keys Keys, now time.Time) Report {
-	c := check{keys: keys, entries: map[string][]sealed{}}
+func Verify(tenant string, head *Head, links []Link, rows []Row, signed Signed, now time.Time) Report {
+	c := check{signed: signed, entries: map[string][]sealed{}}
 	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
 	c.links(tenant, links)
 	c.head(tenant, head, links, now)
@@ -82,8 +68,7 @@ type sealed struct {
 }
 
 type check struct {
-	keys    Keys
-	by      map[int]int         // index of the key that signed a link, by the link's seq
+	signed  Signed
 	entries map[string][]sealed // by row key
 	report  Report
 	touched []Finding
@@ -102,16 +87,12 @@ func (c *check) found(f Flaw, where string) {
 }
 
 func (c *check) links(tenant string, links []Link) {
-	by, previous := 0, ""
-	c.by = map[int]int{}
+	previous := ""
 	for i, l := range links {
 		where := fmt.Sprintf("link %d", l.Seq)
-		if k := c.keys.from(by, l.Text(), l.Signature); l.Tenant != tenant || !l.formed() || k == len(c.keys) {
+		if l.Tenant != tenant || !l.formed() || !c.signed(l.Text(), l.Signature) {
 			c.found(Forged, where)
-		} else {
-			by = k
 		}
-		c.by[l.Seq] = by
 		if l.Seq != 1+i || l.Previous != previous {
 			c.found(Broken, where)
 		}
@@ -155,7 +136,7 @@ func (c *check) entry(l Link, e Entry) {
 func (c *check) head(tenant string, head *Head, links []Link, now time.Time) {
 	switch {
 	case head == nil:
-	case head.Tenant != tenant || c.keys.from(c.by[head.Seq], head.Text(), head.Signature) == len(c.keys):
+	case head.Tenant != tenant || !c.signed(head.Text(), head.Signature):
 		c.found(Forged, "head")
 	default:
 		c.kept = head.Seq
