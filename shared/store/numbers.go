@@ -2,12 +2,15 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/task"
+	"ringi/shared/store/table"
 )
 
 // Series reads the highest number that a fiscal year has given.
@@ -47,94 +50,41 @@ type RegisteredTask struct {
 	Call *call.Call // of an outside agent, with its id alone once it is erased; nil: the decision is a request's
 }
 
-// MostRegistered is how many lines are read at once.
-const MostRegistered = 50
-
-// lines are lines that are being filled.
-type lines struct {
-	*TaskStore
-	tenant string
-	all    []RegisteredTask
-}
+// MostRegistered is how many lines are read at once: of each there are up to four rows.
+const MostRegistered = mostInBatch / 4
 
 // DecisionLines reads what the register shows of at most MostRegistered decisions, for display only.
 func (s *TaskStore) DecisionLines(ctx context.Context, tenant string, of []task.Numbered) ([]RegisteredTask, error) {
-	l := &lines{s, tenant, make([]RegisteredTask, len(of))}
-	for i, x := range of {
-		l.all[i].Decision = x
-	}
-	if err := l.requests(ctx); err != nil {
-		return nil, err
-	}
-	return l.all, l.calls(ctx)
-}
-
-// requests reads the rows of the lines that are requests'.
-func (l *lines) requests(ctx context.Context) error {
-	fixed := func(key string) func(*RegisteredTask) string { return func(*RegisteredTask) string { return key } }
-	err := fillListed(ctx, l, fixed(aggregate.HeadKey), func(x *RegisteredTask, is task.Head) { x.Head = is })
-	if err == nil {
-		err = fillListed(ctx, l, fixed((&task.Task{}).Key()), func(x *RegisteredTask, is ListedTask) { x.Task = is })
-	}
-	if err == nil {
-		untitled := func(x *RegisteredTask) string {
-			if x.Task.ID != "" {
-				return ""
-			}
-			return (&task.Request{}).Key()
-		}
-		err = fillListed(ctx, l, untitled, func(x *RegisteredTask, is task.Request) { x.Task.Text = is.Words("") })
-	}
-	if err == nil {
-		gate := func(x *RegisteredTask) string { return x.Decision.GateKey }
-		err = fillListed(ctx, l, gate, func(x *RegisteredTask, is aggregate.Gate) { x.Gate = is })
-	}
-	return err
-}
-
-// fillListed reads a row of each line's request, and has take keep it; key returns "" for a line that needs none.
-func fillListed[T any](ctx context.Context, l *lines, key func(x *RegisteredTask) string,
-	take func(x *RegisteredTask, is T)) error {
-	places := make([]Place, len(l.all))
-	var wanted []Place
-	for i := range l.all {
-		x := &l.all[i]
-		if x.Decision.TaskID == "" || key(x) == "" {
+	out, requests, rows := make([]RegisteredTask, len(of)), make([]task.Request, len(of)), map[Place][]any{}
+	for i, decision := range of {
+		x := &out[i]
+		x.Decision = decision
+		if decision.CallID != "" {
+			x.Call = &call.Call{}
+			at := Place{Ref: call.RefOf(tenant, decision.CallID), Key: decision.GateKey}
+			rows[at] = append(rows[at], x.Call)
 			continue
 		}
-		places[i] = Place{Ref: task.RefOf(l.tenant, x.Decision.TaskID), Key: key(x)}
-		wanted = append(wanted, places[i])
-	}
-	rows, err := RowsAt[T](ctx, l.KindStore.Store, wanted)
-	for i, p := range places {
-		if is, there := rows[p]; there {
-			take(&l.all[i], is)
+		for key, row := range map[string]any{aggregate.HeadKey: &x.Head, task.TaskKey: &x.Task,
+			requests[i].Key(): &requests[i], decision.GateKey: &x.Gate} {
+			if at := (Place{Ref: task.RefOf(tenant, decision.TaskID), Key: key}); key != "" {
+				rows[at] = append(rows[at], row)
+			}
 		}
 	}
-	return err
-}
-
-// calls reads the rows of the lines that are calls of outside agents.
-func (l *lines) calls(ctx context.Context) error {
-	var places []Place
-	at := func(x *RegisteredTask) Place {
-		return Place{Ref: call.RefOf(l.tenant, x.Decision.CallID), Key: x.Decision.GateKey}
-	}
-	for i := range l.all {
-		if l.all[i].Decision.CallID != "" {
-			places = append(places, at(&l.all[i]))
+	err := s.rowsAt(ctx, slices.Collect(maps.Keys(rows)), func(at Place, it table.Item) (err error) {
+		for _, row := range rows[at] {
+			err = errors.Join(err, table.Unpack(it, row))
+		}
+		return err
+	})
+	for i := range out {
+		switch x := &out[i]; {
+		case x.Call != nil:
+			x.Call.CallID, x.Gate = x.Decision.CallID, x.Call.Gate
+		case x.Task.ID == "":
+			x.Task.Text = requests[i].Words("")
 		}
 	}
-	if len(places) == 0 {
-		return nil
-	}
-	rows, err := RowsAt[call.Call](ctx, l.KindStore.Store, places)
-	for i := range l.all {
-		if x := &l.all[i]; x.Decision.CallID != "" {
-			is := rows[at(x)]
-			is.CallID = x.Decision.CallID
-			x.Call, x.Gate = &is, is.Gate
-		}
-	}
-	return err
+	return out, err
 }

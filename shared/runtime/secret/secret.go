@@ -92,10 +92,7 @@ func (s *Slack) Preload(ctx context.Context) {
 
 // SigningSecret returns the secret by which Slack signs its calls, or ErrMissing.
 func (s *Slack) SigningSecret(ctx context.Context) (string, error) {
-	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.SigningSecret != "" })
-	if err == nil && kept.SigningSecret == "" {
-		err = fmt.Errorf("signing_secret: %w", ErrMissing)
-	}
+	kept, err := s.with(ctx, "signing_secret", func(k SlackSecret) bool { return k.SigningSecret != "" })
 	return kept.SigningSecret, err
 }
 
@@ -108,29 +105,30 @@ func (s *Slack) AppID() string {
 
 // Bot returns the bot's token and the Web API's address, or ErrMissing.
 func (s *Slack) Bot(ctx context.Context) (token, api string, err error) {
-	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.BotToken != "" })
-	if err == nil && kept.BotToken == "" {
-		err = fmt.Errorf("bot_token: %w", ErrMissing)
-	}
+	kept, err := s.with(ctx, "bot_token", func(k SlackSecret) bool { return k.BotToken != "" })
 	return kept.BotToken, cmp.Or(kept.APIURL, s.address, publicSlack), err
 }
 
 // Client returns the app's client for sign-ins and the Web API's address, or ErrMissing.
 func (s *Slack) Client(ctx context.Context) (id, secret, api string, err error) {
-	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.ClientID != "" && k.ClientSecret != "" })
-	if err == nil && (kept.ClientID == "" || kept.ClientSecret == "") {
-		err = fmt.Errorf("client_id and client_secret: %w", ErrMissing)
-	}
+	kept, err := s.with(ctx, "client_id and client_secret",
+		func(k SlackSecret) bool { return k.ClientID != "" && k.ClientSecret != "" })
 	return kept.ClientID, kept.ClientSecret, cmp.Or(kept.APIURL, s.address, publicSlack), err
 }
 
 // TenantAdmin returns the Slack user id of the first administrator of the deployment's own workspace, or ErrMissing.
 func (s *Slack) TenantAdmin(ctx context.Context) (string, error) {
-	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.TenantAdmin != "" })
-	if err == nil && kept.TenantAdmin == "" {
-		err = fmt.Errorf("tenant_admin: %w", ErrMissing)
-	}
+	kept, err := s.with(ctx, "tenant_admin", func(k SlackSecret) bool { return k.TenantAdmin != "" })
 	return kept.TenantAdmin, err
+}
+
+// with is get, but returns ErrMissing for a secret that has not the wanted member, by its name.
+func (s *Slack) with(ctx context.Context, member string, has func(SlackSecret) bool) (SlackSecret, error) {
+	kept, err := s.get(ctx, has)
+	if err == nil && !has(kept) {
+		err = fmt.Errorf("%s: %w", member, ErrMissing)
+	}
+	return kept, err
 }
 
 // Refused reads the secret again, at most once in 30 seconds, because Slack refused the token or a signature did not

@@ -34,6 +34,12 @@ func (v Vault) ConnectOver(ctx context.Context, row tenancy.Integration, c Crede
 		return aggregate.Problem{Field: "address", Code: "must be the server's, for an MCP server only"}
 	}
 	sealed, err := v.Envelope.SealCredential(ctx, row.TenantID, row.Provider, c)
+	return v.connected(ctx, row, sealed, metadata, by, err)
+}
+
+// connected saves what was sealed as a connection, unless that has failed.
+func (v Vault) connected(ctx context.Context, row tenancy.Integration, sealed string, metadata aggregate.JSON,
+	by aggregate.Actor, err error) error {
 	if err == nil {
 		_, err = v.Rows.SaveIntegration(ctx, row.Fresh(sealed, metadata), by, v.Now())
 	}
@@ -59,21 +65,16 @@ func (v Vault) Disconnect(ctx context.Context, tenant, provider string, by aggre
 // Allow connects a provider for which tenants have no credential: Slack, whose token is the deployment's.
 func (v Vault) Allow(ctx context.Context, tenant, provider string, by aggregate.Actor) error {
 	row, err := v.Row(ctx, tenant, provider)
-	if err == nil {
-		_, err = v.Rows.SaveIntegration(ctx, row.Fresh("", "{}"), by, v.Now())
-	}
-	if err != nil {
-		return fmt.Errorf("connect %s: %w", provider, err)
-	}
-	return nil
+	return v.connected(ctx, row, "", "{}", by, err)
 }
 
 // Row returns the integration's row, or a new one if there is none.
 func (v Vault) Row(ctx context.Context, tenant, provider string) (tenancy.Integration, error) {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if errors.Is(err, aggregate.ErrNotFound) {
-		return tenancy.Integration{TenantID: tenant, Provider: provider}, nil
+		err = nil
 	}
+	row.TenantID, row.Provider = tenant, provider
 	return row, err
 }
 
@@ -167,22 +168,16 @@ func (v Vault) ConnectApp(ctx context.Context, tenant, id, installation, key str
 		return err
 	}
 	row, err := v.Row(ctx, tenant, tenancy.GitHubProvider)
-	if err != nil {
-		return fmt.Errorf("connect %s: %w", row.Provider, err)
-	}
-	text, err := json.Marshal(sealedApp{id, installation, key})
-	if err != nil {
-		return fmt.Errorf("connect %s: %w", row.Provider, err)
-	}
-	sealed, err := v.Envelope.Seal(ctx, tenant, row.Provider, text)
+	var text []byte
 	if err == nil {
-		about := aggregate.JSON(fmt.Sprintf(`{"app_id":%q,"installation_id":%q}`, id, installation))
-		_, err = v.Rows.SaveIntegration(ctx, row.Fresh(sealed, about), by, v.Now())
+		text, err = json.Marshal(sealedApp{id, installation, key})
 	}
-	if err != nil {
-		return fmt.Errorf("connect %s: %w", row.Provider, err)
+	sealed := ""
+	if err == nil {
+		sealed, err = v.Envelope.Seal(ctx, tenant, row.Provider, text)
 	}
-	return nil
+	about := aggregate.JSON(fmt.Sprintf(`{"app_id":%q,"installation_id":%q}`, id, installation))
+	return v.connected(ctx, row, sealed, about, by, err)
 }
 
 // App returns the tenant's GitHub App. It returns aggregate.ErrNotFound when the tenant never connected GitHub, and
