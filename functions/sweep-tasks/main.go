@@ -10,9 +10,8 @@
 // looks open. Progress resets the count of restarts: a decision, a finished generation, a step's result. After three
 // the head is parked or the execution fails, and people have a button.
 //
-// A head whose handling fails is put off by 2, 4, 8 minutes, an hour at most, so that one poisonous row delays no
-// other. A service that fails three times in a row is left alone for this sweep. So an outage delays the work that
-// needs it, and no expiry.
+// A head whose handling fails is put off by 2, 4, 8 minutes, an hour at most, or five minutes if a service was at fault,
+// so that one poisonous row delays no other. An outage delays the work that needs the service, and no expiry.
 //
 // Last it forgets conversations that are not kept: four at once, a few seconds each, since erasing may wait and gates
 // may not. On working days it reminds people of what waits for them by name, by the rows that make each tenant where
@@ -37,6 +36,7 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
 	"ringi/shared/store/large/removal"
@@ -53,7 +53,6 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	cfg = watched(cfg)
 	s, results := store.OpenAll(cfg, env.Table), removal.Open(cfg, env.Results)
 	return &Handler{
 		Store: s, Reminders: s,
@@ -106,8 +105,8 @@ type Handler struct {
 	begun *sync.Map // tenants of which this sweep knows that they have a row of Reminders
 }
 
-// count counts the tasks of one sweep: handled, repaired, failed, and left because a service failed.
-type count struct{ swept, repairs, failed, left atomic.Int64 }
+// count counts the tasks of one sweep: handled, repaired and failed.
+type count struct{ swept, repairs, failed atomic.Int64 }
 
 // Schedule is what the hour's schedule says; the minute's event says nothing of it.
 type Schedule struct {
@@ -127,10 +126,8 @@ func (h *Handler) Handle(ctx context.Context, s Schedule) error {
 // Sweep handles every task that is due, all shards concurrently, until none is left or time runs short; the next
 // minute continues. First it makes the decisions that depend on time, for all tasks: they need only the table, and
 // people wait for them. Then it carries out effects, and reminds people of what waits for them. Last it deletes what is
-// forgotten. It postpones a task that can't be handled. A failing task, shard or service doesn't delay other tasks;
-// tasks that need the service stay due.
+// forgotten. It postpones a task that can't be handled. A failing task, shard or service doesn't delay other tasks.
 func (h *Handler) Sweep(ctx context.Context) error {
-	ctx = ofOneSweep(ctx)
 	one := *h
 	one.begun = &sync.Map{}
 	var n count
@@ -145,8 +142,7 @@ func (h *Handler) Sweep(ctx context.Context) error {
 	one.each(ctx, forgotten, erasedAtOnce, one.erase, &n)
 	boot.Count(boot.SweepRepaired, int(n.repairs.Load()))
 	boot.Count(boot.SweepFailed, int(n.failed.Load()))
-	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load(),
-		"left", n.left.Load())
+	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load())
 	return errors.Join(errs...)
 }
 
@@ -208,8 +204,7 @@ func (h *Handler) each(ctx context.Context, list []*found, atOnce int, part hand
 	_ = all.Wait()
 }
 
-// count counts one part of handling an aggregate, and postpones the aggregate if that part fails. An aggregate that
-// failed only because of a service stays due.
+// count counts one part of handling an aggregate, and postpones the aggregate if that part fails.
 func (h *Handler) count(ctx context.Context, f *found, part handling, n *count) {
 	repairs, err := part(ctx, f)
 	n.repairs.Add(int64(repairs))
@@ -218,10 +213,6 @@ func (h *Handler) count(ctx context.Context, f *found, part handling, n *count) 
 	}
 	f.over = true
 	n.failed.Add(1)
-	if errors.Is(err, errLeftAlone) {
-		n.left.Add(1)
-		return
-	}
 	h.putOff(ctx, f.ref, err)
 }
 
@@ -299,7 +290,9 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 		}
 	}
 	e := a.Effects(h.Now())
-	repairs, err = h.Effects.Run(ctx, a, e, true)
+	running, stop := context.WithTimeout(ctx, perTask/2) // cards have time left though no run can be started
+	defer stop()
+	repairs, err = h.Effects.Run(running, a, e, true)
 	err = errors.Join(err, h.beginReminding(ctx, a))
 	f.erased = e.Erased
 	// The cards are drawn even if the task's run could not be woken.
@@ -359,4 +352,10 @@ func (h *Handler) expire(ctx context.Context) error {
 		return fmt.Errorf("delete old results: %w", err)
 	}
 	return nil
+}
+
+// unavailable reports whether an error is the service's fault, not the task's.
+func unavailable(err error) bool {
+	class := explain.ClassOf(err)
+	return class == explain.Unavailable || class == explain.Unconfirmed
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"sync"
 	"testing"
 	"time"
@@ -21,19 +20,8 @@ import (
 	"ringi/shared/store"
 )
 
-// noReminders has none.
-type noReminders struct{ Reminders }
-
-func (noReminders) DueReminders(context.Context, time.Time) iter.Seq2[tenancy.Reminding, error] {
-	return func(func(tenancy.Reminding, error) bool) {}
-}
-
 // What agents want to do waits as well.
 var _, _ asking = &task.Aggregate{}, &conversation.Aggregate{}
-
-func (noReminders) SaveReminding(context.Context, tenancy.Reminding, tenancy.Reminding) error {
-	return nil
-}
 
 func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){

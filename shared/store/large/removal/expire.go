@@ -53,8 +53,8 @@ type Calls interface {
 
 // Retention deletes results and prompts that are older than their tenant's retain_results_days. It needs no cursor:
 // task ids sort by time, so each listing begins with the oldest results left. Prompts of conversations and contests
-// don't sort by time: each run lists them from a random point, so that over time all are listed. Tenants are processed
-// in parallel, so that none uses up the time of the others. It never deletes files that a conversation still needs.
+// don't sort by time: each run lists all of them. Tenants are processed in parallel, so that none uses up the time of
+// the others. It never deletes files that a conversation still needs.
 type Retention struct {
 	Bucket        Bucket
 	Rows          Rows
@@ -152,30 +152,22 @@ func (r Retention) expire(ctx context.Context, p place, x *run) error {
 		return err
 	}
 	before := r.Now().AddDate(0, 0, -settings.RetainResultsDays)
-	err = r.expireFrom(ctx, p, before, p.prefix, "", x)
+	err = r.expireFrom(ctx, p, before, p.prefix, x)
 	if err != nil || !strings.HasPrefix(p.prefix, conversation.PromptsPrefix) {
 		return err
 	}
 	// Prompts of tasks have ids that sort by time. Ids of conversations and contests don't sort by time; where they
 	// don't begin with a digit they begin with a small letter, so they follow the newest task.
-	behind := p.prefix + aggregate.NewID()[:2] + "`"
-	begin := max(behind, fmt.Sprintf("%s%02x", p.prefix, rand.IntN(256)))
-	if err := r.expireFrom(ctx, p, before, begin, "", x); err != nil {
-		return err
-	}
-	return r.expireFrom(ctx, p, before, behind, begin, x)
+	return r.expireFrom(ctx, p, before, p.prefix+aggregate.NewID()[:2]+"`", x)
 }
 
-// expireFrom deletes the old objects of one prefix after the key from, and up to upTo unless that is empty.
-func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from, upTo string, x *run) error {
+// expireFrom deletes the old objects of one prefix after the key from.
+func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from string, x *run) error {
 	pages := r.Bucket.pages(p.prefix, from)
-	for last := false; !last && pages.more() && x.goesOn(ctx); {
+	for pages.more() && x.goesOn(ctx) {
 		page, err := pages.next(ctx)
 		if err != nil {
 			return err
-		}
-		if i := slices.IndexFunc(page, func(o stored) bool { return upTo != "" && o.key > upTo }); i >= 0 {
-			page, last = page[:i], true
 		}
 		old, done, err := r.old(ctx, p, page, before)
 		if err != nil {
