@@ -75,11 +75,10 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	if err := t.tooLong(values); err != nil {
 		return Written{}, err
 	}
-	address, title, height, err := c.tab(ctx, t)
+	address, height, err := c.tab(ctx, t)
 	if err != nil {
 		return Written{}, err
 	}
-	t.Sheet = title
 	at := a1(t.Sheet, 1, len(t.Columns), len(t.Rows)+1)
 	body := struct {
 		Range          string  `json:"range"`
@@ -111,11 +110,10 @@ func (c *Client) Find(ctx context.Context, t Table) (w Written, found bool) {
 	if err != nil {
 		return w, false
 	}
-	is, err := t.meant(s.properties())
-	if err != nil || is == nil {
+	is := s.tab(t.Sheet)
+	if is == nil {
 		return w, false
 	}
-	t.Sheet = is.Title
 	at := a1(t.Sheet, 1, len(t.Columns), len(t.Rows)+1)
 	var read struct{ Values [][]any }
 	query := "?majorDimension=ROWS&valueRenderOption=UNFORMATTED_VALUE&fields=values"
@@ -197,7 +195,6 @@ func (g grid) atLeast(rows, columns int) grid {
 type properties struct {
 	SheetID int    `json:"sheetId"`
 	Title   string `json:"title"`
-	Type    string `json:"sheetType"`
 	Grid    grid   `json:"gridProperties"`
 }
 
@@ -209,43 +206,36 @@ type spreadsheet struct {
 	} `json:"sheets"`
 }
 
-func (s spreadsheet) properties() (all []properties) {
-	for _, sheet := range s.Sheets {
-		all = append(all, sheet.Properties)
+// tab returns the tab with this title, nil if there is none.
+func (s spreadsheet) tab(title string) *properties {
+	for i := range s.Sheets {
+		if p := &s.Sheets[i].Properties; p.Title == title {
+			return p
+		}
 	}
-	return all
+	return nil
 }
 
 func (c *Client) spreadsheet(ctx context.Context, t Table) (s spreadsheet, err error) {
 	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,"+
-		"sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))")
+		"sheets.properties(sheetId,title,gridProperties(rowCount,columnCount))")
 	err = c.wire.Read(ctx, "/"+url.PathEscape(t.SpreadsheetID)+fields, &s)
 	return s, err
 }
 
-// tab makes a missing tab and enlarges a tab that is too small. It returns the spreadsheet's address for people, the
-// tab's title as it stands there, and the previous height of the tab in rows. Google takes titles that differ only in
-// case for one, so a tab with such a title is the one that is meant: it can't be made beside that one. If the outcome
-// of making or enlarging is unknown, the call fails: no row was
-// written, and the next call finds the tab.
-func (c *Client) tab(ctx context.Context, t Table) (address, title string, height int, err error) {
+// tab makes a missing tab and enlarges a tab that is too small. It returns the spreadsheet's address for people and the
+// previous height of the tab in rows. If the outcome of making or enlarging is unknown, the call fails: no row was
+// written, and the next call finds the tab. Beside a tab whose title differs only in case Google makes none.
+func (c *Client) tab(ctx context.Context, t Table) (address string, height int, err error) {
 	s, err := c.spreadsheet(ctx, t)
 	if err != nil {
-		return "", "", 0, err
+		return "", 0, err
 	}
-	rows, columns := len(t.Rows)+1, len(t.Columns)
-	cells, all := 0, s.properties()
-	for _, p := range all {
-		cells += p.Grid.cells()
+	rows, columns, cells := len(t.Rows)+1, len(t.Columns), 0
+	for _, sheet := range s.Sheets {
+		cells += sheet.Properties.Grid.cells()
 	}
-	found, err := t.meant(all)
-	if err != nil {
-		return "", "", 0, err
-	}
-	title = t.Sheet
-	if found != nil {
-		title = found.Title
-	}
+	found := s.tab(t.Sheet)
 	var request map[string]any
 	if found == nil {
 		size := grid{defaultRows, defaultColumns}.atLeast(rows, columns)
@@ -256,7 +246,7 @@ func (c *Client) tab(ctx context.Context, t Table) (address, title string, heigh
 		height = found.Grid.RowCount
 		size := found.Grid.atLeast(rows, columns)
 		if size == found.Grid {
-			return s.SpreadsheetURL, title, height, nil
+			return s.SpreadsheetURL, height, nil
 		}
 		cells += size.cells() - found.Grid.cells()
 		request = map[string]any{"updateSheetProperties": map[string]any{
@@ -265,7 +255,7 @@ func (c *Client) tab(ctx context.Context, t Table) (address, title string, heigh
 		}}
 	}
 	if cells > MaxCells {
-		return "", "", 0, explain.Fail(explain.ProblemSheetFull, nil, explain.Google, cells, MaxCells)
+		return "", 0, explain.Fail(explain.ProblemSheetFull, nil, explain.Google, cells, MaxCells)
 	}
 	var done struct{}
 	err = c.wire.Write(ctx, http.MethodPost, "/"+url.PathEscape(t.SpreadsheetID)+":batchUpdate",
@@ -273,31 +263,7 @@ func (c *Client) tab(ctx context.Context, t Table) (address, title string, heigh
 	if e := (*explain.CallError)(nil); errors.As(err, &e) {
 		e.Outcome = explain.CallFailed
 	}
-	return s.SpreadsheetURL, title, height, err
-}
-
-// meant returns the tab of the table's title, nil if there is none: that with just this title, or the only one that
-// differs in case alone.
-func (t Table) meant(all []properties) (found *properties, err error) {
-	wrong := func(why string) error {
-		return explain.Fail(explain.ProblemBadArguments, nil, "write_rows_to_google_sheet", why)
-	}
-	for i, p := range all {
-		switch {
-		case p.Title == t.Sheet:
-			found, err = &all[i], nil
-		case !strings.EqualFold(p.Title, t.Sheet) || found != nil && found.Title == t.Sheet:
-			continue
-		case found != nil:
-			err = wrong(fmt.Sprintf("the tabs %q and %q are both like %q: name one of them", found.Title, p.Title, t.Sheet))
-		default:
-			found = &all[i]
-		}
-	}
-	if err == nil && found != nil && found.Type != "" && found.Type != "GRID" {
-		err = wrong(fmt.Sprintf("the tab %q is of a chart or a data source and has no cells: name another one", found.Title))
-	}
-	return found, err
+	return s.SpreadsheetURL, height, err
 }
 
 // values returns the table's rows for the API, the titles first.
