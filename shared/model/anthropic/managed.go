@@ -29,7 +29,7 @@ type ManagedConfig struct {
 	Refused func()                                    // called when the vendor refuses the key; may be nil
 }
 
-// Client calls the vendor. Its errors are *model.Error.
+// Managed calls the vendor. Its errors are *model.Error.
 type Managed struct {
 	config       ManagedConfig
 	agents       sdk.BetaAgentService
@@ -42,70 +42,99 @@ type Managed struct {
 func NewManaged(c ManagedConfig) *Managed {
 	options := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0),
-		option.WithRequestTimeout(callWithin),
+		option.WithRequestTimeout(callWithin), option.WithMiddleware(c.keyed),
 		option.WithBaseURL(c.BaseURL), option.WithHTTPClient(c.HTTP),
 	}
 	return &Managed{c, sdk.NewBetaAgentService(options...), sdk.NewBetaEnvironmentService(options...),
 		sdk.NewBetaSessionService(options...)}
 }
 
+// keyed sends a request with the key.
+func (c ManagedConfig) keyed(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	key, err := c.Key(r.Context())
+	switch {
+	case err != nil:
+		return nil, &model.Error{Provider: aggregate.Anthropic, Kind: model.Overloaded, Retryable: true, Err: err}
+	case key == "":
+		return nil, &model.Error{Provider: aggregate.Anthropic, Kind: model.Unauthorized, Err: errMissing}
+	}
+	r.Header.Set("X-Api-Key", key)
+	return next(r)
+}
+
+var errMissing = errors.New("the model secret has no entry for it")
+
+// explain makes a *model.Error of what a method returns.
+func (c *Managed) explain(err *error) {
+	var answer *sdk.Error
+	e, is := errors.AsType[*model.Error](*err)
+	switch {
+	case *err == nil:
+		return
+	case is:
+	case errors.As(*err, &answer):
+		e = model.FromStatus(aggregate.Anthropic, answer.StatusCode, answer.Response.Header, "", string(answer.Type()))
+		e.RequestID = model.RequestID(answer.RequestID)
+	default:
+		e = model.FromTransport(aggregate.Anthropic, *err)
+	}
+	if e.Kind == model.Unauthorized && c.config.Refused != nil {
+		c.config.Refused()
+	}
+	*err = e
+}
+
 type Place struct{ Agent, Environment string }
 
 // CreateAgent makes an agent and an environment for a tenant. Each session has its own instructions and tools. The
 // environment can't reach any host on the network.
-func (c *Managed) CreateAgent(ctx context.Context, tenant, modelName string) (Place, error) {
-	var p Place
-	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
-		tags := map[string]string{"ringi_tenant": tenant}
-		agent, err := c.agents.New(ctx, sdk.BetaAgentNewParams{
-			Name: "Ringi", Model: sdk.BetaManagedAgentsModelConfigParams{ID: sdk.BetaManagedAgentsModel(modelName)},
-			Metadata: tags,
-		}, as)
-		if err != nil {
-			return err
-		}
-		p.Agent = agent.ID
-		environment, err := c.environments.New(ctx, sdk.BetaEnvironmentNewParams{
-			Name: "Ringi", Metadata: tags,
-			Config: sdk.BetaEnvironmentNewParamsConfigUnion{OfCloud: &sdk.BetaCloudConfigParams{
-				Networking: sdk.BetaCloudConfigParamsNetworkingUnion{OfLimited: &sdk.BetaLimitedNetworkParams{}},
-			}},
-		}, as)
-		if err != nil {
-			return err
-		}
-		p.Environment = environment.ID
-		return nil
+func (c *Managed) CreateAgent(ctx context.Context, tenant, modelName string) (p Place, err error) {
+	defer c.explain(&err)
+	tags := map[string]string{"ringi_tenant": tenant}
+	agent, err := c.agents.New(ctx, sdk.BetaAgentNewParams{
+		Name: "Ringi", Model: sdk.BetaManagedAgentsModelConfigParams{ID: sdk.BetaManagedAgentsModel(modelName)},
+		Metadata: tags,
 	})
-	return p, err
+	if err != nil {
+		return p, err
+	}
+	p.Agent = agent.ID
+	environment, err := c.environments.New(ctx, sdk.BetaEnvironmentNewParams{
+		Name: "Ringi", Metadata: tags,
+		Config: sdk.BetaEnvironmentNewParamsConfigUnion{OfCloud: &sdk.BetaCloudConfigParams{
+			Networking: sdk.BetaCloudConfigParamsNetworkingUnion{OfLimited: &sdk.BetaLimitedNetworkParams{}},
+		}},
+	})
+	if err != nil {
+		return p, err
+	}
+	p.Environment = environment.ID
+	return p, nil
 }
 
 // ArchiveAgent archives an agent and its environment that are not needed because another invocation made theirs first.
-func (c *Managed) ArchiveAgent(ctx context.Context, p Place) error {
-	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
-		_, err := c.agents.Archive(ctx, p.Agent, sdk.BetaAgentArchiveParams{}, as)
-		_, again := c.environments.Archive(ctx, p.Environment, sdk.BetaEnvironmentArchiveParams{}, as)
-		return errors.Join(err, again)
-	})
+func (c *Managed) ArchiveAgent(ctx context.Context, p Place) (err error) {
+	defer c.explain(&err)
+	_, err = c.agents.Archive(ctx, p.Agent, sdk.BetaAgentArchiveParams{})
+	_, again := c.environments.Archive(ctx, p.Environment, sdk.BetaEnvironmentArchiveParams{})
+	return errors.Join(err, again)
 }
 
 // Find returns the oldest session at a place with these tags that was created after a time; empty if there is none.
 func (c *Managed) Find(ctx context.Context, p Place, tags map[string]string, since time.Time) (id string, err error) {
-	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
-		id = ""
-		pages := c.sessions.ListAutoPaging(ctx, sdk.BetaSessionListParams{
-			AgentID: param.NewOpt(p.Agent), CreatedAtGte: param.NewOpt(since), Order: sdk.BetaSessionListParamsOrderAsc,
-			Limit: param.NewOpt[int64](100),
-		}, as)
-		for pages.Next() {
-			if s := pages.Current(); tagged(s.Metadata, tags) {
-				id = s.ID
-				return nil
-			}
-		}
-		return pages.Err()
+	defer c.explain(&err)
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	pages := c.sessions.ListAutoPaging(ctx, sdk.BetaSessionListParams{
+		AgentID: param.NewOpt(p.Agent), CreatedAtGte: param.NewOpt(since), Order: sdk.BetaSessionListParamsOrderAsc,
+		Limit: param.NewOpt[int64](100),
 	})
-	return id, err
+	for pages.Next() {
+		if s := pages.Current(); tagged(s.Metadata, tags) {
+			return s.ID, nil
+		}
+	}
+	return "", pages.Err()
 }
 
 func tagged(got, want map[string]string) bool {
@@ -127,6 +156,7 @@ type SessionPlan struct {
 
 // Start makes a session. The session does nothing before it gets a message.
 func (c *Managed) Start(ctx context.Context, at Place, p SessionPlan) (id string, err error) {
+	defer c.explain(&err)
 	agent := sdk.BetaManagedAgentsAgentWithOverridesParams{
 		ID: at.Agent, Type: sdk.BetaManagedAgentsAgentWithOverridesParamsTypeAgentWithOverrides,
 		System: param.NewOpt(p.System),
@@ -134,8 +164,8 @@ func (c *Managed) Start(ctx context.Context, at Place, p SessionPlan) (id string
 	}
 	for _, t := range p.Tools {
 		custom, err := t.custom()
-		if err != nil {
-			return "", err
+		if err != nil { // a schema that is none
+			return "", &model.Error{Provider: aggregate.Anthropic, Kind: model.BadRequest, Err: err}
 		}
 		agent.Tools = append(agent.Tools, sdk.BetaManagedAgentsAgentWithOverridesParamsToolUnion{OfCustom: &custom})
 	}
@@ -146,14 +176,11 @@ func (c *Managed) Start(ctx context.Context, at Place, p SessionPlan) (id string
 	if p.MaxCost > 0 {
 		params.Budget = budget(p.MaxCost)
 	}
-	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
-		s, err := c.sessions.New(ctx, params, as)
-		if err == nil {
-			id = s.ID
-		}
-		return err
-	})
-	return id, err
+	s, err := c.sessions.New(ctx, params)
+	if err != nil {
+		return "", err
+	}
+	return s.ID, nil
 }
 
 // Say sends the user's message.
@@ -181,56 +208,17 @@ func (c *Managed) Interrupt(ctx context.Context, session string) error {
 }
 
 // Discard archives a session that never got a message.
-func (c *Managed) Discard(ctx context.Context, session string) error {
-	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
-		_, err := c.sessions.Archive(ctx, session, sdk.BetaSessionArchiveParams{}, as)
-		return err
-	})
+func (c *Managed) Discard(ctx context.Context, session string) (err error) {
+	defer c.explain(&err)
+	_, err = c.sessions.Archive(ctx, session, sdk.BetaSessionArchiveParams{})
+	return err
 }
 
-func (c *Managed) send(ctx context.Context, session string, e sdk.BetaManagedAgentsEventParamsUnion) error {
-	return c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
-		_, err := c.sessions.Events.Send(ctx, session,
-			sdk.BetaSessionEventSendParams{Events: []sdk.BetaManagedAgentsEventParamsUnion{e}}, as)
-		return err
-	})
-}
-
-// call makes a request with the key, and converts its error into a *model.Error.
-func (c *Managed) call(ctx context.Context, do func(context.Context, option.RequestOption) error) error {
-	key, err := c.config.Key(ctx)
-	switch {
-	case err != nil:
-		return &model.Error{Provider: aggregate.Anthropic, Kind: model.Overloaded, Retryable: true, Err: err}
-	case key == "":
-		return c.refused(&model.Error{Provider: aggregate.Anthropic, Kind: model.Unauthorized, Err: errMissing})
-	}
-	ctx, cancel := context.WithTimeout(ctx, callWithin)
-	defer cancel()
-	if err := do(ctx, option.WithAPIKey(key)); err != nil {
-		return c.refused(problem(err))
-	}
-	return nil
-}
-
-var errMissing = errors.New("the model secret has no entry for it")
-
-func (c *Managed) refused(e *model.Error) error {
-	if e.Kind == model.Unauthorized && c.config.Refused != nil {
-		c.config.Refused()
-	}
-	return e
-}
-
-func problem(err error) *model.Error {
-	var answer *sdk.Error
-	if !errors.As(err, &answer) {
-		return model.FromTransport(aggregate.Anthropic, err)
-	}
-	e := model.FromStatus(aggregate.Anthropic, answer.StatusCode, answer.Response.Header, "",
-		string(answer.Type()))
-	e.RequestID = model.RequestID(answer.RequestID)
-	return e
+func (c *Managed) send(ctx context.Context, session string, e sdk.BetaManagedAgentsEventParamsUnion) (err error) {
+	defer c.explain(&err)
+	_, err = c.sessions.Events.Send(ctx, session,
+		sdk.BetaSessionEventSendParams{Events: []sdk.BetaManagedAgentsEventParamsUnion{e}})
+	return err
 }
 
 // SessionTool is a tool that a session may ask to have called.

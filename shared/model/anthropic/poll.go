@@ -4,15 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/model"
 )
 
 // SessionState is a session's state according to its events.
@@ -60,22 +59,22 @@ var followed = []sdk.BetaManagedAgentsSessionEventType{
 // Poll reads all of a session's events from the first one. Their times can't serve as a cursor, since a queued event
 // has none. An event that is listed twice counts once, and unknown kinds are ignored. The state of a session that no
 // longer exists is StopEnded.
-func (c *Managed) Poll(ctx context.Context, session string) (SessionState, error) {
-	var r reading
-	err := c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
-		r = reading{seen: map[string]bool{}, answered: map[string]bool{}, queued: map[string]bool{}}
-		pages := c.sessions.Events.ListAutoPaging(ctx, session, sdk.BetaSessionEventListParams{
-			Types: followed, Limit: param.NewOpt[int64](500), Order: sdk.BetaSessionEventListParamsOrderAsc,
-		}, as)
-		for pages.Next() {
-			if len(r.seen) >= maxEvents {
-				return errEndless
-			}
-			r.add(pages.Current())
-		}
-		return pages.Err()
+func (c *Managed) Poll(ctx context.Context, session string) (s SessionState, err error) {
+	defer c.explain(&err)
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	r := reading{seen: map[string]bool{}, answered: map[string]bool{}, queued: map[string]bool{}}
+	pages := c.sessions.Events.ListAutoPaging(ctx, session, sdk.BetaSessionEventListParams{
+		Types: followed, Limit: param.NewOpt[int64](500), Order: sdk.BetaSessionEventListParamsOrderAsc,
 	})
-	if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.UnknownModel { // 404
+	for pages.Next() {
+		if len(r.seen) >= maxEvents {
+			return s, errEndless
+		}
+		r.add(pages.Current())
+	}
+	err = pages.Err()
+	if e := (*sdk.Error)(nil); errors.As(err, &e) && e.StatusCode == http.StatusNotFound {
 		return SessionState{Told: true, Stop: StopEnded}, nil
 	}
 	return r.state(), err
@@ -150,22 +149,18 @@ func (r *reading) state() SessionState {
 
 // Bill returns the cost of a session so far, and whether it is still running.
 func (c *Managed) Bill(ctx context.Context, session string) (u aggregate.Usage, running bool, err error) {
-	err = c.call(ctx, func(ctx context.Context, as option.RequestOption) error {
-		s, err := c.sessions.Get(ctx, session, sdk.BetaSessionGetParams{}, as)
-		if err != nil {
-			return err
-		}
-		written := s.Usage.CacheCreation.Ephemeral5mInputTokens + s.Usage.CacheCreation.Ephemeral1hInputTokens
-		u = aggregate.Usage{
-			ID: s.ID, Provider: aggregate.Anthropic, Model: string(s.Agent.Model.ID), Calls: 1,
-			Input: s.Usage.InputTokens + written, Output: s.Usage.OutputTokens, Cached: s.Usage.CacheReadInputTokens,
-			Written: written,
-			MS:      int64(s.Usage.ActiveSeconds * 1000),
-		}.Counted()
-		u.Cost, u.Unpriced = cost(s.Usage.ListCost, u)
-		running = s.Status == sdk.BetaManagedAgentsSessionStatusRunning ||
-			s.Status == sdk.BetaManagedAgentsSessionStatusRescheduling
-		return nil
-	})
-	return u, running, err
+	defer c.explain(&err)
+	s, err := c.sessions.Get(ctx, session, sdk.BetaSessionGetParams{})
+	if err != nil {
+		return u, false, err
+	}
+	written := s.Usage.CacheCreation.Ephemeral5mInputTokens + s.Usage.CacheCreation.Ephemeral1hInputTokens
+	u = aggregate.Usage{
+		ID: s.ID, Provider: aggregate.Anthropic, Model: string(s.Agent.Model.ID), Calls: 1,
+		Input: s.Usage.InputTokens + written, Output: s.Usage.OutputTokens, Cached: s.Usage.CacheReadInputTokens,
+		Written: written, MS: int64(s.Usage.ActiveSeconds * 1000),
+	}.Counted()
+	u.Cost, u.Unpriced = cost(s.Usage.ListCost, u)
+	return u, s.Status == sdk.BetaManagedAgentsSessionStatusRunning ||
+		s.Status == sdk.BetaManagedAgentsSessionStatusRescheduling, nil
 }

@@ -59,42 +59,35 @@ func (c Config) Open(name string) (model.Wire, error) {
 	case n.Provider == aggregate.Demo:
 		return demo.Layers{}, nil
 	}
-	return keyed{c, n.Vendor(), n.Model, true, func(s secret.ModelSecret, r model.Request) (model.Wire, error) {
-		return c.named(n, s)
-	}}, nil
+	return keyed{c, n.Vendor(), n.Model, func(s secret.ModelSecret) (model.Wire, error) { return c.named(n, s) }}, nil
 }
 
 // keyed is a model whose key is looked up at each call.
 type keyed struct {
 	config          Config
 	provider, model string
-	secret          bool // whether the model secret is needed
-	open            func(s secret.ModelSecret, r model.Request) (model.Wire, error)
+	open            func(s secret.ModelSecret) (model.Wire, error)
 }
 
 // Say calls the model with the current key. If the key is missing or refused, the next call reads the secret again, so
 // a new key works without a wait.
 func (k keyed) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	nothing := model.Response{Usage: model.Usage{Provider: k.provider, Model: k.model}}
-	var s secret.ModelSecret
-	if k.secret {
-		var err error
-		if s, err = k.config.Secret.Get(ctx); err != nil {
-			e := &model.Error{Provider: k.provider, Model: k.model, Kind: model.Overloaded, Retryable: true, Err: err}
-			if errors.Is(err, secret.ErrMalformed) {
-				e.Kind, e.Retryable = model.Unauthorized, false
-			}
-			return nothing, e
+	s, err := k.config.Secret.Get(ctx)
+	if err != nil {
+		e := &model.Error{Provider: k.provider, Model: k.model, Kind: model.Overloaded, Retryable: true, Err: err}
+		if errors.Is(err, secret.ErrMalformed) {
+			e.Kind, e.Retryable = model.Unauthorized, false
 		}
+		return nothing, e
 	}
-	w, err := k.open(s, r)
+	w, err := k.open(s)
 	if err != nil {
 		k.config.Secret.Forget()
 		return nothing, &model.Error{Provider: k.provider, Model: k.model, Kind: model.Unauthorized, Err: err}
 	}
 	answer, err := w.Say(ctx, r)
-	var e *model.Error
-	if errors.As(err, &e) && (e.Kind == model.Unauthorized || e.Kind == model.Misplaced) {
+	if e, is := errors.AsType[*model.Error](err); is && (e.Kind == model.Unauthorized || e.Kind == model.Misplaced) {
 		k.config.Secret.Forget()
 	}
 	return answer, err
@@ -107,26 +100,29 @@ func (c Config) named(n aggregate.ModelName, s secret.ModelSecret) (model.Wire, 
 	}
 	switch n.Provider {
 	case aggregate.Anthropic:
-		return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Anthropic], Model: n.Model, Key: s.Anthropic,
-			HTTP: c.Vendor}), nil
+		return c.anthropic(n.Model, s.Anthropic), nil
 	case aggregate.OpenAI:
 		return c.openAI(n.Model, s.OpenAI), nil
 	case aggregate.Bedrock:
 		return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Bedrock], Model: n.Model, Key: s.Bedrock,
 			HTTP: c.Vendor, Bedrock: &c.AWS}), nil
-	case aggregate.Compatible:
-		at := s.Compatible[n.Endpoint]
-		at.URL = cmp.Or(at.URL, teamconfig.EndpointAddress(n.Endpoint))
-		return compatible.New(compatible.Config{
-			Endpoint: n.Endpoint, BaseURL: strings.TrimRight(at.URL, "/"), Model: n.Model, Key: at.Key, HTTP: c.Outbound,
-		}), nil
 	}
-	return nil, errMissing
+	at := s.Compatible[n.Endpoint]
+	return c.compatible(n.Endpoint, cmp.Or(at.URL, teamconfig.EndpointAddress(n.Endpoint)), n.Model, at.Key), nil
+}
+
+func (c Config) anthropic(name, key string) model.Wire {
+	return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Anthropic], Model: name, Key: key, HTTP: c.Vendor})
 }
 
 func (c Config) openAI(name, key string) model.Wire {
 	return compatible.New(compatible.Config{Provider: aggregate.OpenAI, BaseURL: c.At[aggregate.OpenAI], Model: name,
 		Key: key, HTTP: c.Vendor})
+}
+
+func (c Config) compatible(endpoint, url, name, key string) model.Wire {
+	return compatible.New(compatible.Config{Endpoint: endpoint, BaseURL: strings.TrimRight(url, "/"), Model: name, Key: key,
+		HTTP: c.Outbound})
 }
 
 var errMissing = errors.New("the model secret has no entry for it")
@@ -250,16 +246,12 @@ func (c Config) OpenAgent(ctx context.Context, d agent.Definition, instead strin
 	if s.CostsLimited() && !tenancy.PriceKnown(name, s.Prices) {
 		return nil, &model.Error{Provider: string(d.Provider), Model: name, Kind: model.Unpriced}
 	}
+	var w model.Wire = keyed{c, string(d.Provider), d.Model,
+		func(s secret.ModelSecret) (model.Wire, error) { return c.ofAgent(d, s) }}
 	if follows != "" {
-		w, err := c.Open(follows)
-		if err != nil {
-			return nil, err
-		}
-		return model.Priced(w, s.Prices), nil
+		w, err = c.Open(follows)
 	}
-	keyed := keyed{config: c, provider: string(d.Provider), model: d.Model, secret: vendors(d) || d.AuthRef != ""}
-	keyed.open = func(s secret.ModelSecret, _ model.Request) (model.Wire, error) { return c.ofAgent(d, s) }
-	return model.Priced(keyed, s.Prices), nil
+	return model.Priced(w, s.Prices), err
 }
 
 func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, error) {
@@ -268,14 +260,11 @@ func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, e
 	case err != nil:
 		return nil, err
 	case d.Provider == agent.Anthropic:
-		return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Anthropic], Model: d.Model, Key: key, HTTP: c.Vendor}),
-			nil
+		return c.anthropic(d.Model, key), nil
 	case d.Provider == agent.OpenAI:
 		return c.openAI(d.Model, key), nil
 	}
-	name := cmp.Or(d.Model, d.ID) // a server with a single model ignores the name
-	return compatible.New(compatible.Config{Endpoint: d.ID, BaseURL: strings.TrimRight(d.Endpoint, "/"), Model: name,
-		Key: key, HTTP: c.Outbound}), nil
+	return c.compatible(d.ID, d.Endpoint, cmp.Or(d.Model, d.ID), key), nil // a server with a single model ignores the name
 }
 
 var errElsewhere = errors.New("the model secret has no key of that name for the agent's address")

@@ -38,9 +38,16 @@ func (f *Files) search(found []files.Found, sought string) (out shown) {
 			break
 		}
 		f.scanned += len(text)
-		for _, h := range hits(x.Path, text, sought, maxFound+1-len(out.Found)) {
-			size += len(h.Path) + len(h.Text)
-			if len(out.Found) == maxFound || size > maxResult/2 {
+		number := 0
+		for line := range bytes.Lines(text) {
+			number++
+			at := bytes.Index(line, []byte(sought))
+			if at < 0 {
+				continue
+			}
+			h := around(line, at, len(sought))
+			h.Path, h.Line = x.Path, number
+			if size += len(h.Path) + len(h.Text); len(out.Found) == maxFound || size > maxResult/2 {
 				out.NotShown = strings.Join(append(left, "further lines that hold the text: name a folder or a longer text"), "; ")
 				return out
 			}
@@ -56,50 +63,21 @@ func (f *Files) search(found []files.Found, sought string) (out shown) {
 	return out
 }
 
-// hits returns at most most lines of a file that hold a text.
-func hits(path string, text []byte, sought string, most int) (out []hit) {
-	line, at := 1, 0
-	for len(out) < most {
-		i := bytes.Index(text[at:], []byte(sought))
-		if i < 0 {
-			return out
-		}
-		line += bytes.Count(text[at:at+i], []byte("\n"))
-		begin := bytes.LastIndexByte(text[:at+i], '\n') + 1
-		end := len(text)
-		if n := bytes.IndexByte(text[at+i:], '\n'); n >= 0 {
-			end = at + i + n
-		}
-		h := around(text[begin:end], at+i-begin, len(sought))
-		h.Path, h.Line = path, line
-		out = append(out, h)
-		if at = end + 1; at > len(text) {
-			return out
-		}
-		line++
-	}
-	return out
-}
-
 // around returns a line in which a text of so many bytes stands at a place. Of a long line it returns the beginning or,
 // if the text is beyond that, the part that begins shortly before the text.
 func around(line []byte, place, length int) (h hit) {
-	line = bytes.TrimSuffix(line, []byte("\r"))
-	total, before := utf8.RuneCount(line), utf8.RuneCount(line[:min(place, len(line))])
-	skipped := 0
-	if utf8.RuneCount(line[:min(place+length, len(line))]) > maxAround {
-		skipped = max(0, before-maxAround/4)
+	all := []rune(string(bytes.TrimRight(line, "\r\n")))
+	from := 0
+	if before := utf8.RuneCount(line[:place]); utf8.RuneCount(line[:place+length]) > maxAround {
+		from = max(0, before-maxAround/4)
 	}
-	part := line
-	for range skipped {
-		_, n := utf8.DecodeRune(part)
-		part = part[n:]
+	to := min(len(all), from+maxAround)
+	if to-from < len(all) {
+		is := conversation.NumbersOf([]conversation.Lines{{From: from + 1, To: to}}, false)
+		h.Cut = fmt.Sprintf("characters %s of %s", is, conversation.Grouped(len(all)))
 	}
-	text := legible.First(string(part), maxAround)
-	if n := utf8.RuneCountInString(text); n < total {
-		is := conversation.NumbersOf([]conversation.Lines{{From: skipped + 1, To: skipped + n}}, false)
-		h.Cut = fmt.Sprintf("characters %s of %s", is, conversation.Grouped(total))
-	}
-	h.Text, _, h.Hidden = legibleLine([]byte(text))
+	part := string(all[from:to])
+	h.Text = strings.ReplaceAll(legible.VisibleCode(part), "\n", " ")
+	h.Hidden = h.Text != part
 	return h
 }
