@@ -266,13 +266,6 @@ func (t *answering) readings(history []turn.Message) []conversation.Attachment {
 	return out
 }
 
-// reader implements Handler.File with a client that serves any workspace.
-func reader(slack *slackapi.Client) func(context.Context, aggregate.Ref, string, int) (slackapi.File, error) {
-	return func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) {
-		return slack.File(slackapi.For(ctx, ref.Tenant), id, most)
-	}
-}
-
 // giveThread gives the agent what was said in the thread before somebody called it, once for a conversation. What of it
 // can't be read, the agent answers without.
 func (t *answering) giveThread(ctx context.Context) error {
@@ -311,14 +304,6 @@ func earlierOf(said []model.Said) (out []conversation.Earlier) {
 	return out
 }
 
-// quoted returns whose words a person's message forwards.
-func quoted(m conversation.Message) (out []conversation.Earlier) {
-	for _, q := range m.Forwarded {
-		out = append(out, conversation.Earlier{User: q.User, Text: q.Text})
-	}
-	return out
-}
-
 // forwarded returns the messages that a person's message forwards.
 func forwarded(m conversation.Message, names map[string]string) (out []turn.Forwarded) {
 	for _, q := range m.Forwarded {
@@ -326,12 +311,4 @@ func forwarded(m conversation.Message, names map[string]string) (out []turn.Forw
 			Name: cmp.Or(names[q.User], q.Name), UserID: q.User, At: q.At, Text: named(q.Text, names)}})
 	}
 	return out
-}
-
-// threads implements Handler.Thread with a client that serves any workspace.
-func threads(slack *slackapi.Client) func(context.Context, aggregate.Ref, string, string, string,
-	int) ([]slackapi.Said, error) {
-	return func(ctx context.Context, ref aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error) {
-		return slack.Before(slackapi.For(ctx, ref.Tenant), channel, thread, before, n)
-	}
 }

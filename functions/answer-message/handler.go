@@ -43,24 +43,19 @@ type Payloads interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// Files reads versions of conversations' files. *large.Versions implements it.
+// Files stores versions of conversations' files, or of what people attached. *large.Versions implements it.
 type Files interface {
 	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
-}
-
-// Attachments stores versions of what people attached.
-type Attachments interface {
-	Files
 	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
 }
 
 type Handler struct {
 	Store    Store
 	Payloads Payloads
-	Files    Files
+	Files    Files // as actions left them
 	// Catalog returns Ringi's own tools; nil: no tool can be called.
 	Catalog     func() (*tool.Catalog, error)
-	Attachments Attachments
+	Attachments Files
 	// Text has a file's text read by the function read-file. Its error says that this may work later.
 	Text func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (isolated.FileText, error)
 	Open func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
@@ -275,27 +270,23 @@ func (t *answering) unsaid() *conversation.Refusal {
 	}
 	groups := map[aggregate.Reason][]*conversation.Inbox{}
 	for _, i := range t.seen {
-		var why aggregate.Reason
-		switch {
-		case gone[i.Message], i.Changes != "" && gone[i.Changes] && waits[i.Changes]:
+		why := aggregate.Reason("")
+		switch changes := i.Changes != ""; {
+		case gone[i.Message], changes && gone[i.Changes] && waits[i.Changes]:
 			why = reasonWithdrawn
-		case i.Changes != "" && gone[i.Changes]:
+		case changes && gone[i.Changes]:
 			why = reasonDeleted
-		case i.Changes != "" && !waits[i.Changes]:
+		case changes && !waits[i.Changes]:
 			why = reasonChanged
-		default:
-			continue
 		}
 		groups[why] = append(groups[why], i)
 	}
 	w := wordsIn(t.settings.Locale)
-	for _, say := range []struct {
-		why  aggregate.Reason
-		text string
-	}{{reasonWithdrawn, w.withdrawn}, {reasonChanged, w.changed}, {reasonDeleted, w.deleted}} {
-		if group := groups[say.why]; group != nil {
+	for _, say := range []conversation.Refusal{{Reason: reasonWithdrawn, Text: w.withdrawn},
+		{Reason: reasonChanged, Text: w.changed}, {Reason: reasonDeleted, Text: w.deleted}} {
+		if group := groups[say.Reason]; group != nil {
 			t.seen = group
-			return &conversation.Refusal{Reason: say.why, Text: say.text}
+			return &say
 		}
 	}
 	return nil

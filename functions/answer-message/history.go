@@ -329,16 +329,20 @@ func (t *answering) names(
 		if x := actions[m.ActionID]; x != nil && rejects(m, x) {
 			add(x.CancelledBy)
 		}
-		for _, e := range append(slices.Clone(m.Thread), quoted(m)...) {
-			add(e.User)
-			for _, found := range mention.FindAllStringSubmatch(e.Text, -1) {
-				add(found[1])
-			}
+		texts := ""
+		if m.Sender == conversation.FromUser {
+			texts = m.Content
 		}
-		for _, found := range mention.FindAllStringSubmatch(m.Content, -1) {
-			if m.Sender == conversation.FromUser {
-				add(found[1])
-			}
+		for _, e := range m.Thread {
+			add(e.User)
+			texts += "\n" + e.Text
+		}
+		for _, q := range m.Forwarded {
+			add(q.User)
+			texts += "\n" + q.Text
+		}
+		for _, found := range mention.FindAllStringSubmatch(texts, -1) {
+			add(found[1])
 		}
 	}
 	return t.Names(ctx, t.ref, t.a.Conversation.TeamID, people...)

@@ -77,7 +77,14 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Open: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
 			return models.OpenAgent(ctx, d, env.Model, s)
 		},
-		File: reader(slack), Thread: threads(slack), Rest: time.Second,
+		File: func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) {
+			return slack.File(slackapi.For(ctx, ref.Tenant), id, most)
+		},
+		Thread: func(ctx context.Context, ref aggregate.Ref, channel, thread, before string,
+			n int) ([]slackapi.Said, error) {
+			return slack.Before(slackapi.For(ctx, ref.Tenant), channel, thread, before, n)
+		},
+		Rest: time.Second,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
 		},

@@ -85,33 +85,24 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 
 // approvedBySettings returns the entry of the settings by which a proposal needs no person; empty: it needs one.
 func (t *answering) approvedBySettings(p *turn.Proposal) (string, error) {
+	var entry any
 	if p.Type == agent.ToolCall {
-		return t.listedBy(p.Decoded)
-	}
-	where := t.a.Conversation.Where(t.settings.Sources)
-	where.Attached = p.Decoded.AttachmentsVersion != ""
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, where); i >= 0 && t.Sandbox {
-		rule, err := json.Marshal(t.settings.AutoActions[i])
-		if err != nil {
-			return "", fmt.Errorf("name a rule: %w", err)
+		s, _ := t.calls.Lookup(p.Decoded.Tool)
+		if i := t.listed(s); i >= 0 {
+			entry = t.settings.ListedReads[i]
 		}
-		return string(rule), nil
+	} else if t.Sandbox {
+		where := t.a.Conversation.Where(t.settings.Sources)
+		where.Attached = p.Decoded.AttachmentsVersion != ""
+		if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, where); i >= 0 {
+			entry = t.settings.AutoActions[i]
+		}
 	}
-	return "", nil
-}
-
-// listedBy names the entry of the settings that lists a read.
-func (t *answering) listedBy(p conversation.Payload) (string, error) {
-	s, _ := t.calls.Lookup(p.Tool)
-	i := t.listed(s)
-	if i < 0 {
+	if entry == nil {
 		return "", nil
 	}
-	rule, err := json.Marshal(t.settings.ListedReads[i])
-	if err != nil {
-		return "", fmt.Errorf("name a listed read: %w", err)
-	}
-	return string(rule), nil
+	rule, err := json.Marshal(entry)
+	return string(rule), err
 }
 
 // proposed returns an earlier proposal as the agent made it. It doesn't read a large payload of long ago again.

@@ -17,8 +17,16 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// trees stores versions in memory.
+// readOnly keeps no version.
+type readOnly struct{}
+
+func (readOnly) Put(context.Context, large.VersionsOf, *files.Tree) (string, error) {
+	return "", errors.New("nothing is kept here")
+}
+
+// trees has versions in memory.
 type trees struct {
+	readOnly
 	all map[string]*files.Tree
 	err error
 	got int

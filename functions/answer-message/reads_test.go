@@ -21,6 +21,7 @@ import (
 
 // shelf has one version of a conversation's files.
 type shelf struct {
+	readOnly
 	files  []files.File
 	opened []string
 	err    error
