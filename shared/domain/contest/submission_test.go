@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/contest"
-	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 )
 
@@ -134,13 +133,6 @@ func TestFeedbackIsALineForEachMetric(t *testing.T) {
 	expect.That(t, contest.Round2(84.994999) == 84.99 && contest.Round2(84.995001) == 85 &&
 		contest.Scaled(70.59) == 0.7059 && !math.Signbit(contest.Round2(math.Copysign(0, -1))) &&
 		math.IsNaN(contest.Round2(math.NaN())), "two decimals")
-}
-
-func TestMetricsThatNeedNoInstructionHaveNames(t *testing.T) {
-	for _, m := range teamconfig.BuiltIn {
-		name := contest.MetricName(m.Name, "ja")
-		expect.That(t, name != m.Name, "people are shown %q", name)
-	}
 }
 
 func TestABestRoundIsTheLaterOneInATie(t *testing.T) {

@@ -230,22 +230,6 @@ func TestStepsSayThatAMonthHasNotBegun(t *testing.T) {
 	}
 }
 
-// The title of a column depends on the list. Another list may have another title for the same member, or none.
-func TestAColumnIsTitledByItsTopic(t *testing.T) {
-	for _, locale := range language.All {
-		topics := []string{"attendance", "overtime"}
-		for _, l := range allLists() {
-			topics = append(topics, l.Name)
-		}
-		w := meant{words: spoken.In(locale)}
-		for _, w.Topic = range topics {
-			for _, c := range w.Columns() {
-				expect.That(t, c["title"] != c["key"], "%s has no title for %s", w.Topic, c["key"])
-			}
-		}
-	}
-}
-
 func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
 	told := fact{Title: spoken.In("ja").Steps["tell"].Title, Tool: "send_slack_dm"}
 	for want, steps := range map[string][]fact{
@@ -285,20 +269,6 @@ func TestANoteIsInTheRequestsLanguage(t *testing.T) {
 		said := summary(r)
 		expect.That(t, strings.Contains(said, want) && !strings.Contains(said, "/ can't"), "%s: %s", text, said)
 	}
-}
-
-// The drafts of two teams differ in the lines below what both are for.
-func TestDraftsOfTeamsDifferWhereAReaderLooks(t *testing.T) {
-	request := "<data>" + string(encoded(object{"message": "Check overtime for October", "now": written,
-		"locale": "en"})) +
-		"</data>"
-	second := map[string]bool{}
-	for _, team := range []string{"a", "b", "c"} {
-		lines := strings.Split(teamData{TeamID: team, Request: request}.draft(spoken.In("en").Teams), "\n")
-		expect.Has(t, lines[0], "October")
-		second[lines[1]] = true
-	}
-	expect.That(t, len(second) > 1, "%v", second)
 }
 
 // People stamp a team's draft: whatever the request asks of the teams, nothing in it is about them.
