@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -34,19 +33,14 @@ type Search struct {
 	Instead string // the model that replaces every other; empty: none
 }
 
-func (s Search) allowed(ctx context.Context) (bool, error) {
-	if s.Allowed == nil {
-		return false, nil
-	}
-	return s.Allowed(ctx)
-}
-
 // reads returns the tools of a member of type web-search, or says why there are none. The vendor's search is beside the
 // listed tools, of which there may be none.
 func (p *playing) reads(ctx context.Context, t *talk) (tools []memberTool, why string, err error) {
-	allowed, err := p.Search.allowed(ctx)
-	if err != nil {
-		return nil, "", err
+	allowed := false
+	if p.Search.Allowed != nil {
+		if allowed, err = p.Search.Allowed(ctx); err != nil {
+			return nil, "", err
+		}
 	}
 	called := cmp.Or(p.Search.Instead, t.model)
 	if allowed && aggregate.ModelSearches(called) {
@@ -96,7 +90,7 @@ func (p *playing) search(ctx context.Context, t *talk, input json.RawMessage, ke
 		return "", spent, errors.New("query must be a text that is not empty")
 	}
 	w := words.In(p.Locale)
-	switch allowed, err := p.Search.allowed(ctx); {
+	switch allowed, err := p.Search.Allowed(ctx); {
 	case err != nil:
 		return "", spent, errors.New("the search can't be used right now")
 	case !allowed:
@@ -138,20 +132,10 @@ type fatal struct{ error }
 
 func (f fatal) Unwrap() error { return f.error }
 
-// untitled is 1 for a page without a title, and 0 for others.
-func untitled(s model.Source) int {
-	if s.Title == "" {
-		return 1
-	}
-	return 0
-}
-
-// named lists pages that were found, each once, those with a title first.
+// named lists pages that were found, each once.
 func named(found []model.Source) string {
 	var list strings.Builder
 	seen := map[string]bool{}
-	found = slices.Clone(found)
-	slices.SortStableFunc(found, func(a, b model.Source) int { return cmp.Compare(untitled(a), untitled(b)) })
 	for _, s := range found {
 		if seen[s.URL] || len(seen) == maxFound {
 			continue
