@@ -1,10 +1,9 @@
 package infra_test
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,45 +20,23 @@ import (
 // sample decodes a sample event into a value. A field that the value lacks is an error.
 func sample(t *testing.T, name string, into any) {
 	t.Helper()
-	b := expect.Value(os.ReadFile(filepath.Join("events", name)))(t)
-	strictly(t, name, b, into)
-}
-
-func strictly(t *testing.T, name string, b []byte, into any) {
-	t.Helper()
-	d := json.NewDecoder(bytes.NewReader(b))
+	d := json.NewDecoder(strings.NewReader(textOf(t, filepath.Join("events", name))))
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	expect.Must(t, err == nil, "%s: %v", name, err)
 }
 
-// inOrder returns the functions in the order of their ids.
-func (s *stack) inOrder() []template.Function {
-	var all []template.Function
-	for _, id := range slices.Sorted(maps.Keys(s.functions)) {
-		all = append(all, s.functions[id])
-	}
-	return all
-}
-
 // Every function can be tried by hand with a sample event, and no sample is for none.
 func TestEveryFunctionHasASampleEvent(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	entries := expect.Value(os.ReadDir("events"))(t)
 	tried := map[string]bool{}
-	for _, e := range entries {
+	for path, text := range textsBelow(t, []string{".json"}, "events") {
 		var request events.APIGatewayV2HTTPRequest
-		b := expect.Value(os.ReadFile(filepath.Join("events", e.Name())))(t)
-		err := json.Unmarshal(b, &request)
-		expect.Must(t, err == nil, "%s: %v", e.Name(), err)
-		key := strings.TrimSuffix(e.Name(), ".json")
-		if request.RouteKey != "" {
-			key = request.RouteKey
-		}
-		tried[key] = true
+		expect.NoError(t, json.Unmarshal([]byte(text), &request))
+		tried[cmp.Or(request.RouteKey, strings.TrimSuffix(filepath.Base(path), ".json"))] = true
 	}
 	known := map[string]bool{"run-sandbox": true} // a function that a parameter leaves out
-	for _, f := range s.inOrder() {
+	for _, f := range s.functions {
 		keys := []string{f.Folder}
 		for _, r := range f.Routes {
 			keys = append(keys, r.Method+" "+r.Path)

@@ -111,29 +111,11 @@ func versionRule(s *stack, wrong report) {
 	}
 }
 
-// parametersIn returns the parameters that a value refers to, directly or by a condition.
-func (s *stack) parametersIn(v any) []string {
-	var used []string
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			used = append(used, s.parametersIn(x)...)
-		}
-	case map[string]any:
-		for name, x := range v {
-			if list, ok := x.([]any); ok && name == "Fn::If" {
-				used = append(used, "of the condition "+text(list[0]))
-			}
-			if s.parameters[text(x)] && name == "Ref" {
-				used = append(used, text(x))
-			}
-			used = append(used, s.parametersIn(x)...)
-		}
-	case string:
-		for _, m := range regexp.MustCompile(`\$\{(\w+)\}`).FindAllStringSubmatch(v, -1) {
-			if s.parameters[m[1]] {
-				used = append(used, m[1])
-			}
+// parametersIn returns the parameters and conditions that a value refers to.
+func (s *stack) parametersIn(v any) (used []string) {
+	for _, m := range regexp.MustCompile(`(\bRef:|\$\{|\bFn::If:\[)(\w+)`).FindAllStringSubmatch(fmt.Sprint(v), -1) {
+		if s.parameters[m[2]] || m[1] == "Fn::If:[" {
+			used = append(used, m[2])
 		}
 	}
 	return used
@@ -343,7 +325,7 @@ var mayBeEmpty = []string{"MODEL"}
 func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	groups := structs(t, "shared/runtime/boot")
-	for _, f := range s.inOrder() {
+	for _, f := range s.functions {
 		reads := settings(t, structs(t, "functions/"+f.Folder)["environment"], groups)
 		for name, value := range f.Environment {
 			_, read := reads[name]

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -28,31 +27,32 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// answer is the output of a function, or the name of its error.
-type answer struct {
+// move is a call of a function by the state machine, and what the function then does.
+type move struct {
+	call string // its folder, and the gate or the error that it is told
 	pipeline.Output
-	fails string
-	wakes bool // answers the task token a moment later
+	fails string // the name of its error, instead of an output
+	wakes bool   // it answers the task token a moment later
 }
 
-func to(next string) answer { return answer{Output: pipeline.Output{Next: next}} }
+func to(call, next string) move { return move{call: call, Output: pipeline.Output{Next: next}} }
 
-func await(next, gate string, seconds int) answer {
-	return answer{Output: pipeline.Output{Next: next, Gate: gate, TimeoutSeconds: seconds}}
+func fails(call, name string) move { return move{call: call, fails: name} }
+
+// asks sends the run to a gate.
+func asks(call, next, gate string, seconds int) move {
+	return move{call: call, Output: pipeline.Output{Next: next, Gate: gate, TimeoutSeconds: seconds}}
 }
 
-// call is a call of a function by the state machine, by the function's folder.
-type call struct {
-	Function, Gate, Error string
-	HasToken              bool
-}
+// decided parks the run at a gate until people decide, which they do at once.
+func decided(gate string) move { return move{call: "request-approval " + gate, wakes: true} }
 
-// script stands in for Lambda. It gives each function's answers in turn.
+// script stands in for Lambda. It plays the turns in order.
 type script struct {
-	mu      sync.Mutex
-	answers map[string][]answer
-	calls   []call
-	runs    *sfn.Client
+	mu    sync.Mutex
+	turns []move
+	made  []string // calls
+	runs  *sfn.Client
 }
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -64,23 +64,22 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_, name, _ := strings.Cut(r.URL.Path, "function:")
 	id, _, _ := strings.Cut(name, "/")
-	folder := template.Folder(id)
 	s.mu.Lock()
-	s.calls = append(s.calls, call{folder, in.Gate, in.Error, in.TaskToken != ""})
-	a := answer{fails: "NothingLeftToSay"}
-	if left := s.answers[folder]; len(left) > 0 {
-		a, s.answers[folder] = left[0], left[1:]
+	s.made = append(s.made, strings.TrimSpace(template.Folder(id)+" "+in.Gate+in.Error))
+	x := fails("", "NothingLeftToSay")
+	if len(s.turns) >= len(s.made) {
+		x = s.turns[len(s.made)-1]
 	}
 	s.mu.Unlock()
 	w.Header().Set("X-Amzn-RequestId", "request")
-	if a.fails != "" {
+	if x.fails != "" {
 		w.Header().Set("X-Amz-Function-Error", "Unhandled")
-		fmt.Fprintf(w, `{"errorType":%q,"errorMessage":"a fixed sentence"}`, a.fails)
+		fmt.Fprintf(w, `{"errorType":%q,"errorMessage":"a fixed sentence"}`, x.fails)
 		return
 	}
-	a.Tenant, a.Task, a.Run = in.Tenant, in.Task, in.Run
-	_ = json.NewEncoder(w).Encode(a.Output)
-	if a.wakes {
+	x.Tenant, x.Task, x.Run = in.Tenant, in.Task, in.Run
+	_ = json.NewEncoder(w).Encode(x.Output)
+	if x.wakes {
 		go func() {
 			_, _ = s.runs.SendTaskSuccess(context.Background(), &sfn.SendTaskSuccessInput{TaskToken: &in.TaskToken,
 				Output: aws.String("{}")})
@@ -88,22 +87,15 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// interpreter is a Step Functions service with the pipeline in it.
-type interpreter struct {
-	script  *script
-	runs    *sfn.Client
-	machine string
-}
-
-func startInterpreter(t *testing.T) *interpreter {
+// startInterpreter starts a Step Functions service with the pipeline in it, and returns the pipeline's ARN.
+func startInterpreter(t *testing.T) (s *script, machine string) {
 	t.Helper()
-	s := &script{}
+	s = &script{}
 	lambda := httptest.NewServer(s)
 	t.Cleanup(lambda.Close)
-	_, p, err := net.SplitHostPort(lambda.Listener.Addr().String())
+	_, port, err := net.SplitHostPort(lambda.Listener.Addr().String())
 	expect.NoError(t, err)
-	port := expect.Value(strconv.Atoi(p))(t)
-	server := expect.Value(moto.Start(t.Context(), moto.Options{TaskPort: port}))(t)
+	server := expect.Value(moto.Start(t.Context(), moto.Options{TaskPort: expect.Value(strconv.Atoi(port))(t)}))(t)
 	t.Cleanup(server.Stop)
 	s.runs = sfn.New(sfn.Options{Region: "us-east-1", BaseEndpoint: &server.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
@@ -116,150 +108,77 @@ func startInterpreter(t *testing.T) *interpreter {
 		Name: aws.String("pipeline"), Definition: &tpl.Machines[at].Definition,
 		RoleArn: aws.String("arn:aws:iam::123456789012:role/pipeline"),
 	}))(t)
-	return &interpreter{s, s.runs, *made.StateMachineArn}
+	return s, *made.StateMachineArn
 }
 
-// run plays one run to its end. It returns the run's calls, how it ended, and with which error.
-func (i *interpreter) run(t *testing.T, name string, answers map[string][]answer) (calls []call,
-	status types.ExecutionStatus, failure string) {
+// run plays one run to its end, and returns how it ended.
+func (s *script) run(t *testing.T, machine, name string, turns []move) (end string) {
 	t.Helper()
-	i.script.mu.Lock()
-	i.script.answers, i.script.calls = answers, nil
-	i.script.mu.Unlock()
-	e := expect.Value(i.runs.StartExecution(t.Context(), &sfn.StartExecutionInput{StateMachineArn: &i.machine, Name: &name,
+	s.mu.Lock()
+	s.turns, s.made = turns, nil
+	s.mu.Unlock()
+	e := expect.Value(s.runs.StartExecution(t.Context(), &sfn.StartExecutionInput{StateMachineArn: &machine, Name: &name,
 		Input: aws.String(`{"tenant":"t","task":"01TASK","run":1}`)}))(t)
-	deadline := time.NewTimer(time.Minute)
-	defer deadline.Stop()
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		d := expect.Value(i.runs.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: e.ExecutionArn}))(t)
-		if d.Status != types.ExecutionStatusRunning {
-			i.script.mu.Lock()
-			defer i.script.mu.Unlock()
-			return i.script.calls, d.Status, aws.ToString(d.Error)
+	expect.Eventually(t, "the run ends", func() bool {
+		d, err := s.runs.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: e.ExecutionArn})
+		if err != nil || d.Status == types.ExecutionStatusRunning {
+			return false
 		}
-		select {
-		case <-deadline.C:
-			t.Fatalf("the run has not ended; it called %v", i.script.calls)
-		case <-poll.C:
-		}
-	}
+		end = strings.TrimSpace(string(d.Status) + " " + aws.ToString(d.Error))
+		return true
+	})
+	return end
 }
 
-// Answers that several journeys use. After wake the task token is answered at once.
-var (
-	wake    = answer{Output: pipeline.Output{Next: task.StateFinish}, wakes: true}
-	pause   = answer{Output: pipeline.Output{Next: task.StatePause, WaitSeconds: 1}}
-	prompt  = await(task.StateAwaitPromptApproval, "PROMPT#0001", 3600)
-	process = await(task.StateAwaitProcessApproval, "PROCESS#0001", 3600)
-	step    = await(task.StateAwaitStepApproval, "GATE#0001#01#02", 3600)
+const (
+	prompt, process, step = "PROMPT#0001", "PROCESS#0001", "GATE#0001#01#02"
+	hour                  = 3600
 )
-
-// gate is the call that parks a run at a gate.
-func gate(key string) call { return call{Function: "request-approval", Gate: key, HasToken: true} }
-
-// journey has the answers of functions, and the calls and the end of a run that follow from them.
-type journey struct {
-	name    string
-	answers map[string][]answer
-	calls   []call
-	status  types.ExecutionStatus
-	failure string
-}
-
-var journeys = []journey{
-	{
-		"from message to done",
-		map[string][]answer{
-			"resume-task":      {to(task.StateExtractTask), to(task.StateExecuteProcess)},
-			"extract-task":     {to(task.StateDraftPrompt)},
-			"draft-prompt":     {prompt},
-			"plan-process":     {process},
-			"execute-process":  {step, pause, to(task.StateFinish)},
-			"request-approval": {wake, wake, wake},
-		},
-		[]call{
-			{Function: "resume-task"}, {Function: "extract-task"}, {Function: "draft-prompt"}, gate("PROMPT#0001"),
-			{Function: "plan-process"}, gate("PROCESS#0001"),
-			{Function: "execute-process"}, gate("GATE#0001#01#02"),
-			{Function: "execute-process"}, {Function: "resume-task"}, {Function: "execute-process"},
-		},
-		types.ExecutionStatusSucceeded, "",
-	},
-	{
-		"what is rejected is drafted anew by ResumeTask",
-		map[string][]answer{
-			"resume-task":      {prompt, to(task.StateDraftPrompt), to(task.StatePlanProcess)},
-			"draft-prompt":     {process},
-			"plan-process":     {to(task.StateResumeTask), to(task.StateFinish)},
-			"execute-process":  {to(task.StateResumeTask)},
-			"request-approval": {wake, wake},
-		},
-		[]call{
-			{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "plan-process"},
-			{Function: "resume-task"},
-			{Function: "draft-prompt"}, gate("PROCESS#0001"), {Function: "execute-process"},
-			{Function: "resume-task"},
-			{Function: "plan-process"},
-		},
-		types.ExecutionStatusSucceeded, "",
-	},
-	{
-		"what heals is tried again",
-		map[string][]answer{
-			"resume-task":  {{fails: pipeline.Unavailable}, {fails: "Runtime.ExitError"}, to(task.StateExtractTask)},
-			"extract-task": {{fails: "Sandbox.Timedout"}, to(task.StateFinish)}, "draft-prompt": {to(task.StateFinish)},
-		},
-		[]call{{Function: "resume-task"}, {Function: "resume-task"}, {Function: "resume-task"}, {Function: "extract-task"},
-			{Function: "extract-task"}, {Function: "draft-prompt"}},
-		types.ExecutionStatusSucceeded, "",
-	},
-	{
-		"a bug is written down, and ends red",
-		map[string][]answer{"resume-task": {to(task.StatePlanProcess)}, "plan-process": {{fails: pipeline.Internal}},
-			"give-up": {to(task.StateFail)}},
-		[]call{{Function: "resume-task"}, {Function: "plan-process"}, {Function: "give-up", Error: pipeline.Internal}},
-		types.ExecutionStatusFailed, "TaskFailed",
-	},
-	{
-		"a gate that is pending outlives the run",
-		map[string][]answer{"resume-task": {prompt}, "request-approval": {{fails: pipeline.BadInput}},
-			"give-up": {to(task.StateFinish)}},
-		[]call{{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "give-up", Error: pipeline.BadInput}},
-		types.ExecutionStatusSucceeded, "",
-	},
-	{
-		"a burnt fuse reads the rows again",
-		map[string][]answer{"resume-task": {await(task.StateAwaitPromptApproval, "PROMPT#0001", 1), to(task.StateFinish)},
-			"request-approval": {to(task.StateFinish)}},
-		[]call{{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "resume-task"}},
-		types.ExecutionStatusSucceeded, "",
-	},
-	{
-		"even closing may fail",
-		map[string][]answer{"resume-task": {{fails: pipeline.Internal}}, "give-up": {{fails: pipeline.Internal}}},
-		[]call{{Function: "resume-task"}, {Function: "give-up", Error: pipeline.Internal}},
-		types.ExecutionStatusFailed, "TaskFailed",
-	},
-	{
-		"a state that the definition does not have",
-		map[string][]answer{"resume-task": {to("RunContest")}},
-		[]call{{Function: "resume-task"}},
-		types.ExecutionStatusFailed, "UnknownRoute",
-	},
-}
 
 // The complete path, and each way off it.
 func TestRunsGoWhereTheRowsSay(t *testing.T) {
 	expect.Patience(t)
-	i := startInterpreter(t)
-	for _, c := range journeys {
+	s, machine := startInterpreter(t)
+	for _, c := range []struct {
+		name, end string
+		turns     []move
+	}{
+		{"from message to done", "SUCCEEDED", []move{to("resume-task", task.StateExtractTask),
+			to("extract-task", task.StateDraftPrompt), asks("draft-prompt", task.StateAwaitPromptApproval, prompt, hour),
+			decided(prompt), asks("plan-process", task.StateAwaitProcessApproval, process, hour), decided(process),
+			asks("execute-process", task.StateAwaitStepApproval, step, hour), decided(step),
+			{call: "execute-process", Output: pipeline.Output{Next: task.StatePause, WaitSeconds: 1}},
+			to("resume-task", task.StateExecuteProcess), to("execute-process", task.StateFinish)}},
+		{"what is rejected is drafted anew by ResumeTask", "SUCCEEDED", []move{
+			asks("resume-task", task.StateAwaitPromptApproval, prompt, hour), decided(prompt),
+			to("plan-process", task.StateResumeTask), to("resume-task", task.StateDraftPrompt),
+			asks("draft-prompt", task.StateAwaitProcessApproval, process, hour), decided(process),
+			to("execute-process", task.StateResumeTask), to("resume-task", task.StatePlanProcess),
+			to("plan-process", task.StateFinish)}},
+		{"what heals is tried again", "SUCCEEDED", []move{fails("resume-task", pipeline.Unavailable),
+			fails("resume-task", "Runtime.ExitError"), to("resume-task", task.StateExtractTask),
+			fails("extract-task", "Sandbox.Timedout"), to("extract-task", task.StateFinish),
+			to("draft-prompt", task.StateFinish)}},
+		{"a bug is written down, and ends red", "FAILED TaskFailed", []move{to("resume-task", task.StatePlanProcess),
+			fails("plan-process", pipeline.Internal), to("give-up "+pipeline.Internal, task.StateFail)}},
+		{"a gate that is pending outlives the run", "SUCCEEDED", []move{
+			asks("resume-task", task.StateAwaitPromptApproval, prompt, hour),
+			fails("request-approval "+prompt, pipeline.BadInput), to("give-up "+pipeline.BadInput, task.StateFinish)}},
+		{"a burnt fuse reads the rows again", "SUCCEEDED", []move{
+			asks("resume-task", task.StateAwaitPromptApproval, prompt, 1), to("request-approval "+prompt, ""),
+			to("resume-task", task.StateFinish)}},
+		{"even closing may fail", "FAILED TaskFailed", []move{fails("resume-task", pipeline.Internal),
+			fails("give-up "+pipeline.Internal, pipeline.Internal)}},
+		{"a state that the definition does not have", "FAILED UnknownRoute", []move{to("resume-task", "RunContest")}},
+	} {
 		t.Run(c.name, func(t *testing.T) {
-			calls, status, failure := i.run(t, strings.ReplaceAll(c.name, " ", "-"), c.answers)
-			expect.Same(t, c.calls, calls) // wanted (-), made (+)
-			expect.That(t, status == c.status && failure == c.failure,
-				"the run ended %s %s, not %s %s", status, failure, c.status, c.failure)
+			end := s.run(t, machine, strings.ReplaceAll(c.name, " ", "-"), c.turns)
+			var want []string
+			for _, x := range c.turns {
+				want = append(want, x.call)
+			}
+			expect.Same(t, want, s.made)
+			expect.Is(t, end, c.end)
 		})
 	}
 }
