@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -57,29 +58,21 @@ func openPack(file []byte, until time.Time) (*pack, error) {
 	return p, nil
 }
 
-// has reports whether there is a part of which this is true.
-func (p *pack) has(is func(name string) bool) bool {
-	for name := range p.parts {
-		if is(name) {
-			return true
-		}
-	}
-	return false
-}
-
 // remarks says what the archive has beside the text.
 func (p *pack) remarks(w *writer) {
-	if p.has(func(name string) bool { return path.Base(name) == "vbaproject.bin" }) {
-		w.remark(isolated.HasMacros)
-	}
-	if p.has(func(name string) bool {
-		return slices.ContainsFunc([]string{"/media/", "/charts/", "/embeddings/", "/diagrams/"}, func(folder string) bool {
-			return strings.Contains(name, folder)
-		})
-	}) {
-		w.remark(isolated.HasPictures)
+	for _, name := range p.names() {
+		if path.Base(name) == "vbaproject.bin" {
+			w.remark(isolated.HasMacros)
+		}
+		for _, folder := range []string{"/media/", "/charts/", "/embeddings/", "/diagrams/"} {
+			if strings.Contains(name, folder) {
+				w.remark(isolated.HasPictures)
+			}
+		}
 	}
 }
+
+func (p *pack) names() []string { return slices.Sorted(maps.Keys(p.parts)) }
 
 // read writes the file's text. What it is follows from its main part, which all programs call alike.
 func (p *pack) read(file []byte, w *writer) (isolated.FileForm, error) {

@@ -19,13 +19,8 @@ func (p *pack) document(w *writer) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for name := range p.parts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	for _, title := range []string{"header", "footer", "footnotes", "endnotes", "comments"} {
-		for _, name := range names {
+		for _, name := range p.names() {
 			rest, is := strings.CutPrefix(name, "word/"+title)
 			if !is || strings.Trim(strings.TrimSuffix(rest, ".xml"), "0123456789") != "" {
 				continue

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/shared/decide/calls"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -254,18 +252,8 @@ func TestThePermissionToolTakesTheGrant(t *testing.T) {
 	var second answer
 	expect.NoError(t, json.Unmarshal([]byte(text), &second))
 	w.act(second.ID, circulation.Stamp, "")
-	read := &reading{Store: w.Store}
-	w.Store = read
 	out = asks("four", "make")
 	expect.That(t, out.Behavior == "allow" && second.ID != first, "%+v", out)
-	// However often it ran, only the first and the newest are looked at.
-	third := strings.Replace(`{"tool":"Bash","arguments":{"command":"make"},"again":"x"}`, "x", second.ID, 1)
-	_, a, _ := w.says("POST", "/calls", third)
-	w.act(a.ID, circulation.Stamp, "")
-	read.ids = nil
-	out = asks("five", "make")
-	expect.That(t, out.Behavior == "allow" && a.ID != second.ID && !slices.Contains(read.ids, second.ID), "%+v: %q", out,
-		read.ids)
 }
 
 // After people's no Claude Code's model is told how to ask once more, in words that work; for a tool that has no place
@@ -292,17 +280,6 @@ func TestThePermissionToolHearsThatACallIsMeantOnceMore(t *testing.T) {
 	w.act(a.ID, circulation.SendBack, "だめ")
 	text = asks("Write", map[string]any{"path": "a"})
 	expect.That(t, strings.HasSuffix(text, `Tell the person you work for."}`), "%s", text)
-}
-
-// reading notes which calls are read.
-type reading struct {
-	calls.Store
-	ids []string
-}
-
-func (r *reading) Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error) {
-	r.ids = append(r.ids, id)
-	return r.Store.Joined(ctx, key, id)
 }
 
 func TestNamesThatClientsTake(t *testing.T) {

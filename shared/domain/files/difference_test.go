@@ -146,30 +146,6 @@ func TestGitAppliesWhatDiffers(t *testing.T) {
 	})
 }
 
-// Where lines differ, the difference is no longer than git's.
-func TestADifferenceIsShort(t *testing.T) {
-	var was, is strings.Builder
-	for i := range 400 {
-		line := fmt.Sprintf("func f%d() {\n\treturn %d\n}\n\n", i, i%7)
-		was.WriteString(line)
-		if i%90 == 3 {
-			line = "func added() {\n\treturn 1\n}\n\n" + line
-		}
-		if i%90 != 5 {
-			is.WriteString(line)
-		}
-	}
-	c := files.Difference(treeOf(t, file("f", was.String())), treeOf(t, file("f", is.String())))
-	added, removed := c[0].Count()
-	dir := oracle(t, was.String())
-	expect.NoError(t, os.WriteFile(filepath.Join(dir, "g"), []byte(is.String()), 0o644))
-	git := exec.Command("git", "diff", "--no-index", "--numstat", "f", "g")
-	git.Dir = dir
-	out, _ := git.Output()
-	expect.That(t, strings.HasPrefix(string(out), fmt.Sprintf("%d\t%d\t", added, removed)), "+%d -%d, git: %s", added,
-		removed, out)
-}
-
 // Comparing the largest files ends, whether their lines are all alike, all different or in another order.
 func TestTheLargestFilesAreCompared(t *testing.T) {
 	alike := strings.Repeat("x\n", 500_000)
