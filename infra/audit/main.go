@@ -157,7 +157,7 @@ func (o *order) open(ctx context.Context) (*source, error) {
 	rows := store.OpenAll(cfg, boot.Table{TableName: o.table})
 	return &source{
 		store: rows, chains: seal.RowsIn(rows.Table()), signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: o.key},
-		heads: seal.Open(cfg, o.heads), results: large.Open(cfg, boot.Results{ResultsBucket: o.results}), now: time.Now,
+		heads: seal.Open(cfg, o.heads), results: large.Open(cfg, boot.Results{ResultsBucket: o.results}),
 	}, nil
 }
 

@@ -264,24 +264,6 @@ func TestBothKnowTimesToCome(t *testing.T) {
 	}
 }
 
-// Reading a large log takes minutes: rows written meanwhile must not be reported as dated in the future.
-func TestRowsThatCameWhileTheLogWasReadAreLeftOut(t *testing.T) {
-	l := sealed(t, 10, 5)
-	for n, at := range map[int]time.Time{20: l.at.Add(3 * time.Minute), 21: l.at.Add(time.Hour),
-		22: l.at.Add(-time.Hour)} {
-		r := row(n)
-		r.At = at
-		l.rows = append(l.rows, r)
-	}
-	l.younger(l.at.Add(4 * time.Minute))
-	keys := map[string]bool{}
-	for _, r := range l.rows {
-		keys[r.Key] = true
-	}
-	expect.That(t, len(l.rows) == 12 && !keys[row(20).Key] && keys[row(21).Key] && keys[row(22).Key],
-		"%d rows: %v", len(l.rows), keys)
-}
-
 // An attacker who can write the table changes the entry of a stamp and the one next to it, and the sealer signs both.
 // Then the attacker splits the signed text at other places, so that one member takes the original row and another the
 // rest.

@@ -27,13 +27,12 @@ type source struct {
 	signer  seal.Signer
 	heads   seal.Heads
 	results large.Store
-	now     func() time.Time
 }
 
 // log reads a tenant's complete log, and returns a line for each head that is wrong. Entries may be written meanwhile:
 // it reads the heads first and the rows last, so that the chain reaches the head and every sealed row is read.
 func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string, err error) {
-	l = &log{tenant: tenant, at: s.now()}
+	l = &log{tenant: tenant, at: time.Now()}
 	if l.public, err = s.signer.Public(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -66,22 +65,7 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string
 		}
 		l.rows = append(l.rows, r)
 	}
-	l.younger(s.now())
 	return l, wrong, nil
-}
-
-// younger removes unsealed rows that were written while the log was read: the check would report their times as in the
-// future.
-func (l *log) younger(now time.Time) {
-	sealed := map[string]bool{}
-	for _, x := range l.links {
-		for _, e := range x.Entries {
-			sealed[e.Key] = true
-		}
-	}
-	l.rows = slices.DeleteFunc(l.rows, func(r chain.Row) bool {
-		return r.At.After(l.at) && !r.At.After(now.Add(chain.Drift)) && now.Sub(l.at) > chain.Drift && !sealed[r.Key]
-	})
 }
 
 // proof returns the receipt of one execution or agent's action, with its claims. A task's id selects its newest

@@ -78,7 +78,7 @@ func (w *meant) Quoted(all []string) string {
 }
 
 // oneLine joins a text into one line, short enough for a title.
-func oneLine(s string) string { return legible.ClipWords(strings.Join(strings.Fields(s), " "), 60) }
+func oneLine(s string) string { return legible.Clip(strings.Join(strings.Fields(s), " "), 60) }
 
 // allLists are the tools that the demo plans from their catalog files. A list's rows go to the sheet, and the notice
 // tells their number.

@@ -195,38 +195,13 @@ func (s *Slack) ask(ctx context.Context) error {
 	if json.Unmarshal([]byte(*out.SecretString), &v) != nil { // the error would quote the secret
 		return errors.New("read the Slack secret: it is not JSON with signing_secret and bot_token")
 	}
-	s.kept, s.read = v.completed(s.kept), s.asked
-	if s.kept.SigningSecret != v.SigningSecret || s.kept.BotToken != v.BotToken {
-		slog.Error("the Slack secret lacks a member that it had: paste all of them; until then the one that was known "+
-			"serves, and only where it was",
+	if v.SigningSecret == "" && s.kept.SigningSecret != "" || v.BotToken == "" && s.kept.BotToken != "" {
+		slog.Error("the Slack secret lacks a member that it had: paste all of them; until then the one that was known serves",
 			"signing_secret", v.SigningSecret != "", "bot_token", v.BotToken != "")
+		v = s.kept
 	}
+	s.kept, s.read = v, s.asked
 	return nil
-}
-
-// completed adds members that a new value lacks from the previous one: a person who pastes one member does not mean to
-// remove the others. The app id is only kept with its signing secret, and the address only with its token. Install is
-// never kept, because whoever removes it means to.
-func (s SlackSecret) completed(before SlackSecret) SlackSecret {
-	if s.SigningSecret == "" {
-		s.SigningSecret = before.SigningSecret
-	}
-	if s.AppID == "" && s.SigningSecret == before.SigningSecret {
-		s.AppID = before.AppID
-	}
-	if s.ClientID == "" && s.ClientSecret == "" {
-		s.ClientID, s.ClientSecret = before.ClientID, before.ClientSecret
-	}
-	if s.TenantAdmin == "" {
-		s.TenantAdmin = before.TenantAdmin
-	}
-	if s.BotToken == "" {
-		s.BotToken = before.BotToken
-		if before.BotToken != "" { // a token goes nowhere but where it was pasted for
-			s.APIURL = before.APIURL
-		}
-	}
-	return s
 }
 
 // Hidden, embedded in a struct of secrets, hides the whole struct in logs, errors and JSON.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,31 +102,30 @@ func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
 func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 	const whole = `{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","app_id":"A1",
 		"api_url":"https://stand.example/api/"}`
-	for name, test := range map[string]struct{ pasted, signing, token, app, api string }{
-		"the token alone": {`{"bot_token":"xoxb-new"}`, "sign-himitsu", "xoxb-new", "A1", "https://slack.com/api/"},
-		"the signing secret alone": {`{"signing_secret":"sign-new"}`, "sign-new", "xoxb-himitsu", "",
-			"https://stand.example/api/"},
-		"empty members": {`{"signing_secret":"","bot_token":""}`, "sign-himitsu", "xoxb-himitsu", "A1",
-			"https://stand.example/api/"},
-		"an address alone": {`{"api_url":"http://elsewhere.example/api/"}`, "sign-himitsu", "xoxb-himitsu", "A1",
-			"https://stand.example/api/"},
-		"another app, without its id": {`{"signing_secret":"sign-new","bot_token":"xoxb-new"}`, "sign-new", "xoxb-new", "",
-			"https://slack.com/api/"},
+	was := []string{"sign-himitsu", "xoxb-himitsu", "A1", "https://stand.example/api/"}
+	for name, test := range map[string]struct {
+		pasted string
+		want   []string
+	}{
+		"the token alone":          {`{"bot_token":"xoxb-new"}`, was},
+		"the signing secret alone": {`{"signing_secret":"sign-new"}`, was},
+		"empty members":            {`{"signing_secret":"","bot_token":""}`, was},
+		"an address alone":         {`{"api_url":"http://elsewhere.example/api/"}`, was},
+		"another app, without its id": {`{"signing_secret":"sign-new","bot_token":"xoxb-new"}`,
+			[]string{"sign-new", "xoxb-new", "", "https://slack.com/api/"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			v := &vault{}
-			v.hold(whole)
-			s, now := environment(v)
-			s.Preload(t.Context())
-			v.hold(test.pasted)
-			*now = now.Add(6 * time.Minute)
-			got, err := s.SigningSecret(t.Context())
-			expect.That(t, got == test.signing && err == nil, "the signing secret is %q, %v", got, err)
-			if token, api, err := s.Bot(t.Context()); token != test.token || api != test.api || err != nil {
-				t.Errorf("the token is %q at %q, %v", token, api, err)
-			}
-			expect.Is(t, s.AppID(), test.app, "the app")
-		})
+		v := &vault{}
+		v.hold(whole)
+		s, now := environment(v)
+		s.Preload(t.Context())
+		v.hold(test.pasted)
+		*now = now.Add(6 * time.Minute)
+		key, err := s.SigningSecret(t.Context())
+		expect.NoError(t, err)
+		token, api, err := s.Bot(t.Context())
+		expect.NoError(t, err)
+		expect.That(t, slices.Equal([]string{key, token, s.AppID(), api}, test.want), "%s: %s %s %s %s", name, key, token,
+			s.AppID(), api)
 	}
 }
 

@@ -67,14 +67,6 @@ func Clip(s string, most int) string {
 	return First(s, most-1) + "…"
 }
 
-// ClipWords is Clip, but ends with a whole word or sentence where FirstLines does.
-func ClipWords(s string, most int) string {
-	if First(s, most) == s {
-		return s
-	}
-	return strings.TrimRight(FirstLines(s, most-1), "\n\t,;、 \u3000") + "…"
-}
-
 // Folded returns a name in the form by which file systems and people confuse names: two names with the same form differ
 // only in case, in how accents and Hangul are composed, or in width and style (case-folded NFKC).
 func Folded(name string) string {

@@ -299,19 +299,6 @@ func TestARadicalIsItsKanji(t *testing.T) {
 	expect.Is(t, legible.Narrow("\u2ed1\u2ed8\u2ef3"), "長青龟")
 }
 
-func TestACutTextEndsWithAWholeWord(t *testing.T) {
-	for _, x := range [][2]string{
-		{"short", "short"}, {"Tell Alex and Kim that we meet", "Tell Alex and Kim…"},
-		{"会議室を変えます。明日の十時です", "会議室を変えます。…"}, {"長い、ほんとうに区切りのない文です", "長い、ほんとうに区…"},
-	} {
-		most := 20
-		if x[0][0] > 'z' {
-			most = 10
-		}
-		expect.Is(t, legible.ClipWords(x[0], most), x[1], x[0])
-	}
-}
-
 // Letters and digits of another script in a Latin word tell their numbers.
 func TestAStrayLetterIsTold(t *testing.T) {
 	for _, forged := range []string{"g\u1040\u1040gle.com", "c\U000104eaop", "\U00010300CME", "1\u0b66\u0b660", "l\u0661",
