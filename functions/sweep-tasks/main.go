@@ -10,7 +10,7 @@
 // looks open. Progress resets the count of restarts: a decision, a finished generation, a step's result. After three
 // the head is parked or the execution fails, and people have a button.
 //
-// A head whose handling fails is put off by 2, 4, 8 minutes, an hour at most, and five if a service was at fault. So one
+// A head whose handling fails is put off by 2, 4, 8 minutes, an hour at most, five if a service was at fault. So one
 // poisonous row delays no other, and an outage delays the work that needs the service, and no expiry.
 //
 // Last it forgets conversations that are not kept: four at once, a few seconds each, since erasing may wait and gates
