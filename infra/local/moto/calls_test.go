@@ -12,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -100,10 +98,10 @@ const makeRows = `{"TableName":"rows","BillingMode":"PAY_PER_REQUEST",` +
 	`"AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"}],"KeySchema":[{"AttributeName":"PK",` +
 	`"KeyType":"HASH"}]}`
 
-func started(t *testing.T, o moto.Options) *process.Server {
+func started(t *testing.T) *process.Server {
 	t.Helper()
 	expect.Patience(t)
-	s, err := moto.Start(t.Context(), o)
+	s, err := moto.Start(t.Context(), moto.Options{})
 	if errors.Is(err, moto.ErrPython) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
@@ -120,7 +118,7 @@ func threads(pid int) int {
 
 // The clients disconnected while the server was paused.
 func TestCallsOfClientsThatAreGoneAreNotComputed(t *testing.T) {
-	s := started(t, moto.Options{})
+	s := started(t)
 	ask := asking(t, s.URL)
 	done(t)(ask("DynamoDB_20120810.CreateTable", makeRows, nil))
 	before := threads(s.PID())
@@ -161,72 +159,4 @@ func TestAMessageIsNotHandedToAReceiverThatIsGone(t *testing.T) {
 	} else {
 		done()
 	}
-}
-
-// Each connection has a thread. A connection above the limit waits, and is answered 503 if it waits too long.
-func TestConnectionsAreBounded(t *testing.T) {
-	const most = 20
-	s := started(t, moto.Options{Connections: most, Patience: 300 * time.Millisecond})
-	host := strings.TrimPrefix(s.URL, "http://")
-	idle, before := make([]net.Conn, 0, most), threads(s.PID())
-	for range most {
-		idle = append(idle, expect.Value(net.Dial("tcp", host))(t))
-	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	look := func() (int, string) {
-		resp, err := client.Post(s.URL, "application/x-amz-json-1.0", strings.NewReader("{}"))
-		if err != nil {
-			return 0, err.Error()
-		}
-		defer resp.Body.Close()
-		return resp.StatusCode, string(expect.Value(io.ReadAll(resp.Body))(t))
-	}
-	var all sync.WaitGroup
-	for range most {
-		all.Go(func() {
-			status, said := look()
-			expect.That(t, status == http.StatusServiceUnavailable && strings.Contains(said, "waited 0.3 s for its turn"),
-				"one too many is answered %d %s", status, said)
-		})
-	}
-	all.Wait()
-	now := threads(s.PID())
-	expect.That(t, now <= before+most, "%d threads, there were %d before %d connections", now, before, most)
-	for _, c := range idle {
-		c.Close()
-	}
-	expect.Eventually(t, "calls are answered again", func() bool {
-		status,
-			_ := look()
-		return status != 0 && status != http.StatusServiceUnavailable
-	})
-}
-
-// A call that waits too long is answered 503 instead of getting no answer.
-func TestACallThatWaitsTooLongForItsTurnIsToldSo(t *testing.T) {
-	s := started(t, moto.Options{Patience: time.Millisecond})
-	ask := asking(t, s.URL)
-	done(t)(ask("DynamoDB_20120810.CreateTable", makeRows, nil))
-	for n := range 20 {
-		row := fmt.Sprintf(`{"TableName":"rows","Item":{"PK":{"S":"%d"},"list":{"L":[%s{"N":"1"}]}}}`, n,
-			strings.Repeat(`{"N":"1"},`, 2000))
-		done(t)(ask("DynamoDB_20120810.PutItem", row, nil))
-	}
-	var done, told atomic.Int32
-	var all sync.WaitGroup
-	for range 16 {
-		all.Go(func() {
-			switch status, said := ask("DynamoDB_20120810.Scan", `{"TableName":"rows"}`, nil); {
-			case status == http.StatusOK:
-				done.Add(1)
-			case status == http.StatusServiceUnavailable && strings.Contains(said, "waited 0.001 s for its turn"):
-				told.Add(1)
-			default:
-				t.Errorf("%d %s", status, said)
-			}
-		})
-	}
-	all.Wait()
-	expect.That(t, done.Load() != 0 && told.Load() != 0,
-		"%d scans were done, %d told to come again", done.Load(), told.Load())
 }

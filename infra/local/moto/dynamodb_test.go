@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -155,38 +153,6 @@ func TestStreamHasOneRecordPerChange(t *testing.T) {
 	expect.Value(db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("rows"),
 		Key: key("a", "1")}))(t)
 	expect.Same(t, []string{"INSERT 1 3", "MODIFY 1 3", "REMOVE 1 0"}, records(t, cfg, stream))
-}
-
-func sized(sk string, bytes int) map[string]types.AttributeValue {
-	item := key("a", sk) // 4 bytes of names and 2 of values
-	item["m"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
-		"l": &types.AttributeValueMemberL{Value: []types.AttributeValue{text("あ"),
-			&types.AttributeValueMemberN{Value: "123"}, &types.AttributeValueMemberBOOL{Value: true}}},
-		"s": &types.AttributeValueMemberSS{Value: []string{"x", "yz"}},
-	}} // 1 + 1+3+3+1 + 1+3
-	item["t"] = text(strings.Repeat("t", bytes-6-13-1))
-	return item
-}
-
-func TestARowOverTheLimitIsRefused(t *testing.T) {
-	db := dynamodb.NewFromConfig(config(moto.ForTests(t)))
-	table(t, db)
-	const largest = 405_000
-	store := func(item map[string]types.AttributeValue) error {
-		_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("rows"), Item: item})
-		return err
-	}
-	expect.NoError(t, store(sized("1", largest)))
-	expect.That(t, store(sized("2", largest+1)) != nil, "a row over the limit is written")
-	got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"),
-		Key: key("a", "1")}))(t)
-	if want := sized("1", largest); !reflect.DeepEqual(got.Item, want) {
-		t.Errorf("read %v, want %v", got.Item["m"], want["m"])
-	}
-	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("rows"), Key: key("a", "1"),
-		UpdateExpression:          aws.String("SET more = :v"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":v": text("x")}})
-	expect.That(t, err != nil, "a row grows over the limit")
 }
 
 func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {

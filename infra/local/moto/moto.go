@@ -35,10 +35,6 @@ type Options struct {
 	// TaskPort is the port at which the state machine interpreter calls services for its tasks; 0 means the server's
 	// own port.
 	TaskPort int
-	// Connections bounds the connections that are served at once, each by a thread; 0 means 2,000. A connection that
-	// waits for a thread, or a call that waits for its turn, is answered 503 after Patience; 0 means 20 s.
-	Connections int
-	Patience    time.Duration
 	// Logger receives the server's error output; may be nil.
 	Logger *slog.Logger
 	// Notify is called with what takes long the first time; may be nil.
@@ -92,12 +88,6 @@ func variables(o Options) []string {
 	}
 	if o.TaskPort != 0 {
 		env = append(env, "MOTO_PORT="+strconv.Itoa(o.TaskPort))
-	}
-	if o.Connections != 0 {
-		env = append(env, "STACK_CONNECTIONS="+strconv.Itoa(o.Connections))
-	}
-	if o.Patience != 0 {
-		env = append(env, fmt.Sprintf("STACK_PATIENCE=%g", o.Patience.Seconds()))
 	}
 	return env
 }

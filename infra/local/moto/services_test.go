@@ -111,13 +111,12 @@ func TestNoMessageIsLostWhileOthersAreDeleted(t *testing.T) {
 		})
 	}
 	seen := map[string]bool{}
-	expect.Eventually(t, "all messages arrive", func() bool {
-		if body, done := q.receive(1); body != "" {
-			seen[body] = true
-			done()
-		}
-		return len(seen) == senders*each
-	})
+	for len(seen) < senders*each {
+		body, done := q.receive(20)
+		expect.Must(t, body != "", "%d messages of %d arrived", len(seen), senders*each)
+		seen[body] = true
+		done()
+	}
 	all.Wait()
 }
 

@@ -4,15 +4,10 @@ On a machine that stands still for a while, clients give up and come again. What
 computed for nobody, and each of them would keep a thread that waits, until there are thousands.
 """
 
-import os
 import socket
 import threading
-import time
 
-from moto.core.exceptions import JsonRESTError
-
-PATIENCE = float(os.environ.get("STACK_PATIENCE") or 20)  # seconds; the AWS SDKs' clients here give up after 8
-LOOK_EVERY = 1  # seconds, whether a client that waits is still there
+LOOK_EVERY = 1  # seconds, whether a client that waits is still there; the AWS SDKs' clients here give up after 8
 
 PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 
@@ -21,17 +16,6 @@ answered = threading.local()
 
 class Gone(Exception):
     """Nobody waits for the answer."""
-
-
-class Busy(JsonRESTError):
-    code = 503
-
-    def __init__(self):
-        super().__init__("ServiceUnavailable", said())
-
-
-def said():
-    return f"the local stand-in for AWS is busy: the call waited {PATIENCE:g} s for its turn"
 
 
 def gone():
@@ -48,7 +32,7 @@ def gone():
 
 
 class Turn:
-    """A reentrant lock that nobody gets who is gone, or who waits too long. A Condition may be made of it."""
+    """A reentrant lock that nobody gets who is gone. A Condition may be made of it."""
 
     def __init__(self):
         self.lock = threading.RLock()
@@ -58,12 +42,9 @@ class Turn:
     def acquire(self):
         if self.lock.acquire(blocking=False):
             return True
-        end = time.monotonic() + PATIENCE
-        while not self.lock.acquire(timeout=max(0, min(LOOK_EVERY, end - time.monotonic()))):
+        while not self.lock.acquire(timeout=LOOK_EVERY):
             if gone():
                 raise Gone()
-            if time.monotonic() >= end:
-                raise Busy()
         if gone():
             self.lock.release()
             raise Gone()

@@ -7,11 +7,13 @@ other end, so that it cannot outlive its owner, however that one ends.
 import contextlib
 import json
 import os
+import resource
 import sys
 import threading
 import traceback
 
 from werkzeug.exceptions import InternalServerError
+from werkzeug.serving import ThreadedWSGIServer
 from werkzeug.wsgi import LimitedStream
 
 import calls
@@ -21,10 +23,8 @@ import patch_answers
 import patch_dynamodb
 import patch_kms
 import patch_placeholders
-import patch_speed
 import patch_sqs
 import patch_streams
-import server
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import (
     DomainDispatcherApplication,
@@ -67,8 +67,6 @@ class Handler(MotoRequestHandler):
         except client.Gone:
             self.close_connection = True
             return
-        except client.Busy as e:
-            status, said, content = e.code, {"Content-Type": "application/x-amz-json-1.0"}, e.get_body().encode()
         except Exception:
             traceback.print_exc()
             status, said, content = 500, {}, b""
@@ -145,6 +143,25 @@ class StateMachines:
         return self.app(environ, start_response)
 
 
+class Server(ThreadedWSGIServer):
+    """Has a thread for each connection, which knows its client."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def process_request_thread(self, request, client_address):
+        client.answered.connection = request
+        super().process_request_thread(request, client_address)
+
+
+def allow_connections():
+    """A shell often allows fewer open files than there are connections: the stack itself keeps 512 open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2500 if hard == resource.RLIM_INFINITY else min(2500, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def end_with_owner():
     while sys.stdin.buffer.read(4096):
         pass
@@ -152,14 +169,14 @@ def end_with_owner():
 
 
 def main():
-    for patch in (patch_speed, patch_dynamodb, patch_placeholders, patch_streams, patch_answers, patch_sqs, patch_kms):
+    for patch in (patch_dynamodb, patch_placeholders, patch_streams, patch_answers, patch_sqs, patch_kms):
         patch.apply()
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     threading.Thread(target=end_with_owner, daemon=True).start()
 
     app = StateMachines(DomainDispatcherApplication(create_backend_app))
-    server.allow_connections()
-    front = server.Server("127.0.0.1", 0, guard.Guard(app), Handler)
+    allow_connections()
+    front = Server("127.0.0.1", 0, guard.Guard(app), Handler)
     if "MOTO_PORT" in os.environ:
         # Somebody answers the tasks of state machines, so there will be some.
         threading.Thread(target=app.load, daemon=True).start()
