@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -125,8 +126,7 @@ func (c call) known(service, operation string, into any, operations ...string) e
 func (a Account) sqs(c call) ([]Request, error) {
 	var in struct{ QueueUrl string }
 	operation := strings.TrimSuffix(c.operation(), "Batch")
-	if err := c.known("sqs", operation, &in, "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility",
-		"GetQueueAttributes"); err != nil {
+	if err := c.known("sqs", operation, &in, "SendMessage", "ChangeMessageVisibility"); err != nil {
 		return nil, err
 	}
 	return []Request{{Action: "sqs:" + operation, Resource: a.arn("sqs", path.Base(in.QueueUrl))}}, nil
@@ -138,7 +138,7 @@ func (a Account) states(c call) ([]Request, error) {
 	case "DescribeExecution", "StartExecution":
 		err := c.fill(&in)
 		return []Request{{Action: "states:" + operation, Resource: cmp.Or(in.ExecutionArn, in.StateMachineArn)}}, err
-	case "SendTaskSuccess", "SendTaskFailure", "SendTaskHeartbeat":
+	case "SendTaskSuccess":
 		if len(a.Waiting) != 1 { // a token doesn't name its state machine
 			return nil, unknown("states:" + operation + " of one of several state machines")
 		}
@@ -154,8 +154,7 @@ func (a Account) kms(c call) ([]Request, error) {
 		EncryptionContext                       map[string]string
 	}
 	operation := c.operation()
-	if err := c.known("kms", operation, &in, "Encrypt", "Decrypt", "GenerateDataKey", "Sign", "Verify", "GetPublicKey",
-		"DescribeKey"); err != nil {
+	if err := c.known("kms", operation, &in, "Decrypt", "GenerateDataKey", "Sign", "GetPublicKey"); err != nil {
 		return nil, err
 	}
 	q := Request{Action: "kms:" + operation, Resource: in.KeyId, Context: map[string][]string{}}
@@ -207,80 +206,64 @@ func (a Account) lambda(c call) ([]Request, error) {
 
 const bucketARN = "arn:aws:s3:::"
 
+// The actions of calls on objects and buckets, by method and by what the query asks for.
+var (
+	onObjects = map[string]string{"GET": "s3:GetObject", "HEAD": "s3:GetObject", "PUT": "s3:PutObject",
+		"GET tagging": "s3:GetObjectTagging"}
+	onBuckets = map[string]string{"HEAD": "s3:ListBucket", "GET list-type": "s3:ListBucket",
+		"GET versions": "s3:ListBucketVersions"}
+	// plainQueries ask for no action of their own.
+	plainQueries = []string{"x-id", "prefix", "delimiter", "continuation-token", "max-keys", "start-after",
+		"encoding-type", "key-marker", "version-id-marker", "response-content-disposition", "response-content-type"}
+)
+
 // s3 reads calls that name the bucket in the path.
 func (a Account) s3(c call) ([]Request, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(c.URL.Path, "/"), "/")
-	if key == "" {
-		return a.s3Bucket(c, bucket)
-	}
-	query := c.URL.Query()
-	if c.Method == http.MethodGet && query.Has("tagging") {
-		return []Request{{Action: "s3:GetObjectTagging", Resource: bucketARN + bucket + "/" + key}}, nil
-	}
-	for name := range query {
-		if subresources[name] {
-			return nil, unknown("s3:" + c.Method + " ?" + name)
+	kind := c.Method
+	for _, name := range slices.Sorted(maps.Keys(c.URL.Query())) {
+		if !strings.HasPrefix(name, "X-Amz-") && !slices.Contains(plainQueries, name) {
+			kind += " " + name
 		}
-	}
-	action := ""
-	switch c.Method {
-	case http.MethodGet, http.MethodHead:
-		action = "s3:GetObject"
-	case http.MethodPut:
-		action = "s3:PutObject"
-	case http.MethodPost: // begins or completes a multipart upload
-		if query.Has("uploads") || query.Has("uploadId") {
-			action = "s3:PutObject"
-		}
-	case http.MethodDelete:
-		if action = "s3:DeleteObject"; query.Has("uploadId") {
-			action = "s3:AbortMultipartUpload"
-		}
-	}
-	if action == "" || c.Header.Get("X-Amz-Copy-Source") != "" || query.Has("versionId") {
-		return nil, unknown("s3:" + c.Method + " of this kind")
 	}
 	for name := range c.Header {
-		if strings.HasPrefix(name, "X-Amz-Object-Lock-") || name == "X-Amz-Acl" || name == "X-Amz-Tagging" {
-			return nil, unknown("s3:" + action + " with " + name)
+		if strings.HasPrefix(name, "X-Amz-Object-Lock-") || name == "X-Amz-Acl" || name == "X-Amz-Tagging" ||
+			name == "X-Amz-Copy-Source" {
+			return nil, unknown("s3:" + kind + " with " + name)
 		}
 	}
-	return []Request{{Action: action, Resource: bucketARN + bucket + "/" + key}}, nil
+	switch {
+	case key == "" && kind == "POST delete":
+		return c.deletions(bucket)
+	case key == "" && kind == "POST": // an upload by a signed form
+		if key = c.form("key"); key != "" {
+			kind = "PUT"
+		}
+	case key == "" && onBuckets[kind] != "":
+		return []Request{{Action: onBuckets[kind], Resource: bucketARN + bucket}}, nil
+	}
+	if key == "" || onObjects[kind] == "" {
+		return nil, unknown("s3:" + kind)
+	}
+	return []Request{{Action: onObjects[kind], Resource: bucketARN + bucket + "/" + key}}, nil
 }
 
-// subresources need actions of their own. Calls on them are refused as unknown.
-var subresources = map[string]bool{"acl": true, "tagging": true, "retention": true, "legal-hold": true,
-	"attributes": true, "torrent": true, "select": true, "restore": true}
-
-func (a Account) s3Bucket(c call, bucket string) ([]Request, error) {
-	query := c.URL.Query()
-	switch {
-	case c.Method == http.MethodHead, c.Method == http.MethodGet && query.Get("list-type") == "2":
-		return []Request{{Action: "s3:ListBucket", Resource: bucketARN + bucket}}, nil
-	case c.Method == http.MethodGet && query.Has("versions"):
-		return []Request{{Action: "s3:ListBucketVersions", Resource: bucketARN + bucket}}, nil
-	case c.Method == http.MethodPost && query.Has("delete"):
-		var in struct {
-			Object []struct{ Key, VersionId string }
-		}
-		if err := xml.Unmarshal(c.body, &in); err != nil {
-			return nil, fmt.Errorf("read the body of DeleteObjects: %w", err)
-		}
-		var all []Request
-		for _, o := range in.Object {
-			action := "s3:DeleteObject"
-			if o.VersionId != "" {
-				action = "s3:DeleteObjectVersion"
-			}
-			all = append(all, Request{Action: action, Resource: bucketARN + bucket + "/" + o.Key})
-		}
-		return all, nil
-	case c.Method == http.MethodPost: // an upload by a signed form
-		if key := c.form("key"); key != "" {
-			return []Request{{Action: "s3:PutObject", Resource: bucketARN + bucket + "/" + key}}, nil
-		}
+// deletions reads a call that deletes many objects, or versions of objects.
+func (c call) deletions(bucket string) (all []Request, err error) {
+	var in struct {
+		Object []struct{ Key, VersionId string }
 	}
-	return nil, unknown("s3:" + c.Method + " of a bucket")
+	if err := xml.Unmarshal(c.body, &in); err != nil {
+		return nil, fmt.Errorf("read the body of DeleteObjects: %w", err)
+	}
+	for _, o := range in.Object {
+		action := "s3:DeleteObject"
+		if o.VersionId != "" {
+			action = "s3:DeleteObjectVersion"
+		}
+		all = append(all, Request{Action: action, Resource: bucketARN + bucket + "/" + o.Key})
+	}
+	return all, nil
 }
 
 // form returns a field of an upload form, or "" if there is none.

@@ -20,7 +20,7 @@ type rowCall struct {
 
 // inTransactions maps each part of a transaction to the action that it needs.
 var inTransactions = map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem",
-	"ConditionCheck": "ConditionCheckItem", "Get": "GetItem"}
+	"ConditionCheck": "ConditionCheckItem"}
 
 // dynamodb reads calls on rows. AWS does not document whether dynamodb:LeadingKeys of a transaction has the key of one
 // item, or those of all items with the same action. Here it has all: that refuses more.
@@ -34,10 +34,8 @@ func (a Account) dynamodb(c call) ([]Request, error) {
 		}
 		q, err := a.row(operation, in)
 		return []Request{q}, err
-	case "TransactWriteItems", "TransactGetItems":
+	case "TransactWriteItems":
 		return a.transaction(c, operation)
-	case "BatchGetItem", "BatchWriteItem":
-		return a.batch(c, operation)
 	default:
 		return nil, unknown("dynamodb:" + operation)
 	}
@@ -70,50 +68,6 @@ func (a Account) transaction(c call, operation string) (all []Request, err error
 		}
 	}
 	return all, nil
-}
-
-// batch returns one request for each table, with the keys of all its rows.
-func (a Account) batch(c call, operation string) (all []Request, err error) {
-	var in struct{ RequestItems map[string]json.RawMessage }
-	if err := c.fill(&in); err != nil {
-		return nil, err
-	}
-	for _, table := range slices.Sorted(maps.Keys(in.RequestItems)) {
-		rows, err := batchRows(operation, in.RequestItems[table])
-		if err != nil {
-			return nil, fmt.Errorf("read the body of %s: %w", operation, err)
-		}
-		q := Request{Action: "dynamodb:" + operation, Resource: a.table(table, ""), Context: map[string][]string{}}
-		for _, r := range rows {
-			r.TableName = table
-			one, err := a.row(operation, r)
-			if err != nil {
-				return nil, err
-			}
-			for _, key := range []string{leadingKeys, attributes} {
-				q.Context[key] = append(q.Context[key], one.Context[key]...)
-			}
-		}
-		all = append(all, q)
-	}
-	return all, nil
-}
-
-func batchRows(operation string, body json.RawMessage) (rows []rowCall, err error) {
-	if operation == "BatchGetItem" {
-		var in struct{ Keys []map[string]json.RawMessage }
-		err = json.Unmarshal(body, &in)
-		for _, key := range in.Keys {
-			rows = append(rows, rowCall{Key: key})
-		}
-		return rows, err
-	}
-	var in []map[string]rowCall // keyed by PutRequest or DeleteRequest
-	err = json.Unmarshal(body, &in)
-	for _, request := range in {
-		rows = slices.AppendSeq(rows, maps.Values(request))
-	}
-	return rows, err
 }
 
 func (a Account) table(name, index string) string {
