@@ -1,7 +1,6 @@
 package lambda
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -13,7 +12,6 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,38 +24,31 @@ import (
 // maxBody is API Gateway's limit for a request's body.
 const maxBody = 10 << 20
 
-type Gateway struct {
-	routes  []route
-	invoker Invoker
-	account string
-	log     *slog.Logger
-	now     func() time.Time
+// gateway answers one route by its function.
+type gateway struct {
+	function, route string // route as API Gateway names it: a method, or ANY, and a path
+	timeout         time.Duration
+	account         string
+	invoker         Invoker
+	log             *slog.Logger
+	now             func() time.Time
 }
 
-func NewGateway(functions []template.Function, account string, invoker Invoker, log *slog.Logger) *Gateway {
-	g := &Gateway{invoker: invoker, account: account, log: log, now: time.Now}
+// NewGateway serves the functions' routes, and rest on all other paths.
+func NewGateway(functions []template.Function, account string, invoker Invoker, rest http.Handler,
+	log *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", rest)
 	for _, f := range functions {
 		for _, r := range f.Routes {
-			g.routes = append(g.routes, newRoute(f.ID, r))
+			pattern := strings.TrimPrefix(r.Method+" "+strings.Replace(r.Path, "+}", "...}", 1), "ANY ")
+			mux.Handle(pattern, &gateway{f.ID, r.Method + " " + r.Path, r.Timeout, account, invoker, log, time.Now})
 		}
 	}
-	return g
+	return mux
 }
 
-// Serves reports whether some route has this path, for any method.
-func (g *Gateway) Serves(path string) bool {
-	return slices.ContainsFunc(g.routes, func(r route) bool {
-		_, fits := r.match(path)
-		return fits
-	})
-}
-
-func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	route, parameters, ok := g.find(r.Method, r.URL.Path)
-	if !ok {
-		say(w, http.StatusNotFound, "Not Found")
-		return
-	}
+func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLong *http.MaxBytesError
 	switch {
@@ -68,27 +59,27 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		say(w, http.StatusBadRequest, "Bad Request")
 		return
 	}
-	e := g.event(r, route, parameters, body)
+	e := g.event(r, body)
 	payload, err := json.Marshal(e)
 	if err != nil {
-		g.log.Error("encode the event", "route", route.key(), "err", err)
+		g.log.Error("encode the event", "route", g.route, "err", err)
 		say(w, http.StatusInternalServerError, "Internal Server Error")
 		return
 	}
 	// The function finishes even if the caller disconnects.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), route.timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), g.timeout)
 	defer cancel()
-	result, err := g.invoker.Invoke(ctx, route.function, payload)
+	result, err := g.invoker.Invoke(ctx, g.function, payload)
 	switch {
 	case err != nil:
-		g.log.Warn("no answer", "route", route.key(), "request_id", e.RequestContext.RequestID, "err", err)
+		g.log.Warn("no answer", "route", g.route, "request_id", e.RequestContext.RequestID, "err", err)
 		say(w, http.StatusServiceUnavailable, "Service Unavailable")
 	case result.Failed:
-		g.log.Warn("function failed", "route", route.key(), "function", route.function, "request_id", result.RequestID)
+		g.log.Warn("function failed", "route", g.route, "function", g.function, "request_id", result.RequestID)
 		say(w, http.StatusInternalServerError, "Internal Server Error")
 	default:
 		if err := respond(w, result.Payload); err != nil {
-			g.log.Error("answer of a wrong form", "route", route.key(), "function", route.function, "err", err)
+			g.log.Error("answer of a wrong form", "route", g.route, "function", g.function, "err", err)
 			say(w, http.StatusInternalServerError, "Internal Server Error")
 		}
 	}
@@ -104,24 +95,21 @@ func say(w http.ResponseWriter, status int, message string) {
 // gatewayRequestID has the form of API Gateway's extended request ids.
 func gatewayRequestID() string { return rand.Text()[:15] + "=" }
 
-// event converts a request to payload format 2.0.
-func (g *Gateway) event(r *http.Request, route route, parameters map[string]string,
-	body []byte) events.APIGatewayV2HTTPRequest {
+// event converts a request to payload format 2.0, without the parameters of path and query, which no function reads.
+func (g *gateway) event(r *http.Request, body []byte) events.APIGatewayV2HTTPRequest {
 	now, ip := g.now().UTC(), sourceIP(r)
 	e := events.APIGatewayV2HTTPRequest{
-		Version:               "2.0",
-		RouteKey:              route.key(),
-		RawPath:               r.URL.Path,
-		RawQueryString:        r.URL.RawQuery,
-		Headers:               headers(r, ip, len(body)),
-		QueryStringParameters: query(r),
-		PathParameters:        parameters,
+		Version:        "2.0",
+		RouteKey:       g.route,
+		RawPath:        r.URL.Path,
+		RawQueryString: r.URL.RawQuery,
+		Headers:        headers(r, ip, len(body)),
 		RequestContext: events.APIGatewayV2HTTPRequestContext{
 			AccountID: g.account, APIID: "local", DomainName: r.Host, DomainPrefix: "local", Stage: "$default",
 			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: r.Method, Path: r.URL.Path, Protocol: r.Proto,
 				SourceIP:  ip,
 				UserAgent: r.UserAgent()},
-			RequestID: gatewayRequestID(), RouteKey: route.key(), Time: now.Format("02/Jan/2006:15:04:05 -0700"),
+			RequestID: gatewayRequestID(), RouteKey: g.route, Time: now.Format("02/Jan/2006:15:04:05 -0700"),
 			TimeEpoch: now.UnixMilli(),
 		},
 	}
@@ -147,14 +135,6 @@ func headers(r *http.Request, ip string, length int) map[string]string {
 	return h
 }
 
-func query(r *http.Request) map[string]string {
-	q := map[string]string{}
-	for name, values := range r.URL.Query() {
-		q[name] = strings.Join(values, ",")
-	}
-	return q
-}
-
 // encode returns a body as API Gateway passes it on: text and a few application types unchanged, everything else, forms
 // included, in base64.
 func encode(body []byte, contentType string) (text string, isBase64 bool) {
@@ -177,29 +157,9 @@ func sourceIP(r *http.Request) string {
 	return host
 }
 
-// respond writes a function's answer. If the answer is an object with a statusCode, it sets status, headers and body;
-// any other JSON becomes the body of a 200.
-//
-// It returns an error, and writes nothing, if the answer is malformed.
+// respond writes a function's answer. It returns an error, and writes nothing, if the answer is malformed.
 func respond(w http.ResponseWriter, payload []byte) error {
-	if !json.Valid(payload) {
-		return errors.New("it is no JSON")
-	}
-	var fields map[string]json.RawMessage
-	isObject := bytes.HasPrefix(bytes.TrimSpace(payload), []byte("{")) && json.Unmarshal(payload, &fields) == nil
-	if _, explicit := fields["statusCode"]; !isObject || !explicit {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write(payload) // a failure means that the caller has left
-		return nil
-	}
-	var a struct {
-		StatusCode      int                        `json:"statusCode"`
-		Headers         map[string]json.RawMessage `json:"headers"`
-		Cookies         []string                   `json:"cookies"`
-		Body            string                     `json:"body"`
-		IsBase64Encoded bool                       `json:"isBase64Encoded"`
-	}
+	var a events.APIGatewayV2HTTPResponse
 	if err := json.Unmarshal(payload, &a); err != nil {
 		return err
 	}
@@ -216,8 +176,8 @@ func respond(w http.ResponseWriter, payload []byte) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/plain;charset=UTF-8")
-	for name, raw := range a.Headers {
-		h.Set(name, plain(raw))
+	for name, value := range a.Headers {
+		h.Set(name, value)
 	}
 	h.Del("Content-Length")
 	for _, cookie := range a.Cookies {
@@ -226,85 +186,4 @@ func respond(w http.ResponseWriter, payload []byte) error {
 	w.WriteHeader(a.StatusCode)
 	_, _ = w.Write(body) // a failure means that the caller has left
 	return nil
-}
-
-// plain returns a header's value, which may be a string, a number or a boolean.
-func plain(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
-}
-
-// route is a route of the API. A part in braces matches any segment; {name+} at the end matches all remaining segments.
-type route struct {
-	function     string
-	method, path string
-	parts        []string
-	timeout      time.Duration
-}
-
-func newRoute(function string, r template.Route) route {
-	return route{function: function, method: r.Method, path: r.Path, parts: segments(r.Path), timeout: r.Timeout}
-}
-
-// key names the route as API Gateway does.
-func (r route) key() string { return r.method + " " + r.path }
-
-func segments(path string) []string { return strings.Split(strings.TrimPrefix(path, "/"), "/") }
-
-// match reports whether the path fits, and returns its path parameters.
-func (r route) match(path string) (map[string]string, bool) {
-	parameters := map[string]string{}
-	have := segments(path)
-	for i, want := range r.parts {
-		name, isParameter := strings.CutPrefix(want, "{")
-		name = strings.TrimSuffix(name, "}")
-		if greedy, ok := strings.CutSuffix(name, "+"); ok && isParameter {
-			if len(have) <= i {
-				return nil, false
-			}
-			parameters[greedy] = strings.Join(have[i:], "/")
-			return parameters, true
-		}
-		if i >= len(have) || (isParameter && have[i] == "") || (!isParameter && have[i] != want) {
-			return nil, false
-		}
-		if isParameter {
-			parameters[name] = have[i]
-		}
-	}
-	return parameters, len(have) == len(r.parts)
-}
-
-// weight ranks the routes that match a request. Exact paths come before paths with parameters, and those before greedy
-// ones. On the same path, a method comes before ANY.
-func (r route) weight() int {
-	w := 0
-	for _, part := range r.parts {
-		switch {
-		case strings.HasSuffix(part, "+}"):
-			w -= 1000
-		case !strings.HasPrefix(part, "{"):
-			w += 2
-		}
-	}
-	if r.method != "ANY" {
-		w++
-	}
-	return w
-}
-
-func (g *Gateway) find(method, path string) (best route, parameters map[string]string, found bool) {
-	for _, r := range g.routes {
-		p, ok := r.match(path)
-		if !ok || (r.method != "ANY" && r.method != method) {
-			continue
-		}
-		if !found || r.weight() > best.weight() {
-			best, parameters, found = r, p, true
-		}
-	}
-	return best, parameters, found
 }

@@ -5,10 +5,7 @@ package moto
 import (
 	"cmp"
 	"context"
-	"embed"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -21,9 +18,6 @@ import (
 	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
-
-//go:embed launcher
-var launcher embed.FS
 
 // ErrPython says what to install when there is no Python to run moto with.
 var ErrPython = process.ErrMissing
@@ -47,31 +41,16 @@ type Options struct {
 // It returns ErrPython if there is no suitable Python, and pip's error if the packages can't be installed.
 func Start(ctx context.Context, o Options) (*process.Server, error) {
 	log := cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	folder, err := process.Folder()
+	root, err := process.ModuleRoot()
 	if err != nil {
 		return nil, err
 	}
-	files, err := fs.Sub(launcher, "launcher")
-	if err != nil {
-		return nil, fmt.Errorf("unpack the launcher: %w", err)
-	}
-	pins, err := fs.ReadFile(files, "requirements.txt")
-	if err != nil {
-		return nil, fmt.Errorf("read requirements: %w", err)
-	}
-	python, err := process.Environment(ctx, folder, "moto", pins, func(what string) {
-		if o.Notify != nil {
-			o.Notify(what)
-		}
-	})
+	launcher := filepath.Join(root, "infra", "local", "moto", "launcher")
+	python, err := process.Environment(ctx, "moto", filepath.Join(launcher, "requirements.txt"), o.Notify)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := process.Install(folder, "launcher", files, func(string) error { return nil })
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(python, filepath.Join(dir, "main.py"))
+	cmd := exec.Command(python, filepath.Join(launcher, "main.py"))
 	cmd.Env = variables(o)
 	return process.Serve(ctx, "moto", cmd, readyWithin, log)
 }

@@ -14,47 +14,6 @@ import (
 	"testing"
 )
 
-// Install copies files to a subfolder of folder, lets finish add what must be generated, and returns the subfolder. It
-// does this once for each content. Several processes may call it at once.
-func Install(folder, name string, files fs.FS, finish func(dir string) error) (string, error) {
-	sum := sha256.New()
-	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		content, err := fs.ReadFile(files, path)
-		fmt.Fprintf(sum, "%s %d\n", path, len(content))
-		sum.Write(content)
-		return err
-	})
-	if err != nil {
-		return "", fmt.Errorf("install %s: %w", name, err)
-	}
-	unlock, err := Lock(filepath.Join(folder, name+".lock"))
-	if err != nil {
-		return "", fmt.Errorf("install %s: %w", name, err)
-	}
-	defer unlock()
-	dir := filepath.Join(folder, name+"-"+hex.EncodeToString(sum.Sum(nil))[:12])
-	stamp := filepath.Join(dir, "installed")
-	if _, err := os.Stat(stamp); err == nil {
-		return dir, nil
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return "", fmt.Errorf("remove an unfinished installation: %w", err)
-	}
-	if err := os.CopyFS(dir, files); err != nil {
-		return "", fmt.Errorf("install %s: %w", name, err)
-	}
-	if err := finish(dir); err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(stamp, nil, 0o644); err != nil {
-		return "", fmt.Errorf("stamp the installation: %w", err)
-	}
-	return dir, nil
-}
-
 // ErrNode says which Node to install if there is no suitable one.
 var ErrNode = errors.New("this test needs Node 20 or newer with npm: install nodejs and npm")
 
@@ -100,16 +59,48 @@ func Try(t testing.TB, name string, files fs.FS) (dir string) {
 	return dir
 }
 
+// installNode copies files to a subfolder of folder, installs the packages that they lock, and returns the subfolder.
+// It does this once for each content. Several processes may call it at once.
 func installNode(ctx context.Context, folder, name string, files fs.FS) (string, error) {
-	return Install(folder, name, files, func(dir string) error {
-		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-		npm.Dir = dir
-		if out, err := npm.CombinedOutput(); err != nil {
-			return fmt.Errorf("npm could not install %s (is a package registry reachable from here?): %s", name,
-				strings.TrimSpace(string(out)))
+	sum := sha256.New()
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
-		return nil
+		content, err := fs.ReadFile(files, path)
+		fmt.Fprintf(sum, "%s %d\n", path, len(content))
+		sum.Write(content)
+		return err
 	})
+	if err != nil {
+		return "", fmt.Errorf("install %s: %w", name, err)
+	}
+	unlock, err := Lock(filepath.Join(folder, name+".lock"))
+	if err != nil {
+		return "", fmt.Errorf("install %s: %w", name, err)
+	}
+	defer unlock()
+	dir := filepath.Join(folder, name+"-"+hex.EncodeToString(sum.Sum(nil))[:12])
+	stamp := filepath.Join(dir, "installed")
+	if _, err := os.Stat(stamp); err == nil {
+		return dir, nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return "", fmt.Errorf("remove an unfinished installation: %w", err)
+	}
+	if err := os.CopyFS(dir, files); err != nil {
+		return "", fmt.Errorf("install %s: %w", name, err)
+	}
+	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	npm.Dir = dir
+	if out, err := npm.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("npm could not install %s (is a package registry reachable from here?): %s", name,
+			strings.TrimSpace(string(out)))
+	}
+	if err := os.WriteFile(stamp, nil, 0o644); err != nil {
+		return "", fmt.Errorf("stamp the installation: %w", err)
+	}
+	return dir, nil
 }
 
 // ErrMissing says what to install when there is no suitable Python.
@@ -130,12 +121,21 @@ func find(ctx context.Context) (string, error) {
 	return "", ErrMissing
 }
 
-// Environment returns the Python of a private virtual environment with the pinned packages, which it makes below folder
-// if necessary. what names the environment's purpose for messages. Each set of pins has its own environment, since
-// another may be in use. If several processes call Environment at once, one makes the environment and the others wait.
+// Environment returns the Python of a private virtual environment with the packages that a requirements file pins,
+// which it makes below Folder if necessary, having told notify if it isn't nil. what names the environment's purpose for
+// messages. Each set of pins has its own environment, since another may be in use. If several processes call
+// Environment at once, one makes the environment and the others wait.
 //
 // It returns ErrMissing if there is no suitable Python, and pip's error if the packages can't be installed.
-func Environment(ctx context.Context, folder, what string, pins []byte, notify func(string)) (string, error) {
+func Environment(ctx context.Context, what, requirements string, notify func(string)) (string, error) {
+	pins, err := os.ReadFile(requirements)
+	if err != nil {
+		return "", fmt.Errorf("read requirements: %w", err)
+	}
+	folder, err := Folder()
+	if err != nil {
+		return "", err
+	}
 	unlock, err := Lock(filepath.Join(folder, "venv.lock"))
 	if err != nil {
 		return "", fmt.Errorf("make the Python environment: %w", err)
@@ -154,16 +154,14 @@ func Environment(ctx context.Context, folder, what string, pins []byte, notify f
 	if err != nil {
 		return "", err
 	}
-	notify("making a Python environment for " + what + " (once, about half a minute)")
+	if notify != nil {
+		notify("making a Python environment for " + what + " (once, about half a minute)")
+	}
 	if err := os.RemoveAll(venv); err != nil {
 		return "", fmt.Errorf("remove an unfinished Python environment: %w", err)
 	}
 	if out, err := exec.CommandContext(ctx, base, "-m", "venv", venv).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", ErrMissing, lastLine(out))
-	}
-	requirements := filepath.Join(venv, "requirements.txt")
-	if err := os.WriteFile(requirements, pins, 0o644); err != nil {
-		return "", fmt.Errorf("write requirements: %w", err)
 	}
 	pip := exec.CommandContext(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
 		"--no-input", "--no-deps", "--prefer-binary", "-r", requirements)

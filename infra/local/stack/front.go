@@ -24,16 +24,8 @@ import (
 
 // startFront serves the template's routes, and the sandbox on all other paths.
 func (s *Stack) startFront(ctx context.Context, l net.Listener) error {
-	api := lambda.NewGateway(s.Template.Functions, Account, s.Lambda, s.log)
 	s.Sandbox = s.newSandbox()
-	rest := s.Sandbox.Handler()
-	s.onClose(serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if api.Serves(r.URL.Path) {
-			api.ServeHTTP(w, r)
-			return
-		}
-		rest.ServeHTTP(w, r)
-	})))
+	s.onClose(serve(l, lambda.NewGateway(s.Template.Functions, Account, s.Lambda, s.Sandbox.Handler(), s.log)))
 	s.onClose(s.Sandbox.Close) // ends the browsers' streams, which would block the server's shutdown
 	if s.options.PrepareTeam == nil || s.options.quiet {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"log"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
@@ -82,17 +83,17 @@ func draw(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("secret: %w", err)
 	}
-	sealed, err := kms.NewFromConfig(cfg).Encrypt(ctx,
-		&kms.EncryptInput{KeyId: aws.String(os.Getenv("KEY_ID")), Plaintext: []byte(id)})
+	key, err := kms.NewFromConfig(cfg).GenerateDataKey(ctx,
+		&kms.GenerateDataKeyInput{KeyId: aws.String(os.Getenv("KEY_ID")), KeySpec: "AES_256"})
 	if err != nil {
 		return fmt.Errorf("key: %w", err)
 	}
-	opened, err := kms.NewFromConfig(cfg).Decrypt(ctx, &kms.DecryptInput{CiphertextBlob: sealed.CiphertextBlob})
-	if err != nil {
-		return fmt.Errorf("key: %w", err)
+	opened, err := kms.NewFromConfig(cfg).Decrypt(ctx, &kms.DecryptInput{CiphertextBlob: key.CiphertextBlob})
+	if err != nil || !bytes.Equal(opened.Plaintext, key.Plaintext) {
+		return fmt.Errorf("key: another, %w", err)
 	}
 	_, err = s3.NewFromConfig(cfg).PutObject(ctx,
-		&s3.PutObjectInput{Bucket: aws.String(os.Getenv("BUCKET")), Key: &id, Body: bytes.NewReader(opened.Plaintext)})
+		&s3.PutObjectInput{Bucket: aws.String(os.Getenv("BUCKET")), Key: &id, Body: strings.NewReader(id)})
 	if err != nil {
 		return fmt.Errorf("bucket: %w", err)
 	}
