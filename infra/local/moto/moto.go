@@ -5,7 +5,9 @@ package moto
 import (
 	"cmp"
 	"context"
+	"embed"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -18,6 +20,11 @@ import (
 	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
+
+// launcher is run where it stands. It is embedded so that tests are run again when it changed.
+//
+//go:embed launcher
+var launcher embed.FS
 
 // ErrPython says what to install when there is no Python to run moto with.
 var ErrPython = process.ErrMissing
@@ -45,12 +52,15 @@ func Start(ctx context.Context, o Options) (*process.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	launcher := filepath.Join(root, "infra", "local", "moto", "launcher")
-	python, err := process.Environment(ctx, "moto", filepath.Join(launcher, "requirements.txt"), o.Notify)
+	pins, err := launcher.ReadFile("launcher/requirements.txt")
+	if err != nil {
+		return nil, fmt.Errorf("read requirements: %w", err)
+	}
+	python, err := process.Environment(ctx, "moto", pins, o.Notify)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(python, filepath.Join(launcher, "main.py"))
+	cmd := exec.Command(python, filepath.Join(root, "infra", "local", "moto", "launcher", "main.py"))
 	cmd.Env = variables(o)
 	return process.Serve(ctx, "moto", cmd, readyWithin, log)
 }

@@ -121,17 +121,13 @@ func find(ctx context.Context) (string, error) {
 	return "", ErrMissing
 }
 
-// Environment returns the Python of a private virtual environment with the packages that a requirements file pins,
-// which it makes below Folder if necessary, having told notify if it isn't nil. what names the environment's purpose for
-// messages. Each set of pins has its own environment, since another may be in use. If several processes call
-// Environment at once, one makes the environment and the others wait.
+// Environment returns the Python of a private virtual environment with the pinned packages, which it makes below Folder
+// if necessary, having told notify if it isn't nil. what names the environment's purpose for messages. Each set of pins
+// has its own environment, since another may be in use. If several processes call Environment at once, one makes the
+// environment and the others wait.
 //
 // It returns ErrMissing if there is no suitable Python, and pip's error if the packages can't be installed.
-func Environment(ctx context.Context, what, requirements string, notify func(string)) (string, error) {
-	pins, err := os.ReadFile(requirements)
-	if err != nil {
-		return "", fmt.Errorf("read requirements: %w", err)
-	}
+func Environment(ctx context.Context, what string, pins []byte, notify func(string)) (string, error) {
 	folder, err := Folder()
 	if err != nil {
 		return "", err
@@ -162,6 +158,10 @@ func Environment(ctx context.Context, what, requirements string, notify func(str
 	}
 	if out, err := exec.CommandContext(ctx, base, "-m", "venv", venv).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", ErrMissing, lastLine(out))
+	}
+	requirements := filepath.Join(venv, "requirements.txt")
+	if err := os.WriteFile(requirements, pins, 0o644); err != nil {
+		return "", fmt.Errorf("write requirements: %w", err)
 	}
 	pip := exec.CommandContext(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
 		"--no-input", "--no-deps", "--prefer-binary", "-r", requirements)

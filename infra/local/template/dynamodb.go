@@ -36,6 +36,8 @@ func (a Account) dynamodb(c call) ([]Request, error) {
 		return []Request{q}, err
 	case "TransactWriteItems":
 		return a.transaction(c, operation)
+	case "BatchGetItem", "BatchWriteItem":
+		return a.batch(c, operation)
 	default:
 		return nil, unknown("dynamodb:" + operation)
 	}
@@ -68,6 +70,50 @@ func (a Account) transaction(c call, operation string) (all []Request, err error
 		}
 	}
 	return all, nil
+}
+
+// batch returns one request for each table, with the keys of all its rows.
+func (a Account) batch(c call, operation string) (all []Request, err error) {
+	var in struct{ RequestItems map[string]json.RawMessage }
+	if err := c.fill(&in); err != nil {
+		return nil, err
+	}
+	for _, table := range slices.Sorted(maps.Keys(in.RequestItems)) {
+		rows, err := batchRows(operation, in.RequestItems[table])
+		if err != nil {
+			return nil, fmt.Errorf("read the body of %s: %w", operation, err)
+		}
+		q := Request{Action: "dynamodb:" + operation, Resource: a.table(table, ""), Context: map[string][]string{}}
+		for _, r := range rows {
+			r.TableName = table
+			one, err := a.row(operation, r)
+			if err != nil {
+				return nil, err
+			}
+			for _, key := range []string{leadingKeys, attributes} {
+				q.Context[key] = append(q.Context[key], one.Context[key]...)
+			}
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
+
+func batchRows(operation string, body json.RawMessage) (rows []rowCall, err error) {
+	if operation == "BatchGetItem" {
+		var in struct{ Keys []map[string]json.RawMessage }
+		err = json.Unmarshal(body, &in)
+		for _, key := range in.Keys {
+			rows = append(rows, rowCall{Key: key})
+		}
+		return rows, err
+	}
+	var in []map[string]rowCall // keyed by PutRequest or DeleteRequest
+	err = json.Unmarshal(body, &in)
+	for _, request := range in {
+		rows = slices.AppendSeq(rows, maps.Values(request))
+	}
+	return rows, err
 }
 
 func (a Account) table(name, index string) string {

@@ -4,7 +4,6 @@ The process ends when its standard input does: whoever started it holds the
 other end, so that it cannot outlive its owner, however that one ends.
 """
 
-import contextlib
 import json
 import os
 import resource
@@ -12,9 +11,7 @@ import sys
 import threading
 import traceback
 
-from werkzeug.exceptions import InternalServerError
 from werkzeug.serving import ThreadedWSGIServer
-from werkzeug.wsgi import LimitedStream
 
 import calls
 import client
@@ -34,7 +31,7 @@ from moto.moto_server.werkzeug_app import (
 
 
 class Handler(MotoRequestHandler):
-    """Keeps connections open, which halves the time of a small call.
+    """Keeps the connections of calls to tables and queues open, which halves the time of a small call.
 
     werkzeug's own handler closes each one, and makes a thread for the next.
     """
@@ -79,41 +76,10 @@ class Handler(MotoRequestHandler):
     def run_wsgi(self):
         if self.call is not None:
             self.run_call()
-            return
-        if client.gone():
+        elif client.gone():
             self.close_connection = True
-            return
-        if self.headers.get("Expect", "").lower() == "100-continue":
-            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            self.wfile.flush()
-        environ = self.make_environ()
-        if "wsgi.input_terminated" not in environ:  # not chunked
-            environ["wsgi.input"] = LimitedStream(self.rfile, int(environ.get("CONTENT_LENGTH") or 0))
-        status, headers, content = self.ask(self.server.app, environ)
-        while environ["wsgi.input"].read(1 << 16):
-            pass  # what the app did not read would be taken for the next request
-        code, _, reason = status.partition(" ")
-        self.send_response(int(code), reason)
-        for key, value in headers:
-            self.send_header(key, value)
-        if code != "204" and "content-length" not in {key.lower() for key, _ in headers}:
-            self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-        self.wfile.flush()
-
-    def ask(self, app, environ):
-        head = []
-        try:
-            answer = app(environ, lambda status, headers, exc_info=None: head.extend((status, headers)))
-            with contextlib.closing(answer) if hasattr(answer, "close") else contextlib.nullcontext():
-                content = b"".join(answer)
-            return *head, content
-        except Exception:
-            if app is not self.server.app:
-                raise
-            traceback.print_exc()
-            return self.ask(InternalServerError(), environ)
+        else:
+            super().run_wsgi()
 
     def log_request(self, *_):
         pass
