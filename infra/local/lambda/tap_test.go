@@ -13,16 +13,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/moto"
-	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	client "ringi/shared/runtime/isolated/invoke"
-	"ringi/shared/store/large"
 )
 
 // plannedFault applies a fault at the first moment of this kind.
@@ -251,39 +246,4 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	expect.That(t, err != nil && !errors.Is(err, isolated.ErrNotBegun), "a function that died: %v", err)
 	pids := append(s.PIDs("Sandbox"), s.PIDs("Patient")...)
 	expect.That(t, len(pids) <= 0, "processes %v are left", pids)
-}
-
-// A command gets a version of the workspace, changes it, and uploads the next version.
-func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
-	_, c := startSandbox(t, time.Minute)
-	endpoint := moto.ForTests(t)
-	inBucket := c.Copy()
-	inBucket.BaseEndpoint = &endpoint
-	buckets := s3.NewFromConfig(inBucket, func(o *s3.Options) { o.UsePathStyle = true })
-	expect.Value(buckets.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
-	store, of := large.OpenVersions(inBucket, "bucket"), large.VersionsOf{Tenant: "01TENANT", ID: "0b1c"}
-	before := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a.txt", Content: "one"}}))(t)
-	version := expect.Value(store.Put(t.Context(), of, before))(t)
-
-	o := order("cat a.txt; printf two > b.txt; ln -s /etc/passwd l")
-	expect.NoError(t, store.Lend(t.Context(), of, conversation.On{Base: version}, o.Deadline, &o))
-	var text string
-	end, err := client.New(c, "Sandbox").Run(t.Context(), o, func(l isolated.Line) error {
-		text += l.Text
-		return nil
-	})
-	skipUnlessWithheld(t, err)
-	expect.NoError(t, err)
-	next := expect.Value(store.Take(t.Context(), of, o.Action))(t)
-	after := expect.Value(store.Get(t.Context(), of, next))(t)
-	expect.Same(t, []string{"a.txt", "b.txt"}, after.Paths())
-	expect.That(t, text == "one" && next == end.Version && next != version && len(end.Left) == 1,
-		"%q, version %s, %+v", text, next, end)
-
-	o = order("echo begun; sleep 30")
-	expect.NoError(t, store.Lend(t.Context(), of, conversation.On{Base: next}, o.Deadline, &o))
-	end, err = client.New(c, "Sandbox").Run(t.Context(), o,
-		func(isolated.Line) error { return store.Cancel(t.Context(), of, o.Action) })
-	expect.NoError(t, err)
-	expect.That(t, end.Cancelled && end.Version == "", "cancelled: %+v", end)
 }

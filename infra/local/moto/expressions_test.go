@@ -28,92 +28,57 @@ func TestInvalidExpressionsAreRefusedInDynamoDBsWords(t *testing.T) {
 	}
 }
 
-// refusal is a call with the expected error message; an empty one means success.
-type refusal struct{ operation, body, want string }
-
-const (
-	rowKey, rowItem = `"Key":{"PK":{"S":"a"}}`, `"Item":{"PK":{"S":"a"}}`
-	condition       = `"ConditionExpression":"attribute_not_exists(#n) OR #n = :n"`
-	oneValue        = `"ExpressionAttributeValues":{":n":{"S":"1"}}`
-	moreValues      = `"ExpressionAttributeValues":{":n":{"S":"1"},":nn":{"S":"1"},":v0":{"S":"1"}}`
-)
-
-// form is a kind of request whose expressions use #n and :n.
-type form struct {
-	operation, around string // around has ? in place of the request; "" if the request is the complete call
-	of, expressions   string
-	first, without    string // the expression that is read first; the error if there is none, "" if not checked
-}
-
-func forms() []form {
-	const when, set = "ConditionExpression", `"UpdateExpression":"SET #n = :n"`
-	const write = "TransactWriteItems"
-	neither := "UpdateExpression and ConditionExpression are null"
-	return []form{
-		{"PutItem", "", rowItem, condition, when, "ConditionExpression is null"},
-		{"DeleteItem", "", rowKey, condition, when, "ConditionExpression is null"},
-		{"UpdateItem", "", rowKey, set, "UpdateExpression", neither},
-		{"UpdateItem", "", rowKey, set + "," + condition, "UpdateExpression", neither},
-		{write, `{"TransactItems":[{"Put":?}]}`, rowItem, condition, when, ""},
-		{write, `{"TransactItems":[{"Delete":?}]}`, rowKey, condition, when, ""},
-		{write, `{"TransactItems":[{"ConditionCheck":?}]}`, rowKey, condition, when, ""},
-		{write, `{"TransactItems":[{"Update":?}]}`, rowKey, set, "UpdateExpression", ""},
-		{"Query", "", `"Limit":1`, `"KeyConditionExpression":"#n = :n"`, "KeyConditionExpression",
-			"FilterExpression and KeyConditionExpression are null"},
-		{"Scan", "", `"Limit":1`, `"FilterExpression":"#n = :n"`, "FilterExpression", "FilterExpression is null"},
-	}
-}
-
-// refusals returns the invalid variants of the request, and the expected errors.
-func (f form) refusals() []refusal {
-	names := `"ExpressionAttributeNames":{"#n":"n"}`
-	if f.operation == "Query" {
-		names = `"ExpressionAttributeNames":{"#n":"PK"}`
-	}
-	moreNames := strings.Replace(names, "{", `{"#more":"m",`, 1)
-	unused, none := "Value provided in ExpressionAttribute%s unused in expressions: "+
-		"keys: ", "ExpressionAttribute%s can only be specified when using expressions"
-	var all []refusal
-	refused := func(want string, beside ...string) {
-		body := `{"TableName":"rows",` + join(append([]string{f.of}, beside...)...) + `}`
-		if f.around != "" {
-			body = strings.Replace(f.around, "?", body, 1)
+// refusals are calls with the expected error message; an empty one means success.
+func refusals() (all []struct{ operation, body, want string }) {
+	const (
+		item, key             = `"Item":{"PK":{"S":"a"}}`, `"Key":{"PK":{"S":"a"}}`
+		condition             = `"ConditionExpression":"attribute_not_exists(#n) OR #n = :n"`
+		set                   = `"UpdateExpression":"SET #n = :n"`
+		names                 = `"ExpressionAttributeNames":{"#n":"n"}`
+		moreNames             = `"ExpressionAttributeNames":{"#n":"n","#more":"m"}`
+		value                 = `"ExpressionAttributeValues":{":n":{"S":"1"}}`
+		moreValues            = `"ExpressionAttributeValues":{":n":{"S":"1"},":nn":{"S":"1"},":v0":{"S":"1"}}`
+		read                  = `"ProjectionExpression":"#n",` + moreNames
+		unused                = "Value provided in ExpressionAttribute%s unused in expressions: keys: {%s}"
+		none                  = "ExpressionAttribute%s can only be specified when using expressions"
+		missing               = "Invalid %s: An expression attribute %s is not defined; attribute %s"
+		inCondition, inUpdate = "ConditionExpression", "UpdateExpression"
+		valueUsed, name       = "value used in expression", "name used in the document path"
+	)
+	refused := func(operation, want string, parts ...string) {
+		body := `{"TableName":"rows",` + strings.Join(parts, ",") + `}`
+		if kind, in, ok := strings.Cut(operation, " "); ok { // Put TransactWriteItems
+			operation, body = in, `{"TransactItems":[{"`+kind+`":`+body+`}]}`
 		}
-		all = append(all, refusal{f.operation, body, want})
+		all = append(all, struct{ operation, body, want string }{operation, body, want})
 	}
-	refused(fmt.Sprintf(unused, "Values")+"{:nn, :v0}", f.expressions, names, moreValues)
-	refused(fmt.Sprintf(unused, "Names")+"{#more}", f.expressions, moreNames, oneValue)
-	refused(fmt.Sprintf(unused, "Names")+"{#more}", f.expressions, moreNames, moreValues)
-	refused("ExpressionAttributeValues must not be empty", f.expressions, names, `"ExpressionAttributeValues":{}`)
-	refused("ExpressionAttributeNames must not be empty", f.expressions, `"ExpressionAttributeNames":{}`, oneValue)
-	missing := "Invalid " + f.first + ": An expression attribute %s is not defined; attribute %s"
-	refused(fmt.Sprintf(missing, "value used in expression", "value: :n"), f.expressions, names)
-	refused(fmt.Sprintf(missing, "name used in the document path", "name: #n"), f.expressions, oneValue)
-	if f.without != "" {
-		refused(fmt.Sprintf(none, "Names"), names)
-		refused(fmt.Sprintf(none, "Values")+": "+f.without, oneValue)
+	for _, of := range []struct{ operation, row, expression, first string }{
+		{"PutItem", item, condition, inCondition}, {"DeleteItem", key, condition, inCondition},
+		{"UpdateItem", key, set, inUpdate}, {"Put TransactWriteItems", item, condition, inCondition},
+		{"Update TransactWriteItems", key, set, inUpdate},
+		{"ConditionCheck TransactWriteItems", key, condition, inCondition},
+	} {
+		refused(of.operation, fmt.Sprintf(unused, "Values", ":nn, :v0"), of.row, of.expression, names, moreValues)
+		refused(of.operation, fmt.Sprintf(unused, "Names", "#more"), of.row, of.expression, moreNames, value)
+		refused(of.operation, fmt.Sprintf(missing, of.first, valueUsed, "value: :n"), of.row, of.expression, names)
+		refused(of.operation, fmt.Sprintf(missing, of.first, name, "name: #n"), of.row, of.expression, value)
 	}
+	refused("PutItem", "ExpressionAttributeValues must not be empty", item, condition, names,
+		`"ExpressionAttributeValues":{}`)
+	refused("PutItem", "ExpressionAttributeNames must not be empty", item, condition, value,
+		`"ExpressionAttributeNames":{}`)
+	refused("PutItem", fmt.Sprintf(none, "Names"), item, names)
+	refused("PutItem", fmt.Sprintf(none, "Values")+": ConditionExpression is null", item, value)
+	refused("UpdateItem", fmt.Sprintf(none, "Values")+": UpdateExpression and ConditionExpression are null", key, value)
+	refused("Query", fmt.Sprintf(none, "Values")+": FilterExpression and KeyConditionExpression are null", `"Limit":1`,
+		value)
+	refused("Scan", fmt.Sprintf(unused, "Names", "#more"), `"FilterExpression":"#n = :n"`, moreNames, value)
+	refused("GetItem", fmt.Sprintf(unused, "Names", "#more"), key, read)
+	refused("Get TransactGetItems", fmt.Sprintf(unused, "Names", "#more"), key, read)
+	refused("UpdateItem", "", key, `"UpdateExpression":"SET #n = if_not_exists(#m.#n[0], :n)"`,
+		`"ExpressionAttributeNames":{"#n":"n","#m":"m"}`, value)
 	return all
 }
-
-func refusals() []refusal {
-	var all []refusal
-	for _, f := range forms() {
-		all = append(all, f.refusals()...)
-	}
-	const read = `"ProjectionExpression":"#n","ExpressionAttributeNames":{"#n":"n","#more":"m"}`
-	const unused = "Value provided in ExpressionAttributeNames unused in expressions: keys: {#more}"
-	const inPath = `"UpdateExpression":"SET #n = if_not_exists(#m.#n[0], :n)","ExpressionAttributeNames":{"#n":"n",` +
-		`"#m":"m"}`
-	return append(all,
-		refusal{"GetItem", `{"TableName":"rows",` + join(rowKey, read) + `}`, unused},
-		refusal{"TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"rows",` + join(rowKey, read) + `}}]}`, unused},
-		refusal{"BatchGetItem", `{"RequestItems":{"rows":{"Keys":[{"PK":{"S":"a"}}],` + read + `}}}`, unused},
-		refusal{"UpdateItem", `{"TableName":"rows",` + join(rowKey, inPath, oneValue) + `}`, ""},
-	)
-}
-
-func join(parts ...string) string { return strings.Join(parts, ",") }
 
 // refusalIn returns the error message of an answer. It sorts the keys in the message, because DynamoDB does not.
 func refusalIn(answer string) string {
