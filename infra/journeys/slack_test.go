@@ -120,14 +120,14 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 		event := expect.Value(os.ReadFile(filepath.Join("..", "events", sample)))(t)
 		o := driver.Options()
 		o.AWSAddr = strings.TrimPrefix(s.AWSEndpoint, "http://")
-		result, err := stack.InvokeOnce(t.Context(), o, function, event, nil)
+		result, err := stack.InvokeOnce(t.Context(), o, function, event)
 		expect.That(t, err == nil && !result.Failed && bytes.Contains(result.Payload, []byte(`"statusCode":200`)),
 			"%s: %s %v", sample, result.Payload, err)
 		if function != "receive-interaction" {
 			continue
 		}
 		forged := bytes.Replace(event, []byte("v0=0"), []byte("v0=1"), 1)
-		if result, err = stack.InvokeOnce(t.Context(), o, function, forged, nil); err != nil ||
+		if result, err = stack.InvokeOnce(t.Context(), o, function, forged); err != nil ||
 			!bytes.Contains(result.Payload, []byte(`"statusCode":401`)) {
 			t.Errorf("%s with another signature: %s %v", sample, result.Payload, err)
 		}

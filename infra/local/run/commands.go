@@ -20,12 +20,12 @@ var errFunction = errors.New("the function failed")
 
 // invocation has the arguments of the invoke command.
 type invocation struct {
-	name, eventFile, variablesFile string
-	options                        stack.Options
+	name, eventFile string
+	options         stack.Options
 }
 
-// invoke runs one function, with the tables and queues of a running stack if one answers, otherwise in a stack of its
-// own. It prints the answer to standard output and logs to standard error.
+// invoke runs one function, with the tables and queues of a running stack. It prints the answer to standard output and
+// logs to standard error.
 func invoke(ctx context.Context, args []string, s streams) error {
 	in, err := parseInvoke(args, s)
 	if err != nil {
@@ -35,11 +35,7 @@ func invoke(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	variables, err := readVariables(in.variablesFile)
-	if err != nil {
-		return err
-	}
-	result, err := stack.InvokeOnce(ctx, in.options, in.name, event, variables)
+	result, err := stack.InvokeOnce(ctx, in.options, in.name, event)
 	if err != nil {
 		return err
 	}
@@ -56,17 +52,11 @@ func parseInvoke(args []string, s streams) (invocation, error) {
 		&slog.HandlerOptions{Level: slog.LevelWarn})), s.err
 	f := flags("usage: go run ./infra/local invoke <logical id or folder> [flags]\n", s)
 	f.StringVar(&in.eventFile, "e", "", "`file` with the event, - for standard input; without it the event is {}")
-	f.StringVar(&in.variablesFile, "n", "",
-		"`file` with environment variables: {\"LogicalId\": {\"NAME\": \"value\"}} or {\"Parameters\": …} for all")
 	f.StringVar(&in.options.AWSAddr, "aws-addr", "127.0.0.1:4566", "`address` of a running stack's AWS endpoint")
-	model := f.String("model", "demo", "the `model`, when no stack runs; its key comes from the environment")
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		in.name, args = args[0], args[1:]
 	}
 	if err := f.Parse(args); err != nil {
-		return in, err
-	}
-	if _, err := useModel(&in.options, *model, os.Getenv); err != nil {
 		return in, err
 	}
 	rest := f.Args()
@@ -77,7 +67,6 @@ func parseInvoke(args []string, s streams) (invocation, error) {
 		f.Usage()
 		return in, errUsage
 	}
-	f.Visit(func(given *flag.Flag) { in.options.Running = in.options.Running || given.Name == "aws-addr" })
 	return in, nil
 }
 
@@ -99,21 +88,6 @@ func readEvent(file string, stdin io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("the event (-e %s) is no JSON", file)
 	}
 	return text, nil
-}
-
-func readVariables(file string) (stack.VariableFile, error) {
-	if file == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read the variables (-n): %w", err)
-	}
-	var v stack.VariableFile
-	if err := json.Unmarshal(text, &v); err != nil {
-		return nil, fmt.Errorf("the variables (-n %s): %w", file, err)
-	}
-	return v, nil
 }
 
 // signedEvent prints a sample event with a fresh time and a signature, as Slack would send it to the running stack now.

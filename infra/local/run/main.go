@@ -33,7 +33,7 @@ var errUsage = errors.New("wrong usage")
 
 // usage is printed by -h before the list of flags.
 const usage = `usage: go run ./infra/local [flags]            run the Slack sandbox and everything behind it
-       go run ./infra/local invoke <function>  run one function, on the running stack if there is one
+       go run ./infra/local invoke <function>  run one function, on the running stack
        go run ./infra/local event <file>       a sample event, signed as of now
        go run ./infra/local variables          the functions' variables, for sam local invoke --env-vars
        add -h to a command to list its flags

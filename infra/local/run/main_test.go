@@ -339,7 +339,6 @@ func TestParseInvoke(t *testing.T) {
 	}
 }
 
-// Without a stack at the given address, invoke must not start one.
 func TestInvokeSaysThatNoStackAnswersThere(t *testing.T) {
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	dead := l.Addr().String()
@@ -350,7 +349,7 @@ func TestInvokeSaysThatNoStackAnswersThere(t *testing.T) {
 		"%v, %s", err, out)
 }
 
-func TestEventsAndVariables(t *testing.T) {
+func TestEvents(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -367,7 +366,4 @@ func TestEventsAndVariables(t *testing.T) {
 		_, err := readEvent(file, nil)
 		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s: %v", file, err)
 	}
-	v, err := readVariables(write("env.json", `{"Parameters":{"MODEL":"x"}}`))
-	expect.That(t, err == nil && v["Parameters"]["MODEL"] == "x", "%v, %v", v, err)
-	expect.That(t, expect.Err(readVariables(write("bad.env", `{"Parameters":1}`))) != nil, "bad variables were read")
 }

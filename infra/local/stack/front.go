@@ -27,7 +27,7 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) error {
 	s.Sandbox = s.newSandbox()
 	s.onClose(serve(l, lambda.NewGateway(s.Template.Functions, Account, s.Lambda, s.Sandbox.Handler(), s.log)))
 	s.onClose(s.Sandbox.Close) // ends the browsers' streams, which would block the server's shutdown
-	if s.options.PrepareTeam == nil || s.options.quiet {
+	if s.options.PrepareTeam == nil {
 		return nil
 	}
 	if err := s.options.PrepareTeam(ctx, s, s.Sandbox.TeamID()); err != nil {
@@ -140,20 +140,16 @@ func sign(ctx context.Context, endpoint, secretID string, event []byte) ([]byte,
 	return json.Marshal(request)
 }
 
-// ErrNoStack means that no stack answers at the address.
-var ErrNoStack = errors.New("no stack answers; start one with go run ./infra/local")
-
 // SignEvent signs a sample request from Slack for the stack at awsAddr. It returns an error wrapping ErrNoStack if none
 // answers.
 func SignEvent(ctx context.Context, awsAddr string, event []byte) ([]byte, error) {
-	endpoint := "http://" + awsAddr
-	list, found := runningFunctions(ctx, endpoint)
-	if !found {
-		return nil, fmt.Errorf("%s: %w", awsAddr, ErrNoStack)
+	list, err := runningFunctions(ctx, awsAddr)
+	if err != nil {
+		return nil, err
 	}
 	for _, f := range list {
 		if id := f.Environment["SLACK_SECRET_ID"]; id != "" {
-			return sign(ctx, endpoint, id, event)
+			return sign(ctx, "http://"+awsAddr, id, event)
 		}
 	}
 	return event, nil
@@ -163,12 +159,12 @@ func SignEvent(ctx context.Context, awsAddr string, event []byte) ([]byte, error
 // --env-vars` takes it. host is this machine's name inside a container.
 //
 // It returns an error wrapping ErrNoStack if no stack answers.
-func Variables(ctx context.Context, awsAddr, host string) (VariableFile, error) {
-	list, found := runningFunctions(ctx, "http://"+awsAddr)
-	if !found {
-		return nil, fmt.Errorf("%s: %w", awsAddr, ErrNoStack)
+func Variables(ctx context.Context, awsAddr, host string) (map[string]map[string]string, error) {
+	list, err := runningFunctions(ctx, awsAddr)
+	if err != nil {
+		return nil, err
 	}
-	all := VariableFile{}
+	all := map[string]map[string]string{}
 	for _, f := range list {
 		all[f.Name] = f.Environment
 		for name, value := range f.Environment {

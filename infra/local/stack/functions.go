@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -148,9 +149,6 @@ func (s *Stack) startMappings() error {
 			}
 		}
 	}
-	if s.options.quiet {
-		return nil
-	}
 	for _, run := range runs {
 		s.background.Go(func() { run(s.ctx) })
 	}
@@ -201,10 +199,6 @@ type functionInfo struct {
 	Folder string
 }
 
-// VariableFile has environment variables by logical id; "Parameters" applies to all functions. Only variables that the
-// template declares are replaced.
-type VariableFile map[string]map[string]string
-
 // serveFunctions lists the functions. The list contains no secrets: functions fetch those by name.
 func (s *Stack) serveFunctions(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
@@ -213,39 +207,19 @@ func (s *Stack) serveFunctions(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// InvokeOnce compiles one function, named by its logical id or folder, and runs it in a new process. It uses the tables
-// and queues of the stack at o.AWSAddr, or starts a stack for this call if none answers. Sample requests from Slack are
-// signed.
-func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
-	variables VariableFile) (lambda.Result, error) {
+// InvokeOnce compiles one function, named by its logical id or folder, and runs it in a new process, with the tables and
+// queues of the stack at o.AWSAddr. Sample requests from Slack are signed.
+//
+// It returns an error wrapping ErrNoStack if no stack answers.
+func InvokeOnce(ctx context.Context, o Options, name string, event []byte) (lambda.Result, error) {
 	o, err := o.complete()
 	if err != nil {
 		return lambda.Result{}, err
 	}
 	endpoint := "http://" + o.AWSAddr
-	list, found := runningFunctions(ctx, endpoint)
-	if found && o.Artifacts == "" {
-		// People want to run their edits, which are newer than that stack's binaries.
-		built, err := lambda.Build(ctx, filepath.Dir(o.Template), lambda.LikeTests, nil)
-		if err != nil {
-			return lambda.Result{}, err
-		}
-		for i, f := range list {
-			list[i].Binary = cmp.Or(built[f.Folder], f.Binary)
-		}
-	}
-	if !found && o.Running {
-		return lambda.Result{}, fmt.Errorf("%s: %w, or leave -aws-addr out: then one is started for this call alone",
-			o.AWSAddr, ErrNoStack)
-	}
-	if !found {
-		o.Addr, o.AWSAddr, o.quiet = anyPort, anyPort, true
-		s, err := Start(ctx, o)
-		if err != nil {
-			return lambda.Result{}, err
-		}
-		defer s.Close()
-		endpoint, list = s.AWSEndpoint, s.functions
+	list, err := runningFunctions(ctx, o.AWSAddr)
+	if err != nil {
+		return lambda.Result{}, err
 	}
 	at := slices.IndexFunc(list,
 		func(f functionInfo) bool { return f.Name == name || f.Folder == name || f.Name == name+"Function" })
@@ -253,7 +227,14 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 		return lambda.Result{}, fmt.Errorf("there is no function %q; there are %s", name, strings.Join(folders(list), ", "))
 	}
 	f := list[at].Function
-	f.Concurrency, f.Environment = 0, replaced(f.Environment, variables["Parameters"], variables[f.Name])
+	if o.Artifacts == "" { // people want to run their edits, which are newer than that stack's binaries
+		built, err := lambda.Build(ctx, filepath.Dir(o.Template), lambda.LikeTests, nil)
+		if err != nil {
+			return lambda.Result{}, err
+		}
+		f.Binary = cmp.Or(built[list[at].Folder], f.Binary)
+	}
+	f.Concurrency = 0
 	if event, err = sign(ctx, endpoint, f.Environment["SLACK_SECRET_ID"], event); err != nil {
 		return lambda.Result{}, err
 	}
@@ -263,14 +244,12 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
 	return service.Invoke(ctx, f.Name, event)
 }
 
-// replaced returns the environment with the values of others, ignoring variables that it does not have.
-func replaced(environment map[string]string, others ...map[string]string) map[string]string {
+// replaced returns the environment with the values of another, ignoring variables that it does not have.
+func replaced(environment, other map[string]string) map[string]string {
 	environment = maps.Clone(environment)
-	for _, other := range others {
-		for name, value := range other {
-			if _, declared := environment[name]; declared {
-				environment[name] = value
-			}
+	for name, value := range other {
+		if _, declared := environment[name]; declared {
+			environment[name] = value
 		}
 	}
 	return environment
@@ -283,22 +262,24 @@ func folders(list []functionInfo) (names []string) {
 	return names
 }
 
-// runningFunctions asks a stack for its functions. It returns false if no stack answers.
-func runningFunctions(ctx context.Context, endpoint string) ([]functionInfo, bool) {
+// ErrNoStack means that no stack answers at the address.
+var ErrNoStack = errors.New("no stack answers; start one with go run ./infra/local")
+
+// runningFunctions asks the stack at awsAddr for its functions. It returns an error wrapping ErrNoStack if none answers.
+func runningFunctions(ctx context.Context, awsAddr string) (list []functionInfo, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+functionsPath, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+awsAddr+functionsPath, nil)
 	if err != nil {
-		return nil, false
+		return nil, fmt.Errorf("%s: %w", awsAddr, err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, false
+		return nil, fmt.Errorf("%s: %w", awsAddr, ErrNoStack)
 	}
 	defer resp.Body.Close()
-	var list []functionInfo
 	if resp.StatusCode != http.StatusOK || json.NewDecoder(resp.Body).Decode(&list) != nil {
-		return nil, false
+		return nil, fmt.Errorf("%s: %w", awsAddr, ErrNoStack)
 	}
-	return list, true
+	return list, nil
 }

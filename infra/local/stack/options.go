@@ -56,11 +56,6 @@ type Options struct {
 	// Between wraps the invoker of the event sources, to repeat, delay or reorder deliveries; may be nil.
 	Between func(lambda.Invoker) lambda.Invoker
 
-	// Running makes InvokeOnce fail if no stack answers at AWSAddr, instead of starting one.
-	Running bool
-
-	quiet bool // event sources invoke nothing
-
 	// Progress is called when the n-th of all steps of a start begins, with what it does; may be nil.
 	Progress func(n, of int, what string)
 

@@ -313,36 +313,25 @@ func TestStartSaysWhatIsInTheWay(t *testing.T) {
 }
 
 func TestInvokeOnce(t *testing.T) {
-	address := strings.TrimPrefix(shared(t).AWSEndpoint, "http://")
-	tests := []struct {
-		name, function, event, want string
-		at                          string
-		variables                   stack.VariableFile
-		failed                      bool
+	var log bytes.Buffer
+	o := stack.Options{Template: system, AWSAddr: strings.TrimPrefix(shared(t).AWSEndpoint, "http://"), FunctionLog: &log,
+		Artifacts: artifacts}
+	for name, tt := range map[string]struct {
+		function, event, want string
+		failed                bool
 	}{
-		{name: "by folder, in a running stack", function: "tick", at: address, event: `{"source":"me"}`,
-			want: `"me ringi-Table"`},
-		{name: "by logical id", function: "TickFunction", at: address, event: `{"source":"me"}`, want: `"me ringi-Table"`},
-		{name: "with other variables", function: "tick", at: address, event: `{"source":"me"}`, want: `"me other"`,
-			variables: stack.VariableFile{"TickFunction": {"TABLE_NAME": "other", "UNKNOWN": "x"},
-				"Parameters": {"TABLE_NAME": "no"}}},
-		{name: "that fails", function: "tick", at: address, event: `{}`, want: `"errorMessage":"the event has no source"`,
-			failed: true},
-		{name: "without a running stack", function: "tick", at: "127.0.0.1:1", event: `{"source":"me"}`,
-			want: `"me ringi-Table"`},
+		"by folder":     {"tick", `{"source":"me"}`, `"me ringi-Table"`, false},
+		"by logical id": {"TickFunction", `{"source":"me"}`, `"me ringi-Table"`, false},
+		"that fails":    {"tick", `{}`, `"errorMessage":"the event has no source"`, true},
+	} {
+		r, err := stack.InvokeOnce(t.Context(), o, tt.function, json.RawMessage(tt.event))
+		expect.That(t, err == nil && r.Failed == tt.failed && strings.Contains(string(r.Payload), tt.want),
+			"%s: got %s, %v; want %s", name, r.Payload, err, tt.want)
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var log bytes.Buffer
-			o := stack.Options{Template: system, AWSAddr: tt.at, FunctionLog: &log, Artifacts: artifacts}
-			r, err := stack.InvokeOnce(t.Context(), o, tt.function, json.RawMessage(tt.event), tt.variables)
-			expect.That(t, err == nil && r.Failed == tt.failed && strings.Contains(string(r.Payload), tt.want),
-				"got %s, %v; want %s", r.Payload, err, tt.want)
-			expect.That(t, strings.Contains(log.String(), "ticked"), "logged %s", &log)
-		})
-	}
-	o := stack.Options{Template: system, AWSAddr: address, Artifacts: artifacts}
-	_, err := stack.InvokeOnce(t.Context(), o, "nobody", nil, nil)
+	expect.Has(t, log.String(), "ticked", "logged")
+	_, err := stack.InvokeOnce(t.Context(), o, "nobody", nil)
 	expect.That(t, err != nil && strings.Contains(err.Error(), "there are ask-person, draw-note"),
 		"an unknown function: %v", err)
+	o.AWSAddr = "127.0.0.1:1"
+	expect.Fails(t, expect.Err(stack.InvokeOnce(t.Context(), o, "tick", nil)), stack.ErrNoStack)
 }
