@@ -224,7 +224,8 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte) (lamb
 	at := slices.IndexFunc(list,
 		func(f functionInfo) bool { return f.Name == name || f.Folder == name || f.Name == name+"Function" })
 	if at < 0 {
-		return lambda.Result{}, fmt.Errorf("there is no function %q; there are %s", name, strings.Join(folders(list), ", "))
+		return lambda.Result{}, fmt.Errorf("there is no function %q; there are %s", name,
+			strings.Join(folders(list), ", "))
 	}
 	f := list[at].Function
 	if o.Artifacts == "" { // people want to run their edits, which are newer than that stack's binaries
@@ -265,7 +266,8 @@ func folders(list []functionInfo) (names []string) {
 // ErrNoStack means that no stack answers at the address.
 var ErrNoStack = errors.New("no stack answers; start one with go run ./infra/local")
 
-// runningFunctions asks the stack at awsAddr for its functions. It returns an error wrapping ErrNoStack if none answers.
+// runningFunctions asks the stack at awsAddr for its functions. It returns an error wrapping ErrNoStack if none
+// answers.
 func runningFunctions(ctx context.Context, awsAddr string) (list []functionInfo, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
