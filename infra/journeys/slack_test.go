@@ -114,8 +114,7 @@ func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
 func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 	s := start(t)
 	for sample, function := range map[string]string{
-		"app_mention.json": "receive-event", "url_verification.json": "receive-event",
-		"approve_prompt.json": "receive-interaction",
+		"app_mention.json": "receive-event", "approve_prompt.json": "receive-interaction",
 	} {
 		event := expect.Value(os.ReadFile(filepath.Join("..", "events", sample)))(t)
 		o := driver.Options()
@@ -137,7 +136,7 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 // The stack accepts the signature that `go run ./infra/local event` prints.
 func TestASampleRequestIsSignedToBeSentByHand(t *testing.T) {
 	s := start(t)
-	sample := expect.Value(os.ReadFile(filepath.Join("..", "events", "url_verification.json")))(t)
+	sample := expect.Value(os.ReadFile(filepath.Join("..", "events", "app_mention.json")))(t)
 	event := expect.Value(stack.SignEvent(t.Context(), strings.TrimPrefix(s.AWSEndpoint, "http://"), sample))(t)
 	var r struct {
 		Headers map[string]string
