@@ -31,7 +31,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/large/removal"
 	"ringi/shared/store/table"
 )
 
@@ -185,7 +184,7 @@ func (k *talk) sweeps(calls int) (made int) {
 	d.left.Store(int64(calls))
 	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: d}, func() aws.Retryer { return aws.NopRetryer{} }
 	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), store.Kinds()...)
-	bucket := removal.Open(cfg, boot.Results{ResultsBucket: k.Bucket})
+	bucket := openBucket(cfg, boot.Results{ResultsBucket: k.Bucket})
 	h := &Handler{Store: all, Reminders: all, Effects: k.Effects(), Objects: bucket, Now: k.Now}
 	h.Effects.Store = all
 	_ = h.Sweep(context.Background()) // what it can't do the next one does
@@ -319,7 +318,7 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 	expect.NoError(t, err)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", w.Now()) })
 	expect.Must(t, w.Load().Head.Parked != nil, "not parked")
-	h := &Handler{Results: removal.Retention{Bucket: removal.Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store,
+	h := &Handler{Results: Retention{Bucket: Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store,
 		Conversations: store.ConversationsOf(w.Store.KindStore.Store),
 		Now:           func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
 	expect.NoError(t, h.expire(t.Context()))
@@ -335,7 +334,7 @@ func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
 	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
 	h := expect.Value(newHandler(t.Context(), w.Config,
 		environment{Table: boot.Table{TableName: w.Table()}, Results: boot.Results{ResultsBucket: w.Bucket}}))(t)
-	r := h.Results.(removal.Retention)
+	r := h.Results.(Retention)
 	r.Now = func() time.Time { return time.Now().AddDate(3, 0, 0) }
 	h.Results = r
 	expect.NoError(t, h.expire(t.Context()))
@@ -343,11 +342,11 @@ func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
 }
 
 type ran struct {
-	removal.Expired
+	Expired
 	err error
 }
 
-func (r ran) Expire(context.Context) (removal.Expired, error) { return r.Expired, r.err }
+func (r ran) Expire(context.Context) (Expired, error) { return r.Expired, r.err }
 
 func TestARunSaysHowLateItIs(t *testing.T) {
 	down := errors.New("down")
@@ -356,9 +355,9 @@ func TestARunSaysHowLateItIs(t *testing.T) {
 		want string // the metric's value; empty: unknown
 	}{
 		"nothing is late":                   {ran{}, `"ExpireLag":0`},
-		"an hour late":                      {ran{Expired: removal.Expired{Deleted: 3, Lag: time.Hour}}, `"ExpireLag":3600`},
+		"an hour late":                      {ran{Expired: Expired{Deleted: 3, Lag: time.Hour}}, `"ExpireLag":3600`},
 		"nothing could be looked at":        {ran{err: down}, ""},
-		"an hour late, and one tenant down": {ran{removal.Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
+		"an hour late, and one tenant down": {ran{Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
 	} {
 		var err error
 		out := expect.Metrics(t, func() { err = (&Handler{Results: tt.ran}).Handle(t.Context(), Schedule{Expire: true}) })

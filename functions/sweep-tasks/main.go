@@ -39,7 +39,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
-	"ringi/shared/store/large/removal"
 )
 
 func main() {
@@ -53,12 +52,12 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	s, results := store.OpenAll(cfg, env.Table), removal.Open(cfg, env.Results)
+	s, results := store.OpenAll(cfg, env.Table), openBucket(cfg, env.Results)
 	return &Handler{
 		Store: s, Reminders: s,
 		Effects: effect.New(cfg, s, store.Kinds(), store.Machines(env.Effects), env.CardQueueURL),
 		Objects: results,
-		Results: removal.Retention{
+		Results: Retention{
 			Bucket: results, Rows: store.TasksOf(s), Conversations: store.ConversationsOf(s), Calls: store.CallsOf(s),
 			Now: time.Now,
 		},
@@ -319,7 +318,7 @@ func notDue(err error) bool {
 
 // Results deletes results that are older than their tenant's retention time.
 type Results interface {
-	Expire(ctx context.Context) (removal.Expired, error)
+	Expire(ctx context.Context) (Expired, error)
 }
 
 // erase deletes an aggregate that is forgotten, and records that. If the time didn't suffice for all of it, it stays

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -16,7 +15,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
-	"ringi/shared/store/large/removal"
 )
 
 // text is a JSON value of n bytes.
@@ -71,11 +69,6 @@ func testStamped(t *testing.T, s large.Store, w *pipelinetest.World) {
 	wrong := strings.TrimSuffix(to, key) + aggregate.HashOf("x") + ".json"
 	expect.That(t, copied(aggregate.Copy{From: to, To: wrong}) != nil, "an object is copied to another's name")
 	opens(t, s, w, aggregate.Blob{S3Key: to}, v)
-	if x, err := (removal.Retention{Bucket: removal.Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store,
-		Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}).Expire(t.Context()); err != nil {
-		t.Errorf("payloads of conversations are taken for a tenant's: %+v, %v", x, err)
-	}
-	expect.Value(w.S3().HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &w.Bucket, Key: &other}))(t)
 }
 
 func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {

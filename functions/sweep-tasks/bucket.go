@@ -1,7 +1,4 @@
-// Package removal deletes what package large and the versions of files have stored: what has expired, and what belonged
-// to conversations that are forgotten. Only functions that list objects and delete many at once link the SDK's client
-// for it.
-package removal
+package main
 
 import (
 	"context"
@@ -14,6 +11,18 @@ import (
 
 	"ringi/shared/runtime/boot"
 )
+
+// Bucket is the bucket of results.
+type Bucket struct {
+	S3   *s3.Client
+	Name string
+}
+
+// openBucket returns the bucket by the environment. It uses path-style addresses because a bucket's name need not
+// resolve as a host.
+func openBucket(cfg aws.Config, env boot.Results) Bucket {
+	return Bucket{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Name: env.ResultsBucket}
+}
 
 // Erase deletes every version of the objects below a prefix, and returns how many it deleted. Nobody can restore them
 // from the bucket.
@@ -43,18 +52,6 @@ func (b Bucket) versions(prefix string) *s3.ListObjectVersionsPaginator {
 	return s3.NewListObjectVersionsPaginator(b.S3, &s3.ListObjectVersionsInput{
 		Bucket: &b.Name, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
 	})
-}
-
-// Bucket is the bucket of results.
-type Bucket struct {
-	S3   *s3.Client
-	Name string
-}
-
-// Open returns a function's bucket by its environment. It uses path-style addresses because a bucket's name need not
-// resolve as a host.
-func Open(cfg aws.Config, env boot.Results) Bucket {
-	return Bucket{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Name: env.ResultsBucket}
 }
 
 // remove deletes objects, at most a page of them, and returns how many it deleted.

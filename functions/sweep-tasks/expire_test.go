@@ -1,4 +1,4 @@
-package removal_test
+package main
 
 import (
 	"context"
@@ -23,7 +23,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/large/removal"
 )
 
 // text is a JSON value of n bytes.
@@ -69,7 +68,7 @@ func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, e
 	return k.Store.Load(ctx, ref)
 }
 
-func (k *world) bucket() removal.Bucket { return removal.Bucket{S3: k.S3(), Name: k.Bucket} }
+func (k *world) bucket() Bucket { return Bucket{S3: k.S3(), Name: k.Bucket} }
 
 func (k *world) talks() *store.ConversationStore {
 	return store.NewConversations(k.Store.Table().DB, k.Store.Table().Name)
@@ -78,7 +77,7 @@ func (k *world) talks() *store.ConversationStore {
 // expire runs sweep-tasks after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	return expect.Value(removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Calls: k.calls,
+	return expect.Value(Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Calls: k.calls,
 		Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
@@ -160,7 +159,7 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, large.MaxInline+1)
-	x, err := (removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Now: time.Now}).Expire(t.Context())
+	x, err := (Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Now: time.Now}).Expire(t.Context())
 	expect.That(t, x.Deleted == 0 && err != nil, "%d deleted, %v", x.Deleted, err)
 }
 
@@ -174,7 +173,7 @@ func TestExpiringIsBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	late := removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
+	late := Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
 		Now: func() time.Time { return time.Now().Add(3 * day) }}
 	x, err := late.Expire(ctx)
 	expect.That(t, x.Deleted == 0 && x.Left && err == nil, "%d deleted without time for it, %v", x.Deleted, err)
@@ -226,7 +225,7 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	}))(t)
 	expect.Is(t, k.expire(t, 31*day), 0, "deleted of a closed conversation that may be reopened")
 	rows.Now = func() time.Time { return now.Add(25 * time.Hour) }
-	forgotten := removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: rows,
+	forgotten := Retention{Bucket: k.bucket(), Rows: k, Conversations: rows,
 		Now: func() time.Time { return now.Add(31 * day) }}
 	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 1,
 		"an archive of a conversation that is forgotten")
@@ -299,7 +298,7 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 	old := expect.Value(s.Put(t.Context(), of, tree))(t)
 	anew := meanwhile{rows, func() { expect.Is(t, expect.Value(s.Put(t.Context(), of, tree))(t), old, "the version") }}
 	later := func() time.Time { return now.Add(31 * day) }
-	r := removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: anew, Now: later}
+	r := Retention{Bucket: k.bucket(), Rows: k, Conversations: anew, Now: later}
 	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 1, "old objects")
 	expect.Value(s.Get(t.Context(), of, old))(t)
 	r.Conversations = rows

@@ -1,4 +1,4 @@
-package removal
+package main
 
 import (
 	"context"
