@@ -151,25 +151,6 @@ func deliveryRule(s *stack, wrong report) {
 	}
 }
 
-type watched struct{ namespace, name, of string }
-
-func watches(alarm map[string]any) (all []watched) {
-	specs := []any{alarm}
-	for _, m := range list(alarm["Metrics"]) {
-		specs = append(specs, at(m, "MetricStat", "Metric"))
-	}
-	for _, spec := range specs {
-		if name := text(at(spec, "MetricName")); name != "" {
-			w := watched{namespace: text(at(spec, "Namespace")), name: name}
-			if dimensions := list(at(spec, "Dimensions")); len(dimensions) > 0 {
-				w.of = target(at(dimensions[0], "Value"))
-			}
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
 // alarmRule: an alarm reaches somebody, reckons with each metric that it reads, and those are counted: what a function
 // never counts never rings. CloudWatch refuses an alarm on more than ten metrics (User Guide, "Alarm limits").
 func alarmRule(s *stack, wrong report) {
@@ -177,21 +158,24 @@ func alarmRule(s *stack, wrong report) {
 		p := s.resources[id].Properties
 		wrong.where(len(list(p["AlarmActions"])) == 0 && !strings.Contains(s.text, "Alarms: [!Ref "+id+"]"),
 			"%s tells nobody", id)
-		all, said := watches(p), ""
-		wrong.where(len(all) == 0 || len(all) > 10, "%s reads %d metrics", id, len(all))
-		for _, m := range list(p["Metrics"]) {
-			said += text(at(m, "Expression"))
-		}
-		for _, m := range list(p["Metrics"]) {
-			wrong.where(!strings.Contains(said, "("+text(at(m, "Id"))+",") && at(m, "MetricStat") != nil,
-				"%s reads %s and does not reckon with it", id, text(at(m, "Id")))
-		}
-		for _, w := range all {
-			if w.namespace != boot.MetricNamespace {
-				continue
+		all, said := []any{p}, fmt.Sprint(p["Metrics"])
+		if metrics := list(p["Metrics"]); len(metrics) > 0 {
+			all = nil
+			for _, m := range metrics {
+				if at(m, "MetricStat") != nil {
+					all = append(all, at(m, "MetricStat", "Metric"))
+					wrong.where(!strings.Contains(said, "FILL("+text(at(m, "Id"))+","), "%s does not reckon with %s", id, at(m, "Id"))
+				}
 			}
-			counts, err := counted(s.functions[w.of].Folder, w.name)
-			wrong.where(err != nil || !counts, "%s watches %s of %s, which never counts it: %v", id, w.name, w.of, err)
+		}
+		wrong.where(len(all) > 10, "%s reads %d metrics", id, len(all))
+		for _, m := range all {
+			dimensions := list(at(m, "Dimensions"))
+			name, of := text(at(m, "MetricName")), target(at(dimensions[0], "Value"))
+			if at(m, "Namespace") == boot.MetricNamespace {
+				counts, err := counted(s.functions[of].Folder, name)
+				wrong.where(err != nil || !counts, "%s watches %s of %s, which never counts it: %v", id, name, of, err)
+			}
 		}
 	}
 }

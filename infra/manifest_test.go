@@ -150,15 +150,11 @@ var methodScopes = map[string][]string{
 	"views.update":          nil,
 }
 
-// An installation at the console asks for the same scopes as the manifest.
-func TestAnInstallationAsksForTheManifestsScopes(t *testing.T) {
-	sameNames(t, "scopes of an installation", readManifest(t).OAuthConfig.Scopes.Bot, slackapi.BotScopes)
-}
-
 // Each event, method and feature needs its scope, or Slack refuses the installation or the call. People are asked for
 // no scope that nothing needs.
 func TestManifestAsksForTheScopesThatTheCodeNeeds(t *testing.T) {
 	m := readManifest(t)
+	sameNames(t, "scopes of an installation at the console", m.OAuthConfig.Scopes.Bot, slackapi.BotScopes)
 	needed := map[string]bool{"assistant:write": true, "commands": true} // of agent_view, and of shortcuts and commands
 	sameNames(t, "events that the code takes", m.Settings.EventSubscriptions.BotEvents,
 		slices.Collect(maps.Keys(eventScopes)))

@@ -185,7 +185,7 @@ func doneAtOnce(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 func rejectedFirst(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	d := say(t, s, webapi.Sato, "従業員一覧を取得して demo: mark "+markText)
 	a := d.Until("a run waits", func(a *task.Aggregate) bool { return len(a.Waits) == 1 })
-	planted.keep(a.Waits[0].Token)
+	planted.Store(a.Waits[0].Token, true)
 	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", markReason)
 	d.Click(webapi.Tanaka, "CARD#prompt#0002", "approve_prompt")
 	d.Click(webapi.Tanaka, "CARD#process#0001", "approve_process")
@@ -214,9 +214,8 @@ func triedAgain(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	s.Vendors.Fail("list_attendance", 0, false)
 	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	return d, finish(d, "task.created by system", "prompt.approved by "+webapi.Tanaka,
-		"process.approved by "+webapi.Tanaka,
-		"execution.started by "+
-			"system", "execution.failed by system", "execution.retried by "+webapi.Sato, "execution.started by system")
+		"process.approved by "+webapi.Tanaka, "execution.started by system", "execution.failed by system",
+		"execution.retried by "+webapi.Sato, "execution.started by system")
 }
 
 // finish waits until the work is done and returns the expected audit log, which starts with log. If a fault outlasts a
