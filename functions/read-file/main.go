@@ -151,12 +151,14 @@ func textOf(file []byte, name string, until time.Time) (out isolated.FileText) {
 	return out
 }
 
-// isPDF reports whether a file is a PDF, whose first line need only begin within the first 1024 bytes for programs that
+// isPDF reports whether a file is a PDF: its first line need only begin within the first 1024 bytes for programs that
 // show it. A text about such files has no end of one.
 func isPDF(file []byte) bool {
 	return bytes.HasPrefix(file, []byte("%PDF-")) ||
-		bytes.Contains(file[:min(len(file), 1024)], []byte("\n%PDF-")) && bytes.Contains(file, []byte("startxref"))
+		beginsPDF.Get().Match(file[:min(len(file), 1024)]) && bytes.Contains(file, []byte("startxref"))
 }
+
+var beginsPDF = language.Regexp{Text: `[\r\n]%PDF-\d`}
 
 // writer collects a text up to its limit.
 type writer struct {
@@ -226,8 +228,38 @@ func plain(file []byte, name string) isolated.FileText {
 	if ofOffice.Get().MatchString(name) { // such as a table in HTML, called .xls
 		w.remark(isolated.HasEnding)
 	}
+	if hides(text) {
+		w.remark(isolated.HasHidden)
+	}
 	w.write(text) // only the limit can stop it, which it remarks
 	return isolated.FileText{Text: w.done(), Form: isolated.PlainText, Encoding: as, Remarks: w.remarks}
+}
+
+// What hides a part of a page or a sheet that is kept as HTML or XML: a style or an attribute of its element, or a rule
+// for some of them. Excel itself writes an empty row without a height, and a rule for how names are read aloud (rt).
+const hiding = `display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|mso-hide\s*:\s*all`
+
+var (
+	markup = language.Regexp{Text: `(?i)\A\s*(?:<\?[^>]*>\s*|<!--[^>]*-->\s*)*<(?:!doctype html|html|head|body|meta|` +
+		`style|div|table|(?:\w+:)?workbook)\b`}
+	hiddenPart = language.Regexp{Text: `(?i)<[^<>]*(?:(?:` + hiding + `|:Hidden="1"|type=["']?hidden)[^<>]*` +
+		`|\shidden(?:[\s=][^<>]*)?)>` +
+		`(?:\s|&nbsp;|</?(?:td|th|p|div|span|font|b|br|a|cell|data|ss:cell|ss:data)\b[^<>]*>)*[^\s<&]`}
+	hiddenRule  = language.Regexp{Text: `(?i)([^{}\s,;>]*)\s*\{[^{}]*(?:` + hiding + `)[^{}]*\}`}
+	hiddenSheet = language.Regexp{Text: `(?i)visible(?:>|=")sheet(?:very)?hidden`}
+)
+
+// hides reports whether a text is HTML or XML, a part of which people don't see.
+func hides(text string) bool {
+	if !markup.Get().MatchString(text) {
+		return false
+	}
+	for _, rule := range hiddenRule.Get().FindAllStringSubmatch(text, -1) {
+		if rule[1] != "rt" {
+			return true
+		}
+	}
+	return hiddenPart.Get().MatchString(text) || hiddenSheet.Get().MatchString(text)
 }
 
 var ofOffice = language.Regexp{Text: `(?i)\.(?:xls[xmb]?|doc[xm]?|ppt[xm]?|pdf)$`}

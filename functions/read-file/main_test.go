@@ -104,6 +104,27 @@ func TestATextIsDecodedOrNotKnown(t *testing.T) {
 	}
 }
 
+// Systems write tables in HTML, or XML, and call them .xls. What people don't see of them is said.
+func TestWhatAPageHidesIsSaid(t *testing.T) {
+	const page = `<html><head><style>%s</style></head><body><table><tr><td>営業</td></tr>%s</table></body></html>`
+	row := func(tag, text string) string {
+		return fmt.Sprintf(page, "", "<tr "+tag+"><td>&nbsp;</td><td><b>"+text+"</b></td></tr>")
+	}
+	const aloud = "rt {color:red; display:none;}" // Excel's own
+	for file, hides := range map[string]bool{
+		row("", "人事"): false, row("style='height:0; display: none'", ""): false, fmt.Sprintf(page, aloud, ""): false,
+		row(`class="hidden-print"`, "人事"): false, row(`style="display: none"`, "人事"): true, row("hidden", "人事"): true,
+		row("style='visibility:hidden'", "人事"): true, fmt.Sprintf(page, ".x{mso-hide:all}", ""): true,
+		"display:none is what <b hidden>this</b> is about":           false,
+		"<html><xml><x:Visible>SheetHidden</x:Visible></xml></html>": true,
+		`<?xml version="1.0"?><Workbook><Row ss:Hidden="1"><Data>人事`: true,
+		`<?xml version="1.0"?><Workbook><Row ss:Hidden="0"><Data>人事`: false,
+	} {
+		got := read([]byte(file), "a.txt", soon())
+		expect.Is(t, slices.Contains(got.Remarks, isolated.HasHidden), hides, file)
+	}
+}
+
 func TestALongTextEndsWithAWholeLine(t *testing.T) {
 	long := strings.Repeat("長い行です\n", isolated.MaxText/10)
 	got := read([]byte(long), "a.txt", soon())
