@@ -125,16 +125,6 @@ type notForTeams string
 
 func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 
-// opened gives a contest the limit and the prices of the settings, and returns findings about models of its teams that
-// can't be called.
-func (h *Handler) opened(ctx context.Context, c teamconfig.Contest, s tenancy.Settings) (
-	teamconfig.Contest, []teamconfig.Finding, error) {
-	c = c.Within(s.DraftContest.MaxRounds)
-	c.Prices = s.Prices
-	found, err := h.Models.Check(ctx, c, s.Locale)
-	return c, found, err
-}
-
 // order returns the order for the version's contest. wrong is a notForTeams, or says why the contest's files can't be
 // used.
 func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings, budget aggregate.MicroUSD) (
@@ -190,15 +180,17 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 // mostWrong is how many mistakes of a contest's files are named.
 const mostWrong = 5
 
-// config reads the files of a contest and opens its models. It returns explain.ErrUnavailable for a failure to read
-// that may pass.
+// config reads the files of a contest, with the limit and the prices of the settings, and asks whether its models can be
+// called. It returns explain.ErrUnavailable for a failure to read that may pass.
 func (h *Handler) config(ctx context.Context, s tenancy.Settings) (teamconfig.Contest, error) {
 	w, err := h.Workspace()
 	if err != nil {
 		return teamconfig.Contest{}, err
 	}
 	c, found := w.Contest(s.DraftContest.File, s.Locale)
-	c, unopened, err := h.opened(ctx, c, s)
+	c = c.Within(s.DraftContest.MaxRounds)
+	c.Prices = s.Prices
+	unopened, err := h.Models.Check(ctx, c, s.Locale)
 	if err != nil {
 		return c, err
 	}

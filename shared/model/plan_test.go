@@ -232,16 +232,6 @@ func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 		len(g.asked), err)
 }
 
-func TestFactsLeaveListsOut(t *testing.T) {
-	facts := model.Facts(json.RawMessage(`{"count":2,"employees":[{"email":"a@example.com"}],"url":"http://x",
-		"who":{"a":1},"ok":true,"long":"` + strings.Repeat("a", 301) + `"}`))
-	expect.That(t, len(facts) == 3 &&
-		fmt.Sprintf("%v %v %v", facts["count"], facts["url"], facts["ok"]) == "2 http://x true", "%v", facts)
-	for _, text := range []string{``, `[1]`, `null`, `{`} {
-		expect.Is(t, len(model.Facts(json.RawMessage(text))), 0, "%q", text)
-	}
-}
-
 func TestASummaryNamesNobodysAddress(t *testing.T) {
 	const said, want = "hanako@example.com (090-1234-5678) ほか 42 名", "h*****@example.com (***-****-**78) ほか 42 名"
 	b := expect.Value(json.Marshal(map[string]string{"summary": said}))(t)
@@ -338,25 +328,12 @@ func hidden(t *testing.T, texts ...string) {
 	}
 }
 
-// If a write omits arguments, its step shows the defaults in the server's schema, so that people stamp them, too.
-func TestAServersDefaultsArePlanned(t *testing.T) {
+// If a write omits arguments, its step shows the defaults in the server's schema, so that people stamp them, too. It
+// knows what its server calls the arguments, so that cards can say it.
+func TestAServersDefaultsAndTitlesArePlanned(t *testing.T) {
 	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Access: aggregate.Write,
-		Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
-	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin},
-		[]tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
-	expect.Must(t, ok, "notes.post is not allowed")
-	c := expect.Value(catalog(t).With(spec))(t)
-	in := planInput(t)
-	in.Tools = c
-	said := answer(t, listStep(1).with("tool", "notes.post").with("toolInput", `{"to":"x"}`))
-	steps, _, _, err := model.Plan(t.Context(), says(said), in)
-	expect.That(t, err == nil && steps[0].LeftOut == `{"public":true}`, "%+v, %v", steps, err)
-}
-
-// A planned step knows what its server calls the arguments, so that cards can say it.
-func TestAServersTitlesArePlanned(t *testing.T) {
-	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Access: aggregate.Write,
-		Input: `{"type":"object","properties":{"to":{"type":"string","title":"Reader"},"cc":{"type":"string"}}}`}
+		Input: `{"type":"object","properties":{"to":{"type":"string","title":"Reader"},` +
+			`"public":{"type":"boolean","default":true}}}`}
 	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin},
 		[]tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	expect.Must(t, ok, "notes.post is not allowed")
@@ -365,5 +342,5 @@ func TestAServersTitlesArePlanned(t *testing.T) {
 	said := answer(t, listStep(1).with("tool", "notes.post").with("toolInput", `{"to":"x"}`))
 	steps, _, _, err := model.Plan(t.Context(), says(said), in)
 	expect.NoError(t, err)
-	expect.Is(t, string(steps[0].Declared), `[["/to","Reader"]]`)
+	expect.That(t, steps[0].LeftOut == `{"public":true}` && string(steps[0].Declared) == `[["/to","Reader"]]`, "%+v", steps)
 }

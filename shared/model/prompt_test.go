@@ -180,6 +180,9 @@ func TestFactsAreFewAndShort(t *testing.T) {
 	facts := model.Facts(json.RawMessage("{" + strings.Join(members, ",") + "}"))
 	expect.That(t, len(facts) == 50 && fmt.Sprint(facts["m049"]) == "49" && facts["a number"] == nil,
 		"%d facts: %v", len(facts), facts)
+	facts = model.Facts(json.RawMessage(`{"count":2,"employees":[{"email":"a@example.com"}],"url":"http://x","ok":true,
+		"who":{"a":1}}`))
+	expect.Is(t, fmt.Sprint(facts), "map[count:2 ok:true url:http://x]", "lists of people are left out")
 }
 
 func TestAnAddressIsOneLineOfThePlainSummary(t *testing.T) {

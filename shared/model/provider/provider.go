@@ -121,8 +121,8 @@ func (c Config) openAI(name, key string) model.Wire {
 }
 
 func (c Config) compatible(endpoint, url, name, key string) model.Wire {
-	return compatible.New(compatible.Config{Endpoint: endpoint, BaseURL: strings.TrimRight(url, "/"), Model: name, Key: key,
-		HTTP: c.Outbound})
+	return compatible.New(compatible.Config{Endpoint: endpoint, BaseURL: strings.TrimRight(url, "/"), Model: name,
+		Key: key, HTTP: c.Outbound})
 }
 
 var errMissing = errors.New("the model secret has no entry for it")
