@@ -78,9 +78,8 @@ func (t *answering) lay(ctx context.Context, history []turn.Message) {
 
 // anyToLay reports whether the history has a file that is not laid, or not read yet.
 func (t *answering) anyToLay(history []turn.Message) bool {
-	return slices.ContainsFunc(history, func(m turn.Message) bool {
-		return slices.ContainsFunc(m.Files, func(f turn.File) bool { return t.toLay(f) })
-	}) || slices.ContainsFunc(t.laid.List, func(x conversation.Attached) bool { return x.Why == conversation.NotNow })
+	return slices.ContainsFunc(history, func(m turn.Message) bool { return slices.ContainsFunc(m.Files, t.toLay) }) ||
+		slices.ContainsFunc(t.laid.List, func(x conversation.Attached) bool { return x.Why == conversation.NotNow })
 }
 
 // toLay reports whether a file is to be fetched: it has an id, is not there yet, and not beyond those of its message.

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -170,25 +171,23 @@ func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
 	if t.Busy {
 		return judged{code: Invalid, problems: []string{oneAtATime}}
 	}
+	var said struct{ Summary string }
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(input, &fields); err != nil {
-		return judged{code: Invalid, problems: []string{"the arguments must be an object"}}
-	}
-	var summary string
-	if err := json.Unmarshal(fields["summary"], &summary); err != nil {
-		return judged{code: Invalid, problems: []string{"summary must be a text"}}
+	err := cmp.Or(json.Unmarshal(input, &said), json.Unmarshal(input, &fields))
+	if err != nil {
+		return judged{code: Invalid, problems: []string{"the arguments can't be read: " + err.Error()}}
 	}
 	delete(fields, "summary")
 	rest, err := json.Marshal(fields)
 	if err != nil {
-		return judged{code: Invalid, problems: []string{"the arguments can't be read"}}
+		return judged{code: Invalid, problems: []string{"the arguments can't be read: " + err.Error()}}
 	}
 	p, problems := conversation.ReadPayload(x, rest)
 	proposed := p.JSON()
 	if problems == nil && t.Complete != nil {
 		p, problems = t.Complete(x, p)
 	}
-	summary = line(summary)
+	summary := line(said.Summary)
 	if n := utf8.RuneCountInString(summary); !legible.Text(summary) || n > MaxSummary {
 		problems = append(problems, fmt.Sprintf("summary has %d characters, it must have 1 to %d", n, MaxSummary))
 	}

@@ -46,9 +46,6 @@ type Rules struct {
 	Signed bool
 	// Thinks is how many tokens thoughts take. An answer with fewer ends within them.
 	Thinks int
-	// Limited is how many requests are refused first with 429, without Retry-After. Gemini says the Wait in the body.
-	Limited int
-	Wait    string
 	// Answer makes the answers of conversations. It is called by several requests at once.
 	Answer func(said []model.Message, tools []string) Script
 }
@@ -58,17 +55,6 @@ func (m *Models) Strictly(r Rules) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.rules = r
-}
-
-// limited reports whether a request is refused for the vendor's rate limit.
-func (m *Models) limited() (wait string, refused bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.rules.Limited == 0 {
-		return "", false
-	}
-	m.rules.Limited--
-	return m.rules.Wait, true
 }
 
 // Script is an answer in a conversation.
@@ -155,7 +141,7 @@ func (m *Models) Handler() http.Handler {
 	mux.HandleFunc("POST /model/{model}/invoke", m.serve(bedrock))
 	mux.HandleFunc("POST /openai/v1/chat/completions", m.serve(completions("openai")))
 	mux.HandleFunc("POST /compatible/v1/chat/completions", m.serve(completions("compatible")))
-	mux.HandleFunc("POST /gemini/chat/completions", m.serve(gemini))
+	mux.HandleFunc("POST /gemini/chat/completions", m.serve(completions("gemini")))
 	return mux
 }
 
@@ -210,7 +196,6 @@ type wire struct {
 	read   func(body []byte) (*spokenTo, error) // returns an error if the vendor would refuse the body
 	whole  func(Script) object
 	refuse func(status int) object // returns the body of an error
-	listed bool                    // the body is a list of one
 }
 
 const requestID = "req_1"
@@ -234,10 +219,6 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 		body, err := io.ReadAll(io.LimitReader(r.Body, 4<<20))
 		if err != nil {
 			return // the client has disconnected
-		}
-		if wait, refused := m.limited(); refused {
-			of.limit(w, wait)
-			return
 		}
 		q, err := of.read(body)
 		if err != nil {
@@ -301,10 +282,6 @@ func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
 		if _, has := e["param"]; has && len(why) > 1 {
 			e["param"] = why[1]
 		}
-	}
-	if of.listed {
-		_ = json.NewEncoder(w).Encode([]object{body}) // a failure means that the client has disconnected
-		return
 	}
 	_ = json.NewEncoder(w).Encode(body) // a failure means that the client has disconnected
 }

@@ -71,29 +71,6 @@ func completions(vendor string) wire {
 	}
 }
 
-// gemini is Google's endpoint for Chat Completions. An error is a list of one.
-var gemini = wire{
-	vendor: "gemini", id: "X-Request-Id", key: bearer, whole: completionOf, read: readCompletions, listed: true,
-	refuse: func(status int) object {
-		name := map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
-			429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE"}[status]
-		return object{"error": object{"code": status, "message": http.StatusText(status), "status": name}}
-	},
-}
-
-// limit refuses a request for the rate limit. Only Gemini says how long it lasts, and only in the body.
-func (of wire) limit(w http.ResponseWriter, wait string) {
-	if !of.listed || wait == "" {
-		of.fail(w, http.StatusTooManyRequests)
-		return
-	}
-	body := of.refuse(http.StatusTooManyRequests)
-	body["error"].(object)["details"] = []object{
-		{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": wait}}
-	w.WriteHeader(http.StatusTooManyRequests)
-	_ = json.NewEncoder(w).Encode([]object{body}) // a failure means that the client has disconnected
-}
-
 // messageOf formats an answer for Anthropic's Messages API.
 func messageOf(s Script) object {
 	content := []object{}
