@@ -52,8 +52,6 @@ type Vendor struct {
 	// Published compares the body of an answer with the vendor's published types and returns the differences.
 	// PublishedError does so for the body of an error.
 	Published, PublishedError func(body string) []string
-	// PublishedSent does so for Sent. It is nil if the vendor's SDK writes the requests.
-	PublishedSent func(body string) []string
 }
 
 // Request is the request of every test.
@@ -109,11 +107,6 @@ func (w Vendor) published(t *testing.T) {
 	for name, body := range map[string]string{"good": w.Good, "cut off": w.CutOff, "refused": w.Refused} {
 		for _, d := range w.Published(answer(body)) {
 			t.Errorf("%s: %s", name, d)
-		}
-	}
-	if w.PublishedSent != nil {
-		for _, d := range w.PublishedSent(w.Sent) {
-			t.Error("sent:", d)
 		}
 	}
 	for status, code := range w.Codes {

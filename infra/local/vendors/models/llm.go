@@ -119,14 +119,6 @@ func (m *Models) script(q *spokenTo, body []byte) Script {
 type Failure struct {
 	Status     int
 	RetryAfter string
-	Param      string // the refused parameter, which Anthropic names in the message only
-}
-
-func (f Failure) words() []string {
-	if f.Param == "" {
-		return nil
-	}
-	return []string{f.Param + ": Extra inputs are not permitted", f.Param}
 }
 
 func NewModels() *Models {
@@ -195,7 +187,7 @@ type wire struct {
 	key    func(*http.Request) string           // nil if requests are signed with AWS credentials instead
 	read   func(body []byte) (*spokenTo, error) // returns an error if the vendor would refuse the body
 	whole  func(Script) object
-	refuse func(status int) object // returns the body of an error
+	refuse func(status int, said string) object // returns the body of an error
 }
 
 const requestID = "req_1"
@@ -208,12 +200,12 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 			if f.RetryAfter != "" {
 				w.Header().Set("Retry-After", f.RetryAfter)
 			}
-			of.fail(w, f.Status, f.words()...)
+			of.fail(w, f.Status, "")
 			return
 		}
 		if of.key == nil && !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") ||
 			of.key != nil && of.key(r) != m.Key {
-			of.fail(w, http.StatusUnauthorized)
+			of.fail(w, http.StatusUnauthorized, "")
 			return
 		}
 		body, err := io.ReadAll(io.LimitReader(r.Body, 4<<20))
@@ -236,7 +228,7 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 		} else {
 			answer, err := m.generate(purpose, q)
 			if err != nil {
-				of.fail(w, http.StatusBadRequest)
+				of.fail(w, http.StatusBadRequest, err.Error())
 				return
 			}
 			script = Script{Text: answer, used: tokens{input: len(body) / 4, output: len(answer) / 4}}
@@ -266,7 +258,7 @@ func (m *Models) generate(purpose string, q *spokenTo) (string, error) {
 	return answer, err
 }
 
-func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
+func (of wire) fail(w http.ResponseWriter, status int, said string) {
 	if of.key == nil {
 		w.Header().Set("X-Amzn-ErrorType", amazonError(status))
 		if status == http.StatusUnauthorized { // AWS answers 403 to an invalid signature
@@ -274,16 +266,8 @@ func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
 		}
 	}
 	w.WriteHeader(status)
-	body := of.refuse(status)
-	if e, ok := body["error"].(object); why != nil && !ok {
-		body["message"] = why[0]
-	} else if why != nil {
-		e["message"] = why[0]
-		if _, has := e["param"]; has && len(why) > 1 {
-			e["param"] = why[1]
-		}
-	}
-	_ = json.NewEncoder(w).Encode(body) // a failure means that the client has disconnected
+	// a failure means that the client has disconnected
+	_ = json.NewEncoder(w).Encode(of.refuse(status, cmp.Or(said, http.StatusText(status))))
 }
 
 // purpose tells from the schema of the answer what is to be generated.

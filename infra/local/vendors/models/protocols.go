@@ -32,21 +32,21 @@ func join(blocks []block) string {
 var anthropic = wire{
 	vendor: "anthropic", id: "Request-Id", whole: messageOf, read: readAnthropic,
 	key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
-	refuse: func(status int) object {
+	refuse: func(status int, said string) object {
 		kind := map[int]string{
 			400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
 			404: "not_found_error",
 			429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
 		}[status]
 		return object{"type": "error",
-			"error": object{"type": cmp.Or(kind, "api_error"), "message": http.StatusText(status)}, "request_id": requestID}
+			"error": object{"type": cmp.Or(kind, "api_error"), "message": said}, "request_id": requestID}
 	},
 }
 
 // bedrock is Amazon's InvokeModel, which has the model in the path. The code of an error is in a header.
 var bedrock = wire{
 	vendor: "bedrock", id: "X-Amzn-Requestid", whole: messageOf, read: readAnthropic,
-	refuse: func(status int) object { return object{"message": http.StatusText(status)} },
+	refuse: func(status int, said string) object { return object{"message": said} },
 }
 
 // amazonError returns AWS's error code for a status, which is sent in the header X-Amzn-ErrorType.
@@ -62,10 +62,10 @@ func amazonError(status int) string {
 func completions(vendor string) wire {
 	return wire{
 		vendor: vendor, id: "X-Request-Id", key: bearer, whole: completionOf, read: readCompletions,
-		refuse: func(status int) object {
+		refuse: func(status int, said string) object {
 			code := map[int]string{401: "invalid_api_key", 402: "billing_not_active", 404: "model_not_found",
 				429: "rate_limit_exceeded"}[status]
-			return object{"error": object{"message": http.StatusText(status), "type": "invalid_request_error", "param": nil,
+			return object{"error": object{"message": said, "type": "invalid_request_error", "param": nil,
 				"code": cmp.Or(code, "server_error")}}
 		},
 	}

@@ -120,13 +120,13 @@ func (s *Server) op(name string, h handler) http.Handler {
 			f, s.faults[name] = queue[0], queue[1:]
 		}
 		s.mu.Unlock()
-		status, answer := f.Status, any(anthropic.refuse(f.Status))
+		status, answer := f.Status, refusal(f.Status)
 		switch {
 		case status != 0:
 		case r.Header.Get("X-Api-Key") != s.Key:
-			status, answer = http.StatusUnauthorized, anthropic.refuse(http.StatusUnauthorized)
+			status, answer = http.StatusUnauthorized, refusal(http.StatusUnauthorized)
 		case !strings.Contains(r.Header.Get("Anthropic-Beta"), "managed-agents-2026-04-01"):
-			status, answer = http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
+			status, answer = http.StatusBadRequest, refusal(http.StatusBadRequest)
 		default:
 			s.mu.Lock()
 			if status, answer = h(r); status == http.StatusOK {
@@ -151,6 +151,8 @@ func (s *Server) op(name string, h handler) http.Handler {
 		_, _ = w.Write(body) // a failure means that the client has disconnected
 	})
 }
+
+func refusal(status int) any { return anthropic.refuse(status, http.StatusText(status)) }
 
 // named has the fields of a request for an agent or environment.
 type named struct {
@@ -200,7 +202,7 @@ func (s *Server) makeNamed(kind string, out row) handler {
 	return func(r *http.Request) (int, any) {
 		var in named
 		if json.NewDecoder(r.Body).Decode(&in) != nil || in.Name == "" {
-			return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
+			return http.StatusBadRequest, refusal(http.StatusBadRequest)
 		}
 		id := fmt.Sprintf("%s_%d", kind, len(s.known)+1)
 		s.known[id] = true
@@ -218,10 +220,10 @@ func (s *Server) Forget() {
 func (s *Server) makeSession(r *http.Request) (int, any) {
 	x := &Session{ID: fmt.Sprintf("sesn_%d", len(s.sessions)+1), at: time.Now().UTC(), status: "idle"}
 	if json.NewDecoder(r.Body).Decode(&x.Made) != nil || x.Made.odd() {
-		return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
+		return http.StatusBadRequest, refusal(http.StatusBadRequest)
 	}
 	if !s.known[x.Made.Agent.ID] || !s.known[x.Made.EnvironmentID] {
-		return http.StatusNotFound, anthropic.refuse(http.StatusNotFound)
+		return http.StatusNotFound, refusal(http.StatusNotFound)
 	}
 	s.sessions = append(s.sessions, x)
 	return http.StatusOK, x.row()
@@ -232,7 +234,7 @@ func (s *Server) listSessions(r *http.Request) (int, any) {
 	q := r.URL.Query()
 	since, err := time.Parse(time.RFC3339Nano, cmp.Or(q.Get("created_at[gte]"), time.Time{}.Format(time.RFC3339Nano)))
 	if err != nil {
-		return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
+		return http.StatusBadRequest, refusal(http.StatusBadRequest)
 	}
 	var all []any
 	for _, x := range s.sessions {
@@ -249,14 +251,14 @@ func (s *Server) page(r *http.Request, all []any, usual string) (int, any) {
 	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), strconv.Itoa(s.Page)))
 	order := cmp.Or(q.Get("order"), usual)
 	if err != nil || limit < 1 || order != "asc" && order != "desc" {
-		return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
+		return http.StatusBadRequest, refusal(http.StatusBadRequest)
 	}
 	if order == "desc" {
 		slices.Reverse(all)
 	}
 	from, err := strconv.Atoi(cmp.Or(q.Get("page"), "0"))
 	if err != nil || from < 0 {
-		return http.StatusBadRequest, anthropic.refuse(http.StatusBadRequest)
+		return http.StatusBadRequest, refusal(http.StatusBadRequest)
 	}
 	to := min(len(all), from+min(s.Page, limit))
 	out := map[string]any{"data": append([]any{}, all[min(from, to):to]...), "next_page": nil}
@@ -273,6 +275,6 @@ func (s *Server) of(h func(*Session, *http.Request) (int, any)) handler {
 				return h(x, r)
 			}
 		}
-		return http.StatusNotFound, anthropic.refuse(http.StatusNotFound)
+		return http.StatusNotFound, refusal(http.StatusNotFound)
 	}
 }
