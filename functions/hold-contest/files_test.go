@@ -106,13 +106,13 @@ func TestAFileIsCheckedAtThePricesThatAreSavedWithTheSetting(t *testing.T) {
 
 func TestOnlySoManyMistakesAreNamed(t *testing.T) {
 	const wrong = "wrong.toml"
-	file := "[orchestrator]\n" + strings.Repeat("a", 1<<19) + " = 1\n"
-	for i := range 10_000 {
+	file := "[orchestrator]\n" + strings.Repeat("a", 1<<15) + " = 1\n"
+	for i := range 5_000 {
 		file += fmt.Sprintf("b%d = 1\n", i)
 	}
 	h, _ := handler(sample(t, map[string]string{
 		wrong: file + "[[orchestrator.teams]]\nconfig = 'long.toml'\n", "long.toml": "[team]\nteam_id = 'a'\nteam_name = '" +
-			strings.Repeat("a", 1<<19) + "'\n",
+			strings.Repeat("a", 1<<15) + "'\n",
 	}))
 	got := expect.Value(h.Check(t.Context(), store.ContestQuery{Tenant: tenant, File: wrong}))(t)
 	answer := expect.Value(json.Marshal(got))(t)

@@ -141,11 +141,11 @@ func unknown(path string, value any, of reflect.Type) (keys []string) {
 	for i, x := range list {
 		keys = append(keys, unknown(fmt.Sprintf("%s[%d]", path, i), x, of)...)
 	}
-	fields, table := map[string]reflect.Type{}, value
+	fields := map[string]reflect.Type{}
 	for _, f := range reflect.VisibleFields(of) {
 		fields[f.Tag.Get("toml")] = f.Type
 	}
-	members, _ := table.(map[string]any)
+	members, _ := value.(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		name := strings.TrimPrefix(path+"."+key, ".")
 		if fields[key] == nil {

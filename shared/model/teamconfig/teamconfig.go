@@ -171,8 +171,8 @@ func inside(name string) (string, error) {
 }
 
 const (
-	// maxFile bounds a file, in bytes.
-	maxFile = 1 << 20
+	// maxFile bounds a file, in bytes: the time to decode one grows with the square of its keys.
+	maxFile = 128 << 10
 	// maxRead bounds all files of one configuration, in bytes. Every member of every team may name the same file, and a
 	// contest is saved with the contents of all of them.
 	maxRead = 4 << 20
