@@ -19,14 +19,10 @@ import (
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/store"
 )
 
 // Running a repository's tests leaves nothing of the interpreter behind, which nobody could read in a pull request.
@@ -173,13 +169,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 // repeat gets its end.
 func TestAnOutsideAgentAsksByMCPAndAPersonStamps(t *testing.T) {
 	driver.Leave(t, running)
-	rows := store.OpenAll(running.AWS, boot.Table{TableName: running.TableName})
-	team := running.Sandbox.TeamID()
-	_, secret, err := rows.CreateKey(t.Context(), tenancy.Key{TenantID: aggregate.TenantID(team), Team: team,
-		Name:    "夜間バッチ",
-		Answers: webapi.Sato, Tools: []string{"send_slack_dm", "list_employees"}, Channel: webapi.HR, QuotaDay: 20,
-		ExpiresAt: time.Now().AddDate(0, 1, 0)}, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now())
-	expect.NoError(t, err)
+	secret := driver.Key(t, running, "夜間バッチ", "send_slack_dm", "list_employees")
 	client := mcp.NewClient(&mcp.Implementation{Name: "journey", Version: "1"}, nil)
 	agent := expect.Value(client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: running.URL + "/mcp",
 		HTTPClient: &http.Client{Transport: bearing(secret)}}, nil))(t)
@@ -252,12 +242,7 @@ func (h *hook) ends(t *testing.T) (code int, says string) {
 // once.
 func TestAnAgentElsewhereIsRefusedAndThenStampedWhenItHasGone(t *testing.T) {
 	driver.Leave(t, running)
-	team := running.Sandbox.TeamID()
-	_, secret, err := store.OpenAll(running.AWS, boot.Table{TableName: running.TableName}).CreateKey(t.Context(),
-		tenancy.Key{TenantID: aggregate.TenantID(team), Team: team, Name: "保守のエージェント", Answers: webapi.Sato,
-			Tools: []string{"Bash"}, Channel: webapi.HR, QuotaDay: 20, ExpiresAt: time.Now().AddDate(0, 1, 0)},
-		aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now())
-	expect.NoError(t, err)
+	secret := driver.Key(t, running, "保守のエージェント", "Bash")
 	d := &driver.Dialogue{T: t, S: running, User: webapi.Sato, Channel: webapi.HR, Timeout: time.Minute}
 
 	first := asking(t, secret, "rm -r /srv/reports")
