@@ -78,7 +78,7 @@ func New(o Options) *Service {
 		starts: make(chan struct{}, startsPerCore*runtime.NumCPU())}
 	for _, f := range o.Functions {
 		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{},
-			once: map[*process.Process]bool{}, freed: make(chan *environment)}
+			once: map[*process.Process]bool{}}
 	}
 	return s
 }

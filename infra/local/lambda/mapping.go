@@ -130,14 +130,12 @@ func check(pattern map[string]any) error {
 		if strings.HasPrefix(key, "$") {
 			return unknownOperator(key)
 		}
-		var err error
+		err := fmt.Errorf("values stand in lists, not %v", want)
 		switch want := want.(type) {
 		case map[string]any:
 			err = check(want)
 		case []any:
 			err = checkRules(want)
-		default:
-			err = fmt.Errorf("values stand in lists, not %v", want)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)
@@ -148,14 +146,14 @@ func check(pattern map[string]any) error {
 
 func checkRules(rules []any) error {
 	if len(rules) == 0 {
-		return fmt.Errorf("an empty list matches nothing")
+		return errors.New("an empty list matches nothing")
 	}
 	for _, rule := range rules {
+		if _, isPrefix := prefixOf(rule); isPrefix {
+			continue
+		}
 		switch rule := rule.(type) {
 		case map[string]any:
-			if _, ok := prefixOf(rule); ok {
-				continue
-			}
 			return unknownOperator(strings.Join(slices.Sorted(maps.Keys(rule)), ", "))
 		case []any:
 			return fmt.Errorf("%v is a list in a list", rule)

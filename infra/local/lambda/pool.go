@@ -23,8 +23,6 @@ type pool struct {
 	environments map[*environment]bool     // true while idle
 	once         map[*process.Process]bool // of a managed function
 	closed       bool
-
-	freed chan *environment // hands an environment from an invocation that ended to one that waits for a start
 }
 
 // run runs one invocation. If a process ended before it took the event, run tries another environment.
@@ -48,21 +46,13 @@ func (p *pool) run(trace string, payload []byte) (Result, error) {
 	}
 }
 
-// take returns an idle environment or a new one. While all places for starts are taken it waits for one, or for an
-// environment that becomes idle. If cold is true, a new environment replaces an idle one.
+// take returns an idle environment or a new one. While all places for starts are taken it waits for one, and looks
+// again. If cold is true, a new environment replaces an idle one.
 func (p *pool) take(event []byte, cold bool) (e *environment, fresh bool, err error) {
 	if e, err := p.idle(cold); e != nil || err != nil {
 		return e, false, err
 	}
-	freed := p.freed
-	if cold {
-		freed = nil
-	}
-	select {
-	case e := <-freed:
-		return e, false, nil
-	case p.service.starts <- struct{}{}:
-	}
+	p.service.starts <- struct{}{}
 	if !cold {
 		if e, err := p.idle(false); e != nil || err != nil {
 			<-p.service.starts
@@ -138,12 +128,7 @@ func (p *pool) give(e *environment) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, known := p.environments[e]; !known {
-		return
-	}
-	select {
-	case p.freed <- e: // it stays taken
-	default:
+	if _, known := p.environments[e]; known {
 		p.environments[e] = true
 	}
 }

@@ -3,12 +3,10 @@
 package moto
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,8 +34,6 @@ type Options struct {
 	// TaskPort is the port at which the state machine interpreter calls services for its tasks; 0 means the server's
 	// own port.
 	TaskPort int
-	// Logger receives the server's error output; may be nil.
-	Logger *slog.Logger
 	// Notify is called with what takes long the first time; may be nil.
 	Notify func(what string)
 }
@@ -47,7 +43,6 @@ type Options struct {
 //
 // It returns ErrPython if there is no suitable Python, and pip's error if the packages can't be installed.
 func Start(ctx context.Context, o Options) (*process.Server, error) {
-	log := cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	root, err := process.ModuleRoot()
 	if err != nil {
 		return nil, err
@@ -62,7 +57,7 @@ func Start(ctx context.Context, o Options) (*process.Server, error) {
 	}
 	cmd := exec.Command(python, filepath.Join(root, "infra", "local", "moto", "launcher", "main.py"))
 	cmd.Env = variables(o)
-	return process.Serve(ctx, "moto", cmd, readyWithin, log)
+	return process.Serve(ctx, "moto", cmd, readyWithin)
 }
 
 // variables returns the server's complete environment, without the person's credentials, profiles and proxies.

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,9 +113,9 @@ type Server struct {
 }
 
 // Serve starts a server and waits until it reports its port: the first line of its output must be {"port":…}. The
-// server must end when its standard input is closed. Its error output goes to log. If the server does not start, the
-// last lines of that output become part of the error.
-func Serve(ctx context.Context, name string, cmd *exec.Cmd, within time.Duration, log *slog.Logger) (*Server, error) {
+// server must end when its standard input is closed. If it does not start, the last lines of its error output become
+// part of the error.
+func Serve(ctx context.Context, name string, cmd *exec.Cmd, within time.Duration) (*Server, error) {
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
@@ -125,7 +124,7 @@ func Serve(ctx context.Context, name string, cmd *exec.Cmd, within time.Duration
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	tail := &complaints{name: name, log: log}
+	tail := &complaints{}
 	cmd.Stdout, cmd.Stderr = told, tail
 	p, err := Start(cmd)
 	told.Close()
@@ -176,10 +175,8 @@ func announcedPort(ctx context.Context, r *os.File, within time.Duration) (int, 
 	return said.Port, nil
 }
 
-// complaints logs a server's error output and keeps the last lines.
+// complaints keeps the last lines of a server's error output.
 type complaints struct {
-	name  string
-	log   *slog.Logger
 	mu    sync.Mutex
 	lines []string
 }
@@ -187,16 +184,8 @@ type complaints struct {
 func (c *complaints) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimRight(line, "\n"); line == "" {
-			continue
-		}
-		c.log.Debug(c.name, "line", line)
-		c.lines = append(c.lines, line)
-	}
-	if extra := len(c.lines) - 20; extra > 0 {
-		c.lines = c.lines[extra:]
-	}
+	c.lines = append(c.lines, strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' })...)
+	c.lines = c.lines[max(0, len(c.lines)-20):]
 	return len(b), nil
 }
 

@@ -41,7 +41,8 @@ func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o.SigningSecret, o.BotToken, o.ClientSecret = s.SigningSecret, s.BotToken, s.ClientSecret
 	o.Endpoints = sandbox.Endpoints{Self: s.URL, Events: s.URL + "/slack/events",
 		Interactions: s.URL + "/slack/interactions", Commands: s.URL + "/slack/commands"}
-	o.Run, o.Speak = s.Run, s.speak
+	o.Run = func(ctx context.Context, task string) (any, error) { return s.Task(ctx, task) }
+	o.Speak = s.speak
 	o.Links = map[string]string{}
 	for _, name := range s.Vendors.GitHub.Names() {
 		o.Links["https://github.com/"+name+"/"] = s.VendorsURL + vendors.GitHubPages + name + "/"

@@ -59,13 +59,8 @@ type StateView struct {
 // ErrNoTask means that a task, or a part of it, does not exist.
 var ErrNoTask = errors.New("no such task")
 
-// Run returns the data of the run panel. It returns ErrNoTask for an empty id. For a task without runs, the data is
+// Task returns the data of the run panel. It returns ErrNoTask for an empty id. For a task without runs, the data is
 // empty.
-func (s *Stack) Run(ctx context.Context, taskID string) (any, error) {
-	return s.Task(ctx, taskID)
-}
-
-// Task is Run with its type.
 func (s *Stack) Task(ctx context.Context, taskID string) (TaskView, error) {
 	if taskID == "" {
 		return TaskView{}, ErrNoTask

@@ -154,7 +154,7 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 	started := make(chan error, 1)
 	go func() {
 		var err error
-		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Logger: s.log,
+		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort,
 			Notify: func(what string) { s.options.Progress(1, steps, what) }})
 		started <- err
 	}()
