@@ -73,7 +73,6 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 		return err
 	}
 	variables[teamconfig.Environment] = s.ContestFolder
-	maps.Copy(variables, s.options.Variables)
 	for _, f := range s.Template.Functions {
 		info := describe(f, binaries[f.ID], variables)
 		s.functions, o.Functions = append(s.functions, info), append(o.Functions, info.Function)

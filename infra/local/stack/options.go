@@ -33,7 +33,6 @@ type Options struct {
 
 	Template   string            // "" means template.yaml of this module
 	Parameters map[string]string // override the parameters that the stack sets
-	Variables  map[string]string // override environment variables that the template declares
 	Allow      []string          // host:port of endpoints that need not be on the public internet
 	Artifacts  string            // a folder of `sam build`; "" compiles the functions
 
