@@ -79,25 +79,17 @@ type run struct {
 	Expired
 }
 
-func (r *run) found(past time.Duration) {
+func (r *run) note(change func(*Expired)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.Lag = max(r.Lag, past)
-}
-
-func (r *run) deleted(n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.Deleted += n
+	change(&r.Expired)
 }
 
 func (r *run) goesOn(ctx context.Context) bool {
 	if deadline, ok := ctx.Deadline(); ctx.Err() == nil && (!ok || time.Until(deadline) > expireSpare) {
 		return true
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.Left = true
+	r.note(func(e *Expired) { e.Left = true })
 	return false
 }
 
@@ -176,10 +168,11 @@ func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, fr
 		var keys []types.ObjectIdentifier
 		for _, o := range old {
 			keys = append(keys, types.ObjectIdentifier{Key: &o.key, VersionId: o.version})
-			x.found(before.Sub(o.at))
+			x.note(func(e *Expired) { e.Lag = max(e.Lag, before.Sub(o.at)) })
 		}
 		gone, err := r.Bucket.remove(ctx, keys)
-		if x.deleted(gone); err != nil || done {
+		x.note(func(e *Expired) { e.Deleted += gone })
+		if err != nil || done {
 			return err
 		}
 	}

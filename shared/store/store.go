@@ -74,9 +74,6 @@ func New(db *dynamodb.Client, name string, kinds ...aggregate.Kind) *Store {
 // Table returns the table, for other packages whose rows are in it.
 func (s *Store) Table() *table.Table { return s.t }
 
-// Kinds returns the kinds of aggregates that the store was made for.
-func (s *Store) Kinds() aggregate.Kinds { return s.kinds }
-
 // KindStore is a store of one kind of aggregates, with the methods of Store.
 type KindStore[A aggregate.Aggregate] struct{ *Store }
 
