@@ -19,7 +19,7 @@ type words struct {
 	reason, more, required, rejected, next        string
 	cancel, cancelled, onlyYou, accepted          string
 	stop, waits, stopped, newcomer, welcome, long string
-	check, faster, unchanged, remove              string
+	check, faster                                 string
 }
 
 var japanese = words{locale: "ja", attendance: "今月の勤怠をまとめて", staff: "従業員一覧を取得して", policy: "📝 実行方針",
@@ -27,8 +27,7 @@ var japanese = words{locale: "ja", attendance: "今月の勤怠をまとめて",
 	more: "お願いします", required: "この項目は必須です", rejected: "理由: もっと簡潔に お願いします", next: "新しいバージョン v2 が生成されました",
 	cancel: "キャンセル・終了", cancelled: "によりキャンセルされました", onlyYou: "あなただけに表示されています", accepted: "依頼をキャンセルしました。",
 	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました", check: "🔍 実行前の確認", faster: "承認しました",
-	long: "従業員一覧を取得して、DM は不要", newcomer: webapi.Guest, welcome: "HR AI Agent です。業務を依頼してください。",
-	unchanged: "メッセージを編集しても、依頼は変わりません", remove: "メッセージを削除"}
+	long: "従業員一覧を取得して、DM は不要", newcomer: webapi.Guest, welcome: "HR AI Agent です。業務を依頼してください。"}
 
 var english = words{locale: "en", attendance: "Summarize this month's attendance", staff: "Get the list of employees",
 	policy: "📝 Policy", steps: "⚙️ Steps", approved: " (approved)", done: "✅ Completed", summary: "42 employees",
@@ -37,8 +36,7 @@ var english = words{locale: "en", attendance: "Summarize this month's attendance
 	onlyYou: "Only visible to you", accepted: "The request is cancelled.", stop: "Stop this run?",
 	waits: "needs a check before it runs", stopped: "Stopped by", check: "🔍 Check before running",
 	faster: "already approved this", long: "Get the list of employees, no DM", newcomer: webapi.Sato,
-	welcome: "This is Ringi. Tell me what you need done.", unchanged: "Editing the message doesn’t change the request",
-	remove: "Delete message"}
+	welcome: "This is Ringi. Tell me what you need done."}
 
 // stories are what people do with the sandbox, and what they see.
 var stories = []struct {
@@ -128,7 +126,6 @@ var stories = []struct {
 		v.Press(".whisper .link")
 		v.lacks(".whisper")
 	}},
-	{"edited in vain, and deleted", corrects},
 	{"stopped while it runs", func(v *visitor) {
 		v.asks(v.words.staff + " demo: human check")
 		v.becomes(v.approver)
@@ -174,35 +171,6 @@ var stories = []struct {
 		v.looks("run")
 		v.Press(".panel-head > .icon-btn")
 	}},
-}
-
-// corrects edits the message of a request that waits, is told that this changes nothing, and cancels the request by
-// deleting the message.
-func corrects(v *visitor) {
-	v.asks(v.words.staff)
-	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
-	root := `.msg[data-ts="` + v.d.Root + `"] `
-	chooses := func(item string) {
-		entry := `[role=menuitem][data-id="` + item + `"]`
-		driver.UntilTaken(v.t, entry, func() { v.opens(root + `[data-focus="more"]`) }, func() bool { return v.has(entry) })
-		v.Press(entry)
-	}
-	chooses("edit")
-	v.Until(`document.activeElement?.matches(".editor textarea")`)
-	v.Until(`document.activeElement.value === ` + browser.Quote("@Ringi "+v.words.staff))
-	v.Keys("!" + kb.Enter)
-	v.lacks(".editor")
-	v.Until(`[...document.querySelectorAll(".whisper")].some((w) => w.innerText.includes(` +
-		browser.Quote(v.words.unchanged) + `))`)
-	v.looks("edited")
-	v.Press(".whisper .link")
-	v.lacks(".whisper")
-	chooses("delete")
-	v.Until(`document.querySelector("dialog.confirm[open] h2")?.innerText === ` + browser.Quote(v.words.remove))
-	v.Press("dialog.confirm .danger")
-	v.lacks("dialog")
-	v.lacks(v.button("approve_prompt"))
-	v.looks("withdrawn")
 }
 
 // TestInTheBrowser: Japanese on a phone, and the first stories in English on a desktop; at night all stories in both

@@ -53,25 +53,23 @@ func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
 	return err
 }
 
-// ClickView presses a button in a modal.
-func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
-	v, err := s.openView(user, viewID)
+// clickView presses the button of a modal or of the Home tab with this action and value. An empty value matches any.
+func (s *Sandbox) clickView(user, viewID, actionID string, value any) error {
+	v, err := s.shownView(user, viewID)
 	if err != nil {
 		return err
 	}
-	found, ok := inBlocks(v.Blocks, actionID)
-	if !ok {
-		return fmt.Errorf("click %s in %s: %w", actionID, viewID, ErrNoButton)
+	for _, b := range v.Blocks {
+		found, ok := inBlocks([]any{b}, actionID)
+		if !ok || value != "" && value != found.element["value"] {
+			continue
+		}
+		_, err = s.interact("block_actions", user, "", "", map[string]any{
+			"container": map[string]any{"type": "view", "view_id": v.ID}, "view": v, "actions": []any{s.action(found, nil)},
+		})
+		return err
 	}
-	return s.actIn(user, v, found, value)
-}
-
-// actIn uses an element of a modal or of the Home tab.
-func (s *Sandbox) actIn(by string, v webapi.View, found placed, value any) error {
-	_, err := s.interact("block_actions", by, "", "", map[string]any{
-		"container": map[string]any{"type": "view", "view_id": v.ID}, "view": v, "actions": []any{s.action(found, value)},
-	})
-	return err
+	return fmt.Errorf("click %s in %s: %w", actionID, viewID, ErrNoButton)
 }
 
 // Shortcut chooses an entry of a message's ⋯ menu.
@@ -89,7 +87,7 @@ func (s *Sandbox) Shortcut(user, channel, ts, callbackID string) error {
 // Submit sends a modal's form. values maps each block_id to a string or a list of strings. If the app refuses the form,
 // Submit returns the error message for each block_id, and the modal stays open.
 func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string]string, error) {
-	v, err := s.openView(user, viewID)
+	v, err := s.shownView(user, viewID)
 	if err != nil {
 		return nil, err
 	}
@@ -147,21 +145,24 @@ func (s *Sandbox) answered(by string, v webapi.View, body []byte) (map[string]st
 
 // CloseView closes a modal as its person.
 func (s *Sandbox) CloseView(user, viewID string) error {
-	if _, err := s.openView(user, viewID); err != nil {
+	if _, err := s.shownView(user, viewID); err != nil {
 		return err
 	}
 	s.ws.CloseView(user)
 	return nil
 }
 
-// openView returns a modal that a person has open.
-func (s *Sandbox) openView(user, viewID string) (webapi.View, error) {
+// shownView returns a modal that a person has open, or their Home tab.
+func (s *Sandbox) shownView(user, viewID string) (webapi.View, error) {
+	if home, ok := s.ws.Home(user); ok && home.ID == viewID {
+		return home, nil
+	}
 	for _, v := range s.ws.Views(user) {
 		if v.ID == viewID {
 			return v, nil
 		}
 	}
-	return webapi.View{}, fmt.Errorf("modal %s of %s: %w", viewID, user, webapi.ViewNotFound)
+	return webapi.View{}, fmt.Errorf("view %s of %s: %w", viewID, user, webapi.ViewNotFound)
 }
 
 // interact sends an interaction with the fields of its kind, and returns the app's answer or an InteractionError.
@@ -328,17 +329,3 @@ func (s *Sandbox) Global(user, callbackID string) error {
 }
 
 func (s *Sandbox) Home(user string) (webapi.View, bool) { return s.ws.Home(user) }
-
-// clickHome presses the button of the Home tab with this action and value. An empty value matches any.
-func (s *Sandbox) clickHome(user, actionID, value string) error {
-	v, ok := s.ws.Home(user)
-	if !ok {
-		return fmt.Errorf("click %s: %w", actionID, webapi.ViewNotFound)
-	}
-	for _, b := range v.Blocks {
-		if found, ok := inBlocks([]any{b}, actionID); ok && (value == "" || found.element["value"] == value) {
-			return s.actIn(user, v, found, nil)
-		}
-	}
-	return fmt.Errorf("click %s on the Home tab: %w", actionID, ErrNoButton)
-}

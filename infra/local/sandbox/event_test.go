@@ -3,7 +3,6 @@ package sandbox_test
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -68,56 +67,6 @@ func TestAChannelsMessagesAreSent(t *testing.T) {
 		}
 	}
 	expect.Same(t, map[string]int{"": 2, "message_changed": 1, "message_deleted": 1}, kinds)
-}
-
-// People edit and delete their own messages on the page, with what they typed, and the app gets Slack's events.
-func TestThePageEditsAndDeletesOnesOwnMessages(t *testing.T) {
-	w := newWorld(t)
-	ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("今月の勤怠")))(t)
-	card := w.post(t, webapi.HR, slack.MsgOptionText("確認", false))
-	act := func(name, user, ts, text string) (int, map[string]any) {
-		in := raw(t, map[string]any{"user": user, "channel": webapi.HR, "ts": ts, "text": text})
-		return w.send(t, http.MethodPost, name, "application/json", string(in))
-	}
-	for name, tt := range map[string]struct {
-		act, user, ts, text string
-		status              int
-	}{
-		"another's message":        {"edit", webapi.Tanaka, ts, "x", http.StatusConflict},
-		"the app's":                {"edit", webapi.Sato, card, "x", http.StatusConflict},
-		"nothing is left":          {"edit", webapi.Sato, ts, " ", http.StatusUnprocessableEntity},
-		"too long":                 {"edit", webapi.Sato, ts, strings.Repeat("x", 12001), http.StatusUnprocessableEntity},
-		"another's is not deleted": {"delete", webapi.Tanaka, ts, "", http.StatusConflict},
-		"the app's is not deleted": {"delete", webapi.Sato, card, "", http.StatusConflict},
-		"none":                     {"delete", webapi.Sato, "1.000001", "", http.StatusConflict},
-	} {
-		status, answer := act(tt.act, tt.user, tt.ts, tt.text)
-		expect.That(t, status == tt.status, "%s: status %d: %v", name, status, answer)
-	}
-	expect.Eventually(t, "the mention", func() bool { return len(w.app.events()) == 1 })
-	status, answer := act("edit", webapi.Sato, ts, "@Ringi 営業部 & 人事部の勤怠")
-	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
-	expect.Eventually(t, "the mention, twice", func() bool { return len(w.app.events()) == 2 })
-	e := w.app.events()[1].body["event"]
-	edited, _ := at(e, "edited", "ts").(string)
-	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == ts && at(e, "edited", "user") == webapi.Sato &&
-		strings.HasSuffix(edited, ".000000"), "%v", e)
-	expect.Is(t, at(e, "text"), any(sandbox.Mention("営業部 &amp; 人事部の勤怠")))
-	status, answer = act("delete", webapi.Sato, ts, "")
-	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
-	kinds := map[any]any{}
-	expect.Eventually(t, "both changes", func() bool {
-		for _, e := range w.app.requests(inChannels) {
-			kinds[at(e.body, "event", "subtype")] = e.body["event"]
-		}
-		return kinds["message_changed"] != nil && kinds["message_deleted"] != nil
-	})
-	changed, deleted := kinds["message_changed"], kinds["message_deleted"]
-	expect.That(t, at(changed, "message", "edited", "user") == webapi.Sato && at(changed, "hidden") == true &&
-		at(changed, "previous_message", "edited") == nil, "%v", changed)
-	expect.That(t, at(deleted, "deleted_ts") == ts && at(deleted, "message") == nil &&
-		at(deleted, "previous_message", "ts") == ts, "%v", deleted)
-	expect.Is(t, len(w.Messages(webapi.HR, "")), 1, "messages that are left")
 }
 
 func TestDirectMessagesEchoTheBot(t *testing.T) {

@@ -214,8 +214,6 @@ type target struct {
 func (s *Sandbox) acts() map[string]func(target) (any, error) {
 	return map[string]func(target) (any, error){
 		"say":      s.postSay,
-		"edit":     s.postEdit,
-		"delete":   func(in target) (any, error) { return nil, s.Remove(in.User, in.Channel, in.TS) },
 		"shortcut": func(in target) (any, error) { return nil, s.Shortcut(in.User, in.Channel, in.TS, in.CallbackID) },
 		"command":  func(in target) (any, error) { return nil, s.Command(in.User, in.Channel, in.Text) },
 		"global":   func(in target) (any, error) { return nil, s.Global(in.User, in.CallbackID) },
@@ -226,13 +224,9 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 		"stop":     func(in target) (any, error) { return nil, s.StopAgent(in.User, in.Channel, in.ThreadTS) },
 		"act": func(in target) (any, error) {
 			if in.ViewID != "" {
-				return nil, s.ClickView(in.User, in.ViewID, in.ActionID, in.Value)
+				return nil, s.clickView(in.User, in.ViewID, in.ActionID, in.Value)
 			}
 			return nil, s.Choose(in.User, in.Channel, in.TS, in.ActionID, in.Value)
-		},
-		"home/act": func(in target) (any, error) {
-			value, _ := in.Value.(string)
-			return nil, s.clickHome(in.User, in.ActionID, value)
 		},
 		"submit": func(in target) (any, error) {
 			refused, err := s.Submit(in.User, in.ViewID, in.Values)
@@ -241,40 +235,19 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 	}
 }
 
-// typedText returns what a person typed in Slack's format, or a FieldError. Only a message with files may have no text.
-func (s *Sandbox) typedText(text string, files int) (string, error) {
-	text, least := strings.TrimSpace(text), 1
-	if files > 0 {
+// postSay posts what a person typed. Only a message with files may have no text.
+func (s *Sandbox) postSay(in target) (any, error) {
+	text, least := strings.TrimSpace(in.Text), 1
+	if len(in.Files) > 0 {
 		least = 0
 	}
 	if n := utf8.RuneCountInString(text); n < least || n > maxTyped {
-		return "", FieldError{"text", fmt.Sprintf("%d to %d characters, not %d", least, maxTyped, n)}
-	}
-	return s.typed(text), nil
-}
-
-// postEdit changes a person's own message.
-func (s *Sandbox) postEdit(in target) (any, error) {
-	m, err := s.ws.Message(in.Channel, in.TS, in.User)
-	if err != nil {
-		return nil, fmt.Errorf("edit %s: %w", in.TS, err)
-	}
-	text, err := s.typedText(in.Text, len(m.Files))
-	if err != nil {
-		return nil, err
-	}
-	return nil, s.Edit(in.User, in.Channel, in.TS, text)
-}
-
-func (s *Sandbox) postSay(in target) (any, error) {
-	text, err := s.typedText(in.Text, len(in.Files))
-	if err != nil {
-		return nil, err
+		return nil, FieldError{"text", fmt.Sprintf("%d to %d characters, not %d", least, maxTyped, n)}
 	}
 	files, err := checked(in.Files)
 	if err != nil {
 		return nil, err
 	}
-	ts, err := s.Attach(in.User, in.Channel, in.ThreadTS, text, files...)
+	ts, err := s.Attach(in.User, in.Channel, in.ThreadTS, s.typed(text), files...)
 	return map[string]string{"ts": ts}, err
 }

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -115,7 +114,7 @@ func (s *Sandbox) Mark(channel, ts string) (Attempt, bool) {
 
 var (
 	escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	ranges = []string{"here", "channel", "everyone"}
+	word   = regexp.MustCompile(`\w$`)
 )
 
 // reference is what stands for more than its characters in a typed text: what Slack's format writes between < and >,
@@ -142,7 +141,7 @@ func sent(typed string) string {
 func (s *Sandbox) typed(plain string) string {
 	names := map[string]string{}
 	for _, u := range s.ws.Users() {
-		for _, name := range []string{u.Name, u.NameEN, u.Handle} {
+		for _, name := range []string{u.Name, cmp.Or(u.NameEN, u.Name), u.Handle} {
 			names["@"+escape.Replace(name)] = "<@" + u.ID + ">"
 		}
 	}
@@ -150,49 +149,27 @@ func (s *Sandbox) typed(plain string) string {
 		names["@"+g.Handle] = "<!subteam^" + g.ID + "|@" + g.Handle + ">"
 	}
 	for _, c := range s.ws.Channels() {
-		if name := s.ws.Named(c.Name, c.NameEN); c.IM == "" {
-			for _, typed := range []string{c.Name, cmp.Or(c.NameEN, c.Name)} {
-				names["#"+typed] = "<#" + c.ID + "|" + name + ">"
-			}
+		for _, name := range []string{c.Name, cmp.Or(c.NameEN, c.Name)} {
+			names["#"+name] = "<#" + c.ID + "|" + s.ws.Named(c.Name, c.NameEN) + ">"
 		}
 	}
-	for _, all := range ranges {
+	for _, all := range []string{"here", "channel", "everyone"} {
 		names["@"+all] = "<!" + all + ">"
 	}
-	delete(names, "@")
+	delete(names, "#") // of a direct message
 	longest := slices.SortedFunc(maps.Keys(names), func(a, b string) int {
 		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
 	})
-	var out strings.Builder
-	before := rune(0)
-	for text := escape.Replace(plain); text != ""; {
-		i := slices.IndexFunc(longest, func(name string) bool { return begun(text, name) })
-		if i >= 0 && !ascii(before) {
-			out.WriteString(names[longest[i]])
-			before, text = '>', text[len(longest[i]):]
-			continue
+	for i, name := range longest {
+		longest[i] = regexp.QuoteMeta(name)
+		if word.MatchString(name) {
+			longest[i] += `\b`
 		}
-		r, n := utf8.DecodeRuneInString(text)
-		out.WriteString(text[:n])
-		before, text = r, text[n:]
 	}
-	return out.String()
-}
-
-// begun reports whether a text begins with a name that ends there.
-func begun(text, name string) bool {
-	rest, is := strings.CutPrefix(text, name)
-	if !is {
-		return false
-	}
-	last, _ := utf8.DecodeLastRuneInString(name)
-	next, _ := utf8.DecodeRuneInString(rest)
-	return !ascii(last) || !ascii(next)
-}
-
-// ascii reports whether a character is one of those of handles and mail addresses.
-func ascii(r rune) bool {
-	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+	named := regexp.MustCompile(`\w?(?:` + strings.Join(longest, "|") + `)`)
+	return named.ReplaceAllStringFunc(escape.Replace(plain), func(found string) string {
+		return cmp.Or(names[found], found)
+	})
 }
 
 // Limits of the files of a message. Their number is Slack's. Slack takes 1 GB of each, which this machine keeps in

@@ -3,7 +3,7 @@
 
 import { blocks } from "./blocks.js";
 import { bodies, composer } from "./composer.js";
-import { fill, h, icon, reconcile } from "./dom.js";
+import { h, icon, reconcile } from "./dom.js";
 import { clockTime, dayName, language, t } from "./i18n.js";
 import { act, actor, message, millis, signature } from "./message.js";
 import { avatar, nameOf, placeName } from "./people.js";
@@ -146,13 +146,13 @@ function conversation(c) {
 const homeTab = () => ({
   key: "home", sig: JSON.stringify([state.home, [...ui.pending], language(), state.me]),
   render: () => h("section.msg", { "aria-label": t("homeTab") }, h("div.content.blocks.home", {},
-    state.home ? blocks(state.home.blocks, actor("home", "home/act", {})) : h("p", {}, t("homeEmpty")))),
+    state.home ? blocks(state.home.blocks, actor("home", "act", { view_id: state.home.id })) : h("p", {}, t("homeEmpty")))),
 });
 
 let shown = "";
 let stick = true; // to the end
 let scrolled = 0;
-let toEndButton = null;
+let watched = false;
 
 // toEnd shows the end, and stays there.
 function toEnd() {
@@ -163,22 +163,13 @@ function toEnd() {
 
 // follow watches the area that scrolls: what changes its height is not the person leaving the end.
 function follow(scroll, log) {
-  const distance = () => scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight;
-  toEndButton = h("button.to-end", { type: "button", id: "to-end", hidden: true, onclick: toEnd });
-  scroll.after(toEndButton);
-  const look = () => {
-    scrolled = scroll.scrollTop;
-    toEndButton.hidden = stick || distance() < 160;
-  };
+  watched = true;
   scroll.addEventListener("scroll", () => {
-    if (distance() < 24) stick = true;
+    if (scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 24) stick = true;
     else if (scroll.scrollTop < scrolled - 1) stick = false;
-    look();
+    scrolled = scroll.scrollTop;
   });
-  const resized = new ResizeObserver(() => {
-    if (stick) toEnd();
-    look();
-  });
+  const resized = new ResizeObserver(() => stick && toEnd());
   resized.observe(scroll);
   resized.observe(log);
 }
@@ -201,11 +192,10 @@ export function show(channel, ts, root) {
 export function drawChat(scroll, log) {
   const c = here();
   if (!c) return;
-  if (!toEndButton) follow(scroll, log);
+  if (!watched) follow(scroll, log);
   const home = c.im && ui.home;
   const moved = shown !== [state.me, c.id, home].join();
   shown = [state.me, c.id, home].join();
-  fill(toEndButton, language(), () => [icon("down"), t("toEnd")]);
   log.setAttribute("aria-label", home ? t("homeTab") : placeName(c));
   const newest = () => [...log.querySelectorAll(`[data-root="${ui.followed}"]`)].at(-1);
   const last = newest()?.dataset.ts;

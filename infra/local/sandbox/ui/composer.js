@@ -6,15 +6,14 @@ import { nameOf } from "./people.js";
 import { state, ui } from "./store.js";
 
 /**
- * composer makes a box; options are {key, placeholder, send, verb, cancel, focus, hint, id, bare}. One that is bare
- * takes no files. What is typed and not sent is kept under the key, <person>/<channel>, with /<thread> in one.
+ * composer makes a box; options are {key, placeholder, send, cancel, focus, hint, id}. What is typed and not sent is
+ * kept under the key, <person>/<channel>, with /<thread> in one.
  */
 export function composer(options) {
   const area = h("textarea", { rows: "1", placeholder: options.placeholder, "aria-label": options.placeholder,
     id: options.id, enterkeyhint: "send", dataset: { focus: "area" } });
   area.value = ui.drafts.get(options.key) || "";
-  const verb = options.verb || t("send");
-  const sendButton = h("button.send", { type: "button", "aria-label": verb, title: verb, onclick: () => submit() },
+  const sendButton = h("button.send", { type: "button", "aria-label": t("send"), title: t("send"), onclick: () => submit() },
     icon("send"));
   const fit = () => {
     ui.drafts.set(options.key, area.value);
@@ -59,7 +58,7 @@ export function composer(options) {
     if (options.focus) area.focus();
   });
   return h("div.composer", {}, area, files.row, h("div.composer-row", {}, at,
-    !options.bare && files.button, options.hint && h("p.composer-hint", {}, options.hint), sendButton));
+    files.button, options.hint && h("p.composer-hint", {}, options.hint), sendButton));
 }
 
 // chosen is the files of a message box: its button, the row that shows them, and what they are.

@@ -1,11 +1,10 @@
 // One message: who, when, what it says, its cards and files, and what can be done with it.
 
 import { attachments, blocks } from "./blocks.js";
-import { composer } from "./composer.js";
 import { h, icon, openMenu, toast } from "./dom.js";
 import { clockTime, language, nameIn, sizeText, t } from "./i18n.js";
 import { confirmDialog } from "./modal.js";
-import { mrkdwn, plain, typed } from "./mrkdwn.js";
+import { mrkdwn, plain } from "./mrkdwn.js";
 import { avatar, badge, nameOf } from "./people.js";
 import { changed, post, remember, state, taskOf, ui } from "./store.js";
 
@@ -37,34 +36,6 @@ export function actor(place, path, body) {
   };
 }
 
-const own = (m) => m.user === state.me && !m.bot_id;
-const isEdited = (m) => ui.editing === m.ts && own(m);
-
-// editor is a message's text in a box. A text that stays as it was is no edit.
-function editor(channel, m) {
-  const key = `${state.me}/edit/${m.ts}`;
-  const was = typed(m.text).trim();
-  const leave = () => {
-    ui.drafts.delete(key);
-    ui.editing = "";
-    changed();
-  };
-  const send = async (text) => {
-    if (text !== was) await post("edit", { user: state.me, channel, ts: m.ts, text });
-    leave();
-  };
-  if (!ui.drafts.has(key)) ui.drafts.set(key, was);
-  return h("div.editor", {},
-    composer({ key, placeholder: t("edit"), verb: t("save"), send, cancel: leave, focus: true, bare: true }),
-    h("button.link", { type: "button", dataset: { focus: "leave" }, onclick: leave }, t("cancel")));
-}
-
-async function remove(channel, m) {
-  const sure = await confirmDialog({ title: { text: t("remove") }, text: { type: "plain_text", text: t("removeText") },
-    confirm: { text: t("removeYes") }, deny: { text: t("cancel") } }, "danger");
-  if (sure) act("delete", { channel, ts: m.ts });
-}
-
 // reply opens the thread of a message, and its box.
 function reply(m) {
   ui.replying = m.thread_ts || m.ts;
@@ -77,8 +48,6 @@ function tools(channel, m) {
     { label: t("replyHere"), icon: "reply", run: () => reply(m) },
     taskOf(m) && state.runs && { label: t("showRun"), icon: "run",
       run: () => { ui.task = taskOf(m); remember("panel", "run"); } },
-    own(m) && { label: t("edit"), icon: "pencil", id: "edit", run: () => { ui.editing = m.ts; changed(); } },
-    own(m) && { label: t("remove"), icon: "trash", id: "delete", run: () => remove(channel, m) },
     ...state.shortcuts.map((s, i) => ({ label: nameIn(s), app: true, first: i === 0, id: s.callback_id,
       run: () => act("shortcut", { channel, ts: m.ts, callback_id: s.callback_id }) })),
   ].filter(Boolean);
@@ -90,9 +59,8 @@ function tools(channel, m) {
 function mark(a) {
   if (!a) return null;
   const words = { http_timeout: "timeout", connection_failed: "noConnection" };
-  const more = a.final ? (a.id ? ` · ${t("gaveUp")}` : "") : ` · ${t("retrying", { n: a.retry + 1 })}`;
   return h("p.mark", { role: "alert", dataset: { attempt: a.n } }, icon("warn"),
-    h("span", {}, t(words[a.reason] || "failed") + more), h("code", {}, a.status ? `${a.status}` : a.reason));
+    h("span", {}, t(words[a.reason] || "failed")), h("code", {}, a.status ? `${a.status}` : a.reason));
 }
 
 function content(channel, m) {
@@ -103,7 +71,7 @@ function content(channel, m) {
     : m.text && h("div.text-body", {}, m.mrkdwn === false ? plain(m.text) : mrkdwn(m.text),
       m.edited && h("span.note", {}, " " + t("edited")));
   return [
-    isEdited(m) ? editor(channel, m) : said,
+    said,
     attachments(m.attachments, press),
     m.files && h("ul.shared-files", {}, m.files.map((f) => h("li", {},
       h("a", { href: `/sandbox/files/${encodeURIComponent(f.id)}`, download: f.name }, icon("clip"),
@@ -132,7 +100,6 @@ export function message(m, place) {
 
 /** signature changes when a message has to be drawn again. */
 export function signature(m, place) {
-  if (isEdited(m)) return JSON.stringify(["edited", place, language()]); // what is typed stays
   const busy = [...ui.pending].filter((k) => k.startsWith(m.ts + "/"));
   return JSON.stringify([m, place, busy, state.marks[place.channel + m.ts], language(), ui.flash === m.ts,
     state.me]);

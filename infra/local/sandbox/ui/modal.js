@@ -81,7 +81,7 @@ const leave = () => post("close", { user: state.me, view_id: open.view.id }).cat
 
 function build(view) {
   const trouble = h("p.trouble", { role: "alert", hidden: true }, icon("warn"), h("span", {}, t("trouble")));
-  const on = { act: (e) => post("act", { user: state.me, view_id: view.id, action_id: e.action_id })
+  const on = { act: (e) => post("act", { user: state.me, view_id: view.id, action_id: e.action_id, value: e.value || "" })
     .catch(() => { trouble.hidden = false; }) };
   const submit = view.submit && h("button.btn.primary", { type: "submit" }, plain(view.submit.text));
   const form = h("form", { novalidate: true,

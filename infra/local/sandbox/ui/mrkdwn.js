@@ -67,10 +67,6 @@ export function reference(body) {
   return typeof shown === "string" ? "<" + plain(body) + ">" : shown;
 }
 
-/** typed is a message's text as its author typed it. */
-export const typed = (s) => s.split(/<([^<>\n]+)>/).map((part, i) => (i % 2 ? h("i", {}, reference(part)).textContent
-  : plain(part))).join("");
-
 /** mrkdwn renders a text; lines that begin with > are quotes. verbatim leaves addresses as they are. */
 export function mrkdwn(source, verbatim = false) {
   const out = document.createDocumentFragment();

@@ -15,7 +15,7 @@ const first = "U0SANDSATO";
 export const ui = {
   channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || first,
   panel: innerWidth > 1080 ? localStorage.getItem("panel") ?? "run" : "", task: "", home: false, drawer: false,
-  replying: "", editing: "", followed: "", flash: "", pending: new Set(), drafts: new Map(), folds: new Map(),
+  replying: "", followed: "", flash: "", pending: new Set(), drafts: new Map(), folds: new Map(),
 };
 
 /** Refused is an answer that is not ok; trouble says more if known. */
@@ -83,7 +83,7 @@ export function begin() {
 
 /** become makes the page another person's. */
 export async function become(person) {
-  if (person !== ui.person) ui.replying = ui.editing = "";
+  if (person !== ui.person) ui.replying = "";
   remember("person", person);
   await speak().catch(() => {}); // load says what is wrong
   load();
