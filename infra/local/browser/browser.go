@@ -47,13 +47,12 @@ type Tab struct {
 }
 
 // Start starts a Chromium that ends with the test. While Share runs, Start returns the Chromium that Share's tests have
-// in common. If no Chromium is installed, the test is skipped on a laptop and fails if CI is set. The browser resolves
-// the host names in names to 127.0.0.1.
-func Start(t testing.TB, names ...string) *Browser {
+// in common. If no Chromium is installed, the test is skipped on a laptop and fails if CI is set.
+func Start(t testing.TB) *Browser {
 	t.Helper()
 	expect.Patience(t)
 	path := installed(t)
-	b, end, err := shared(path, names)
+	b, end, err := shared(path)
 	expect.Must(t, err == nil, "start Chromium: %v", err)
 	t.Cleanup(end)
 	return b
@@ -76,20 +75,13 @@ func installed(t testing.TB) string {
 
 // launch starts the Chromium at path. It runs until end is called. One that crashes while it starts, as Chromium does
 // once in some thousand starts, is started again.
-func launch(path string, names []string) (b *Browser, end func(), err error) {
+func launch(path string) (b *Browser, end func(), err error) {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WSURLReadTimeout(2*time.Minute),
 		chromedp.Flag("disable-gpu", true), chromedp.Flag("in-process-gpu", true), // test machines have no GPU
 		// All tabs of a person share one process, and Chromium starts no spare process.
 		chromedp.Flag("renderer-process-limit", "1"), chromedp.Flag("disable-features",
 			"Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"))
-	var rules []string
-	for _, name := range names {
-		rules = append(rules, "MAP "+name+" 127.0.0.1")
-	}
-	if len(rules) > 0 {
-		opts = append(opts, chromedp.Flag("host-resolver-rules", strings.Join(rules, ",")))
-	}
 	for range 2 {
 		ctx, kill := chromedp.NewExecAllocator(context.Background(), opts...)
 		ctx, leave := chromedp.NewContext(ctx)
@@ -116,17 +108,6 @@ func (b *Browser) Open(t testing.TB, url string, w Window) *Tab {
 	p.Resize(w)
 	p.Visit(url)
 	return p
-}
-
-// Beside opens a page in another window of the same person: the windows share cookies and storage.
-func (p *Tab) Beside(url string) *Tab {
-	p.t.Helper()
-	ctx, cancel := chromedp.NewContext(p.ctx)
-	p.t.Cleanup(cancel)
-	other := &Tab{t: p.t, ctx: ctx, window: p.window}
-	other.Resize(p.window)
-	other.Visit(url)
-	return other
 }
 
 // Open starts a Chromium and opens a page in it.
@@ -301,8 +282,7 @@ var common struct {
 	end func()
 }
 
-// Share runs a package's tests with one Chromium, which ends after the last of them. A test that passes host names to
-// Start gets a Chromium of its own.
+// Share runs a package's tests with one Chromium, which ends after the last of them.
 func Share(run func() int) int {
 	common.mu.Lock()
 	common.on = true
@@ -319,14 +299,14 @@ func Share(run func() int) int {
 }
 
 // shared returns the common Chromium, or a new one for this test, which calls end when it finishes.
-func shared(path string, names []string) (b *Browser, end func(), err error) {
+func shared(path string) (b *Browser, end func(), err error) {
 	common.mu.Lock()
 	defer common.mu.Unlock()
-	if !common.on || len(names) > 0 {
-		return launch(path, names)
+	if !common.on {
+		return launch(path)
 	}
 	if common.one == nil || common.one.ctx.Err() != nil { // replaces one that died
-		if common.one, common.end, err = launch(path, nil); err != nil {
+		if common.one, common.end, err = launch(path); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -34,7 +35,6 @@ func (r *Request) Click(user, key, action string) (card webapi.Message, pressed 
 			r.T.Fatalf("%s on %s: %v", action, key, err)
 		}
 		r.T.Logf("%s on %s was not saved in time: %v", action, key, err)
-		r.Unsaved++
 	}
 	r.T.Fatalf("%s on %s is never saved", action, key)
 	return card, pressed
@@ -50,14 +50,19 @@ func (r *Request) ClickUntilTaken(user, key, action string) {
 func (r *Request) FillUntilTaken(user, key, action string, filled map[string]any) {
 	r.T.Helper()
 	r.untilTaken(key, action, func(ts string) {
-		if r.S.Sandbox.Click(user, r.Channel, ts, action) != nil {
-			return
-		}
-		for _, v := range slices.Backward(r.S.Sandbox.Views(user)) {
+		for _, v := range opened(r.S, user, r.Channel, ts, action) {
 			_, _ = r.S.Sandbox.Submit(user, v.ID, filled)
 			_ = r.S.Sandbox.CloseView(user, v.ID)
 		}
 	})
+}
+
+// opened presses a button that opens a form, and returns the form, or none if the app did not answer in time.
+func opened(s *stack.Stack, user, channel, ts, action string) []webapi.View {
+	if s.Sandbox.Click(user, channel, ts, action) != nil {
+		return nil
+	}
+	return s.Sandbox.Views(user)
 }
 
 // untilTaken presses a button until the card no longer shows it. It waits three seconds after each press.
@@ -117,7 +122,6 @@ func (r *Request) Reject(user, key, action, reason string) {
 			r.T.Fatalf("send the reason: %v %v", err, errs)
 		}
 		r.T.Logf("the reason was not saved in time")
-		r.Unsaved++
 	}
 	r.T.Fatal("the reason is never saved")
 }

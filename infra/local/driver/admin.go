@@ -37,6 +37,9 @@ func credentials(s *stack.Stack) vault.Vault {
 	return vault.New(rows(s), vault.EnvelopeAt(s.AWS, s.KeyID))
 }
 
+// administrator is the first of the sandbox's workspace.
+var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
+
 // setup is the actor who prepares a stack. Changing settings or connecting a provider needs an actor, and the audit log
 // must not name a person who did neither.
 func setup() aggregate.Actor {
@@ -239,7 +242,7 @@ func Key(t T, s *stack.Stack, name string, tools ...string) string {
 	team := s.Sandbox.TeamID()
 	_, secret, err := rows(s).CreateKey(t.Context(), tenancy.Key{TenantID: aggregate.TenantID(team), Team: team,
 		Name: name, Answers: webapi.Sato, Tools: tools, Channel: webapi.HR, QuotaDay: 1000,
-		ExpiresAt: time.Now().AddDate(0, 1, 0)}, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now())
+		ExpiresAt: time.Now().AddDate(0, 1, 0)}, administrator, time.Now())
 	expect.NoError(t, err)
 	return secret
 }
@@ -254,22 +257,21 @@ func Circulate(t *testing.T, s *stack.Stack, all ...rules.Rule) {
 // SaveRules saves rules of circulation in the place of all that stand; none ends them.
 func SaveRules(t T, s *stack.Stack, all ...rules.Rule) {
 	t.Helper()
-	store, tenant := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
-	_, rev, err := store.Rules(context.Background(), tenant)
+	tenant := aggregate.TenantID(s.Sandbox.TeamID())
+	_, rev, err := rows(s).Rules(context.Background(), tenant)
 	expect.NoError(t, err)
 	var x *rules.Rules
 	if all != nil {
 		x = &rules.Rules{Rules: all}
 	}
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
-	_, _, err = store.SaveRules(context.Background(), tenant, x, rev, nil, by, time.Now())
+	_, _, err = rows(s).SaveRules(context.Background(), tenant, x, rev, nil, administrator, time.Now())
 	expect.NoError(t, err)
 }
 
 // Rule saves a tool's constraints as an administrator does at the console, and removes them when the test ends.
 func Rule(t *testing.T, s *stack.Stack, name, constraints string) error {
 	t.Helper()
-	ctx, rows := context.Background(), store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	ctx, rows := context.Background(), rows(s)
 	spec, known := expect.Value(tool.Builtin())(t).Lookup(name)
 	expect.Must(t, known, "there is no tool %s", name)
 	save := func(constraints string) error {
@@ -278,8 +280,7 @@ func Rule(t *testing.T, s *stack.Stack, name, constraints string) error {
 			return err
 		}
 		x.Allowed, x.Constraints = true, aggregate.JSON(constraints)
-		_, err = rows.SaveToolPermission(ctx, x, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now(),
-			spec.Knows()...)
+		_, err = rows.SaveToolPermission(ctx, x, administrator, time.Now(), spec.Knows()...)
 		return err
 	}
 	t.Cleanup(func() { expect.NoError(t, save(`{}`)) })

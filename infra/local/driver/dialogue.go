@@ -117,10 +117,7 @@ func (d *Dialogue) Cancel(user string, m webapi.Message) {
 func (d *Dialogue) fillUntilTaken(user string, m webapi.Message, action string, filled map[string]any) {
 	d.T.Helper()
 	d.untilTaken(m, action, func() {
-		if d.S.Sandbox.Click(user, d.Channel, m.TS, action) != nil {
-			return
-		}
-		for _, v := range d.S.Sandbox.Workspace().Views(user) {
+		for _, v := range opened(d.S, user, d.Channel, m.TS, action) {
 			if problems, err := d.S.Sandbox.Submit(user, v.ID, filled); err == nil && len(problems) > 0 {
 				d.T.Fatalf("the dialog says %v", problems)
 			}

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
@@ -58,7 +56,6 @@ type Request struct {
 	WhenQuiet     func()               // called from time to time during a wait; may be nil
 	QuietTime     func() time.Duration // how long a wait lasts before WhenQuiet is called; nil means six seconds
 	Pressed       func()               // called after each press of ClickUntilTaken and RejectUntilTaken; may be nil
-	Unsaved       int                  // how often a person had to press or send again because nothing was saved
 }
 
 // Ask mentions Ringi in #人事 and waits for the first card.
@@ -91,7 +88,7 @@ func At(t T, s *stack.Stack, channel, ts string) *Request {
 	id := expect.Value(task.ID(team, channel, ts))(t)
 	return &Request{
 		T: t, S: s, Channel: channel, Root: ts, Ref: task.RefOf(aggregate.TenantID(team), id),
-		Store: store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName), Timeout: defaultTimeout, Poll: poll,
+		Store: rows(s), Timeout: defaultTimeout, Poll: poll,
 	}
 }
 
@@ -243,18 +240,10 @@ func Leave(t *testing.T, s *stack.Stack) {
 	})
 }
 
-func Settings(t *testing.T, s *stack.Stack, change func(*tenancy.Settings)) {
+// Settings changes the settings of the sandbox's workspace for a test.
+func Settings(t *testing.T, s *stack.Stack, apply func(*tenancy.Settings)) {
 	t.Helper()
-	ctx := context.Background()
-	rows := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
-	tenant := aggregate.TenantID(s.Sandbox.TeamID())
-	x := expect.Value(rows.Settings(ctx, tenant))(t)
-	before, _ := json.Marshal(x)
-	change(&x)
-	if after, _ := json.Marshal(x); string(before) != string(after) {
-		expect.Value(rows.SaveSettings(ctx, tenant, x, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"},
-			time.Now()))(t)
-	}
+	expect.NoError(t, change(context.Background(), s, apply))
 }
 
 // ListEmployees lets an agent read the list of employees for these people.
@@ -290,8 +279,8 @@ func SetTitles(x *tenancy.Settings) {
 	x.AllowSelfApproval = false
 }
 
-// change changes the settings of the sandbox's workspace. If somebody else changes them at the same time, it tries
-// again.
+// change changes the settings of the sandbox's workspace, unless they are so already. If somebody else changes them at
+// the same time, it tries again.
 func change(ctx context.Context, s *stack.Stack, apply func(*tenancy.Settings)) error {
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())
 	for {
@@ -299,7 +288,11 @@ func change(ctx context.Context, s *stack.Stack, apply func(*tenancy.Settings)) 
 		if err != nil {
 			return err
 		}
+		before, _ := json.Marshal(x)
 		apply(&x)
+		if after, _ := json.Marshal(x); string(before) == string(after) {
+			return nil
+		}
 		if _, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now()); !errors.Is(err, aggregate.ErrConflict) {
 			return err
 		}

@@ -3,11 +3,7 @@ package sandbox_test
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -224,18 +220,4 @@ func TestTheMenusAreThoseOfTheManifest(t *testing.T) {
 	}, messages)
 	expect.Same(t, []sandbox.Shortcut{{CallbackID: "ringi_new", Name: "稟議を依頼", NameEN: "New request"},
 		{CallbackID: "ringi_matter", Name: "決裁を求める", NameEN: "Decision"}}, globals)
-}
-
-func TestAManifestThatCannotBeReadIsNamed(t *testing.T) {
-	bad := filepath.Join(t.TempDir(), "manifest.yaml")
-	for text, want := range map[string]string{
-		"features: 1": bad,
-		"features: {shortcuts: [{name: a, type: channel, callback_id: odd}]}": `odd is of the type "channel"`,
-	} {
-		expect.NoError(t, os.WriteFile(bad, []byte(text), 0o600))
-		_, _, err := sandbox.ReadMenus(bad)
-		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s: %v", text, err)
-	}
-	_, _, err := sandbox.ReadMenus(bad + ".none")
-	expect.That(t, errors.Is(err, fs.ErrNotExist), "a manifest that is not there: %v", err)
 }

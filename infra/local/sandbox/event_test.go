@@ -143,22 +143,6 @@ func TestEventsAreRetriedThreeTimes(t *testing.T) {
 	}
 }
 
-func TestSlowAppIsNotWaitedFor(t *testing.T) {
-	w := newWorld(t, func(o *sandbox.Options) { o.AnswerTime = 30 * time.Millisecond })
-	release := make(chan struct{})
-	t.Cleanup(func() { close(release) })
-	w.app.onEvent = func(_ http.ResponseWriter, n int, _ map[string]any) {
-		if n == 1 {
-			<-release
-		}
-	}
-	expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
-	expect.Eventually(t, "a retry for the timeout", func() bool {
-		e := w.app.events()
-		return len(e) > 1 && e[1].header.Get("X-Slack-Retry-Reason") == "http_timeout"
-	})
-}
-
 func TestTogglesOfDelivery(t *testing.T) {
 	t.Run("twice", func(t *testing.T) {
 		w := newWorld(t)

@@ -272,14 +272,10 @@ func ReadMenus(manifest string) (messages, globals []Shortcut, err error) {
 	for _, x := range m.Features.Shortcuts {
 		s := Shortcut{CallbackID: x.CallbackID}
 		s.Name, s.NameEN, _ = strings.Cut(x.Name, " / ")
-		switch x.Type {
-		case "message":
-			messages = append(messages, s)
-		case "global":
+		if x.Type == "global" {
 			globals = append(globals, s)
-		default:
-			return nil, nil, fmt.Errorf("%s: the shortcut %s is of the type %q; it is message or global", manifest,
-				x.CallbackID, x.Type)
+		} else {
+			messages = append(messages, s)
 		}
 	}
 	return messages, globals, nil

@@ -135,15 +135,6 @@ func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
 	}
 }
 
-// The reply to addSheet must describe the new tab.
-func TestAMadeTabIsTold(t *testing.T) {
-	o := open(t)
-	_, body, _ := o.get(t, "POST", "/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate", o.Token("google"),
-		`{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
-	expect.That(t, strings.Contains(body, `"addSheet":{"properties":{`) && strings.Contains(body, `"title":"a"`),
-		"%v", body)
-}
-
 // elements returns the elements of a list, or the value itself.
 func elements(t *testing.T, body string) []any {
 	t.Helper()
@@ -154,27 +145,6 @@ func elements(t *testing.T, body string) []any {
 		return list
 	}
 	return []any{v}
-}
-
-// For strings without published values, the published examples are used.
-func TestPaydaysAreSpelledAsPublished(t *testing.T) {
-	api := expect.Value(vendors.Published("freee"))(t)
-	of := api.Schemas["ApiV1CompaniesEmployeeSerializer"].Properties
-	o := open(t)
-	_, body, _ := o.get(t, "GET", hr+"/companies/1884310/employees?limit=100&with_no_payroll_calculation=true",
-		o.Token("freee"), "")
-	found := map[any]int{}
-	for _, one := range elements(t, body) {
-		e, _ := one.(map[string]any)
-		found[e["month_of_pay_day"]]++
-		day := e["closing_day"]
-		expect.That(t, day == nil || day == of["closing_day"].Example, "closes on day %v", day)
-		if e["month_of_pay_day"] == nil && e["payroll_calculation"] != false {
-			t.Errorf("%v: paid in no month", e["id"])
-		}
-	}
-	expect.That(t, found[of["month_of_pay_day"].Example] == 40 && found["current_month"] == 4 && found[nil] == 1,
-		"paid: %v", found)
 }
 
 // at is when the tests' commits are made.

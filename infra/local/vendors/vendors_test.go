@@ -74,30 +74,6 @@ func TestFreeeAnswers(t *testing.T) {
 	}
 }
 
-func TestFreeePages(t *testing.T) {
-	o := open(t)
-	seen := map[float64]bool{}
-	for _, offset := range []string{"0", "20", "40", "60"} {
-		_, body, _ := o.get(t, "GET",
-			hr+"/companies/1884310/employees?with_no_payroll_calculation=true&limit=20&offset="+offset, o.Token("freee"), "")
-		var page []map[string]any
-		expect.NoError(t, json.Unmarshal([]byte(body), &page))
-		for _, e := range page {
-			seen[e["id"].(float64)] = true
-		}
-	}
-	expect.That(t, len(seen) == 45, "%d people", len(seen))
-}
-
-func TestTheSameMonthIsTheSame(t *testing.T) {
-	path := hr + "/employees/3510001/work_record_summaries/2026/3?company_id=1884310"
-	one, two := open(t), open(t)
-	_, a, _ := one.get(t, "GET", path, one.Token("freee"), "")
-	_, b, _ := two.get(t, "GET", path, two.Token("freee"), "")
-	_, c, _ := one.get(t, "GET", strings.Replace(path, "2026/3", "2026/4", 1), one.Token("freee"), "")
-	expect.That(t, a == b && a != c, "%s\n%s\n%s", a, b, c)
-}
-
 func TestSheetsRefuses(t *testing.T) {
 	o := open(t)
 	expect.NoError(t, o.Add("overtime", 0, 0))
@@ -277,21 +253,6 @@ func TestAnOrderIsPlacedOnceUnderItsReference(t *testing.T) {
 	for _, number := range []string{"PO-0002", "PO-0003"} { // without a reference each is another order
 		expect.Is(t, ordered(t, s, plain)["order_number"], any(number))
 	}
-}
-
-func TestWhatIsNoOrderIsRefused(t *testing.T) {
-	s := vendors.NewRooms()
-	for _, wrong := range []string{
-		`{"supplier":"","items":[{"name":"PC","quantity":1,"unit_price":1}],"currency":"JPY"}`,
-		`{"supplier":"Acme","items":[],"currency":"JPY"}`,
-		`{"supplier":"Acme","items":[{"name":"PC","quantity":0,"unit_price":1}],"currency":"JPY"}`,
-		`{"supplier":"Acme","items":[{"name":"PC","quantity":1,"unit_price":-1}],"currency":"JPY"}`,
-		`{"supplier":"Acme","items":[{"name":"PC","quantity":1,"unit_price":1}],"currency":"USD"}`,
-		`{"supplier":"Acme","items":[{"name":"PC","quantity":1}],"currency":"JPY"}`,
-	} {
-		expect.That(t, ordered(t, s, wrong) == nil, "it took %s", wrong)
-	}
-	expect.Is(t, len(s.Orders()), 0)
 }
 
 // What freee and the rooms name is named in either language; the codes of departments are their English names.
