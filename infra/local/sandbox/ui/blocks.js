@@ -2,7 +2,7 @@
 
 import { h, icon } from "./dom.js";
 import { t } from "./i18n.js";
-import { link, mrkdwn, plain, reference } from "./mrkdwn.js";
+import { link, mrkdwn, plain } from "./mrkdwn.js";
 import { placeName } from "./people.js";
 import { here, state } from "./store.js";
 
@@ -69,9 +69,7 @@ export const textOf = (o) => (o?.type === "mrkdwn" ? mrkdwn(o.text, o.verbatim) 
 
 // leaf is an element of rich text; its text is shown as it is.
 function leaf(e) {
-  const pointed = { user: `@${e.user_id}`, channel: `#${e.channel_id}`, usergroup: `!subteam^${e.usergroup_id}`,
-    broadcast: `!${e.range}` }[e.type];
-  let node = pointed ? reference(pointed) : e.type === "link" ? link(e.url, e.text) : e.text || "";
+  let node = e.type === "link" ? link(e.url, e.text) : e.text || "";
   for (const [style, tag] of [["code", "code"], ["strike", "s"], ["italic", "em"], ["bold", "strong"]]) {
     if (e.style?.[style]) node = h(tag, {}, node);
   }
@@ -79,16 +77,8 @@ function leaf(e) {
 }
 
 // part is a container of rich text.
-function part(p) {
-  const inner = (of) => (of.elements || []).map(leaf);
-  switch (p.type) {
-    case "rich_text_quote": return h("blockquote", {}, inner(p));
-    case "rich_text_preformatted": return h("pre.code", {}, inner(p));
-    case "rich_text_list": return h(p.style === "ordered" ? "ol" : "ul", {},
-      p.elements.map((x) => h("li", {}, inner(x))));
-  }
-  return h("div", {}, inner(p));
-}
+const part = (p) => (p.type === "rich_text_list" ? h(p.style === "ordered" ? "ol" : "ul", {},
+  p.elements.map((x) => h("li", {}, x.elements.map(leaf)))) : h("div", {}, (p.elements || []).map(leaf)));
 
 const makers = {
   header: (b) => h("h2.b-header", {}, plain(b.text.text)),

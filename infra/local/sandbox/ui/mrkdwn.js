@@ -47,8 +47,8 @@ function led(address) {
 export const link = (address, label) => (/^(https?:|mailto:)/i.test(address)
   ? h("a", { href: led(address), target: "_blank", rel: "noopener noreferrer" }, label || address) : label || address);
 
-/** reference is what stands in <…>: a person, a channel, a date or a link. */
-export function reference(body) {
+// reference is what stands in <…>: a person, a channel, a date or a link.
+function reference(body) {
   const [, target, label = ""] = /^([^|]*)\|?(.*)$/s.exec(body);
   const id = target.slice(1);
   if (target.startsWith("@")) return h(`span.mention${id === state.me ? ".me" : ""}`, {},

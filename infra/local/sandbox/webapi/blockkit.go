@@ -182,27 +182,19 @@ func identified(name string, all map[string]shape) map[string]shape {
 	return all
 }
 
-// richParts are what a rich_text block has, by Slack's reference of the block and its elements.
+// richParts are what the app's rich_text blocks have, by Slack's reference of the block and its elements.
 var (
-	leaves    = list(0, 1000, anyOf("rich text element", richLeaves))
-	richParts = map[string]shape{
-		"rich_text_section":      {fields: fields{"!elements": leaves}},
-		"rich_text_preformatted": {fields: fields{"!elements": leaves, "border": number(0, 1), "language": str(0, 255)}},
-		"rich_text_quote":        {fields: fields{"!elements": leaves, "border": number(0, 1)}},
-		"rich_text_list": {fields: fields{"!style": enum("bullet", "ordered"), "indent": number(0, 8),
-			"offset": number(0, 1000), "border": number(0, 1), "!elements": list(0, 1000, anyOf("rich text object",
-				map[string]shape{"rich_text_section": {fields: fields{"!elements": leaves}}}))}},
-	}
-	richStyle  = obj(fields{"bold": boolean, "italic": boolean, "strike": boolean, "code": boolean, "underline": boolean})
-	richLeaves = map[string]shape{
+	leaves = list(0, 1000, anyOf("rich text element", map[string]shape{
 		"text": {fields: fields{"!text": str(1, MaxCharacters), "style": richStyle}},
-		"link": {fields: fields{"!url": str(1, 3000), "text": str(0, MaxCharacters), "unsafe": boolean,
-			"style": richStyle}},
-		"user":      {fields: fields{"!user_id": str(1, 255), "style": richStyle}},
-		"usergroup": {fields: fields{"!usergroup_id": str(1, 255), "style": richStyle}},
-		"channel":   {fields: fields{"!channel_id": str(1, 255), "style": richStyle}},
-		"broadcast": {fields: fields{"!range": enum("here", "channel", "everyone"), "style": richStyle}},
-		"emoji":     {fields: fields{"!name": str(1, 255), "unicode": str(1, 255), "style": richStyle}},
+		"link": {fields: fields{"!url": str(1, 3000), "text": str(0, MaxCharacters), "style": richStyle}},
+	}))
+	richStyle   = obj(fields{"bold": boolean, "italic": boolean, "strike": boolean, "code": boolean})
+	richSection = map[string]shape{"rich_text_section": {fields: fields{"!elements": leaves}}}
+	richParts   = map[string]shape{
+		"rich_text_section": richSection["rich_text_section"],
+		"rich_text_list": {fields: fields{"!style": enum("bullet", "ordered"), "indent": number(0, 8),
+			"offset": number(0, 1000), "border": number(0, 1),
+			"!elements": list(0, 1000, anyOf("rich text object", richSection))}},
 	}
 )
 
