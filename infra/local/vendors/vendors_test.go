@@ -303,8 +303,8 @@ func TestThePageOfAPullRequest(t *testing.T) {
 		client.Order{RepositoryID: demo.ID, Branch: "ringi/S/A", Into: "main", Title: "<Title>", Body: "why"},
 		client.Step{Commit: commit, Branch: true}, func(context.Context, client.Step) error { return nil }))(t)
 	status, text := page("ringi-demo/shop/pull/1")
-	expect.That(t, status == 200 && strings.Contains(text, "only on this machine") && strings.Contains(text, "&#43;&lt;b&gt;") &&
-		strings.Contains(text, "&lt;Title&gt; #1"), "%d %s", status, text)
+	expect.That(t, status == 200 && strings.Contains(text, "only on this machine") &&
+		strings.Contains(text, "&#43;&lt;b&gt;") && strings.Contains(text, "&lt;Title&gt; #1"), "%d %s", status, text)
 	status, text = page("ringi-demo/shop/tree/ringi/S/A")
 	expect.That(t, status == 200 && strings.Contains(text, `<pre id="files">a.txt</pre>`) &&
 		strings.Contains(text, "only on this machine"), "%d %s", status, text)
