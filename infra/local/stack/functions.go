@@ -206,8 +206,8 @@ func (s *Stack) serveFunctions(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// InvokeOnce compiles one function, named by its logical id or folder, and runs it in a new process, with the tables and
-// queues of the stack at o.AWSAddr. Sample requests from Slack are signed.
+// InvokeOnce compiles one function, named by its logical id or folder, and runs it in a new process, with the tables
+// and queues of the stack at o.AWSAddr. Sample requests from Slack are signed.
 //
 // It returns an error wrapping ErrNoStack if no stack answers.
 func InvokeOnce(ctx context.Context, o Options, name string, event []byte) (lambda.Result, error) {

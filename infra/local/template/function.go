@@ -147,7 +147,8 @@ func (f *Function) addRoute(event string, properties map[string]any) error {
 		return fmt.Errorf("Path %q must begin with a slash", p.Path)
 	}
 	timeout := time.Duration(cmp.Or(p.TimeoutInMillis, defaultHTTPMilli)) * time.Millisecond
-	f.Routes = append(f.Routes, Route{Event: event, Method: strings.ToUpper(p.Method), Path: p.Path, Timeout: timeout})
+	method := strings.ToUpper(cmp.Or(p.Method, "ANY"))
+	f.Routes = append(f.Routes, Route{Event: event, Method: method, Path: p.Path, Timeout: timeout})
 	return nil
 }
 
