@@ -94,11 +94,14 @@ func readEvent(file string, stdin io.Reader) ([]byte, error) {
 // Both are valid for five minutes.
 func signedEvent(ctx context.Context, args []string, s streams) error {
 	f, addr := commandFlags("event <file>", s)
-	file, err := onlyArgument(f, args)
-	if err != nil {
+	if err := f.Parse(args); err != nil {
 		return err
 	}
-	event, err := readEvent(file, s.in)
+	if f.NArg() != 1 {
+		f.Usage()
+		return errUsage
+	}
+	event, err := readEvent(f.Arg(0), s.in)
 	if err != nil {
 		return err
 	}

@@ -126,18 +126,6 @@ func flags(usage string, s streams) *flag.FlagSet {
 	return f
 }
 
-// onlyArgument reads the flags of a command that takes one argument.
-func onlyArgument(f *flag.FlagSet, args []string) (string, error) {
-	if err := f.Parse(args); err != nil {
-		return "", err
-	}
-	if f.NArg() != 1 {
-		f.Usage()
-		return "", errUsage
-	}
-	return f.Arg(0), nil
-}
-
 // parse reads the flags. Keys come from the environment, because everyone on the machine can read another process's
 // flags. host is the model's host, empty for the demo model.
 func parse(args []string, s streams) (o stack.Options, host string, err error) {
@@ -188,25 +176,22 @@ func functionLog() (*os.File, error) {
 	return f, nil
 }
 
-// errOwner means that the `go run` that started this program was killed.
-var errOwner = errors.New("go run has ended")
-
 // withGoRun returns a context that ends when the `go run` that started this program has ended. `go run` passes on
 // Ctrl-C to the program, but no other signal.
 func withGoRun(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	owner := os.Getppid()
 	if nameOf(owner) == "go" {
 		go func() {
 			for clock.Sleep(ctx, 200*time.Millisecond) == nil {
 				if os.Getppid() != owner {
-					cancel(errOwner)
+					cancel()
 					return
 				}
 			}
 		}()
 	}
-	return ctx, func() { cancel(context.Canceled) }
+	return ctx, cancel
 }
 
 // nameOf returns a process's command name, or "" if it is unknown.

@@ -258,12 +258,14 @@ func viewRow(item map[string]dynamotypes.AttributeValue, now string) RowView {
 		if strings.HasSuffix(name, "_at") && text <= now && text > row.At {
 			row.At = text
 		}
-		if !bookkeeping(name) && text != "" {
-			parts = append(parts, name+" "+short(text, shortValue))
+		switch part := name + " " + short(text, shortValue); {
+		case bookkeeping(name) || text == "":
+		case name == "status":
+			parts = slices.Insert(parts, 0, part)
+		default:
+			parts = append(parts, part)
 		}
 	}
-	// Decisions come first.
-	slices.SortStableFunc(parts, func(a, b string) int { return weight(a) - weight(b) })
 	row.Summary = short(strings.Join(parts, " · "), shortSummary)
 	return row
 }
@@ -275,16 +277,6 @@ func bookkeeping(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, "GSI") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_at")
-}
-
-func weight(part string) int {
-	for i, name := range []string{"status ", "state ", "ended ", "parked ", "run ", "version ", "title ", "tool ",
-		"user ", "text ", "made ", "input_tokens ", "output_tokens ", "cost_micro_usd ", "unpriced_calls ", "lease_until "} {
-		if strings.HasPrefix(part, name) {
-			return i
-		}
-	}
-	return 100
 }
 
 // plain formats a value for people.
