@@ -180,8 +180,8 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 // mostWrong is how many mistakes of a contest's files are named.
 const mostWrong = 5
 
-// config reads the files of a contest, with the limit and the prices of the settings, and asks whether its models can be
-// called. It returns explain.ErrUnavailable for a failure to read that may pass.
+// config reads the files of a contest, with the limit and the prices of the settings, and asks whether its models can
+// be called. It returns explain.ErrUnavailable for a failure to read that may pass.
 func (h *Handler) config(ctx context.Context, s tenancy.Settings) (teamconfig.Contest, error) {
 	w, err := h.Workspace()
 	if err != nil {

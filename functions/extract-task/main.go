@@ -218,7 +218,6 @@ type Slack interface {
 type Texts interface {
 	KeepText(ctx context.Context, ref aggregate.Ref, text string) (aggregate.Blob, error)
 	KeepFile(ctx context.Context, ref aggregate.Ref, file []byte) error
-	File(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error)
 	Attach(ctx context.Context, ref aggregate.Ref, sum string) error
 }
 

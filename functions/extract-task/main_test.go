@@ -87,26 +87,12 @@ func TestExtractTask(t *testing.T) {
 }
 
 func TestAModelThatFails(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for _, tt := range []struct {
-		name  string
-		err   error
-		state string
-		want  error
-	}{
-		{"a model that asks for time gets it", &model.Error{Kind: model.RateLimited, Retryable: true,
-			RetryAfter: time.Minute}, task.StatePause, nil},
-		{"a model that is away is tried again", &model.Error{Kind: model.Overloaded, Retryable: true}, "",
-			explain.ErrModelUnavailable},
-		{"a model that refuses parks the task", &model.Error{Kind: model.Refused}, task.StateFail, nil},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := server.World(t)
-			next, err := handler(w, &modeltest.Demo{Err: tt.err}).Handle(t.Context(), w.In())
-			expect.That(t, next.State == tt.state && errors.Is(err, tt.want),
-				"%+v, %v, want %q, %v", next, err, tt.state, tt.want)
-		})
-	}
+	w := pipelinetest.Start(t).World(t)
+	g := &modeltest.Demo{Err: &model.Error{Kind: model.Overloaded, Retryable: true}}
+	expect.Fails(t, expect.Err(handler(w, g).Handle(t.Context(), w.In())), explain.ErrModelUnavailable)
+	g.Err = &model.Error{Kind: model.Refused}
+	next := expect.Value(handler(w, g).Handle(t.Context(), w.In()))(t)
+	expect.That(t, next.State == task.StateFail && w.Load().Head.Parked.Sentence == task.ReasonModelRefused, "%+v", next)
 }
 
 // The budget is checked before the first call. A request that waits for the budget continues when there is some again.

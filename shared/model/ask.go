@@ -255,16 +255,12 @@ var families = []family{
 	{[]string{"claude-opus-4-6", "claude-opus-4-7", "claude-opus-4-8", "claude-sonnet-4-6"}, 128_000, true},
 	{[]string{"claude-opus-4-5", "claude-sonnet-4", "claude-haiku-4-5", "claude-3-7-sonnet"}, 64_000, true},
 	{[]string{"claude-opus-4"}, 32_000, true},
-	{[]string{"claude-3-5"}, 8_192, true},
-	{[]string{"claude-3"}, 4_096, true},
 	{[]string{"gpt-5"}, 128_000, false},
 	{[]string{"gpt-5-chat", "gpt-5.1-chat", "gpt-5.2-chat"}, 16_384, true},
 	{[]string{"gpt-4.1"}, 32_768, true},
 	{[]string{"gpt-4o"}, 16_384, true},
-	{[]string{"gpt-4o-2024-05-13", "gpt-4-turbo", "gpt-3.5-turbo"}, 4_096, true},
 	{[]string{"o1", "o3", "o4-mini"}, 100_000, false},
 	{[]string{"gemini-2.5", "gemini-3"}, 65_535, false},
-	{[]string{"gemini-2.0", "gemini-1.5"}, 8_192, true},
 }
 
 // familyOf finds a model's family by its name with any vendor, endpoint or region before it.

@@ -20,7 +20,6 @@ func TestAnAnswerGetsRoomForThoughtsWithinTheModelsLimit(t *testing.T) {
 		fullOnce, fullTwice bool
 	}{
 		"gpt-4o":                                  {true, 16_384, 16_384, true, true},
-		"gpt-4o-2024-05-13":                       {true, 4_096, 4_096, true, true},
 		"openai/gpt-4.1-mini":                     {true, 32_384, 32_768, false, true},
 		"gpt-5.4":                                 {false, 32_384, 64_768, false, false},
 		"o3":                                      {false, 32_384, 64_768, false, false},
@@ -28,7 +27,6 @@ func TestAnAnswerGetsRoomForThoughtsWithinTheModelsLimit(t *testing.T) {
 		"claude-haiku-5-5":                        {false, 32_384, 64_768, false, false},
 		"us.anthropic.claude-sonnet-4-6-v1:0":     {true, 32_384, 64_768, false, false},
 		"global.anthropic.claude-opus-4-5-v1:0":   {true, 32_384, 64_000, false, true},
-		"gemini-2.0-flash":                        {true, 8_192, 8_192, true, true},
 		"models/gemini-3.5-flash":                 {false, 32_384, 64_768, false, false},
 		"meta-llama/Llama-3.3-70B-Instruct-Turbo": {false, 32_384, 64_768, false, false},
 	} {

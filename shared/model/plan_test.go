@@ -342,5 +342,5 @@ func TestAServersDefaultsAndTitlesArePlanned(t *testing.T) {
 	said := answer(t, listStep(1).with("tool", "notes.post").with("toolInput", `{"to":"x"}`))
 	steps, _, _, err := model.Plan(t.Context(), says(said), in)
 	expect.NoError(t, err)
-	expect.That(t, steps[0].LeftOut == `{"public":true}` && string(steps[0].Declared) == `[["/to","Reader"]]`, "%+v", steps)
+	expect.That(t, steps[0].LeftOut == `{"public":true}` && steps[0].Declared == `[["/to","Reader"]]`, "%+v", steps)
 }
