@@ -40,7 +40,7 @@ func (t *answering) complete(ctx context.Context) turn.Complete {
 				return p, problems
 			}
 		}
-		if typ == agent.CodeGenerate && t.tree == nil {
+		if typ == agent.CodeGenerate {
 			if why := t.open(ctx); why != "" {
 				return p, []string{why}
 			}
@@ -51,6 +51,9 @@ func (t *answering) complete(ctx context.Context) turn.Complete {
 
 // open reads the conversation's files, once for a turn and only if they are needed. It returns why they can't be read.
 func (t *answering) open(ctx context.Context) (why string) {
+	if t.tree != nil {
+		return ""
+	}
 	version := t.base()
 	tree, err := t.Files.Get(ctx, large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}, version)
 	switch {
@@ -164,10 +167,8 @@ func (t *answering) completePush(ctx context.Context, p conversation.Payload) (c
 	if problems := conversation.CheckPull(said.Title, said.Body); problems != nil {
 		return p, problems
 	}
-	if t.tree == nil {
-		if why := t.open(ctx); why != "" {
-			return p, []string{why}
-		}
+	if why := t.open(ctx); why != "" {
+		return p, []string{why}
 	}
 	s, of := t.a.Conversation.Source, large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}
 	was, err := t.Files.Get(ctx, of, s.Version)

@@ -164,10 +164,8 @@ func (t *answering) conversationFiles() *turn.Files {
 	}
 	return &turn.Files{Version: t.a.Conversation.WorkspaceVersion, Attached: t.laid.version != "",
 		Open: func(ctx context.Context) (*files.Tree, error) {
-			if t.tree == nil {
-				if why := t.open(ctx); why != "" {
-					return nil, errors.New(why)
-				}
+			if why := t.open(ctx); why != "" {
+				return nil, errors.New(why)
 			}
 			if t.laid.version == "" {
 				return t.tree, nil

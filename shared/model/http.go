@@ -237,14 +237,6 @@ func (c Call) Hung() json.RawMessage {
 	return c.Opaque.Data
 }
 
-// Ahead adds what a vendor had before a call: just before it, or at the beginning of the message before the first call.
-func Ahead[T any](blocks, before []T, called bool) []T {
-	if !called {
-		return append(slices.Clone(before), blocks...)
-	}
-	return append(blocks, before...)
-}
-
 // Before identifies all that precedes the message with this index: rules, tools and earlier messages. Anthropic's
 // newer models refuse thoughts before which anything has changed.
 func (r Request) Before(index int) string {

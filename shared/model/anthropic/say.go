@@ -182,7 +182,11 @@ func (c *Client) blocksOf(r model.Request, index int) (blocks []sdk.ContentBlock
 			if part.Call.Opaque != nil {
 				from = cmp.Or(from, c.from(r, index))
 			}
-			called, blocks = true, model.Ahead(blocks, thoughtsOn(part.Call, from), called)
+			at := len(blocks)
+			if !called {
+				at, called = 0, true
+			}
+			blocks = slices.Insert(blocks, at, thoughtsOn(part.Call, from)...)
 			blocks = append(blocks, sdk.NewToolUseBlock(part.Call.ID, part.Call.Object(), part.Call.Name))
 		case part.Result != nil:
 			blocks = append(blocks, sdk.NewToolResultBlock(part.Result.CallID, part.Result.Text, part.Result.Failed))

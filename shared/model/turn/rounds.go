@@ -48,9 +48,6 @@ type readers struct {
 // begin puts the rounds of an earlier try at the same answer into the request.
 func (t Turn) begin(ctx context.Context, r *model.Request) *readers {
 	x := &readers{t: t, last: t.Files == nil}
-	if t.Files != nil {
-		t.Files.given, t.Files.tokens = 0, 0
-	}
 	for _, round := range t.Earlier {
 		x.answered(ctx, &round)
 		x.add(r, round)
