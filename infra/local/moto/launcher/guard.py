@@ -1,6 +1,6 @@
 """Answers programs and no web pages.
 
-The rules are those of infra/local/process, which stands before every listener of the
+The rules are those of Guard of infra/local/lambda, which stands before every listener of the
 stack's own: a Host that is not this machine's, another Origin, or a Sec-Fetch-Site
 that says another place is answered 403. moto has nothing that is opened in a browser;
 for a file that a signed link leads to, the listener before it has judged.
