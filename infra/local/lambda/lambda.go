@@ -1,9 +1,9 @@
 // Package lambda runs functions as AWS Lambda does. It runs the real bootstrap binaries with the Runtime API, one
 // process for each concurrent invocation. It kills a process at the timeout and starts a new one after a crash.
 //
-// NewGateway stands in for the HTTP API: it turns requests into payload 2.0 events as API Gateway does, including base64
-// bodies, and functions' answers into responses. Stream, Queue and Schedule stand in for the services that invoke
-// functions: event source mappings of table streams and queues, with their filters and partial failures, and
+// NewGateway stands in for the HTTP API: it turns requests into payload 2.0 events as API Gateway does, including
+// base64 bodies, and functions' answers into responses. Stream, Queue and Schedule stand in for the services that
+// invoke functions: event source mappings of table streams and queues, with their filters and partial failures, and
 // schedules. Guard stands before all listeners on this machine.
 package lambda
 
