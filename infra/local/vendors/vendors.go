@@ -191,10 +191,6 @@ func (v *Vendors) Drop(tool string) { v.faults.change(tool, func(x *fault) { x.d
 // CutAnswer handles a tool's next call and closes the connection in the middle of the answer.
 func (v *Vendors) CutAnswer(tool string) { v.faults.change(tool, func(x *fault) { x.drop = half }) }
 
-func (v *Vendors) Fails(tool string) bool {
-	return v.faults.change(tool, func(*fault) {}).status != 0
-}
-
 // Calls counts the HTTP requests for a tool, including failed ones. One call of list_attendance makes a request per
 // employee.
 func (v *Vendors) Calls(tool string) int { return v.faults.change(tool, func(*fault) {}).calls }

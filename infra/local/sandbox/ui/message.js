@@ -4,7 +4,7 @@ import { attachments, blocks } from "./blocks.js";
 import { h, icon, openMenu, toast } from "./dom.js";
 import { clockTime, language, nameIn, sizeText, t } from "./i18n.js";
 import { confirmDialog } from "./modal.js";
-import { mrkdwn, plain } from "./mrkdwn.js";
+import { mrkdwn } from "./mrkdwn.js";
 import { avatar, badge, nameOf } from "./people.js";
 import { changed, post, remember, state, taskOf, ui } from "./store.js";
 
@@ -68,7 +68,7 @@ function content(channel, m) {
   const on = actor(m.ts, "act", { channel, ts: m.ts });
   const press = { ...on, act: (e) => { ui.followed = m.thread_ts || m.ts; return on.act(e); } };
   const said = m.blocks ? h("div.blocks", {}, blocks(m.blocks, press))
-    : m.text && h("div.text-body", {}, m.mrkdwn === false ? plain(m.text) : mrkdwn(m.text),
+    : m.text && h("div.text-body", {}, mrkdwn(m.text),
       m.edited && h("span.note", {}, " " + t("edited")));
   return [
     said,

@@ -19,7 +19,6 @@ type Message struct {
 	Text        string         `json:"text"`
 	Team        string         `json:"team,omitempty"`
 	BotProfile  *BotProfile    `json:"bot_profile,omitempty"`
-	Mrkdwn      *bool          `json:"mrkdwn,omitempty"` // false: the text has no formatting
 	Blocks      []any          `json:"blocks,omitempty"`
 	Attachments []any          `json:"attachments,omitempty"`
 	Files       []File         `json:"files,omitempty"`
@@ -65,7 +64,6 @@ type Draft struct {
 	User        string
 	ThreadTS    string
 	Text        string
-	Mrkdwn      *bool
 	Blocks      []any
 	Attachments []any
 	Files       []File
@@ -129,7 +127,7 @@ func (w *Workspace) compose(c *channel, d Draft) Message {
 	m := Message{
 		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(),
 		ThreadTS: d.ThreadTS,
-		Mrkdwn:   d.Mrkdwn, Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata,
+		Blocks:   w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata,
 		Channel: c.ID, Files: w.keep(d.Files),
 	}
 	if u, err := w.user(d.User); err == nil {
@@ -205,9 +203,6 @@ func (c content) draft(p params) Draft {
 	d := Draft{
 		Channel: p.str("channel"), User: Bot, ThreadTS: p.str("thread_ts"),
 		Text: legible.First(c.text, maxText), Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata,
-	}
-	if p.has("mrkdwn") {
-		d.Mrkdwn = new(p.flag("mrkdwn"))
 	}
 	if kind, _ := d.Metadata["event_type"].(string); kind == "" {
 		d.Metadata = nil
