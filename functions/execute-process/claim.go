@@ -93,6 +93,7 @@ func (j *job) start(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 	if a.Matter() != nil {
 		return j.decide(ctx, a)
 	}
+	j.readAhead(ctx, a)
 	var x *ready
 	a, err := pipeline.Numbering(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 		begin := j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -138,13 +139,16 @@ func (j *job) decide(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 }
 
 // following returns the step after a call, ready to be claimed by the commit of the call's result, or nil. A write's
-// result waits for nothing, since nobody could make the call again.
+// result waits for nothing, since nobody could make the call again: then only what stands in rows is used.
 func (j *job) following(ctx context.Context, a *task.Aggregate, x *ready, finish task.Decision) *ready {
-	if x.call.ToolRequest != "" || x.step.Access == aggregate.Write ||
-		j.Now().Add(2*commitWithin).After(x.call.Claim.LeaseUntil) {
+	if x.call.ToolRequest != "" || j.Now().Add(2*commitWithin).After(x.call.Claim.LeaseUntil) {
 		return nil
 	}
-	return j.next(ctx, a, finish, joinWithin)
+	within := joinWithin
+	if x.step.Access == aggregate.Write {
+		within = 0
+	}
+	return j.next(ctx, a, finish, within)
 }
 
 // next returns the step that is next after first, ready to be claimed by the same commit. It returns nil if first must
@@ -163,12 +167,13 @@ func (j *job) next(ctx context.Context, a *task.Aggregate, first task.Decision, 
 	if step == nil || a.StepOf(a.Execution(), step.Order) != nil {
 		return nil
 	}
-	soon, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	t, err := j.find(soon, a.Head.TenantID, *step)
-	if err != nil {
+	permission, known := j.permissions[step.Tool]
+	t, err := j.permit(*step, permission)
+	if !known || err != nil {
 		return nil
 	}
+	soon, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
 	call, arguments, err := j.prepare(soon, a, j.fill(soon, a, *step), t)
 	if err != nil || call.NeedsGate {
 		return nil
@@ -180,6 +185,27 @@ func (j *job) next(ctx context.Context, a *task.Aggregate, first task.Decision, 
 	return x
 }
 
+// readAhead reads the permissions of the coming steps' tools, since no result may wait for that. A claim relies on them
+// as they were read. It stops at the first that can't be read, and a claim whose permission is unknown is not joined.
+func (j *job) readAhead(ctx context.Context, a *task.Aggregate) {
+	ctx, cancel := context.WithTimeout(ctx, claimWithin)
+	defer cancel()
+	e := a.Execution()
+	for _, s := range a.ProcessOf(e).Steps {
+		if _, known := j.permissions[s.Tool]; known || a.StepOf(e, s.Order) != nil {
+			continue
+		}
+		if j.settings.MaxCost() > 0 || task.NeedsGate(s, e.Terms, false) {
+			return // nothing is joined from here on
+		}
+		p, _, err := j.Store.ToolPermission(ctx, j.in.Tenant, s.Tool)
+		if err != nil {
+			return
+		}
+		j.permissions[s.Tool] = p
+	}
+}
+
 // join commits first together with the claim of x. If that is refused, or x is nil, it commits first alone.
 func (j *job) join(ctx context.Context, a *task.Aggregate, first task.Decision, x *ready) (*task.Aggregate, error) {
 	if x == nil {
@@ -188,7 +214,7 @@ func (j *job) join(ctx context.Context, a *task.Aggregate, first task.Decision, 
 	ctx, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
 	tried := false
-	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
+	after, err := j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 		c, err := first(a)
 		if tried || err != nil {
 			return c, err
@@ -199,4 +225,8 @@ func (j *job) join(ctx context.Context, a *task.Aggregate, first task.Decision, 
 		}
 		return c, nil
 	})
+	if err != nil || x.held(after, j.Now()) == nil {
+		clear(j.permissions) // one of them may have changed
+	}
+	return after, err
 }

@@ -92,6 +92,8 @@ type job struct {
 	in       pipeline.Input
 	settings tenancy.Settings
 	used     bool // a call or a wait used up time, so that a new invocation would have more
+	// permissions by tool, as this invocation read them, so that a step's claim can follow a result without waiting
+	permissions map[string]tenancy.ToolPermission
 }
 
 // maxIdleTurns is how many turns in a row may fail with ErrMoved or ErrInFlight at the same revision of the task.
@@ -120,7 +122,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	settings.Locale = a.Language(settings.Locale)
-	j := &job{Handler: h, in: in, settings: settings}
+	j := &job{Handler: h, in: in, settings: settings, permissions: map[string]tenancy.ToolPermission{}}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {
 		s := j.sessionJob(a)
@@ -229,6 +231,9 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 	call.ToolRequest = request
 	if call.NeedsGate && a.GateOf(e, step.Order) == nil {
 		return j.ask(ctx, a, step, call, arguments)
+	}
+	if request == "" {
+		j.readAhead(ctx, a)
 	}
 	x, err := j.ready(ctx, t, step, call, arguments)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Command execute-process is the fourth layer: it calls the tools of the approved steps.
 //
-// Each turn: claim, call, result. The claim of the next step is part of the commit of a read's result, so that a read
-// costs one commit. What refuses a claim is found by the next turn.
+// Each turn: claim, call, result. The claim of the next step is part of the result's commit, so a step costs one
+// commit. Permissions are read before the first claim; what refuses a claim is found by the next turn.
 //
 // A call gets its tool's whole timeout. With less time left than that and 15 s nothing is claimed, and the run goes
 // round to a fresh invocation. The lease ends 15 s after the call's deadline, so nobody takes a slow call for a dead

@@ -32,6 +32,12 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 	if err != nil {
 		return found{}, fmt.Errorf("read the permission of %s: %w", step.Tool, err)
 	}
+	j.permissions[step.Tool] = permission
+	return j.permit(step, permission)
+}
+
+// permit is find for a permission that was read.
+func (j *job) permit(step task.Step, permission tenancy.ToolPermission) (found, error) {
 	t, err := j.Catalog.Permit(step.Tool, step.ToolVersion, step.Access, permission, j.settings.MCPServers)
 	unbound, isUnbound := errors.AsType[*explain.CallError](err)
 	switch {
