@@ -90,7 +90,7 @@ func (j *job) look(ctx context.Context, a *task.Aggregate) *task.Aggregate {
 	if !found {
 		return nil
 	}
-	blob, err := j.Results.Keep(ctx, a.Ref(), value)
+	blob, err := j.results.Keep(ctx, a.Ref(), value)
 	if err == nil {
 		a, err = j.Store.Decide(ctx, a.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.FindStep(j.in.Run, step.Order, blob, j.Now())
@@ -155,7 +155,7 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 		try, cancel := context.WithTimeout(ctx, min(within, until.Sub(j.Now())))
 		defer cancel()
 		within *= 2
-		blob, err = j.Results.Keep(try, ref, value)
+		blob, err = j.results.Keep(try, ref, value)
 		return err
 	})
 	return blob, err
@@ -193,6 +193,46 @@ func (j *job) watch(ctx context.Context, ref aggregate.Ref, stop context.CancelF
 
 // lookWithin bounds looking whether a write of unknown outcome arrived.
 const lookWithin = 15 * time.Second
+
+// maxRemembered limits the results that an invocation remembers, in bytes.
+const maxRemembered = 16 << 20
+
+// remembering are Results of which an invocation reads none from the bucket twice, nor any that it kept there, as far
+// as maxRemembered allows. An object's name is the hash of its content.
+type remembering struct {
+	Results
+	of    map[string]json.RawMessage // by key
+	bytes int
+}
+
+func (r *remembering) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	b, err := r.Results.Keep(ctx, ref, v)
+	if err == nil {
+		r.remember(b.S3Key, v)
+	}
+	return b, err
+}
+
+func (r *remembering) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	if v, ok := r.of[b.S3Key]; ok {
+		return v, nil
+	}
+	v, err := r.Results.Open(ctx, ref, b)
+	if err == nil {
+		r.remember(b.S3Key, v)
+	}
+	return v, err
+}
+
+func (r *remembering) remember(key string, v json.RawMessage) {
+	if key == "" || r.bytes+len(v) > maxRemembered {
+		return
+	}
+	if _, ok := r.of[key]; !ok {
+		r.bytes += len(v)
+		r.of[key] = v
+	}
+}
 
 // summary asks the model to describe briefly what the steps did. A failed summary never fails an execution whose steps
 // all completed: if the model fails or takes longer than summaryWithin, or a cost limit is reached, model.Plain lists
@@ -235,7 +275,7 @@ func (j *job) summaryInput(ctx context.Context, a *task.Aggregate) model.Summary
 		r := model.StepResult{StepID: step.StepID, Title: step.Name(), Tool: step.Tool}
 		row := a.StepOf(e, step.Order)
 		if row != nil && row.Result != nil && (row.Result.JSON != "" || row.Result.S3Key != "") {
-			v, err := j.Results.Open(ctx, a.Ref(), *row.Result)
+			v, err := j.results.Open(ctx, a.Ref(), *row.Result)
 			if err != nil {
 				slog.WarnContext(ctx, "a result is not in the summary", "task_id", j.in.Task, "step", step.StepID, "err", err)
 			}

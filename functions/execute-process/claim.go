@@ -139,7 +139,7 @@ func (j *job) decide(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 }
 
 // following returns the step after a call, ready to be claimed by the commit of the call's result, or nil. A write's
-// result waits for nothing, since nobody could make the call again: then only what stands in rows is used.
+// result waits for nothing, since nobody could make the call again: then only what is in memory is used.
 func (j *job) following(ctx context.Context, a *task.Aggregate, x *ready, finish task.Decision) *ready {
 	if x.call.ToolRequest != "" || j.Now().Add(2*commitWithin).After(x.call.Claim.LeaseUntil) {
 		return nil

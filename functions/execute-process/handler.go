@@ -91,6 +91,7 @@ type job struct {
 	*Handler
 	in       pipeline.Input
 	settings tenancy.Settings
+	results  *remembering
 	used     bool // a call or a wait used up time, so that a new invocation would have more
 	// permissions by tool, as this invocation read them, so that a step's claim can follow a result without waiting
 	permissions map[string]tenancy.ToolPermission
@@ -122,7 +123,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	settings.Locale = a.Language(settings.Locale)
-	j := &job{Handler: h, in: in, settings: settings, permissions: map[string]tenancy.ToolPermission{}}
+	j := &job{Handler: h, in: in, settings: settings, permissions: map[string]tenancy.ToolPermission{},
+		results: &remembering{Results: h.Results, of: map[string]json.RawMessage{}}}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {
 		s := j.sessionJob(a)

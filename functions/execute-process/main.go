@@ -7,8 +7,8 @@
 // round to a fresh invocation. The lease ends 15 s after the call's deadline, so nobody takes a slow call for a dead
 // one. Who meets another's live lease pauses until it ends.
 //
-// Large arguments and results are kept in the bucket. A reference that finds null is not called: null means all there
-// is, and nobody stamped that.
+// Large arguments and results are kept in memory for references (16 MiB) and in the bucket for everything else. A
+// reference that finds null is not called: null means all there is, and nobody stamped that.
 //
 // Before a gate and before a claim constraints are held against resolved values, and the hash of the resolved arguments
 // against the gate's. Write calls have no automatic retries. A cancel is looked for every 3 s, from the head's row.

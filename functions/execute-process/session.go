@@ -209,7 +209,7 @@ func (j *sessionJob) facts(ctx context.Context, a *task.Aggregate, row *task.Ste
 	if row.Result == nil {
 		return nil
 	}
-	v, err := j.Results.Open(ctx, a.Ref(), *row.Result)
+	v, err := j.results.Open(ctx, a.Ref(), *row.Result)
 	if err != nil {
 		slog.WarnContext(ctx, "a result is not told", "task_id", j.in.Task, "step", row.StepID, "err", err)
 		return nil

@@ -151,7 +151,7 @@ func (j *job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution
 	stepID string) (json.RawMessage, error) {
 	for _, s := range a.StepsOf(e) {
 		if s.StepID == stepID && s.Status == task.StepCompleted && s.Result != nil {
-			return j.Results.Open(ctx, a.Ref(), *s.Result)
+			return j.results.Open(ctx, a.Ref(), *s.Result)
 		}
 	}
 	return nil, fmt.Errorf("%s has no result", stepID)
