@@ -93,7 +93,8 @@ func TestThePageFollowsItsEnd(t *testing.T) {
 	p.Until(atEnd + ` && document.querySelector("#composer-main")`)
 	last := w.request(t, 40, true)
 	p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]') && ` + atEnd)
-	p.Until(`((s) => { const kept = s.scrollTop === 300; s.scrollTop = 300; return kept; })(document.querySelector("#scroll"))`)
+	p.Until(`((s) => { const kept = s.scrollTop === 300; s.scrollTop = 300; return kept; })(
+		document.querySelector("#scroll"))`)
 	w.request(t, 41, true)
 	p.Until(`document.querySelector("#log").innerText.includes("依頼 041") &&
 		document.querySelector("#scroll").scrollTop === 300`)

@@ -173,7 +173,8 @@ func (s *GitHubServer) download(c *call) {
 		c.fail(http.StatusNotFound, "Not Found")
 		return
 	}
-	body, err := c.repo.git("", "archive", "--format=tar.gz", "--prefix="+c.repo.Owner+"-"+c.repo.Name+"-"+sha[:7]+"/", sha)
+	top := c.repo.Owner + "-" + c.repo.Name + "-" + sha[:7] + "/"
+	body, err := c.repo.git("", "archive", "--format=tar.gz", "--prefix="+top, sha)
 	if err != nil {
 		c.fail(http.StatusInternalServerError, err.Error())
 		return

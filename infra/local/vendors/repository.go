@@ -16,7 +16,8 @@ import (
 
 const mainBranch = "main"
 
-// Repository is a repository that git keeps, with its pull requests. Git makes its folder when something first needs it.
+// Repository is a repository that git keeps, with its pull requests. Git makes its folder when something first needs
+// it.
 type Repository struct {
 	Owner, Name string
 	ID          int64
@@ -264,7 +265,8 @@ func (s *GitHubServer) opened(r *Repository, files map[string]File) func() error
 			}
 		}
 		r.dir = filepath.Join(s.dir, fmt.Sprint(r.ID))
-		if _, err = r.run("", "init", "--quiet", "--bare", "--initial-branch="+mainBranch, r.dir); err != nil || files == nil {
+		_, err = r.run("", "init", "--quiet", "--bare", "--initial-branch="+mainBranch, r.dir)
+		if err != nil || files == nil {
 			return err
 		}
 		_, err = r.run(imported(mainBranch, "", "Sell things", files, s.Now()), "fast-import", "--quiet")
