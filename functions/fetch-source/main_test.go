@@ -83,8 +83,8 @@ func odd() map[string]vendors.File {
 func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) *world {
 	t.Helper()
 	_, table := db.Store(t)
-	w := &world{t: t, GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t), rows: store.NewConversations(db.DB, table),
-		calls: map[string]int{}, kept: &kept{trees: map[string]*files.Tree{}},
+	w := &world{t: t, GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t),
+		rows: store.NewConversations(db.DB, table), calls: map[string]int{}, kept: &kept{trees: map[string]*files.Tree{}},
 		now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.repo = w.Add("acme", "shop")
 	w.sha = w.repo.Commit("main", "first", odd(), w.now)
