@@ -196,8 +196,8 @@ func TestVendorsAreConnectedAgainByHand(t *testing.T) {
 }
 
 // compete begins a contest for a task that nobody told of it, with the demo model. Its teams are team-1, team-2 and so
-// on, each of a leader and a member; each plays all of its rounds. The store has no bucket, so all of its data must be in
-// rows.
+// on, each of a leader and a member; each plays all of its rounds. The store has no bucket, so all of its data must be
+// in rows.
 func compete(t *testing.T, s *stack.Stack, of aggregate.Ref, teams, rounds int) (*store.ContestStore, aggregate.Ref) {
 	t.Helper()
 	all := store.ContestsOf(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, store.Kinds()...), nil)
