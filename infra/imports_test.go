@@ -30,8 +30,12 @@ var withoutSDK = []string{
 	"domain", "words/language", "words/legible", "runtime/isolated", "runtime/clock", "model/demo",
 }
 
-// bareModules are the modules that packages without SDKs may import: ids, and the forms and widths of Unicode.
-var bareModules = []string{"github.com/oklog/ulid/v2", "golang.org/x/text/unicode/norm", "golang.org/x/text/width"}
+// bareModules are the modules that packages without SDKs may import: ids, differences of lines, and Unicode's forms and
+// widths.
+var bareModules = []string{
+	"github.com/oklog/ulid/v2", "github.com/aymanbagabas/go-udiff/lcs", "golang.org/x/text/unicode/norm",
+	"golang.org/x/text/width",
+}
 
 // sdkConfig is the SDK's package that finds out where it runs. It brings the clients of single sign-on, which no
 // function needs, into each binary: boot.Run reads Lambda's variables instead.

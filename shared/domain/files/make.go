@@ -3,6 +3,8 @@ package files
 import (
 	"slices"
 	"strings"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
 // Make returns the tree after these changes. It refuses a change whose path is not what it was, or doesn't become what
@@ -104,9 +106,8 @@ type Hunk struct {
 
 const (
 	hunkContext = 3
-	// mostCells bounds the table with which lines are compared where no line stands out, mostDepth how often a part is
-	// split at lines that do. Beyond, a part counts as replaced.
-	mostCells, mostDepth = 1 << 20, 64
+	// mostDepth bounds how often a part is compared again. Beyond, it counts as replaced.
+	mostDepth = 64
 )
 
 // Span is a part of two lists of lines: x from X0 to X1, and y from Y0 to Y1.
@@ -156,125 +157,19 @@ func (h Hunk) Count() (added, removed int) {
 	return added, removed
 }
 
-// Compare returns the parts in which two lists of lines differ. Between lines that both lists have once, in the same
-// order, it looks for the longest common part.
-func Compare(x, y []string) (changed []Span) {
-	ids := map[string]int{} // a line's number, so that lines are compared once
-	number := func(lines []string) []int {
-		out := make([]int, len(lines))
-		for i, line := range lines {
-			if _, known := ids[line]; !known {
-				ids[line] = len(ids)
-			}
-			out[i] = ids[line]
-		}
-		return out
-	}
-	c := comparison{x: number(x), y: number(y)}
-	c.part(Span{0, len(x), 0, len(y)}, 0)
-	return c.changed
-}
+// Compare returns the parts in which two lists of lines differ.
+func Compare(x, y []string) []Span { return compare(x, y, Span{0, len(x), 0, len(y)}, 0) }
 
-type comparison struct {
-	x, y    []int
-	changed []Span
-}
-
-func (c *comparison) part(s Span, depth int) {
-	for s.X0 < s.X1 && s.Y0 < s.Y1 && c.x[s.X0] == c.y[s.Y0] {
-		s.X0, s.Y0 = s.X0+1, s.Y0+1
-	}
-	for s.X0 < s.X1 && s.Y0 < s.Y1 && c.x[s.X1-1] == c.y[s.Y1-1] {
-		s.X1, s.Y1 = s.X1-1, s.Y1-1
-	}
-	if s.X0 == s.X1 && s.Y0 == s.Y1 {
-		return
-	}
-	var same [][2]int // positions of lines that stay
-	both := s.X0 < s.X1 && s.Y0 < s.Y1
-	if both && depth < mostDepth {
-		same = c.unique(s)
-	}
-	if both && same == nil && (s.X1-s.X0)*(s.Y1-s.Y0) <= mostCells {
-		same, depth = c.common(s), mostDepth
-	}
-	if same == nil {
-		c.changed = append(c.changed, s)
-		return
-	}
-	x, y := s.X0, s.Y0
-	for _, at := range append(same, [2]int{s.X1, s.Y1}) {
-		c.part(Span{x, at[0], y, at[1]}, depth+1)
-		x, y = at[0]+1, at[1]+1
-	}
-}
-
-// unique returns the longest list of lines, in the order of both, that each occur once in x and once in y.
-func (c *comparison) unique(s Span) [][2]int {
-	type seen struct{ inX, inY, y int }
-	all := map[int]*seen{}
-	of := func(id int) *seen {
-		if all[id] == nil {
-			all[id] = &seen{}
+// compare is Compare of a part. The library looks for so many differences from each end; what it leaves between them is
+// compared once more.
+func compare(x, y []string, part Span, depth int) (changed []Span) {
+	for _, d := range lcs.DiffLines(x[part.X0:part.X1], y[part.Y0:part.Y1]) {
+		s := Span{part.X0 + d.Start, part.X0 + d.End, part.Y0 + d.ReplStart, part.Y0 + d.ReplEnd}
+		if s == part || s.X0 == s.X1 || s.Y0 == s.Y1 || depth == mostDepth {
+			changed = append(changed, s)
+			continue
 		}
-		return all[id]
+		changed = append(changed, compare(x, y, s, depth+1)...)
 	}
-	for _, id := range c.x[s.X0:s.X1] {
-		of(id).inX++
-	}
-	for i, id := range c.y[s.Y0:s.Y1] {
-		of(id).inY++
-		of(id).y = s.Y0 + i
-	}
-	var pairs [][2]int
-	var ends, before []int // by length: the pair with the least y that ends such a list; by pair: the one before
-	for i, id := range c.x[s.X0:s.X1] {
-		if w := all[id]; w.inX == 1 && w.inY == 1 {
-			at, _ := slices.BinarySearchFunc(ends, w.y, func(end, y int) int { return pairs[end][1] - y })
-			before = append(before, -1)
-			if at > 0 {
-				before[len(pairs)] = ends[at-1]
-			}
-			if at == len(ends) {
-				ends = append(ends, 0)
-			}
-			ends[at] = len(pairs)
-			pairs = append(pairs, [2]int{s.X0 + i, w.y})
-		}
-	}
-	var out [][2]int
-	if len(ends) > 0 {
-		for n := ends[len(ends)-1]; n >= 0; n = before[n] {
-			out = append(out, pairs[n])
-		}
-	}
-	slices.Reverse(out)
-	return out
-}
-
-// common returns the longest common part of a small span.
-func (c *comparison) common(s Span) (out [][2]int) {
-	wide := s.Y1 - s.Y0 + 1
-	longest := make([]int32, (s.X1-s.X0+1)*wide)
-	at := func(x, y int) *int32 { return &longest[(x-s.X0)*wide+y-s.Y0] }
-	for x := s.X1 - 1; x >= s.X0; x-- {
-		for y := s.Y1 - 1; y >= s.Y0; y-- {
-			*at(x, y) = max(*at(x+1, y), *at(x, y+1))
-			if c.x[x] == c.y[y] {
-				*at(x, y) = *at(x+1, y+1) + 1
-			}
-		}
-	}
-	for x, y := s.X0, s.Y0; x < s.X1 && y < s.Y1; {
-		switch {
-		case c.x[x] == c.y[y]:
-			out = append(out, [2]int{x, y})
-			x, y = x+1, y+1
-		case *at(x+1, y) >= *at(x, y+1):
-			x++
-		default:
-			y++
-		}
-	}
-	return out
+	return changed
 }
