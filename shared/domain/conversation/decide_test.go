@@ -167,18 +167,6 @@ func TestAStampOfARuleIsNobodys(t *testing.T) {
 	expect.That(t, x.Status == ActionApproved && decided, "an action that is %s: %v", x.Status, err)
 }
 
-func TestAnActionWaitsOnlyIfItsGateDoes(t *testing.T) {
-	for name, change := range map[string]func(x *Action){
-		"a decided gate":      func(x *Action) { x.Gate.Status = aggregate.Approved },
-		"an action that runs": func(x *Action) { x.Status = ActionExecuting },
-	} {
-		tb, x := pending(t, ShellCommand)
-		expect.That(t, tb.load().Action(x.ActionID).Waits(), "it does not wait")
-		tb.forged(change)
-		expect.That(t, !tb.load().Action(x.ActionID).Waits(), "%s waits", name)
-	}
-}
-
 func TestAnActionIsApprovedWithTheHashThatWasRead(t *testing.T) {
 	tb, x := pending(t, ShellCommand)
 	other := x.Gate.Acting(circulation.Stamp, person(suzuki), "")

@@ -120,18 +120,6 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 	expect.Has(t, x.toldLate(Result{Status: ActionSucceeded}, "en").Content, "Its changes were discarded")
 }
 
-// A person's own proposal is called what people call it.
-func TestAnOwnProposalIsCalledWhatPeopleCallIt(t *testing.T) {
-	for locale, want := range map[string]string{"ja": "シェルコマンドの実行", "en": "Run a shell command"} {
-		tb := opened(t)
-		expect.NoError(t, tb.answer(nil))
-		a := tb.load()
-		a.Conversation.Locale = locale
-		c := expect.Value(a.Propose(*proposal(ShellCommand, tb.now, ""), person(sato), policy, tb.now))(t)
-		expect.Has(t, c.Beside[0].Row.(*Message).Content, want)
-	}
-}
-
 func TestALongMessageIsShownInPartsOfWhichNothingIsLost(t *testing.T) {
 	line := strings.Repeat("漢字 & <x> 🎉 ", 8) + "\n"
 	for name, text := range map[string]string{

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -112,36 +110,6 @@ func TestRowsAreFoundWhateverOrderTheyCameIn(t *testing.T) {
 	none := (&Aggregate{})
 	expect.That(t, none.Prompt() == nil && none.Process() == nil && none.Execution() == nil &&
 		none.Card("CARD#task") == nil && len(none.Rows()) == 0, "an empty aggregate has rows")
-}
-
-func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
-	for want, err := range map[string]error{
-		`already approved by "U1" at 2026-04-18T05:30:00Z`: aggregate.ErrDecided{Status: "approved", By: "U1", At: dawn},
-		"version 2 is newer":     aggregate.ErrNotLatest{Latest: 2},
-		"not allowed: guest":     aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest},
-		"execution_timeout: 360": StopError{ReasonTimeout, "360"},
-		"task: failed cannot become cancelled: " + aggregate.ErrConflict.Error(): errMove("task", TaskFailed, TaskCancelled),
-		"rejection_reason must have 1 to 1000 characters, not 0": func() error {
-			_,
-				err := aggregate.CheckReason("")
-			return err
-		}(),
-		"steps must be 1 to 60, not 0": checkSteps(nil),
-		"ts \"x\" is not a Slack timestamp like 1713450000.000100": func() error {
-			_,
-				err := aggregate.ParseTS("x")
-			return err
-		}(),
-		"max_versions between 1 50": func() error {
-			s := tenancy.DefaultSettings()
-			s.MaxVersions = 0
-			return s.Validate()
-		}(),
-	} {
-		expect.That(t, err != nil && err.Error() == want, "%v, want %s", err, want)
-	}
-	expect.That(t, errors.Is(errMove("task", TaskFailed, TaskCancelled), aggregate.ErrConflict),
-		"a move that rows at odds ask for is no conflict")
 }
 
 func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {

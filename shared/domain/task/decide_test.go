@@ -58,23 +58,6 @@ var buttons = map[string]func(*story, string, aggregate.Actor) decision{
 	},
 }
 
-func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
-	for name, from := range map[string]func(testing.TB) *story{"prompt": waitingPrompt, "process": waitingProcess,
-		"step": waitingStep} {
-		t.Run(name, func(t *testing.T) {
-			s := from(t)
-			open, _ := s.load().OpenGate()
-			saw := s.load() // sees both gates
-			first := expect.Value(buttons["approve"](s, open.ID, person(suzuki))(saw, s.now))(t)
-			second := expect.Value(buttons["reject"](s, open.ID, person(tanaka))(saw, s.now))(t)
-			expect.NoError(t, s.commit(saw.Head, first))
-			expect.Fails(t, s.commit(saw.Head, second), aggregate.ErrConflict, "the second commits")
-			s.refused(buttons["reject"](s, open.ID, person(tanaka)),
-				aggregate.ErrDecided{Status: "approved", By: suzuki, At: first.Now})
-		})
-	}
-}
-
 func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
 	s := waitingPrompt(t)
 	old, at := s.load().Prompt().ID, s.now

@@ -243,11 +243,6 @@ func TestJSONIsKeptAsItsText(t *testing.T) {
 	expect.That(t, expect.Err(json.Marshal(row{`{"a":`})) != nil, "half a value is marshalled")
 }
 
-func TestAStepIsCalledByItsTitleElseByItsDescription(t *testing.T) {
-	got := []string{Step{Title: "集計", Description: "集計する"}.Name(), Step{Description: "集計する"}.Name()}
-	expect.Same(t, []string{"集計", "集計する"}, got)
-}
-
 // An agent worded the request, so people must approve its policy whatever the settings are.
 func TestARequestOfAnAgentIsStampedAlways(t *testing.T) {
 	for event, want := range map[string]bool{"Ev0PV52K21": false,

@@ -25,16 +25,6 @@ func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
 	expect.Same(t, want, s.load().Prompt().Terms)
 }
 
-func TestOfTwoGenerationsAtOnceOneIsKept(t *testing.T) {
-	s := begin(t)
-	s.do(s.extract, s.finishPrompt, s.rejectPrompt)
-	saw := s.load()
-	one := expect.Value(s.beginPrompt(saw, s.now))(t)
-	other := expect.Value(s.beginPrompt(saw, s.now.Add(time.Second)))(t)
-	expect.NoError(t, s.commit(saw.Head, one))
-	expect.Fails(t, s.commit(saw.Head, other), aggregate.ErrConflict, "a second version 2 commits")
-}
-
 func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -116,25 +106,6 @@ func TestOnlyWhatFailedIsParked(t *testing.T) {
 			s.do(s.finishProcess, s.approveProcess, s.start)
 			done(s)
 		})
-	}
-}
-
-// A Query may mix two commits. An invocation that failed at version 1 may then see the old version with the new head.
-func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
-	s := begin(t)
-	s.do(s.extract)
-	torn := s.load()
-	s.do(s.finishPrompt, s.rejectPrompt, s.beginPrompt)
-	torn.Head = s.head
-	for name, d := range map[string]func(Generation) (aggregate.Change, error){
-		"park": func(g Generation) (aggregate.Change, error) { return torn.Park(1, g, ReasonModelRefused, "", s.now) },
-		"pause": func(g Generation) (aggregate.Change, error) {
-			return torn.WaitUntil(1, g, s.now.Add(time.Minute), s.now)
-		},
-	} {
-		c, err := d(Generation{L2, 1})
-		expect.Must(t, err == nil && !c.Empty(), "%s: %v, it proves nothing", name, err)
-		expect.Fails(t, s.commit(torn.Head, c), aggregate.ErrConflict, "%s", name)
 	}
 }
 

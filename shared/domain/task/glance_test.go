@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
@@ -40,16 +39,6 @@ func ordering() Step {
 	s.Order, s.Tool, s.ToolInput = 1, "shop__order", `{"total":298000}`
 	s.Mark = &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY"}
 	return s
-}
-
-func TestAListSaysWhatARequestMovesAndWhoIsAsked(t *testing.T) {
-	s := onRoute(t)
-	g := s.load().Head.Glance
-	expect.That(t, g.Stage != "" && g.Need > 0 && g.Given == 0, "%+v", g)
-	g = s.do(s.does(circulation.Stamp, suzuki)).load().Head.Glance
-	expect.That(t, g.Need > 0, "%+v", g)
-	g = s.do(s.does(circulation.Stamp, tanaka)).load().Head.Glance
-	expect.That(t, g.Stage == "" && g.Need == 0 && g.Who == nil, "%+v", g)
 }
 
 // What was sent back says so until the next version waits.

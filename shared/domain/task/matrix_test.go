@@ -2,10 +2,6 @@ package task
 
 import (
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -238,76 +234,6 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 		}
 	}
 	expect.Is(t, moves, 3*6*6+5*5+4*4+5*5, "moves tried")
-}
-
-// beginnings are the statuses with which rows are created.
-var beginnings = map[string][]string{
-	"Task": {"TaskExtracted"}, "Gate": {"Generating", "PendingApproval"},
-	"Execution": {"ExecutionPending"}, "StepResult": {"StepRunning"},
-}
-
-// Only change's methods move… may change a status, so that nothing bypasses the tables.
-func TestStatusesAreWrittenInOnePlace(t *testing.T) {
-	files := expect.Value(os.ReadDir("."))(t)
-	seen := 0
-	for _, f := range files {
-		name := f.Name()
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		fset := token.NewFileSet()
-		file := expect.Value(parser.ParseFile(fset, name, nil, 0))(t)
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncDecl:
-				return !strings.HasPrefix(n.Name.Name, "move")
-			case *ast.AssignStmt:
-				for _, to := range n.Lhs {
-					s, ok := to.(*ast.SelectorExpr)
-					expect.That(t, !ok || s.Sel.Name != "Status", "%s writes a status", fset.Position(n.Pos()))
-				}
-			case *ast.CompositeLit:
-				kind, ok := n.Type.(*ast.Ident)
-				if s, of := n.Type.(*ast.SelectorExpr); of {
-					kind, ok = s.Sel, true
-				}
-				if !ok || beginnings[kind.Name] == nil {
-					return true
-				}
-				if status := field(n, "Status"); status != "" {
-					seen++
-					expect.That(t, slices.Contains(beginnings[kind.Name], status), "%s: a %s begins as %s", fset.Position(n.Pos()),
-						kind.Name, status)
-				}
-			}
-			return true
-		})
-	}
-	expect.That(t, seen == 8,
-		"%d places make rows with a status, want 8: a task, a version of a prompt and of a process, one "+
-			"that is picked, a step's gate, a step, and an execution with its "+
-			"retry", seen)
-}
-
-// field returns the name of a field's value in a literal.
-func field(lit *ast.CompositeLit, name string) string {
-	for _, e := range lit.Elts {
-		kv, ok := e.(*ast.KeyValueExpr)
-		if !ok {
-			continue
-		}
-		key, _ := kv.Key.(*ast.Ident)
-		if key == nil || key.Name != name {
-			continue
-		}
-		switch value := kv.Value.(type) {
-		case *ast.Ident:
-			return value.Name
-		case *ast.SelectorExpr:
-			return value.Sel.Name
-		}
-	}
-	return ""
 }
 
 // The moves of seed 000 chapter 3, with the ends that the design adds. All other pairs are forbidden.

@@ -168,18 +168,6 @@ func TestWhatChangedIsReadFromTheLog(t *testing.T) {
 		got[1] == (Difference{"max_open_tasks", "50", "3"}), "%+v", got)
 }
 
-// A page can ask the member that reads it to search for what the member read elsewhere: administrators know that before
-// they let members do both.
-func TestTheSettingSaysWhatASearchMayCarryOut(t *testing.T) {
-	x, _ := SettingNamed("contest_search")
-	for _, want := range []string{"ツールで読んだ内容", "検索先のサイトに伝わる"} {
-		expect.Has(t, x.Says.In("ja").About, want)
-	}
-	for _, want := range []string{"allowed tools", "can reach the sites visited"} {
-		expect.Has(t, x.Says.In(language.English).About, want)
-	}
-}
-
 func TestAVendorsClientIsSavedWithItsIdInTheLogAndNeverItsSecret(t *testing.T) {
 	first := VendorClient{TenantID: "T1", Provider: "freee", ClientID: "one", Sealed: "v1.sealed"}
 	saved, c, err := first.Save(VendorClient{}, person, now)
