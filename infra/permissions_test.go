@@ -17,7 +17,7 @@ const (
 		"RequestApproval ResumeTask ServeConsole SweepTasks UpdateCard"
 	onSessions = "AnswerMessage CallTool FetchSource GiveUp ReceiveEvent ReceiveInteraction RelayChanges RunAction " +
 		"ServeConsole SweepTasks UpdateCard"
-	onContests = "HoldContest RelayChanges RunRound ServeConsole SweepTasks UpdateCard"
+	onContests = "HoldContest RelayChanges RunRound SweepTasks UpdateCard"
 	onCalls    = "CallTool GiveUp ReceiveInteraction RelayChanges ServeConsole ServeGate SweepTasks UpdateCard"
 	drawing    = "ExecuteProcess ReceiveInteraction ServeConsole UpdateCard"
 )

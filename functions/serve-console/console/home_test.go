@@ -72,7 +72,6 @@ GET/console/tasks/{id}/message GET/console/tasks/{id}/files/{sum}
 GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
 GET/console/contests/{id}
-POST/console/contests/{id}/cancel
 GET/console/agents GET/console/sessions/{id} POST/console/sessions/{id}/act
 GET/console/sessions/{id}/files GET/console/sessions/{id}/files/raw
 GET/console/sessions/{id}/message
