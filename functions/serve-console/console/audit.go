@@ -134,7 +134,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		return err
 	}
 	maps.Copy(names, c.Names(ctx, v, ids...))
-	called := func(id string) string { return cmp.Or(names[id], id) }
+	called := func(id string) string { return legible.ForeignLine(cmp.Or(names[id], id)) }
 	members := sync.OnceValue(func() *people.Members {
 		m, _ := c.Roster.Of(ctx, c.Listing, v.Team, c.Now()) // without names, the ids are shown
 		return &m
@@ -146,7 +146,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 	for i, row := range subject.EntriesOf(entries, log, called, called) {
 		x := entries[i]
 		if id := x.FoundBy(); id != string(x.ActorType) {
-			row.By, row.ByID, row.Asked = called(id), id, id != x.ActorID
+			row.By, row.ByID, row.Asked = called(id), legible.OneLine(id), id != x.ActorID
 		}
 		if _, there := at[x.AggregateID]; !there {
 			at[x.AggregateID] = len(d.Groups)

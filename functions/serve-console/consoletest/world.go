@@ -292,9 +292,6 @@ func (w *World) Record(entries ...aggregate.AuditEntry) {
 	}
 }
 
-var Dangerous = regexp.MustCompile(`(?i)<(script|img|svg|iframe|style|base|math|form action="https)|<meta ` +
-	`http-equiv|(href|src)="\s*javascript:`)
-
 // GitHub stands in for GitHub, with the repository acme/shop.
 type GitHub struct {
 	*vendors.GitHubServer
