@@ -2,7 +2,6 @@ package agents_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -96,19 +95,6 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 	for _, path := range below {
 		w.As(webapi.Sato).Get(k.Page()+"/files"+path).Says(t, 404)
 	}
-}
-
-// manyFiles: the thousandth file.
-func manyFiles(t *testing.T, w *consoletest.World) {
-	k, sato := w.Direct(), w.As(webapi.Sato)
-	all := map[string]string{}
-	for i := range 1203 {
-		all[fmt.Sprintf("f%04d.txt", i)] = "x\n"
-	}
-	becomes(k, keepFiles(t, k, treeWith(t, all)))
-	page := sato.Get(k.Page()+"/files").Says(t, 200, "f1202.txt")
-	expect.Is(t, strings.Count(page.Body, "/files/raw?path="), 1203, "files")
-	sato.In("en").Get(k.Page()+"/files").Says(t, 200, "1,203")
 }
 
 // storedFiles stands in for the bucket with conversations' files.

@@ -88,26 +88,6 @@ func refusesActions(t *testing.T, w *consoletest.World) {
 	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "something was decided")
 }
 
-// The person who asked for an action may withdraw it, but not close somebody else's conversation.
-func offersWhatAskersMay(t *testing.T, w *consoletest.World) {
-	w.Ref.Tenant = w.Tenant.ID
-	w.Settings(func(s *tenancy.Settings) {
-		s.Approvers.Mode, s.Approvers.Users = aggregate.ApproversList, []string{webapi.Suzuki}
-	})
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
-	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
-	k.Begins()
-	k.Finish(k.Load().Current().ActionID, conversation.Result{Status: conversation.ActionSucceeded})
-	k.Says(webapi.Tanaka, "もう一度")
-	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	tanaka := w.As(webapi.Tanaka)
-	page := tanaka.Get(k.Page())
-	page.Holds(t, "⏹️ 操作を取り消す</button>")
-	page.Lacks(t, "会話を終える</button>")
-	expect.Same(t, k.Page()+"?done=act_cancel_action", tanaka.Post(k.Page()+"/act",
-		consoletest.ActOn(conversation.ActCancel, x, "")).To)
-}
-
 // largePayload: the page opens a payload in the bucket; once it is deleted nobody can approve.
 func largePayload(t *testing.T, w *consoletest.World) {
 	k := w.Direct()

@@ -2,7 +2,6 @@ package agents_test
 
 import (
 	"fmt"
-	"html"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -31,7 +30,6 @@ func TestConversationsWithAgents(t *testing.T) {
 		"changes of files are shown whole":                  showsDifferences,
 		"what can't be approved has no button":              refusesDifferences,
 		"who may not decide is told why":                    refusesActions,
-		"who asked for an action may withdraw it alone":     offersWhatAskersMay,
 		"what people, agents and commands write is text":    saidIsText,
 		"what a model was sent is for administrators":       sentIsForAdministrators,
 		"every address":                                     everyAddressAsksWho,
@@ -42,12 +40,9 @@ func TestConversationsWithAgents(t *testing.T) {
 		"what people change and delete":                     pageOfChanges,
 		"what the agent read, and wants to request":         pageOfReads,
 		"the newest five hundred lines":                     longOutput,
-		"a flood of output":                                 floodedOutput,
 		"large content is read whole before it is approved": largePayload,
-		"code, with all that hides":                         codeIsAsItIs,
 		"files leave":                                       filesLeave,
 		"only listed files leave":                           strangersGetNoFile,
-		"more than a thousand files":                        manyFiles,
 		"the list":                                          listsTalks,
 		"agents and rules":                                  listsAgents,
 		"nobody answers":                                    saysWhyNobodyAnswers,
@@ -117,24 +112,6 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 			"%s (%d) has markup that somebody wrote", path, a.Status)
 	}
 	w.As(webapi.Suzuki).Get(k.Page()).Says(t, http.StatusOK, "の説明 (実行内容ではありません)", "期限 2026-")
-}
-
-func codeIsAsItIs(t *testing.T, w *consoletest.World) {
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "`2**3` は?")
-	x := k.Proposes(conversation.ShellCommand,
-		"{\"script\":\"echo a  b\\u200b\\u202e\\tc <b>\\r\\n\",\"timeout_seconds\":60}", "")
-	w.As(webapi.Suzuki).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "やめます"))
-	k.Says(webapi.Sato, "答えて")
-	k.Answers(conversation.Answer{Text: "見て:\n\n~~~go\n\tif a < b && x[1:n:2] { HEAD~1 } // **\u202e :x:\n~~~\n`<b>" +
-		"2**3</b>` と ✅"})
-	sato := w.As(webapi.Sato)
-	page := sato.Get(k.Page())
-	body := html.UnescapeString(strings.ReplaceAll(page.Body, "&lt;", "‹")) // escaped, it is no markup
-	for _, part := range []string{"<code>2**3</code> は?",
-		"見て:<pre><code>\tif a ‹ b && x[1:n:2] { HEAD~1 } // **⟨U+202E⟩ :x:\n</code></pre>", "<code>‹b>2**3‹/b></code> と ✓",
-		"<pre>echo a␣␣b⟨U+200B⟩⟨U+202E⟩⟨U+0009⟩c ‹b>⟨U+000D⟩\n</pre>"} {
-		expect.That(t, strings.Contains(body, part), "%s is not on the page: %s", part, body)
-	}
 }
 
 func listsAgents(t *testing.T, w *consoletest.World) {

@@ -153,21 +153,6 @@ func longOutput(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Sato).Get(k.Page()+"?log=1").Holds(t, "行 699", `name="hash" value="`+y.Payload.Hash()+`"`)
 }
 
-// floodedOutput: the sandbox dropped lines between those that came.
-func floodedOutput(t *testing.T, w *consoletest.World) {
-	k := w.Direct()
-	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	sato := w.As(webapi.Sato)
-	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
-	k.Begins()
-	k.Prints(x, 0, 20)
-	k.Prints(x, 9900, 100)
-	sato.Get(k.Page()).Holds(t, `data-line="20"`, `data-line="9901"`, "(10,000)", "9,880 行は残っていません")
-	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Lines: 10_003, Dropped: 9883})
-	page := sato.Get(k.Page())
-	page.Holds(t, "(10,003)", "9,883 行は残っていません")
-}
-
 func listsTalks(t *testing.T, w *consoletest.World) {
 	empty := w.As(webapi.Sato).Get("/console/agents")
 	empty.Holds(t, "まだ会話がありません", "例: codex: ", "参加しているチャンネルの会話を表示します")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
@@ -41,8 +40,6 @@ func TestSigningIn(t *testing.T) {
 		"forged cookies are nobody's, and each is over after eight hours": cookies,
 		"who signs out does so in all browsers, also for a copied cookie": signsOut,
 		"who left is out within minutes":                                  leavers,
-		"administrators are asked anew":                                   administrators,
-		"forms of other sites are refused":                                forms,
 	})
 }
 
@@ -166,43 +163,6 @@ func leavers(t *testing.T, w *consoletest.World) {
 	b.Get("/console/calls").Says(t, http.StatusSeeOther) // who left
 	w.People.Become(webapi.Sato, func(u *slackapi.User) error { return nil })
 	b.Get("/console/calls").Says(t, http.StatusSeeOther) // the session is not back
-}
-
-// guarded serves one page for administrators and one act, through the usual checks.
-func guarded(w *consoletest.World) http.Handler {
-	mux := http.NewServeMux()
-	saved := func(rw http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
-		return w.Console.Done(rw, r, "/console", "saved")
-	}
-	for _, r := range []web.Route{
-		web.ForAdministrators("GET /console/guarded", saved), web.ForAdministrators("POST /console/guarded", saved),
-	} {
-		mux.HandleFunc(r.Pattern, w.Console.SignedIn(r))
-	}
-	return mux
-}
-
-func administrators(t *testing.T, w *consoletest.World) {
-	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
-	admin.Over, member.Over = guarded(w), guarded(w)
-	log := consoletest.Logged(t)
-	member.Get("/console/guarded").Says(t, http.StatusForbidden)
-	expect.That(t, strings.Contains(log.String(), "for administrators"), "a member")
-	member.Post("/console/guarded", nil).Says(t, http.StatusForbidden)  // a member acts
-	admin.Post("/console/guarded", nil).Leads(t, "/console?done=saved") // an administrator
-	w.Administered(webapi.Sato)
-	admin.Post("/console/guarded", nil).Says(t, http.StatusForbidden) // who was one until now
-}
-
-func forms(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Suzuki)
-	for _, site := range []string{"cross-site", "same-site"} {
-		b.Site = site
-		expect.Is(t, b.Post("/console/signout", nil).Status, http.StatusForbidden, site)
-	}
-	nobody := w.Browser()
-	nobody.Over = guarded(w)
-	nobody.Post("/console/guarded", nil).Says(t, http.StatusUnauthorized)
 }
 
 func TestALanguageIsTheBrowsersOrChosen(t *testing.T) {

@@ -67,7 +67,6 @@ func TestRules(t *testing.T) {
 		"what a rule asks for":                            testWhatARuleAsksFor,
 		"no draft is believed":                            testNoDraftIsBelieved,
 		"no rule becomes markup":                          testNoRuleBecomesMarkup,
-		"a hundred rules of five stages":                  testAHundredRules,
 		"a form of an organisation":                       testAFormOfAnOrganisation,
 		"an organisation that can't be read":              testAnOrganisationThatCantBeRead,
 	})
@@ -361,36 +360,6 @@ const (
 	heaviest = 150 << 10
 	slowest  = 300 * time.Millisecond
 )
-
-func testAHundredRules(t *testing.T, w *consoletest.World) {
-	x := &rules.Rules{}
-	for i := range rules.MaxRules {
-		r := rules.Rule{ID: aggregate.NewID(), Name: fmt.Sprintf("ルール %d", i), Conditions: rules.Conditions{
-			From: rules.Decimal(fmt.Sprint(rules.MaxRules - i)), Currency: "JPY"}}
-		for n := range 5 { // more would not be in one row
-			r.Stages = append(r.Stages, rules.Stage{Name: fmt.Sprintf("段階%d", n), Need: 1,
-				Who: rules.Who{People: []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex}}})
-		}
-		x.Rules = append(x.Rules, r)
-	}
-	saved(w, x)
-	b := w.As(webapi.Suzuki)
-	list, soon := consoletest.Answer{}, time.Hour
-	for range 3 {
-		soon = min(soon, expect.Computed(t, func() { list = b.Get(path).Says(t, http.StatusOK) }))
-	}
-	expect.That(t, len(list.Body) <= 2*heaviest && soon <= slowest, "the list: %d bytes, %v", len(list.Body), soon)
-	for _, act := range []string{"look", "up.99", "edit.50"} {
-		form := b.Post(path, list.Hidden("act", "delete.0")).Hidden("act", act)
-		took, a := time.Hour, consoletest.Answer{}
-		for range 3 { // the best one counts
-			took = min(took, expect.Computed(t, func() { a = b.Post(path, form).Says(t, http.StatusOK) }))
-		}
-		t.Logf("%s: %d KB, %v", act, len(a.Body)>>10, took)
-		expect.That(t, len(a.Body) <= heaviest && took <= slowest, "%s: %d bytes, %v", act, len(a.Body), took)
-		expect.That(t, len(form.Encode()) < 100<<10, "%s sends %d bytes", act, len(form.Encode()))
-	}
-}
 
 // What the form of a rule has and says as it opens: what is folded away, and what is only there without a script, isn't
 // counted.

@@ -30,8 +30,8 @@ const (
 func TestMarks(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"an amount is marked": testMarked, "a refused mark is said and kept": testMarkRefused,
-		"a mark is tried before it is saved": testMarkTried, "a changed tool is marked anew": testMarkStale,
-		"Ringi's own tools are marked": testOwnMarked, "nobody's mark is lost": testMarkConflict,
+		"a mark is tried before it is saved": testMarkTried,
+		"Ringi's own tools are marked":       testOwnMarked, "nobody's mark is lost": testMarkConflict,
 		"what can't be marked has no page": testUnmarkable, "an argument tells kinds apart": testMarkOfKinds,
 	})
 }
@@ -200,26 +200,6 @@ func testMarkTried(t *testing.T, w *consoletest.World) {
 		a.Holds(t, html.EscapeString(arguments))
 	}
 	expect.That(t, permission(w, standin.PlaceOrder).Mark == nil, "trying saved")
-}
-
-func testMarkStale(t *testing.T, w *consoletest.World) {
-	v, b := rooms(w), w.As(webapi.Suzuki)
-	p := ordering(w, b)
-	b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version())).Says(t, http.StatusSeeOther)
-	v.Rooms().DescribeOrder("Orders goods, and more.")
-	again := ordering(w, b)
-	words := web.TextsOf("tool-mark", "ja")
-	b.Get(serverPage).Holds(t, words.Say("stale"))
-	b.Get(markPage+standin.PlaceOrder).Holds(t, words.Say("stale_about"))
-	arguments := aggregate.JSON(`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`)
-	amount := func() rules.Amount {
-		p := permission(w, standin.PlaceOrder)
-		return p.Call(p.Pin.Version(), aggregate.Write, arguments, p.Mark).Amount
-	}
-	expect.Same(t, amount(), rules.Unknown(rules.WhyMark))
-	b.Post(markPage+standin.PlaceOrder, marks(again, again.Pin.Version())).Says(t, http.StatusSeeOther)
-	expect.Same(t, amount(), rules.Amount{Value: "298000", Currency: "JPY"})
-	b.Get(markPage+standin.PlaceOrder).Lacks(t, words.Say("stale_about"))
 }
 
 func testOwnMarked(t *testing.T, w *consoletest.World) {

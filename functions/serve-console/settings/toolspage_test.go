@@ -140,12 +140,10 @@ func testToolRefused(t *testing.T, w *consoletest.World) {
 		name  tenancy.Constraint
 		value string
 	}{
-		{"list_attendance", tenancy.MaxRows, "0"}, {"list_attendance", tenancy.MaxRows, "1000001"}, {"list_attendance",
-			tenancy.MaxRows, "many"}, {"list_attendance", tenancy.MaxRows, "1.5"},
-		{"list_attendance", tenancy.OnlyDepartments, strings.Repeat("人", 101)}, {"list_attendance", tenancy.OnlyDepartments,
-			strings.Repeat("a\n", 201)},
-		{"send_slack_dm", tenancy.OnlyRecipients, "佐藤"}, {"send_slack_dm", tenancy.OnlyRecipients,
-			"U0SATO\n<b>@x"}, {"write_rows_to_google_sheet", tenancy.OnlySpreadsheets, "https://docs.google.com/x"},
+		{"list_attendance", tenancy.MaxRows, "1000001"},
+		{"list_attendance", tenancy.OnlyDepartments, strings.Repeat("a\n", 201)},
+		{"send_slack_dm", tenancy.OnlyRecipients, "U0SATO\n<b>@x"},
+		{"write_rows_to_google_sheet", tenancy.OnlySpreadsheets, "https://docs.google.com/x"},
 	} {
 		for _, locale := range language.All {
 			b.Locale = locale

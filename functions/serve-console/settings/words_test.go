@@ -89,21 +89,6 @@ func inputsOf(locale string, s tenancy.Settings) (all []input) {
 	return all
 }
 
-// A contest always has a budget: the page must not say that 0 means no limit for it.
-func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
-	for _, locale := range language.All {
-		var unlimited []string
-		for _, in := range inputsOf(locale, tenancy.DefaultSettings()) {
-			x, _ := tenancy.SettingNamed(in.Name)
-			says := strings.Contains(in.Bound, web.TextsOf("settings", locale).Say("unlimited"))
-			if expect.Is(t, says, x.Limit, locale, in.Name, in.Bound); x.Limit {
-				unlimited = append(unlimited, x.Name)
-			}
-		}
-		expect.Same(t, []string{"max_cost_usd", "max_cost_day_usd", "max_open_tasks", "max_tasks_per_hour"}, unlimited)
-	}
-}
-
 func TestArgumentsAreOfferedAsTheirSchemaHasThem(t *testing.T) {
 	at, got := arguments(`{"type":"object","$defs":{"row":{"type":"object","properties":{"price":{"type":["number","null"],
 		"title":"Price","description":"of one"},"shop":{"enum":["a","b"]}}}},"properties":{

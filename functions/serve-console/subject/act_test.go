@@ -285,14 +285,3 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 		expect.That(t, strings.HasPrefix(all(second), label+"\n") && len(second.Rest) == 8, "%s: %s", locale, all(second))
 	}
 }
-
-func TestAPageTellsWhatAVersionDoesOtherwise(t *testing.T) {
-	r := subject.Reader{Locale: "en", Person: func(id string) string { return id }}
-	was := []task.Step{order(`{"name":"Laptop","quantity":3,"unit_price":149000}`)}
-	is := []task.Step{order(`{"name":"Laptop","quantity":2,"unit_price":149000}`)}
-	changes := r.Changes(1, explain.Between(r.Locale, was, is))
-	expect.Is(t, changes.Version, 1)
-	total := changes.All[len(changes.All)-1]
-	expect.Is(t, written(total.Was)+" "+written(total.Is), "¥447,000 ¥298,000")
-	expect.That(t, r.Changes(1, explain.Between(r.Locale, was, was)) == nil, "versions that do the same differ")
-}

@@ -8,12 +8,9 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/subject"
-	"ringi/functions/serve-console/web"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -131,7 +128,6 @@ func TestARouteThatCannotBeWalkedIsSaidToBeOne(t *testing.T) {
 		r := reader("ja").Route(&g, false)
 		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "読み取れない形式"),
 			"%s: %+v", name, r)
-		expect.Has(t, waits("en", &g), "can't read how this goes round", "%s", name)
 	}
 }
 
@@ -143,18 +139,6 @@ func TestAGateIsNotDrawnBeforeItsRoute(t *testing.T) {
 	expect.That(t, reader("ja").Route(&g, true).Note == "", "it is looked up after its end")
 	expect.That(t, reader("ja").Route(&aggregate.Gate{Status: aggregate.PendingApproval}, false) == nil,
 		"a gate without a rule has a route")
-}
-
-func TestARoundSaysWhoseStampsDoNotCount(t *testing.T) {
-	before := actedOn(t, actedOn(t, actedOn(t, three(), circulation.Stamp, 1, "A"), circulation.Stamp, 2, "B"),
-		circulation.SendBack, 2, "C")
-	g, r := three(), reader("ja")
-	out := r.Route(&g, false)
-	r.After(out, &g, explain.Rounds{Round: 2, Before: &before})
-	expect.Same(t, []any{out.Round, out.Carried}, []any{2, "1 回目の回覧の承認 (@A・@B) は引き継がれません。"})
-	before = actedOn(t, three(), circulation.SendBack, 1, "A")
-	r.After(out, &g, explain.Rounds{Round: 3, Before: &before})
-	expect.Same(t, out.Carried, "2 回目の回覧は、だれも承認しないうちに差し戻されました。")
 }
 
 func TestHowSomebodyWasFound(t *testing.T) {
@@ -175,34 +159,4 @@ func TestHowSomebodyWasFound(t *testing.T) {
 			expect.Same(t, reader(locale).Route(&g, false).Stages[0].People[0].Via, want[i])
 		}
 	}
-}
-
-// waits says for whom a gate waits in a row of a list.
-func waits(locale string, g *aggregate.Gate) string {
-	by := reader(locale)
-	route := subject.SurfaceOf(&web.Viewer{Locale: locale}, by.Person, func(string) string { return by.Channel }).
-		Route(g, true, aggregate.Origin{}, tenancy.Settings{})
-	return route.Waits(subject.MostOwing)
-}
-
-// A row of a list says the stage, how many stamps it owes and by whom; a crowd is counted.
-func TestWhatWaitsForWhom(t *testing.T) {
-	g := actedOn(t, three(), circulation.Stamp, 1, "A")
-	for locale, want := range map[string]string{"ja": "経理(あと2人): @B・@C・@D", "en": "経理 (2 more): @B, @C, @D"} {
-		expect.Same(t, waits(locale, &g), want)
-	}
-	crowd := gateOf(desk("全員", 7, "A", "B", "C", "D", "E", "F", "G"))
-	expect.Same(t, waits("ja", &crowd), "全員(あと7人): @A・@B・@C・@D・@E ほか2人")
-	channel := gateOf(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
-	expect.Same(t, waits("ja", &channel), "みんな(あと1人): #人事 の参加者のうち1人")
-}
-
-func TestNamesThatHideOrRunOnAreLegible(t *testing.T) {
-	g := gateOf(desk("\u202e長課\u200b\n次", 1, "A"), desk(strings.Repeat("長", 500), 1, "B"), desk("", 1, "C"))
-	g.Terms.Rule.Name = "\u2066a\tb"
-	r := reader("ja").Route(&g, false)
-	for _, s := range append([]string{r.Rule}, r.Stages[0].Name, r.Stages[1].Name) {
-		expect.That(t, !strings.ContainsAny(s, "\u202e\u2066\u200b\n\t") && len([]rune(s)) <= 130, "%q", s)
-	}
-	expect.Same(t, r.Stages[2].Name, "(名前なし)")
 }

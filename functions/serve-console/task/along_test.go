@@ -21,7 +21,6 @@ func TestAGateUnderARule(t *testing.T) {
 		"another round says whose stamps don't count":         testNextRound,
 		"a route that can't be walked is said to be one":      testUnreadableRoute,
 		"whoever is on the route reads it, wherever they are": testWhoIsOnTheRoute,
-		"a channel's stage waits for the channel":             testWaitsForChannel,
 		"no name on a route runs, and each is legible":        testHostileRoute,
 	})
 }
@@ -96,21 +95,6 @@ func testWhoIsOnTheRoute(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 これから")
 	alex.Get("/console?of=all").Says(t, 200, "課長(あと1人): 鈴木 一郎") // of both, before their turn
-}
-
-func testWaitsForChannel(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.Desk("課長", 1, webapi.Suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel,
-		Need: 1})
-	w.Settings(func(s *tenancy.Settings) {
-		s.AllowSelfApproval = true
-		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Alex}}
-	})
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki))
-	for user, has := range map[string]bool{webapi.Tanaka: true, webapi.Sato: false, webapi.Alex: false,
-		webapi.Guest: false} {
-		got := w.As(user).Get("/console").Text()
-		expect.That(t, strings.Contains(got, "みんな(あと1人): #人事 の参加者のうち1人") == has, "waits for %s: %s", user, got)
-	}
 }
 
 func testHostileRoute(t *testing.T, w *consoletest.World) {

@@ -234,20 +234,3 @@ func unreadSteps(t *testing.T, w *consoletest.World) {
 	suzuki.Get(w.TaskPage()).Holds(t, "何が行われるか分かりません", `value="reject"`).Lacks(t, "✅ 承認</button>")
 	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest)
 }
-
-func moneyToCheck(t *testing.T, w *consoletest.World) {
-	step := paying(1, `{"to":"Acme","price":149000,"count":30}`)
-	w.Ask()
-	w.Planned(tenancy.DefaultSettings(), step)
-	w.Approve()
-	w.Begin()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, consoletest.Inline(string(step.ToolInput)), "hash", nil, w.Now())
-	})
-	got := w.As(webapi.Suzuki).Get(w.TaskPage())
-	_, asked, _ := strings.Cut(got.Body, `id="asked"`)
-	asked, _, _ = strings.Cut(asked, `id="course"`)
-	money, what := strings.Index(asked, "4,470,000 USD"), strings.Index(asked, "を実行します")
-	expect.That(t, 0 < money && money < what, "%s", asked)
-	got.Holds(t, "✅ 承認</button>")
-}

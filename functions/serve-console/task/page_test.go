@@ -32,10 +32,9 @@ func TestTheStoryOfATask(t *testing.T) {
 		"what people and models write stays text": writtenIsText,
 		"prompts are for few":                     promptsAreForFew,
 		"files for spreadsheets":                  filesForSpreadsheets, "sixty steps and a thousand rows": largeStory,
-		"arguments that can't be read whole":      unreadArguments,
-		"steps that nobody can read":              unreadSteps,
-		"a step's check says first what it moves": moneyToCheck,
-		"what the request forwards and attaches":  enclosed,
+		"arguments that can't be read whole":     unreadArguments,
+		"steps that nobody can read":             unreadSteps,
+		"what the request forwards and attaches": enclosed,
 	})
 }
 

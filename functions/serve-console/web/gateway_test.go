@@ -22,6 +22,7 @@ func TestPagesAreSafeInABrowser(t *testing.T) {
 		"a page":              {"GET", "ringi.example", "cross-site", "", 200, true},
 		"a form of ours":      {"POST", "ringi.example", "same-origin", "https://ringi.example", 200, true},
 		"another site's form": {"POST", "ringi.example", "cross-site", "https://evil.example", 403, true},
+		"a neighbour's":       {"POST", "ringi.example", "same-site", "https://evil.ringi.example", 403, true},
 		"an old browser's":    {"POST", "ringi.example", "", "https://evil.example", 403, true},
 		"on a laptop":         {"POST", "127.0.0.1:7777", "same-origin", "http://127.0.0.1:7777", 200, false},
 	} {
