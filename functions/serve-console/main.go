@@ -59,6 +59,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	bot, slack := vault.NewBot(cfg, keys, env.Credentials, rows, slackTimeout)
 	results := large.Open(cfg, env.Results)
 	connected := connections(cfg, env, rows, bot)
+	checks := outbound.FunctionAt(cfg, env.HoldContest)
 	known := &people.People{Slack: slack, Now: time.Now}
 	return &console.Console{
 		Site: web.Site{Store: store.TasksOf(all), Results: results, Slack: slack, Listing: slack, People: known,
@@ -66,9 +67,11 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		},
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Outbound: strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
-		// It answers only after it has read all files.
-		ContestFiles: web.AsksOf[store.ContestQuery, store.ContestResult](outbound.FunctionAt(cfg, env.HoldContest)),
-		Links:        slack, Messages: slack,
+		ContestFiles: func(ctx context.Context, asked store.ContestQuery) (out store.ContestResult, err error) {
+			err = checks.Call(ctx, asked, &out) // it answers only after it has read all files
+			return out, err
+		},
+		Links: slack, Messages: slack,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound},

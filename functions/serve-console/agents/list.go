@@ -52,7 +52,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/sessions/{id}/files", web.Of(c.openFiles, c.showFiles)),
 		web.ForMembers("GET /console/sessions/{id}/files/raw", web.Of(c.openFiles, c.showRaw)),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
-		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.used, c.sendSent)),
+		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.Of(c.page()), c.sendSent)),
 		web.ForMembers("GET "+callsPath, c.calls),
 		web.ForMembers("GET "+callsPath+"/{id}", c.callPage().Read),
 		web.ForMembers("POST "+callsPath+"/{id}/act", c.Act(c.callPage())),

@@ -7,6 +7,7 @@ import (
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
@@ -138,20 +139,15 @@ func filesOf(m conversation.Message, words web.Texts) (out []fileRow) {
 	return out
 }
 
-// used returns the model calls of a conversation that the viewer may read.
-func (c *Pages) used(r *http.Request, v *web.Viewer) (uses []*aggregate.Use, err error) {
-	a, err := c.Of(c.page())(r, v)
-	if err != nil {
-		return nil, err
-	}
+// sendSent sends administrators what models were sent for a conversation.
+func (c *Pages) sendSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 	rows, err := c.Conversations.Uses(r.Context(), v.Tenant, a.Ref().ID)
+	if err != nil {
+		return err
+	}
+	var uses []*aggregate.Use
 	for i := range rows {
 		uses = append(uses, &rows[i])
 	}
-	return uses, err
-}
-
-// sendSent sends administrators what models were sent for a conversation.
-func (c *Pages) sendSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, uses []*aggregate.Use) error {
-	return c.SendSent(w, r, conversation.RefOf(v.Tenant, r.PathValue("id")), uses)
+	return c.SendSent(w, r, a.Ref(), uses)
 }

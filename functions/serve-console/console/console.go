@@ -24,7 +24,7 @@ type Console struct {
 	Contests      *store.ContestStore
 	Servers       settings.ServerTools
 	SignIn        *slackapi.SignIn
-	ContestFiles  web.ContestFiles
+	ContestFiles  settings.ContestFiles
 	Messages      rules.DirectMessages
 	Links         subject.Links // to Slack messages
 	Connect       integrations.Connections

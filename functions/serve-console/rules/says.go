@@ -45,13 +45,9 @@ func (s speaker) toldTo(id string) string {
 
 func (s speaker) tool(t rules.Tool) string {
 	if i := slices.IndexFunc(s.tools, func(x web.KnownTool) bool { return x.Tool.Same(t) }); i >= 0 {
-		return s.titled(s.tools[i])
+		return s.Say("quoted", "text", legible.OneLine(s.tools[i].Title))
 	}
 	return s.Say("quoted", "text", legible.OneLine(t.String()))
-}
-
-func (s speaker) titled(t web.KnownTool) string {
-	return s.Say("quoted", "text", legible.OneLine(t.Title))
 }
 
 // list joins names with a separator; after mostNamed it says how many others there are.

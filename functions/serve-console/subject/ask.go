@@ -114,7 +114,10 @@ func (c *Acts) Asks(r *http.Request, x Asking, p *Ask) error {
 	if t != nil && t.Refused == nil && done == "act_"+string(aggregate.ActApprove) {
 		p.After = t.next
 	}
-	if p.Since = sinceThen(x.On.Path+x.Of.Ref().ID, x.Stands+stands, x.Viewer.Locale); x.Now != "" {
+	words := x.Viewer.Texts("layout")
+	p.Since = Since{Path: x.On.Path + x.Of.Ref().ID, Open: words.Say("open_now"),
+		Now: words.Say("stands") + ": " + x.Stands + stands}
+	if x.Now != "" {
 		p.Since.Now = x.Now + stands
 	}
 	// The page only links to what waits now instead of showing it if the viewer has not read it, and their next click
@@ -328,12 +331,6 @@ type Since struct {
 	Now        string // what waits now, or the current status
 	Path, Open string // where that is read
 	Shown      bool   // show it in place of what waits now
-}
-
-// sinceThen returns the news for the page at a path: its current status.
-func sinceThen(path, stands, locale string) Since {
-	words := web.TextsOf("layout", locale)
-	return Since{Path: path, Open: words.Say("open_now"), Now: words.Say("stands") + ": " + stands}
 }
 
 // Sheet is what the pages of all kinds of subjects have: what they ask, and the audit log.

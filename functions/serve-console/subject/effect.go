@@ -83,11 +83,8 @@ func (r Reader) money(a rules.Amount) string {
 }
 
 // Sum returns the drawing of all that steps do: the write that is told first, the others, and what is read.
-func (r Reader) Sum(steps []task.Step) Sum { return r.SumOf(explain.SumUp(r.Locale, steps), steps) }
-
-// SumOf is Sum of steps whose sum is known.
-func (r Reader) SumOf(sum explain.Sum, steps []task.Step) Sum {
-	out := Sum{Words: web.TextsOf("common", r.Locale)}
+func (r Reader) Sum(steps []task.Step) Sum {
+	out, sum := Sum{Words: web.TextsOf("common", r.Locale)}, explain.SumUp(r.Locale, steps)
 	of := func(e explain.Effect) Effect {
 		is := r.Effect(e)
 		is.Orders = strconv.Itoa(e.Order)

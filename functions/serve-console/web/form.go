@@ -85,7 +85,7 @@ func Distinct(names map[string]string) {
 	}
 }
 
-// typed returns an input for a value, or for one of some choices. how has words: required, off, plain, date, the class
+// typed returns an input for a value, or for one of some choices. how has words: required, off, date, the class
 // mono, number or currency, the rows of a longer text such as 8rows, the most characters such as 300most, and the mode
 // of a keyboard.
 func typed(name, label string, value any, how string) Field {
@@ -100,8 +100,6 @@ func typed(name, label string, value any, how string) Field {
 			e.Required = true
 		case "off":
 			e.Off = true
-		case "plain":
-			e.Plain = true
 		case "mono", "number":
 			e.Class = word
 		case "date":

@@ -96,10 +96,8 @@ type Field struct {
 	Rows               string
 	Choices            []Choice
 	Most               int // characters; 0: no limit
-	Example            string
 	Hint, HintID       string
 	Problems           any  // a list with texts, which stand behind the hint
-	Plain              bool // problems are said, but not marked
 	Off                bool // the browser offers no earlier values
 	Required           bool
 }

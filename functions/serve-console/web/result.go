@@ -61,8 +61,13 @@ func flatten(out []Value, name string, v any) []Value {
 		if t := tableOf(v); t != nil {
 			return append(out, Value{Name: name, Table: t})
 		}
-		several := len(v) > 1 && !slices.ContainsFunc(v,
-			func(x any) bool { return !isLeaf(x) || strings.Contains(plainly(x), "\n") })
+		several := len(v) > 1 && !slices.ContainsFunc(v, func(x any) bool {
+			switch x.(type) {
+			case map[string]any, []any:
+				return true
+			}
+			return strings.Contains(plainly(x), "\n")
+		})
 		for i, x := range v {
 			if several {
 				texts = append(texts, plainly(x))
@@ -139,14 +144,6 @@ func rank(key string) int {
 		return 1
 	}
 	return 2
-}
-
-func isLeaf(v any) bool {
-	switch v.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return true
 }
 
 // plainly shows a value. A text stands in quotation marks only if it could be taken for another type, as "5".

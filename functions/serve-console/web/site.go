@@ -17,7 +17,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/outbound"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -44,19 +43,6 @@ type Slack interface {
 	people.Directory
 	people.Grouped
 }
-
-// Asks asks another function, which has access to what the console hasn't.
-type Asks[Q, A any] func(ctx context.Context, asked Q) (A, error)
-
-func AsksOf[Q, A any](f *outbound.Function) Asks[Q, A] {
-	return func(ctx context.Context, asked Q) (out A, err error) {
-		err = f.Call(ctx, asked, &out)
-		return out, err
-	}
-}
-
-// ContestFiles checks the files that describe contests.
-type ContestFiles = Asks[store.ContestQuery, store.ContestResult]
 
 // Returned is what an agent was given of a call's result, "" if there is none.
 func Returned(ctx context.Context, from Results, ref aggregate.Ref, result *aggregate.Blob) (string, error) {
