@@ -264,6 +264,18 @@ func TestBothKnowTimesToCome(t *testing.T) {
 	}
 }
 
+func TestRowsThatCameWhileTheLogWasReadAreLeftOut(t *testing.T) {
+	l := sealed(t, 10, 5)
+	for n, after := range []time.Duration{-time.Minute, 3 * time.Minute, time.Hour} {
+		r := row(20 + n)
+		r.At = l.at.Add(after)
+		l.rows = append(l.rows, r)
+	}
+	l.younger(l.at.Add(4 * time.Minute))
+	expect.Same(t, []string{row(20).Key, row(22).Key}, []string{l.rows[10].Key, l.rows[len(l.rows)-1].Key})
+	expect.Is(t, len(l.rows), 12)
+}
+
 // An attacker who can write the table changes the entry of a stamp and the one next to it, and the sealer signs both.
 // Then the attacker splits the signed text at other places, so that one member takes the original row and another the
 // rest.
