@@ -91,7 +91,7 @@ func (r ListedRead) Problems() (all aggregate.Problems) {
 	all.Unless(idForm.Get().MatchString(r.Agent), "agent", "agent_id")
 	all.Unless(r.Tool != "" && len(r.Tool) <= maxListedTool, "tool", "listed_tool")
 	all.Unless(versionForm.Get().MatchString(r.Version), "version", "listed_version")
-	wrong := func(id string) bool { return !personForm.Get().MatchString(id) }
+	wrong := func(id string) bool { return !aggregate.UserForm.Get().MatchString(id) }
 	n := len(r.People)
 	all.Unless(n > 0 && n <= maxListedPeople && !slices.ContainsFunc(r.People, wrong), "people", "listed_people")
 	return all

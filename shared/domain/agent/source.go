@@ -52,7 +52,6 @@ var (
 	sourceForm     = language.Regexp{Text: `^[a-z0-9-]{1,32}$`}
 	repositoryForm = language.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`}
 	refNameForm    = language.Regexp{Text: `^[A-Za-z0-9._/+-]{1,190}$`}
-	personForm     = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
 )
 
 // Problems returns everything that is wrong with the source, without asking GitHub.
@@ -64,7 +63,7 @@ func (s Source) Problems() (all aggregate.Problems) {
 		"source_path")
 	people := len(s.People) > 0 && len(s.People) <= maxSourcePeople
 	for _, id := range s.People {
-		people = people && (personForm.Get().MatchString(id) || id == Everybody && len(s.People) == 1)
+		people = people && (aggregate.UserForm.Get().MatchString(id) || id == Everybody && len(s.People) == 1)
 	}
 	all.Unless(people, "people", "source_people")
 	agents := len(s.Agents) > 0 && len(s.Agents) <= MaxSources

@@ -12,6 +12,15 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+
+	"ringi/shared/words/language"
+)
+
+// The forms of Slack's ids: of a person, a group of people, and a channel.
+var (
+	UserForm    = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
+	GroupForm   = language.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
+	ChannelForm = language.Regexp{Text: `^[CG][A-Z0-9]{1,40}$`}
 )
 
 // Ref names one aggregate of one tenant.

@@ -48,12 +48,9 @@ func (x Proposal) First() aggregate.Ref {
 	return x.Ref()
 }
 
-// OpenOf names the counter of a key's open calls.
-func OpenOf(key string) string { return "CALLS#" + key }
-
 // open counts the open calls of a key.
 func open(key string, by int) aggregate.Count {
-	c := aggregate.Count{Key: OpenOf(key), By: by}
+	c := aggregate.Count{Key: "CALLS#" + key, By: by}
 	if by > 0 {
 		c.Most, c.Reason = MaxOpen, ReasonOpen
 	}

@@ -223,7 +223,7 @@ func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 	switch x := a.Call; {
 	case x == nil || x.Status != conversation.ActionExecuting:
 		return aggregate.Change{}, aggregate.ErrNotDue
-	case x.leased(now):
+	case x.Claim.Live(now):
 		return aggregate.Change{}, aggregate.ErrInFlight
 	}
 	return a.lost(now)

@@ -163,12 +163,11 @@ type Call struct {
 	Newest string `json:"newest,omitempty"`
 }
 
-func (*Call) Key() string                 { return Key }
-func (*Call) Type() string                { return "call" }
-func (x Call) At(rev int) aggregate.Row   { x.Rev = rev; return &x }
-func (x *Call) Whole() *aggregate.Gate    { return &x.Gate }
-func (x *Call) Reads() bool               { return x.Access == aggregate.Read }
-func (x *Call) leased(now time.Time) bool { return x.Claim.Live(now) }
+func (*Call) Key() string               { return Key }
+func (*Call) Type() string              { return "call" }
+func (x Call) At(rev int) aggregate.Row { x.Rev = rev; return &x }
+func (x *Call) Whole() *aggregate.Gate  { return &x.Gate }
+func (x *Call) Reads() bool             { return x.Access == aggregate.Read }
 
 // Action returns the call as an agent's action, with the fields that both have: it is the first one of its own session.
 func (x *Call) Action() *conversation.Action {

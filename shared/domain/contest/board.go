@@ -73,8 +73,7 @@ func (r *Round) onBoard(tenant, content string, was *Board) *Board {
 	b.TenantID, b.ExecutionID, b.TeamID, b.RoundNumber = tenant, r.ExecutionID, r.TeamID, r.RoundNumber
 	b.EvaluationScore, b.EvaluationFeedback = r.EvaluationScore, shortened(r.EvaluationFeedback, maxShownFeedback)
 	b.SubmissionContent, b.SubmissionFormat, b.UsageInfo = shortened(content, maxShown), Format, r.Usage.Info()
-	b.SubmissionBytes, b.SubmissionHash, b.SubmissionAt, b.SubmissionS3Key = len(content), aggregate.HashOf(content),
-		r.Key(), r.SubmissionContent.S3Key
+	b.SubmissionHash = aggregate.HashOf(content)
 	return &b
 }
 

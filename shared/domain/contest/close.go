@@ -107,8 +107,7 @@ func (c *change) summary(teams []TeamResult, results aggregate.Blob, now time.Ti
 	}
 	if len(s.Places) > 0 {
 		first := s.Places[0]
-		s.BestTeamID, s.BestScore, s.BestTeamName, s.BestRound = &first.TeamID, &first.Score, first.TeamName,
-			first.RoundNumber
+		s.BestTeamID, s.BestScore, s.BestTeamName = &first.TeamID, &first.Score, first.TeamName
 	}
 	return s
 }

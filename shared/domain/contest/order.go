@@ -63,9 +63,8 @@ func Begin(o Order, now time.Time) (aggregate.Change, error) {
 	}
 	k := &Contest{
 		ExecutionID: o.Execution, TenantID: o.Tenant, UserPrompt: o.Prompt, Title: o.Title, Status: Running, Locale: o.Locale,
-		TotalTeams: len(o.Teams), Teams: o.Teams, MaxRounds: o.MaxRounds,
-		TeamTimeoutSeconds: o.TeamTimeoutSeconds,
-		Config:             o.Config, Budget: o.Budget, Share: o.Budget / aggregate.MicroUSD(len(o.Teams)),
+		Teams: o.Teams, MaxRounds: o.MaxRounds, TeamTimeoutSeconds: o.TeamTimeoutSeconds,
+		Config: o.Config, Budget: o.Budget, Share: o.Budget / aggregate.MicroUSD(len(o.Teams)),
 		ForKind: o.For.Kind, ForID: o.For.ID, ForRow: o.ForRow,
 		CreatedAt: now, DeadlineAt: now.Add(time.Duration(seconds) * time.Second),
 	}

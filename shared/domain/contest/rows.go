@@ -34,7 +34,6 @@ type Contest struct {
 	Status      Status `json:"status"`
 	Locale      string `json:"locale"`
 
-	TotalTeams         int                `json:"total_teams"`
 	Teams              []Entry            `json:"teams"`
 	MaxRounds          int                `json:"max_rounds"`
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
@@ -98,7 +97,6 @@ type Summary struct {
 	CreatedAt                 time.Time      `json:"created_at"`
 
 	BestTeamName string       `json:"best_team_name,omitempty"`
-	BestRound    int          `json:"best_round,omitempty"`
 	Places       []Place      `json:"places"` // teams with a result, best first
 	FailedTeams  []FailedTeam `json:"failed_teams"`
 }
@@ -117,7 +115,6 @@ func (h TeamHead) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 type Team struct {
 	aggregate.Meta
 	ExecutionID string     `json:"execution_id"`
-	TenantID    string     `json:"tenant_id"`
 	TeamID      string     `json:"team_id"`
 	TeamName    string     `json:"team_name"`
 	Status      TeamStatus `json:"status"`
@@ -175,11 +172,8 @@ type Board struct {
 	UsageInfo          UsageInfo `json:"usage_info"`
 	CreatedAt          time.Time `json:"created_at"`
 
-	IsBest          bool   `json:"is_best"` // best round of its team in this contest
-	SubmissionBytes int    `json:"submission_bytes"`
-	SubmissionHash  string `json:"submission_hash"` // aggregate.HashOf the full text
-	SubmissionAt    string `json:"submission_at"`   // key of the round's row
-	SubmissionS3Key string `json:"submission_s3_key,omitempty"`
+	IsBest         bool   `json:"is_best"`         // best round of its team in this contest
+	SubmissionHash string `json:"submission_hash"` // aggregate.HashOf the full text
 }
 
 // Check validates the score before the row is written.

@@ -21,7 +21,7 @@ func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregat
 		deadline = k.DeadlineAt // the whole contest has less time than a team
 	}
 	t := &Team{
-		ExecutionID: k.ExecutionID, TenantID: k.TenantID, TeamID: entry.TeamID, TeamName: entry.TeamName, Status: TeamRunning,
+		ExecutionID: k.ExecutionID, TeamID: entry.TeamID, TeamName: entry.TeamName, Status: TeamRunning,
 		Budget: k.Share, MaxRounds: k.MaxRounds, CreatedAt: now, DeadlineAt: deadline,
 	}
 	head := TeamHead{Head: aggregate.Head{TenantID: k.TenantID, Run: 1, CreatedAt: now, ChangedAt: now},

@@ -66,21 +66,18 @@ func (c *change) asked() (user, ts string) {
 	return s.AskedBy, s.AskedTS
 }
 
-// madeOf returns the request that the newest answered message of a person became, or nil. A message becomes one task.
-func (c *change) madeOf() *Offered {
-	_, ts := c.asked()
-	return aggregate.First(c.of.Offered, func(o *Offered) bool { return o.MessageTS == ts && o.MadeAt != nil })
-}
-
 // offer has a person decide whether the agent's request is made. It takes the place of an earlier one that nobody made.
+// A message becomes one task: where it did, that is said instead.
 func (c *change) offer(text string) {
-	if made := c.madeOf(); made != nil {
-		m := Message{Sender: FromSystem}
-		m.own(fmt.Sprintf(saidOfOffers.In(c.Conversation.Locale).already, made.TaskID))
-		c.post(m)
-		return
-	}
 	user, ts := c.asked()
+	for _, o := range c.of.Offered {
+		if o.MadeAt != nil && o.MessageTS == ts {
+			m := Message{Sender: FromSystem}
+			m.own(fmt.Sprintf(saidOfOffers.In(c.Conversation.Locale).already, o.TaskID))
+			c.post(m)
+			return
+		}
+	}
 	for _, o := range c.of.Offered {
 		if o.MadeAt == nil {
 			c.Remove(o)

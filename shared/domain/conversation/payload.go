@@ -171,7 +171,8 @@ func (p Payload) Complete(typ agent.ActionType, on On, t *files.Tree) (kept Payl
 	if typ != agent.CodeGenerate {
 		return kept, nil
 	}
-	if kept.Changes, problems = t.Changes(p.writing()); problems != nil {
+	kept.Changes, problems = t.Changes(files.Writing{Files: p.Files, Edits: p.Edits, Delete: p.Delete})
+	if problems != nil {
 		return Payload{}, problems
 	}
 	kept.Files, kept.Edits, kept.Delete = nil, nil, nil
@@ -232,8 +233,4 @@ func (p Payload) Proposed() Payload {
 	}
 	p.Stamped = Stamped{}
 	return p
-}
-
-func (p Payload) writing() files.Writing {
-	return files.Writing{Files: p.Files, Edits: p.Edits, Delete: p.Delete}
 }

@@ -156,7 +156,7 @@ func Difference(was, is *Tree) []Change {
 			c.Is = b.side()
 		}
 		compared += c.compare(a.content, b.content, mostComparedAll-compared)
-		rank := c.rank()
+		rank := slices.Index(kindsShown, c.Kinds()[0])
 		ranked[rank] = append(ranked[rank], c)
 	}
 	return slices.Concat(ranked...)
@@ -177,8 +177,6 @@ func (c *Change) compare(was, is []byte, most int) int {
 	c.Hunks = hunksOf(string(was), string(is))
 	return len(was) + len(is)
 }
-
-func (c Change) rank() int { return slices.Index(kindsShown, c.Kinds()[0]) }
 
 func (e entry) same(other entry) bool {
 	return e.mode() == other.mode() && e.link == other.link && string(e.content) == string(other.content)

@@ -260,12 +260,10 @@ func (r *reader) says(line, column int, cell string) bool {
 	return false
 }
 
-var userForm = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
-
 // person reads an address, of which the case doesn't matter, or a Slack id.
 func (r *reader) person(line, column int, cell string) string {
 	cell = strings.TrimSpace(legible.Narrow(cell))
-	if id := strings.ToUpper(cell); userForm.Get().MatchString(id) {
+	if id := strings.ToUpper(cell); aggregate.UserForm.Get().MatchString(id) {
 		return id
 	}
 	if cell != "" && !isMail(cell) {

@@ -20,7 +20,7 @@ func (c *Conditions) check(p *problems, at string) {
 	p.list(c.Departments, at+".departments", MaxListed, p.value)
 	p.list(c.Groups, at+".groups", MaxListed, p.group)
 	p.list(c.Channels, at+".channels", MaxListed, func(id, field string) {
-		p.Unless(id == Direct || channelForm.Get().MatchString(id), field, "channel_id")
+		p.Unless(id == Direct || aggregate.ChannelForm.Get().MatchString(id), field, "channel_id")
 	})
 	p.Unless(len(c.Tools) <= MaxListed, at+".tools", "most", MaxListed)
 	for i, tool := range c.Tools {
@@ -124,11 +124,11 @@ func (p *problems) like(form *language.Regexp, limit string) func(value, field s
 }
 
 func (p *problems) users(values []string, field string, most int) {
-	p.list(values, field, most, p.like(&userForm, "user_id"))
+	p.list(values, field, most, p.like(&aggregate.UserForm, "user_id"))
 }
 
 func (p *problems) group(value, field string) {
-	p.like(&groupForm, "group_id")(value, field)
+	p.like(&aggregate.GroupForm, "group_id")(value, field)
 }
 
 func (p *problems) pointer(value, field string) {
@@ -169,8 +169,8 @@ func (r *Rule) check(p *problems, at string, before []Rule, known []Known) {
 }
 
 func (o *Outcome) check(p *problems, at string) {
-	p.Unless(o.Tells == "" || channelForm.Get().MatchString(o.Tells) || groupForm.Get().MatchString(o.Tells), at+".tells",
-		"tells")
+	p.Unless(o.Tells == "" || aggregate.ChannelForm.Get().MatchString(o.Tells) ||
+		aggregate.GroupForm.Get().MatchString(o.Tells), at+".tells", "tells")
 	if len(o.Stages) == 0 {
 		p.words(strings.NewReplacer("\n", " ", "\t", " ").Replace(o.Refuse), at+".refuse", MaxRefuse)
 		return
@@ -205,9 +205,6 @@ const (
 )
 
 var (
-	userForm     = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
-	groupForm    = language.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
-	channelForm  = language.Regexp{Text: `^[CG][A-Z0-9]{1,40}$`}
 	currencyForm = language.Regexp{Text: `^[A-Z]{3}$`}
 	pointerForm  = language.Regexp{Text: `^(/([^~/]|~[01])+)+$`}
 )

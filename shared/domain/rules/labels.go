@@ -26,7 +26,7 @@ func (m *Mark) LabelsOf(version string, arguments aggregate.JSON) map[string][]s
 	for _, l := range m.LabelledBy {
 		values[l.Name] = nil
 		if ok {
-			values[l.Name] = textsAt(root, l.Pointer, labelText)
+			values[l.Name] = textsAt(root, l.Pointer)
 		}
 	}
 	return values
@@ -37,16 +37,12 @@ func labelText(v any) string {
 	if n, is := v.(json.Number); is && Decimal(n).Valid() {
 		return n.String()
 	}
-	return plainText(v)
-}
-
-func plainText(v any) string {
 	text, _ := v.(string)
 	return text
 }
 
 // textsAt returns the texts at a pointer, and each of a list there; none if one of them isn't known.
-func textsAt(root any, pointer string, text func(any) string) (all []string) {
+func textsAt(root any, pointer string) (all []string) {
 	values, why := at(root, Tokens(pointer))
 	if why != "" {
 		return nil
@@ -57,10 +53,11 @@ func textsAt(root any, pointer string, text func(any) string) (all []string) {
 			list = []any{v}
 		}
 		for _, v := range list {
-			if text(v) == "" {
+			text := labelText(v)
+			if text == "" {
 				return nil
 			}
-			all = append(all, text(v))
+			all = append(all, text)
 		}
 		if len(list) == 0 {
 			return nil

@@ -133,7 +133,7 @@ func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now 
 func (d Delegation) fits(by Setter, now time.Time) error {
 	today := DateOf(now.In(Zone()))
 	switch {
-	case !like(&userForm)(d.Principal), !like(&userForm)(d.Hand):
+	case !like(&aggregate.UserForm)(d.Principal), !like(&aggregate.UserForm)(d.Hand):
 		return aggregate.Problem{Field: "hand", Code: "no_account"}
 	case d.Hand == d.Principal:
 		return aggregate.Problem{Field: "hand", Code: "own_hand"}

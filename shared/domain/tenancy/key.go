@@ -209,8 +209,8 @@ func (k Key) fits(was Key, now time.Time) error {
 		between(fmt.Sprintf("tools[%d]", i), len(tool), 1, MaxKeyTool, "length")
 	}
 	all.Unless(k.Name == legible.OneLine(k.Name), "name", "must be one line of visible characters")
-	all.Unless(userForm.Get().MatchString(k.Answers), "answers", "user_id")
-	all.Unless(channelForm.Get().MatchString(k.Channel), "channel", "channel_id")
+	all.Unless(aggregate.UserForm.Get().MatchString(k.Answers), "answers", "user_id")
+	all.Unless(aggregate.ChannelForm.Get().MatchString(k.Channel), "channel", "channel_id")
 	until := k.ExpiresAt
 	all.Unless(until.Equal(was.ExpiresAt) || until.After(now) && !until.After(now.AddDate(0, 0, MaxKeyDays)), "expires_at",
 		fmt.Sprintf("must be within %d days from now", MaxKeyDays))

@@ -11,12 +11,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-var (
-	userForm    = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
-	channelForm = language.Regexp{Text: `^[CG][A-Z0-9]{1,40}$`}
-	groupForm   = language.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
-	serverForm  = language.Regexp{Text: `^[a-z0-9-]{1,32}$`}
-)
+var serverForm = language.Regexp{Text: `^[a-z0-9-]{1,32}$`}
 
 // isModel reports whether the name is valid.
 func isModel(name string) bool {

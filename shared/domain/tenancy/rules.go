@@ -72,12 +72,10 @@ func (r RulesRow) Save(x *rules.Rules, rev int, over SettingsRow, known []rules.
 	if x != nil {
 		details["hash"] = aggregate.HashOf(encoded(x))
 	}
-	c.Audit = []aggregate.AuditEntry{entry(r.TenantID, AuditRulesUpdated, "rules", is.id(), details, by, now)}
+	c.Audit = []aggregate.AuditEntry{entry(r.TenantID, AuditRulesUpdated, "rules", fmt.Sprintf("RULES#%06d", is.Rev),
+		details, by, now)}
 	return is, c, nil
 }
-
-// id names the revision in the audit log.
-func (r RulesRow) id() string { return fmt.Sprintf("RULES#%06d", r.Rev) }
 
 // noting returns the write by which the settings note a revision of the rules, and nothing else.
 func (r SettingsRow) noting(is RulesRow, id string) Write {

@@ -25,12 +25,12 @@ var Sections = []Section{
 				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。", Choices: []string{"依頼があったチャンネルのメンバー", "選んだ人とグループ"}},
 				Words{Label: "Who may approve", About: "Guests and external people can never approve.",
 					Choices: []string{"Members of the request’s channel", "Selected people and groups"}})},
-		{Name: "approvers.users", Kind: KindPeople, Max: 200, Code: "user_id", fits: like(&userForm), OnCards: true,
+		{Name: "approvers.users", Kind: KindPeople, Max: 200, Code: "user_id", fits: like(&aggregate.UserForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者", About: "「選んだ人とグループ」のときに使います。"},
 				Words{Label: "Approvers", About: "Used with “Selected people and groups”."})},
-		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Code: "group_id", fits: like(&groupForm), OnCards: true,
-			Says: language.InEach(
+		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Code: "group_id", fits: like(&aggregate.GroupForm),
+			OnCards: true, Says: language.InEach(
 				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。承認のたびに Slack で確認します。"},
 				Words{Label: "Approver groups", About: "Slack user groups, checked in Slack at each approval."})},
 		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(

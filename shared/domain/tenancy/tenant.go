@@ -39,7 +39,7 @@ func (t Tenant) Validate() error {
 	n := utf8.RuneCountInString(t.Name)
 	all.Unless(n >= 1 && n <= MaxTenantName, "name", "length", 1, MaxTenantName)
 	all.Unless(len(t.Admins) <= maxAdmins, "admins", "count", 0, maxAdmins)
-	all.Each("admins", t.Admins, like(&userForm), "user_id")
+	all.Each("admins", t.Admins, like(&aggregate.UserForm), "user_id")
 	return all.Err()
 }
 
