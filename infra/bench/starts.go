@@ -27,7 +27,7 @@ var bareOf = map[string]string{
 	"receive-interaction": "slack", "update-card": "runs-slack", "execute-process": "mcp-models-slack",
 	"serve-gate": "mcp", "request-approval": "runs", "relay-changes": "runs", "sweep-tasks": "runs",
 	"extract-task": "models", "draft-prompt": "models", "plan-process": "models", "answer-message": "models",
-	"run-round": "models",
+	"run-round": "mcp-models",
 }
 
 // start compares how long a function's process and a bare handler's take until they ask for their first event.
