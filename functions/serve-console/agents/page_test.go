@@ -1,16 +1,12 @@
 package agents_test
 
 import (
-	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -19,7 +15,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/storetest"
 )
 
 func TestConversationsWithAgents(t *testing.T) {
@@ -56,7 +51,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Holds(t, "集計用のスクリプトを書いて", "返答待ち", `data-live="`+k.Page()+`"`)
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	page := suzuki.Get(k.Page())
-	page.Holds(t, "make test\nrm -rf build", "承認待ち", "テストを走らせて確かめます", "実行してよいですか",
+	page.Holds(t, "make test\nrm -rf build", "承認待ち", `<a class="button" href="#decide">`, "テストを走らせて確かめます", "実行してよいですか",
 		`name="hash" value="`+x.Payload.Hash()+`"`, "34 トークン", "$0.0056", "action.proposed", "佐藤")
 	expect.Same(t, k.Page()+"?done=act_approve", suzuki.Post(k.Page()+"/act",
 		consoletest.ActOn(aggregate.ActApprove, x, "")).To)
@@ -185,82 +180,4 @@ func pageOfReads(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Lacks(t, "📝 依頼にする</button>")
 	sato.Post(k.Page()+"/act", form).Holds(t, "鈴木")
 	expect.Is(t, len(k.Load().Offered), 1)
-}
-
-// onPhone opens a page of the console on a phone.
-func onPhone(b *consoletest.Browser, path string) *browser.Tab {
-	t := b.World.T
-	t.Helper()
-	window := browser.Window{Width: 390, Height: 844, Phone: true, Hasty: true, Calm: true, Language: b.Locale}
-	return browser.Start(t).Open(t, b.Serve()+path, window)
-}
-
-// pictured keeps a picture of a page if RINGI_SCREENSHOTS names a folder.
-func pictured(tab *browser.Tab, name string) {
-	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
-		tab.Screenshot(filepath.Join(dir, name+".png"))
-		tab.Whole(filepath.Join(dir, name+"-whole.png"))
-	}
-}
-
-// busy is a conversation in which much was said and done.
-func busy(w *consoletest.World) *consoletest.Conversation {
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
-	for i := range 4 {
-		if i > 0 {
-			k.Says(webapi.Sato, "もう一度走らせて")
-		}
-		x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-		w.As(webapi.Suzuki).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
-		w.Later(time.Second)
-		k.Begins()
-		k.Prints(x, 0, 40)
-		w.Later(time.Second)
-		k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12},
-			Lines: 40})
-		for n := range 12 {
-			k.Says(webapi.Sato, fmt.Sprintf("%d-%d 番目の、集計のしかたを相談するメッセージ", i, n))
-			k.Answers(conversation.Answer{Text: strings.Repeat("集計のしかたについての答えです。", 8)})
-			w.Later(time.Second)
-		}
-	}
-	return k
-}
-
-// top is where an element begins, in screens.
-func top(tab *browser.Tab, selector string) float64 {
-	return browser.Read[float64](tab, fmt.Sprintf(
-		`(document.querySelector(%q).getBoundingClientRect().top + scrollY) / innerHeight`, selector))
-}
-
-// On a phone what waits for the reader is one link away from the first screen, if anything waits, and what is done is
-// folded.
-func TestAPhoneShowsWhatWaitsFirst(t *testing.T) {
-	w := consoletest.New(t, storetest.Start(t))
-	w.Ref.Tenant = w.Tenant.ID
-	k, suzuki := busy(w), w.As(webapi.Suzuki)
-	tab := onPhone(suzuki, k.Page())
-	pictured(tab, "conversation-phone")
-	expect.That(t, browser.Read[bool](tab, `document.querySelector(".jump") === null`), "something waits")
-	for _, n := range []int{4, 3} {
-		shown := browser.Read[string](tab, fmt.Sprintf(`document.querySelector("#action-%d, #older-%d").innerText`, n, n))
-		expect.That(t, strings.Contains(shown, fmt.Sprintf("#%d", n)) && !strings.Contains(shown, "rm -rf"),
-			"what action %d did is not folded: %s", n, shown)
-	}
-	expect.That(t, strings.Contains(browser.Read[string](tab, `document.querySelector("#said").parentElement.innerText`),
-		"3-11 番目"), "the newest message is folded")
-	tab.Fits()
-	tab.Accessible(t)
-	k.Says(webapi.Sato, "最後にもう一度走らせて")
-	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	tab = onPhone(suzuki, k.Page())
-	pictured(tab, "conversation-phone-waits")
-	expect.That(t, top(tab, ".jump a[href='#decide']") < 1, "the link to what waits isn't on the first screen")
-	expect.That(t, top(tab, "#asked-5") < 1, "what waits begins %.1f screens down", top(tab, "#asked-5"))
-	whole := browser.Read[float64](tab, `document.documentElement.scrollHeight / innerHeight`)
-	expect.That(t, whole < 8, "the page has %.1f screens", whole)
-	tab.Press(".jump a")
-	tab.Until(`document.querySelector("#decide").getBoundingClientRect().top < innerHeight / 2`)
-	tab.Fits()
-	tab.Accessible(t)
 }

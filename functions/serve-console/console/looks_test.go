@@ -259,25 +259,6 @@ func turnLooks(w *consoletest.World) []look {
 	}
 }
 
-// On a page that stays open the forms of a turn are closed when others have stamped. The mouse on the button that
-// rejects leads to the reason.
-func TestAnOpenPageClosesTheFormsOfATurnThatIsOver(t *testing.T) {
-	w := consoletest.New(t, storetest.Start(t))
-	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka), consoletest.Desk("部長", 1, webapi.Alex))
-	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
-	window := browser.Window{Width: 1000, Height: 800, Language: "ja", Hasty: true}
-	tab := browser.Start(t).Open(t, suzuki.Serve()+w.TaskPage(), window)
-	tab.Until(`document.readyState === "complete" && document.querySelector("textarea")`)
-	tab.Click(".ways summary")
-	tab.Until(`document.activeElement.matches("textarea[name=reason]")`)
-	tab.Eval(`document.querySelector(".ways details").open = false`)
-	tab.Eval(`document.activeElement.blur()`)
-	tanaka.Post(w.TaskPage()+"/act", tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, ""))
-	tab.Until(`["reject", "deny"].every((act) => document.querySelector("[value=" + act + "]").ariaDisabled === "true")`)
-	tab.Until(`document.querySelector(".since").innerText.includes("部長(あと1人): Alex Kim")`)
-	tab.Until(`document.querySelector("#gate").innerText.includes("この番は終わりました")`)
-}
-
 // served answers a real browser by what a function answers, until the test is over. It returns its address.
 func served(t *testing.T, answer func(r *http.Request) consoletest.Answer) (address string) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

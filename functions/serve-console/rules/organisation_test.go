@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +72,7 @@ func TestOrganisation(t *testing.T) {
 		"mistakes are named by line and column":           testMistakesAreNamedByLineAndColumn,
 		"a hostile file becomes no markup and no formula": testAHostileFileBecomesNoMarkupAndNoFormula,
 		"files are read in UTF-8 and Shift_JIS":           testFilesAreReadInTwoEncodings,
-		"files that are sent are read as the same":        testFilesThatAreSentAreReadAsTheSame,
+		"the template is a file":                          testATemplateIsRead,
 		"an organisation is removed":                      testAnOrganisationIsRemoved,
 		"what can't be read may be replaced":              testAnOrganisationThatCantBeReadMayBeReplaced,
 		"files have their bounds":                         testFilesHaveTheirBounds,
@@ -163,18 +162,11 @@ func testFilesAreReadInTwoEncodings(t *testing.T, w *consoletest.World) {
 	sent(t, b, staff+"\xff\xfe\x00").Says(t, http.StatusUnprocessableEntity, "6 行目: ", "Shift_JIS でもありません。")
 }
 
-func testFilesThatAreSentAreReadAsTheSame(t *testing.T, w *consoletest.World) {
+func testATemplateIsRead(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	for _, b.Locale = range language.All {
 		example, wrong := organisation.Read([]byte(b.Get(page+".csv").Says(t, http.StatusOK).Body))
 		expect.That(t, len(wrong) == 0 && example.People() == 2, "%s: %v", b.Locale, wrong)
-	}
-	sent(t, b, string(expect.Value(os.ReadFile("../../../shared/domain/organisation/testdata/twelve.csv"))(t)))
-	for _, b.Locale = range language.All {
-		csv := b.Get(page+".csv").Says(t, http.StatusOK)
-		expect.That(t, strings.Contains(csv.Header.Get("Content-Disposition"), "attachment"), "%v", csv.Header)
-		sent(t, b, csv.Body).Says(t, http.StatusSeeOther)
-		expect.That(t, stands(w).Rev == 1, "%s: the same is saved again", b.Locale)
 	}
 }
 

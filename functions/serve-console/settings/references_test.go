@@ -20,11 +20,8 @@ import (
 func TestDraftContest(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"files that can be played are saved":                       testPlayableFiles,
-		"a mistake is told with its file, field and bound":         testUnplayableFiles,
-		"what can't be checked loses nothing that was typed":       testUncheckedFiles,
+		"files that can't be are refused with what is wrong":       testUnplayableFiles,
 		"a file that broke later prevents no other setting":        testFilesThatBrokeLater,
-		"a deployment without files of contests has no contests":   testNoFiles,
-		"a contest that is switched off is saved with any file":    testContestsOff,
 		"a file of settings is refused for the contest's mistakes": testImportedContest,
 	})
 }
@@ -55,16 +52,17 @@ func testPlayableFiles(t *testing.T, w *consoletest.World) {
 		b.Checked)
 }
 
+// A mistake is told with its file, field and bound; what isn't checked isn't saved, but any file of no contest is.
 func testUnplayableFiles(t *testing.T, w *consoletest.World) {
-	drafting(w)
-	w.As(webapi.Suzuki).Post(formPage, switchedOn(w, "configs/old.toml")).Says(t, http.StatusUnprocessableEntity, mistake)
+	files, b := drafting(w), w.As(webapi.Suzuki)
+	b.Post(formPage, switchedOn(w, "configs/old.toml")).Says(t, http.StatusUnprocessableEntity, mistake)
+	files.NotSet = true
+	b.Post(formPage, switchedOn(w, "configs/contest.toml")).
+		Says(t, http.StatusUnprocessableEntity, ja.Rule("no_contests"))
+	files.Down = true
+	b.Post(formPage, switchedOn(w, "configs/mine.toml")).Says(t, http.StatusServiceUnavailable)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
-}
-
-func testUncheckedFiles(t *testing.T, w *consoletest.World) {
-	drafting(w).Down = true
-	w.As(webapi.Suzuki).Post(formPage, switchedOn(w, "configs/mine.toml")).Says(t, http.StatusServiceUnavailable)
-	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
+	b.Post(formPage, opened(w, "draft_contest.file", "configs/old.toml")).Leads(t, formPage+"?done=saved")
 }
 
 func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
@@ -74,19 +72,6 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 	drafting(w)
 	w.As(webapi.Suzuki).Post(formPage, opened(w, "max_versions", "7")).Leads(t, formPage+"?done=saved")
 	expect.Same(t, 7, w.SettingsNow().MaxVersions)
-}
-
-func testNoFiles(t *testing.T, w *consoletest.World) {
-	drafting(w).NotSet = true
-	w.As(webapi.Suzuki).Post(formPage, switchedOn(w, "configs/contest.toml")).
-		Says(t, http.StatusUnprocessableEntity, ja.Rule("no_contests"))
-	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
-}
-
-func testContestsOff(t *testing.T, w *consoletest.World) {
-	drafting(w).Down = true
-	w.As(webapi.Suzuki).Post(formPage, opened(w, "draft_contest.file", "configs/old.toml")).Leads(t,
-		formPage+"?done=saved")
 }
 
 func testImportedContest(t *testing.T, w *consoletest.World) {

@@ -56,10 +56,7 @@ func TestWhatCanBeDoneAgainIsOfferedAgain(t *testing.T) {
 
 // The answer to one decision doesn't show the form of another: the person's next click must not be on something unread.
 func TestAnAnswerToOneDecisionAsksForNoOther(t *testing.T) {
-	consoletest.Each(t, consoletest.Cases{"a task": answersOfATask, "a conversation": answersOfATalk})
-}
-
-func answersOfATask(t *testing.T, w *consoletest.World) {
+	w := consoletest.Start(t)
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActReject, "")
@@ -76,22 +73,6 @@ func answersOfATask(t *testing.T, w *consoletest.World) {
 	a.Holds(t, "承認しました。", "承認待ち: 実行ステップ v1")
 	a.Lacks(t, `value="approve"`)
 	suzuki.Get(w.TaskPage()).Holds(t, `value="approve"`, "締切は金曜です")
-}
-
-func answersOfATalk(t *testing.T, w *consoletest.World) {
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
-	first := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	suzuki := w.As(webapi.Suzuki)
-	suzuki.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, first, "だめ")).Says(t, http.StatusSeeOther)
-	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	a := w.As(webapi.Tanaka).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, first, ""))
-	a.Says(t, http.StatusConflict)
-	a.Holds(t, "却下しました。", "承認待ち: シェルコマンドの実行 #2", "今の内容を開く")
-	a.Lacks(t, `value="approve"`, `value="cancel_action"`)
-	a = suzuki.Get(k.Page() + "?done=act_reject")
-	a.Holds(t, "承認待ち: シェルコマンドの実行 #2")
-	a.Lacks(t, `value="approve"`)
-	suzuki.Get(k.Page()).Holds(t, `value="approve"`, `id="asked-2"`)
 }
 
 // seen is a page of the console that a person has open.

@@ -100,16 +100,6 @@ func TestNothingIsBeingWrittenForARequestThatEnded(t *testing.T) {
 	}
 }
 
-func TestAStepThatIsDoneIsToldAsDone(t *testing.T) {
-	s := task.Step{Order: 1, Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
-		ToolInput: `{"spreadsheet_id":"1aB","sheet":"10","columns":[{"key":"n","title":"N"}],"rows":[{"n":1}]}`}
-	said := ""
-	for _, p := range reader().done(explain.EffectOf("ja", s, nil, nil), &aggregate.Blob{JSON: `{"updated_rows":42}`}) {
-		said += p.Text
-	}
-	expect.That(t, strings.Contains(said, "書き込みました — 42 行"), "%s", said)
-}
-
 // A version whose drafting failed isn't being drafted.
 func TestAVersionThatWasNotDraftedSaysSo(t *testing.T) {
 	a := &task.Aggregate{

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"regexp"
-	"strings"
 	"testing"
 
 	"ringi/shared/domain/aggregate"
@@ -58,17 +57,6 @@ func TestEveryFaultHasItsWords(t *testing.T) {
 		for _, locale := range language.All {
 			words := TextsOf("fault", locale)
 			expect.That(t, words.In("title", f[1]) != "" && words.In("text", f[1]) != "", "%s has no words for %s", locale, f[1])
-		}
-	}
-}
-
-// Only what may have been deleted is said to be.
-func TestDeletedIsSaidOnlyWhereItMayBe(t *testing.T) {
-	for locale, deleted := range map[string]string{"ja": "削除", "en": "deleted"} {
-		texts := TextsOf("fault", locale)
-		for _, says := range []string{"no_page", "not_found", "expired", "deletable"} {
-			may := says == "expired" || says == "deletable"
-			expect.That(t, strings.Contains(texts.In("text", says), deleted) == may, "%s: %s", says, texts.In("text", says))
 		}
 	}
 }

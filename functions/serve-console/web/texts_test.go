@@ -8,47 +8,9 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
-
-var (
-	sentences = regexp.MustCompile(`[^。.\n]+`)
-	settings  = regexp.MustCompile(`設定の|\bsettings?\b`)
-	inQuotes  = regexp.MustCompile(`[“「]([^”」{]+)[”」]`)
-)
-
-// What the pages of rules and routes say about settings names them as the page of settings does.
-func TestTextsNameSettingsThatThereAre(t *testing.T) {
-	named := map[string]int{}
-	for _, locale := range language.All {
-		labels := map[string]bool{}
-		for _, section := range tenancy.Sections {
-			for _, x := range section.Settings {
-				label := x.Says.In(locale).Label
-				short, _, _ := strings.Cut(label, " (") // two settings may be one to readers: a channel or people
-				labels[label], labels[short] = true, true
-			}
-		}
-		for _, catalog := range []string{"rules", "organisation", "home", "route"} {
-			for key, text := range spread(web.TextsOf(catalog, locale)) {
-				for _, sentence := range sentences.FindAllString(text, -1) {
-					if !settings.MatchString(sentence) {
-						continue
-					}
-					for _, m := range inQuotes.FindAllStringSubmatch(sentence, -1) {
-						named[locale]++
-						expect.That(t, labels[m[1]], "%s/%s.yaml: %s names %q, which is no setting", locale, catalog, key, m[1])
-					}
-				}
-			}
-		}
-	}
-	for _, locale := range language.All {
-		expect.That(t, named[locale] >= 2, "%s: only %d settings are named", locale, named[locale])
-	}
-}
 
 // Anybody may choose a name that is taken.
 func TestPeopleHaveTheirIDsWhereTwoHaveOneName(t *testing.T) {
