@@ -48,7 +48,7 @@ type draftView struct {
 // memberRow is one piece of work that the leader gave a member.
 type memberRow struct {
 	contest.MemberSubmission
-	Text, Calls string // tools called, with counts; without arguments
+	Text string
 }
 
 type teamRow struct {
@@ -195,9 +195,8 @@ func (c *Pages) members(ctx context.Context, v *web.Viewer, x *contest.Round, d 
 	if record == nil {
 		return nil
 	}
-	words := contestTexts{v.Texts("contests")}
 	d.Members = web.Each(record.Submissions, func(s contest.MemberSubmission) memberRow {
-		return memberRow{s, told(s.Content), legible.Beginning(words.calls(s.AllMessages), mostTold)}
+		return memberRow{s, told(s.Content)}
 	})
 	return nil
 }
@@ -263,23 +262,6 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 
 func (t contestTexts) length(seconds float64) string {
 	return explain.Length(t.Locale(), time.Duration(seconds*float64(time.Second)))
-}
-
-// calls lists the tools that a member called, in the order of the first calls, with counts.
-func (t contestTexts) calls(messages []contest.ModelMessage) string {
-	var names []string
-	times := map[string]int{}
-	for _, m := range messages {
-		for _, p := range m.Parts {
-			if name := legible.ForeignLine(p.ToolName); p.PartKind == contest.ToolCall {
-				if times[name]++; times[name] == 1 {
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	shown := func(name string) string { return t.Say("times", "tool", name, "n", times[name]) }
-	return web.Joined(names, shown, t.Say("and"))
 }
 
 // sendSent sends administrators what models were sent for the team whose hash the address has.
