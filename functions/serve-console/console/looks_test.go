@@ -48,7 +48,6 @@ func TestLooksOfThePages(t *testing.T) {
 	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, requestLooks,
 		decisionLooks, callLooks} {
 		w := consoletest.New(t, db)
-		w.Console.ContestFiles = new(consoletest.ContestFiles).Ask
 		looks[w] = of(w)
 	}
 	for _, locale := range language.All {

@@ -1,34 +1,12 @@
 package consoletest
 
 import (
-	"context"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
-
-// ContestFiles stands in for the function that reads the contest files.
-type ContestFiles struct {
-	Down    bool
-	NotSet  bool
-	Checked store.ContestQuery // the last question
-}
-
-func (f *ContestFiles) Ask(_ context.Context, asked store.ContestQuery) (out store.ContestResult, err error) {
-	f.Checked = asked
-	if f.Down {
-		return out, explain.ErrUnavailable
-	}
-	if out.NotSet = f.NotSet; asked.File != "configs/contest.toml" {
-		out.Wrong = []string{"configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>"}
-	}
-	return out, nil
-}
 
 type Contest struct {
 	*World

@@ -16,17 +16,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/functions/serve-console/console"
-	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/vendors"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -38,14 +35,12 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tool/github"
 )
 
 const Host = "ringi.example"
 
 // World is a workspace with one table and a console; Suzuki is its administrator.
 type World struct {
-	GitHub *GitHub
 	pipelinetest.Story
 	Slack   *slacktest.Slack
 	People  *Directory
@@ -174,7 +169,6 @@ func New(t *testing.T, db *storetest.Server) *World {
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, w.Results),
 		SignIn: &slackapi.SignIn{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
-	w.GitHub, w.Console.GitHub = newGitHub(t)
 	w.Console.Messages, w.Console.Links = w.Slack.Client, w.Slack.Client
 	w.Console.Conversations.Now, w.Console.Contests.Now = w.Now, w.Now
 	w.Tenant = w.Found(slacktest.Team, webapi.Suzuki)
@@ -290,36 +284,4 @@ func (w *World) Record(entries ...aggregate.AuditEntry) {
 			return aggregate.Change{Head: &head, Now: w.Now(), Audit: part}, nil
 		})
 	}
-}
-
-// GitHub stands in for GitHub, with the repository acme/shop.
-type GitHub struct {
-	*vendors.GitHubServer
-	Disconnected bool
-	Down         atomic.Bool
-	Asked        atomic.Int32
-}
-
-// newGitHub starts GitHub, and returns it with the console's connection, as if each workspace had connected the App.
-func newGitHub(t *testing.T) (*GitHub, settings.GitHub) {
-	t.Helper()
-	g := &GitHub{GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t)}
-	files := map[string]vendors.File{"main.py": {Content: "print(1)\n"}}
-	g.Add("acme", "shop").Commit("main", "first", files, time.Unix(0, 0))
-	g.Fault = func(_ string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
-		g.Asked.Add(1)
-		if g.Down.Load() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		do(w, r)
-	}
-	s := httptest.NewServer(g.Handler())
-	t.Cleanup(s.Close)
-	return g, settings.GitHub{Config: github.At(s.URL), App: func(context.Context, string) (github.App, error) {
-		if g.Disconnected {
-			return github.App{}, aggregate.ErrNotFound
-		}
-		return github.NewApp(vendors.AppID, vendors.Installation, g.Key())
-	}}
 }

@@ -1,19 +1,28 @@
 package settings_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/settings"
 	"ringi/infra/local/sandbox/webapi"
+	standin "ringi/infra/local/vendors"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 	"ringi/shared/tool"
+	"ringi/shared/tool/github"
 )
 
 // TestDraftContest is about the files of contests, which are checked before they are relied on.
@@ -26,13 +35,31 @@ func TestDraftContest(t *testing.T) {
 	})
 }
 
-// What the page shows, escaped, of what consoletest.ContestFiles finds.
+// What the page shows, escaped, of what contestFiles finds.
 const mistake = "configs/old.toml: max_rounds: must be 1 to 10, got &lt;b&gt;99&lt;/b&gt;"
 
+// contestFiles stands in for the function that reads the contest files.
+type contestFiles struct {
+	down    bool
+	notSet  bool
+	checked store.ContestQuery // the last question
+}
+
+func (f *contestFiles) ask(_ context.Context, asked store.ContestQuery) (out store.ContestResult, err error) {
+	f.checked = asked
+	if f.down {
+		return out, explain.ErrUnavailable
+	}
+	if out.NotSet = f.notSet; asked.File != "configs/contest.toml" {
+		out.Wrong = []string{"configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>"}
+	}
+	return out, nil
+}
+
 // drafting opens the settings with a stand-in for the function that reads files.
-func drafting(w *consoletest.World) *consoletest.ContestFiles {
-	b := &consoletest.ContestFiles{}
-	w.Console.ContestFiles = b.Ask
+func drafting(w *consoletest.World) *contestFiles {
+	b := &contestFiles{}
+	w.Console.ContestFiles = b.ask
 	return b
 }
 
@@ -47,19 +74,19 @@ func testPlayableFiles(t *testing.T, w *consoletest.World) {
 	form.Set("draft_contest.file", "configs/contest.toml")
 	w.As(webapi.Suzuki).Post(formPage, form).Leads(t, formPage+"?done=saved")
 	expect.That(t, w.SettingsNow().DraftContest.Enabled, "not saved")
-	expect.Same(t, w.SettingsNow().Prices, b.Checked.Prices) // which were saved with it
-	expect.That(t, len(b.Checked.Prices) == 1 && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v",
-		b.Checked)
+	expect.Same(t, w.SettingsNow().Prices, b.checked.Prices) // which were saved with it
+	expect.That(t, len(b.checked.Prices) == 1 && b.checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v",
+		b.checked)
 }
 
 // A mistake is told with its file, field and bound; what isn't checked isn't saved, but any file of no contest is.
 func testUnplayableFiles(t *testing.T, w *consoletest.World) {
 	files, b := drafting(w), w.As(webapi.Suzuki)
 	b.Post(formPage, switchedOn(w, "configs/old.toml")).Says(t, http.StatusUnprocessableEntity, mistake)
-	files.NotSet = true
+	files.notSet = true
 	b.Post(formPage, switchedOn(w, "configs/contest.toml")).
 		Says(t, http.StatusUnprocessableEntity, ja.Rule("no_contests"))
-	files.Down = true
+	files.down = true
 	b.Post(formPage, switchedOn(w, "configs/mine.toml")).Says(t, http.StatusServiceUnavailable)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 	b.Post(formPage, opened(w, "draft_contest.file", "configs/old.toml")).Leads(t, formPage+"?done=saved")
@@ -84,7 +111,7 @@ func testImportedContest(t *testing.T, w *consoletest.World) {
 		"configs/old.toml").Replace(file[at:])
 	form := url.Values{"text": {file}}
 	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity, mistake)
-	down.Down = true
+	down.down = true
 	b.Post("/console/settings/import", form).Says(t, http.StatusServiceUnavailable)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
@@ -99,6 +126,39 @@ func TestSources(t *testing.T) {
 	})
 }
 
+// gitHub stands in for GitHub, with the repository acme/shop.
+type gitHub struct {
+	*standin.GitHubServer
+	disconnected bool
+	down         atomic.Bool
+	asked        atomic.Int32
+}
+
+// connected starts GitHub, to which the workspace has connected the App.
+func connected(w *consoletest.World) *gitHub {
+	t := w.T
+	g := &gitHub{GitHubServer: expect.Value(standin.NewGitHub(t.TempDir()))(t)}
+	files := map[string]standin.File{"main.py": {Content: "print(1)\n"}}
+	g.Add("acme", "shop").Commit("main", "first", files, time.Unix(0, 0))
+	g.Fault = func(_ string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		g.asked.Add(1)
+		if g.down.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		do(w, r)
+	}
+	s := httptest.NewServer(g.Handler())
+	t.Cleanup(s.Close)
+	w.Console.GitHub = settings.GitHub{Config: github.At(s.URL), App: func(context.Context, string) (github.App, error) {
+		if g.disconnected {
+			return github.App{}, aggregate.ErrNotFound
+		}
+		return github.NewApp(standin.AppID, standin.Installation, g.Key())
+	}}
+	return g
+}
+
 // sources returns the form with one source. change has texts of it, each with what stands there instead.
 func sources(w *consoletest.World, change ...string) url.Values {
 	return opened(w, "sources", strings.NewReplacer(change...).Replace("- name: shop\n  repository: acme/shop\n"+
@@ -109,16 +169,16 @@ var shop = agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main"
 	Agents: []string{"claude", "codex"}, CI: agent.CISkip, Allow: []string{"CODEOWNERS"}, RepositoryID: 7_000_001}
 
 func testASourceIsListed(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Suzuki)
+	hub, b := connected(w), w.As(webapi.Suzuki)
 	b.Get(formPage).Says(t, http.StatusOK, "リポジトリのファイルが、そのエージェントの提供元に渡ります")
 	b.Post(formPage, sources(w)).Leads(t, formPage+"?done=saved")
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	log := settingsChanges(w)
 	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"repository_id":7000001`), "%+v", log)
-	asked := w.GitHub.Asked.Load()
+	asked := hub.asked.Load()
 	b.Post(formPage, opened(w, "max_versions", "7")).Leads(t, formPage+"?done=saved")
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
-	expect.That(t, w.GitHub.Asked.Load() == asked, "GitHub is asked again")
+	expect.That(t, hub.asked.Load() == asked, "GitHub is asked again")
 	b.Get(logPage).Says(t, http.StatusOK, "repository: acme/shop")
 	b.Post(formPage, asSentBack(b.Get(formPage))).Leads(t, formPage+"?done=saved") // as it was shown
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
@@ -130,7 +190,7 @@ func testASourceIsListed(t *testing.T, w *consoletest.World) {
 }
 
 func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Suzuki)
+	hub, b := connected(w), w.As(webapi.Suzuki)
 	for rule, change := range map[string][]string{
 		"source_name": {"name: shop", "name: Shop!"}, "source_repository": {"acme/shop", "shop"},
 		"source_ref": {"heads/main", "main"}, "source_path": {"  ref", "  path: ../x\n  ref"},
@@ -143,15 +203,15 @@ func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 	twice := sources(w)
 	twice.Set("sources", twice.Get("sources")+twice.Get("sources"))
 	b.Post(formPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule("taken"))
-	w.GitHub.Disconnected = true
+	hub.disconnected = true
 	b.Post(formPage, sources(w)).Says(t, http.StatusUnprocessableEntity, ja.Rule("source_unconnected"))
 	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
 }
 
 func testANameOfAnother(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Suzuki)
+	hub, b := connected(w), w.As(webapi.Suzuki)
 	b.Post(formPage, sources(w)).Leads(t, formPage+"?done=saved")
-	r := w.GitHub.Add("acme", "shop")
+	r := hub.Add("acme", "shop")
 	r.Commit("next", "another", nil, w.Now())
 	b.Post(formPage, sources(w, "heads/main", "heads/next")).Says(t, http.StatusUnprocessableEntity,
 		ja.Rule("source_other"))
@@ -162,7 +222,7 @@ func testANameOfAnother(t *testing.T, w *consoletest.World) {
 
 func testGitHubIsSilent(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	w.GitHub.Down.Store(true)
+	connected(w).down.Store(true)
 	b.Post(formPage, sources(w)).Says(t, http.StatusServiceUnavailable)
 	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
 	text := b.Get("/console/settings.yaml").Body + "\n"
