@@ -47,16 +47,16 @@ func (c *Pages) endInstall(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return connectFault{"denied", http.StatusForbidden, tenancy.SlackProvider}
 	}
 	made, err := c.SignIn.Installed(r.Context(), code, begun.Redirect)
-	switch {
-	case errors.Is(err, slackapi.ErrOrganization):
-		slog.WarnContext(r.Context(), "an installation for an organization", "err", err)
-		return connectFault{"organization", http.StatusConflict, tenancy.SlackProvider}
-	case errors.Is(err, slackapi.ErrSignInRefused):
-		slog.WarnContext(r.Context(), "an installation was refused", "err", err)
-		return connectFault{"refused", http.StatusBadGateway, tenancy.SlackProvider}
-	case err != nil:
-		slog.WarnContext(r.Context(), "an installation", "err", err)
-		return connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
+	if err != nil {
+		slog.WarnContext(r.Context(), "an installation failed", "err", err)
+		why, status := "silent", http.StatusBadGateway
+		switch {
+		case errors.Is(err, slackapi.ErrOrganization):
+			why, status = "organization", http.StatusConflict
+		case errors.Is(err, slackapi.ErrSignInRefused):
+			why = "refused"
+		}
+		return connectFault{why, status, tenancy.SlackProvider}
 	}
 	owner, err := c.installed(r.Context(), made)
 	if err != nil {

@@ -127,9 +127,10 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, f taskFilter, reach peop
 		keep = func(x store.ListedTask) bool { return reach.Sees(originOf(v, x)) }
 	}
 	if f.Search != "" {
-		begins, sees := web.Searchable(f.Search), keep
+		begins, sees := legible.Folded(f.Search), keep
 		keep = func(x store.ListedTask) bool {
-			return (sees == nil || sees(x)) && strings.HasPrefix(web.Searchable(cmp.Or(x.Title, x.Text)), begins)
+			title := legible.Folded(legible.Visible(cmp.Or(x.Title, x.Text)))
+			return (sees == nil || sees(x)) && strings.HasPrefix(title, begins)
 		}
 	}
 	if filter.Status.Open() { // which of the open ones wait is only known once they are read

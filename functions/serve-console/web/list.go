@@ -6,7 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode"
+
+	"golang.org/x/text/width"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -217,32 +218,7 @@ func ChannelName(names map[string]string, id string) string {
 	return ""
 }
 
-// Digits converts full-width digits, points and minus signs, and removes commas, spaces and dollar signs.
+// Digits returns a number as people type it in half width, without commas, spaces and dollar signs.
 func Digits(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case '０' <= r && r <= '９':
-			return r - '０' + '0'
-		case r == '．':
-			return '.'
-		case r == '－':
-			return '-'
-		case r == ',', r == '，', r == ' ', r == '\u3000', r == '$', r == '＄':
-			return -1
-		}
-		return r
-	}, text)
-}
-
-// Searchable converts a text to lower case and half width.
-func Searchable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '！' && r <= '～' { // the full-width forms of ASCII
-			r -= '！' - '!'
-		}
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return unicode.ToLower(r)
-	}, legible.Visible(s))
+	return strings.NewReplacer(",", "", " ", "", "$", "").Replace(width.Narrow.String(text))
 }
