@@ -306,8 +306,8 @@ func (r Response) Cut(of Request) bool { return r.Stop == StopLength && !r.Full 
 var outputNamed = language.Regexp{Text: `(?i)max_?(?:completion_?|output_?|new_?)?tokens|maximum tokens|` +
 	`output tokens|requested|completion`}
 
-// fewest is the least number that is taken for a limit of answers.
-const fewest = 256
+// fewest is the least number that is taken for a limit of answers. A status of HTTP, which proxies repeat, is none.
+const fewest = 500
 
 // tokensRefused reports whether a refusal may be about the number of an answer's tokens. most is the least number that
 // it names, 0 if it names none: the numbers of a request together with its answer say nothing of the answer alone.

@@ -54,6 +54,7 @@ func TestTheLimitThatARefusalNamesIsObeyed(t *testing.T) {
 		"max_tokens: 32384 > 8192, which is the maximum allowed number of output tokens for " +
 			"claude-3-5-haiku-20241022": 8_192,
 		"Invalid max_tokens value, the valid range of max_tokens is [1, 8192]":                                   8_192,
+		"litellm.BadRequestError: Error code: 400 - max_tokens: 32384 > 8192, which is the maximum":              8_192,
 		"max_tokens参数非法。请检查文档。最大8192":                                                                            8_192,
 		"max_tokens is too large. This model supports at most 64000 completion tokens, above what was asked for": 0,
 		"max_tokens is too large: 32384. This model supports at most 99999999999999999999 completion tokens":     0,
