@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"ringi/shared/decide/pipeline"
@@ -18,22 +19,37 @@ import (
 	"ringi/shared/store/large"
 )
 
-// ask asks the agent's model. What it would not take at once is folded away before. The answer has the usage of all
-// calls, also with an error.
+// ask asks the agent's model. What it would not take at once is folded away before. If the vendor refuses the request
+// for its length all the same, because the model takes less than the settings say, ask folds to half and tries once
+// more: else each later message would be refused, too. The answer has the usage of all calls, also with an error.
 func (t *answering) ask(ctx context.Context, wire model.Wire, of turn.Turn) (conversation.Answer, turn.Reply, error) {
 	room, err := of.Room()
 	if err != nil {
 		return conversation.Answer{}, turn.Reply{}, err
 	}
 	var x conversation.Answer
-	x, of.History = t.fold(ctx, wire, of.History, of.Share(room))
-	of.Paid = t.paidFor(&x)
-	of.Fit(room)
-	reply, err := turn.Answer(ctx, wire, of)
-	id := cmp.Or(reply.Usage.ID, x.Usage.ID)
-	x.Usage = x.Usage.Plus(reply.Usage)
-	x.Usage.ID = id // the later call's names the sum
-	return x, reply, err
+	history := of.History
+	for again := false; ; again = true {
+		paid := x.Usage
+		x, of.History = t.fold(ctx, wire, history, of.Share(room))
+		x.Usage = together(paid, x.Usage)
+		of.Paid = t.paidFor(&x)
+		of.Fit(room)
+		reply, err := turn.Answer(ctx, wire, of)
+		x.Usage = together(x.Usage, reply.Usage)
+		if e, is := errors.AsType[*model.Error](err); !is || e.Kind != model.TooLong || again {
+			return x, reply, err
+		}
+		slog.WarnContext(ctx, "too long for the model", "session", t.ref.ID, "room", room)
+		room, of.Files = min(room, of.Weigh(reply.Rounds))/2, t.conversationFiles()
+	}
+}
+
+// together adds the usage of later calls, which names the sum.
+func together(earlier, later model.Usage) model.Usage {
+	sum := earlier.Plus(later)
+	sum.ID = cmp.Or(later.ID, earlier.ID)
+	return sum
 }
 
 // fold replaces what is too long by a summary, and leaves out files and arguments that are too large by themselves.

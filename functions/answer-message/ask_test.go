@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,57 @@ func TestAnAgentIsSentWhatItsOwnModelTakes(t *testing.T) {
 	expect.Has(t, said, "hello")
 }
 
+// A vendor that refuses the length gets the conversation once more, folded to half, or what it reads in smaller parts.
+// What both tries cost is charged once.
+func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
+	server := storetest.Start(t)
+	for about, tt := range map[string]struct {
+		refused []int // which calls
+		reads   bool
+		text    string
+		calls   int // answers and summaries
+		reason  aggregate.Reason
+	}{
+		"it fits folded":           {[]int{1}, false, strings.Repeat("w", 30_000), 3, ""},
+		"it fits neither way":      {[]int{1, 3}, false, strings.Repeat("w", 30_000), 3, task.ReasonModelTooLong},
+		"there is nothing to fold": {[]int{1, 2}, false, "", 2, task.ReasonModelTooLong},
+		"after reading":            {[]int{2}, true, "", 4, ""},
+	} {
+		t.Run(about, func(t *testing.T) {
+			w, shelf := withFiles(t, server, func(*tenancy.Settings) {})
+			shelf.files = []files.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 2_000)}}
+			for i := range 3 {
+				if tt.text != "" {
+					w.Tell(w.later(i+1), "U1", tt.text)
+				}
+			}
+			says := model.Response{Text: "hi"}
+			w.answers(says)
+			if tt.reads {
+				w.answers(reading(readNotes), says, reading(readNotes), says)
+			}
+			step := w.vendor.asked
+			w.vendor.asked = func() {
+				step()
+				if w.vendor.err = nil; slices.Contains(tt.refused, len(w.vendor.requests)) {
+					w.vendor.err = &model.Error{Provider: "openai", Model: "small", Kind: model.TooLong}
+				}
+			}
+			expect.Value(w.handle())(t)
+			m, a, used := w.Newest(), w.Load(), w.Load().Conversation.Usage
+			expect.That(t, len(w.vendor.requests) == tt.calls && used.Calls == tt.calls && m.Reason == tt.reason &&
+				used.Cost == aggregate.MicroUSD(1000*tt.calls) && len(a.Inbox) == 0, "%d calls, %+v, %+v",
+				len(w.vendor.requests), used, m)
+			first, last := w.vendor.requests[0], w.vendor.requests[tt.calls-1]
+			expect.That(t, tt.text == "" || last.Tokens() < first.Tokens()*3/4, "%d, then %d",
+				first.Tokens(), last.Tokens())
+			expect.That(t, !tt.reads || strings.Contains(w.results(), "read fewer lines"), "%s", w.results())
+			expect.That(t, tt.reason == "" || strings.Contains(m.Content, "too long for the AI model (small)"), "%s",
+				m.Content)
+		})
+	}
+}
+
 func (w *world) tellFile(ts, file string) {
 	w.T.Helper()
 	in := inbound(ts, "U1", "look")
@@ -58,18 +110,6 @@ func (w *world) tellFile(ts, file string) {
 		Bytes: 48_000}}
 	expect.NoError(w.T, w.Rows.Tell(w.T.Context(), w.Ref,
 		expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(w.T)))
-}
-
-// A vendor that refuses the length is not asked again, and people are told which model it is.
-func TestARefusalForLengthIsSaid(t *testing.T) {
-	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"},
-		func(*tenancy.Settings) {})
-	w.vendor.err = &model.Error{Provider: "openai", Model: "small", Kind: model.TooLong}
-	expect.Value(w.handle())(t)
-	m := w.Newest()
-	expect.That(t, len(w.vendor.requests) == 1 && m.Reason == task.ReasonModelTooLong && len(w.Load().Inbox) == 0,
-		"%+v", m)
-	expect.Has(t, m.Content, "too long for the AI model (small)")
 }
 
 // What an agent reads counts, too: all of a turn fits what its model takes at once, and nothing is read twice.

@@ -14,7 +14,7 @@
 // what people can read, goes back to the model in the same turn, by field and limit.
 //
 // What is sent is counted from above in tokens, against what the agent's model takes. What alone is too large is left
-// out and said; older messages are folded into a summary. A refusal for length is said to people.
+// out and said; older messages are folded into a summary. A refusal for length is folded to half, and tried once more.
 package main
 
 import (

@@ -132,15 +132,21 @@ func (m Message) weigh() int {
 	return n
 }
 
-func (r Round) tokens() (n int) {
-	for _, c := range r.Calls {
-		n += c.Tokens()
-	}
-	for _, result := range r.Results {
-		n += model.Tokens(result.Text)
+// weighRead estimates the tokens of calls that read, and of their results.
+func weighRead(rounds []Round) (n int) {
+	for _, r := range rounds {
+		for _, c := range r.Calls {
+			n += c.Tokens()
+		}
+		for _, result := range r.Results {
+			n += model.Tokens(result.Text)
+		}
 	}
 	return n
 }
+
+// Weigh estimates the tokens of the history and of what was read beside it.
+func (t Turn) Weigh(read []Round) int { return Weigh(t.History) + weighRead(read) }
 
 // Share returns how much of the room the history may have, in tokens: what the agent reads in this turn needs the rest,
 // at least a quarter.
@@ -148,11 +154,7 @@ func (t Turn) Share(room int) int {
 	if t.Files == nil {
 		return room
 	}
-	read := 0
-	for _, r := range t.Earlier {
-		read += r.tokens()
-	}
-	return max(room-max(read, room/4), room/4)
+	return max(room-max(weighRead(t.Earlier), room/4), room/4)
 }
 
 // Fit bounds the results of reads so that they fit the room beside the history.
