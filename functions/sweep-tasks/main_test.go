@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -32,6 +34,7 @@ func TestSweep(t *testing.T) {
 		"a gate that asks nobody and that no run can stamp is parked, and goes on when a person asks": testParksUnstamped,
 		"a poisonous task is put off further each time, and delays no other":                          testPoisonous,
 		"a shard that can't be read delays no other":                                                  testShardDown,
+		"Step Functions that doesn't answer delays no gate and no card":                               testSilent,
 		"a task that panics is put off":                                                               testPanic,
 		"no task is begun without time for it":                                                        testNoTime,
 	})
@@ -318,6 +321,38 @@ func testPanic(t *testing.T, w *pipelinetest.World) {
 	w.Later(soon)
 	expect.NoError(t, h.Sweep(t.Context()))
 	expect.Same(t, 1, w.Load().Head.SweepFailures)
+}
+
+// silent is Step Functions that doesn't answer.
+type silent struct{ effect.Runs }
+
+func (silent) StartExecution(ctx context.Context, _ *sfn.StartExecutionInput, _ ...func(*sfn.Options)) (
+	*sfn.StartExecutionOutput, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (silent) SendTaskSuccess(ctx context.Context, _ *sfn.SendTaskSuccessInput, _ ...func(*sfn.Options)) (
+	*sfn.SendTaskSuccessOutput, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func testSilent(t *testing.T, w *pipelinetest.World) {
+	waits := w.Another()
+	waits.Prompted(tenancy.DefaultSettings())
+	waits.Wait(waits.Open())
+	h := handler(w)
+	h.Effects.Runs = silent{}
+	w.Later(waits.Load().Prompt().Terms.DecideBy.Sub(w.Now()) + time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	expect.NoError(t, h.Sweep(ctx))
+	for _, a := range []*task.Aggregate{w.Load(), waits.Load()} {
+		expect.That(t, a.Head.SweepFailures == 1 && a.Head.DueAt.Sub(w.Now()) <= failedWait, "%+v", a.Head)
+	}
+	expect.Is(t, waits.Load().Prompt().Status, aggregate.Expired)
+	expect.Is(t, w.Drawn(), 2, "cards to draw")
 }
 
 func testNoTime(t *testing.T, w *pipelinetest.World) {
