@@ -33,7 +33,8 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	expect.Same(t, k.Page()+"?done=act_cancel_action", sato.Post(k.Page()+"/act",
 		consoletest.ActOn(conversation.ActCancel, x, "")).To)
 
-	x = k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	x = k.Proposes(conversation.ShellCommand, `{"script":"echo a  b\u200b\u202e <b>","timeout_seconds":60,"base":""}`, "")
+	sato.Get(k.Page()).Holds(t, plus("<pre>echo a␣␣b⟨U+200B⟩⟨U+202E⟩ &lt;b&gt;</pre>")) // nothing hides in it
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	k.Begins()
 	busy := sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, ""))
