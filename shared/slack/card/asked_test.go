@@ -15,27 +15,6 @@ import (
 	"ringi/shared/words/language"
 )
 
-// A correction changes the policy but not the task's title: the task's card names the version of the newest policy once
-// that can be read.
-func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
-	s := received(t).extracted().drafted(tenancy.DefaultSettings())
-	said := func(locale string) string {
-		return drawn(render(s.Aggregate, s.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
-	}
-	never := func(when string) {
-		text := said("ja")
-		expect.That(t, !strings.Contains(text, "依頼されたときの内容です"), "%s: %s", when, text)
-	}
-	never("nothing was corrected")
-	s.rejectPrompt("開発部も")
-	s.drafting()
-	never("the next version is being drafted")
-	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, tenancy.DefaultSettings(), s.now))
-	for locale, want := range map[string]string{"ja": "最新の内容は実行方針 v2 にあります", "en": "For the latest, see policy v2"} {
-		expect.Has(t, said(locale), want, "%s", locale)
-	}
-}
-
 // The model's sentence and Ringi's sentence below it are in one language.
 func TestAReplyIsInOneLanguage(t *testing.T) {
 	for said, ours := range map[string]string{
@@ -53,160 +32,39 @@ func TestAReplyIsInOneLanguage(t *testing.T) {
 	}
 }
 
-// The gate of a second attempt closes by itself when the first attempt's write turns out to have completed.
-func TestAGateThatLateTruthClosedSaysSo(t *testing.T) {
-	s := gated(t, arguments)
-	s.Gates[0].Status = aggregate.Cancelled
-	s.Add(&task.StepResult{ProcessVersion: 1, Attempt: 1, Order: 2, StepID: "step-2", Status: task.StepCompleted,
-		Reused: true})
-	for locale, want := range map[string]string{"ja": "すでに完了していた", "en": "had already completed"} {
-		b := expect.Value(json.Marshal(render(s.Aggregate, s.card(stepCard), locale, s.now)))(t)
-		expect.That(t, strings.Contains(string(b), want) && !strings.Contains(string(b), "approve_step"),
-			"%s: the card says %s", locale, b)
-	}
-}
-
-// A task that is parked because nobody may approve it has not failed, on every card.
-func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
-	for locale, says := range map[string][3]string{"ja": {"保留", "失敗", "エラー"}, "en": {"on hold", "fail", "error"}} {
-		set := tenancy.DefaultSettings()
-		set.Locale = locale
-		for name, x := range map[string]struct {
-			s    *scenario
-			card string
-		}{
-			"before a first draft":   {received(t).lastExtracted(), taskCard},
-			"a draft that was begun": {received(t).extracted().drafting(), promptCard},
-			"a rejected one":         {received(t).extracted().drafted(set).rejectPrompt("短く"), promptCard},
-			"steps that were begun":  {planning(received(t)), processCard},
-		} {
-			x.s.park(task.ReasonNobodyApproves)
-			m := card.Render(x.s.Aggregate, x.s.card(x.card), set, card.Around{}, x.s.now)
-			err := cardtest.Check(m)
-			expect.That(t, err == nil, "%v", err)
-			said := strings.ToLower(drawn(m.Attachments[0].Blocks.BlockSet) + m.Text)
-			list := strings.ToLower(drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: x.s.Aggregate}}}, set,
-				locale).Blocks.BlockSet))
-			for where, text := range map[string]string{"card": said, "Home": list} {
-				expect.That(t, strings.Contains(text, says[0]) && !strings.Contains(text, says[1]) &&
-					!strings.Contains(text, says[2]), "%s, %s, %s: %s", name, locale, where, text)
-			}
-		}
-	}
-}
-
 // A waiting card says who decides, and until when.
 func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
-	many := make([]string, 0, 12)
-	for i := range 12 {
-		many = append(many, fmt.Sprintf("U%02d", i))
+	many := make([]string, 12)
+	for i := range many {
+		many[i] = fmt.Sprintf("U%02d", i)
 	}
-	list := func(users, groups []string) tenancy.Approvers {
-		return tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
-	}
-	for _, tt := range []struct {
-		name      string
-		approvers tenancy.Approvers
-		self      bool
-		direct    bool
-		ja, en    string
+	for name, tt := range map[string]struct {
+		users, groups []string // none: the channel
+		self          bool
+		want          []string
 	}{
-		{"the channel", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, false,
-			"<#C0HR> のメンバーのうち 1 人\n 依頼した <@U0REQUESTER> さん本人も承認できます",
-			"one of the members of <#C0HR>\n also <@U0REQUESTER>, who asked"},
-		{"people with the requester", list([]string{"U1", "U0REQUESTER"}, nil), true, false,
-			"<@U1>、<@U0REQUESTER>のうち 1 人\n 依頼した <@U0REQUESTER> さん本人も承認できます",
-			"one of <@U1>, <@U0REQUESTER>\n also <@U0REQUESTER>, who asked"},
-		{"people without the requester", list([]string{"U1"}, nil), true, false, "<@U1>\n", "<@U1>\n"},
-		{"people but for the requester", list([]string{"U1", "U0REQUESTER"}, nil), false, false, "<@U1>\n", "<@U1>\n"},
-		{"the channel but for the requester", tenancy.Approvers{Mode: aggregate.ApproversChannel}, false, false,
-			"<#C0HR> のメンバーのうち 1 人\n 依頼した <@U0REQUESTER> は、自分の依頼を承認できません",
-			"one of the members of <#C0HR>\n not <@U0REQUESTER>, who asked"},
-		{"a direct message", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, true, "<@U0REQUESTER>\n",
-			"<@U0REQUESTER>\n"},
-		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1>、<!subteam^S1>のうち 1 人\n",
-			"one of <@U1>, <!subteam^S1>\n"},
-		{"a group but for the requester", list(nil, []string{"S1"}), false, false,
-			"<!subteam^S1>のうち 1 人\n 依頼した <@U0REQUESTER> は、自分の依頼を承認できません",
-			"one of <!subteam^S1>\n not <@U0REQUESTER>, who asked"},
-		{"more than a line holds", list(many, []string{"S1"}), true, false,
-			strings.Join(mentions(many[:10]), "、") + " ほか 3 件のうち 1 人\n",
-			"one of " + strings.Join(mentions(many[:10]), ", ") + " and 3 more\n"},
-		{"nobody", list(nil, nil), true, false, "👥 承認・却下できる人: なし (承認者が登録されていません",
-			"👥 Can approve or reject: nobody (ask an administrator"},
-		{"nobody but the requester", list([]string{"U0REQUESTER"}, nil), false, false,
-			"👥 承認できる人: 今の設定では、いません (依頼した <@U0REQUESTER> は", "👥 Can approve: nobody (<@U0REQUESTER> can't approve"},
-		{"an id that forges a mention", list([]string{"U1> <!channel"}, []string{"S1> <!here"}), true, false,
-			"U1&gt; &lt;!channel、S1&gt; &lt;!hereのうち 1 人\n", "one of U1&gt; &lt;!channel, S1&gt; &lt;!here\n"},
+		"the channel": {nil, nil, true,
+			[]string{"*👉 いま:* <#C0HR> のメンバーのうち 1 人", "依頼した <@U0REQUESTER> さん本人も承認できます"}},
+		"people but for the requester": {[]string{"U1", "U0REQUESTER"}, nil, false, []string{"*👉 いま:* <@U1>\n"}},
+		"a group but for the requester": {nil, []string{"S1"}, false,
+			[]string{"<!subteam^S1>のうち 1 人", "依頼した <@U0REQUESTER> は、自分の依頼を承認できません"}},
+		"more than a line holds":      {many, []string{"S1"}, true, []string{"<@U09> ほか 3 件のうち 1 人\n"}},
+		"nobody but the requester":    {[]string{"U0REQUESTER"}, nil, false, []string{"👥 承認できる人: 今の設定では、いません"}},
+		"an id that forges a mention": {[]string{"U1> <!channel"}, nil, true, []string{"U1&gt; &lt;!channel\n"}},
 	} {
-		for locale, says := range map[string]string{"ja": "*👉 いま:* " + tt.ja, "en": "*👉 Now:* " + tt.en} {
-			who, note, _ := strings.Cut(says, "\n ")
-			who = who[max(strings.Index(who, "👥"), 0):] // nobody's turn
-			t.Run(tt.name+" "+locale, func(t *testing.T) {
-				set := tenancy.DefaultSettings()
-				set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, tt.self, locale
-				opened := tenancy.DefaultSettings() // settings under which somebody could approve it
-				opened.Locale = locale
-				s := received(t).extracted().drafted(opened)
-				if tt.direct {
-					r := *s.Request
-					r.ChannelType = "im"
-					s.Request = &r
-				}
-				m := card.Render(s.Aggregate, s.card(promptCard), set, card.Around{}, s.now)
-				err := cardtest.Check(m)
-				expect.That(t, err == nil, "%v", err)
-				shown := fmt.Sprint(decoded(t, m.Attachments))
-				until := fmt.Sprintf("<!date^%d^", s.Prompt().Terms.DecideBy.Unix())
-				expect.That(t, strings.Contains(shown, who) && strings.Contains(shown, until) && strings.Contains(shown, note),
-					"shows %s\nwant %q, %q and %q", shown, who, until, note)
-			})
+		s := received(t).extracted().drafted(defaults)
+		set := settings(func(set *tenancy.Settings) {
+			set.AllowSelfApproval = tt.self
+			if tt.users != nil || tt.groups != nil {
+				set.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: tt.users, Usergroups: tt.groups}
+			}
+		})
+		m := card.Render(s.Aggregate, s.card(promptCard), set, card.Around{}, s.now)
+		expect.NoError(t, cardtest.Check(m))
+		shown := drawn(m.Attachments[0].Blocks.BlockSet)
+		for _, want := range append(tt.want, fmt.Sprintf("<!date^%d^", s.Prompt().Terms.DecideBy.Unix())) {
+			expect.Has(t, shown, want, name)
 		}
-	}
-}
-
-func mentions(ids []string) (out []string) {
-	for _, id := range ids {
-		out = append(out, "<@"+id+">")
-	}
-	return out
-}
-
-// Before there is a task, nobody knows what becomes of a message: the notes promise no card.
-func TestANoteBeforeThereIsATaskPromisesNoCard(t *testing.T) {
-	for locale, says := range map[string][2]string{"ja": {"確認しています", "カード"}, "en": {"Working on it", "card"}} {
-		for _, n := range []card.AskNote{card.NoteAccepted} {
-			told := n.Told(locale)
-			expect.That(t, strings.Contains(told, says[0]) && !strings.Contains(told, says[1]), "%s, %s: %q", locale, n, told)
-		}
-	}
-}
-
-// The dialog for a rejection promises another version, so the card of the last one says that there is none.
-func TestTheCardOfTheLastVersionSaysWhatARejectionDoes(t *testing.T) {
-	for most, last := range map[int]bool{1: true, 2: false} {
-		for locale, says := range map[string]string{"ja": "却下すると、タスクはキャンセルされます", "en": "Rejecting it cancels the task"} {
-			set := tenancy.DefaultSettings()
-			set.MaxVersions, set.Locale = most, locale
-			s := received(t).extracted().drafted(set)
-			shown := fmt.Sprint(decoded(t, card.Render(s.Aggregate, s.card(promptCard), set, card.Around{}, s.now).Attachments))
-			expect.Is(t, strings.Contains(shown, says), last, locale, most, shown)
-		}
-	}
-}
-
-// A message of nothing but files and forwarded messages is called by these where its words would stand.
-func TestAMessageWithoutWordsIsCalledByWhatItHas(t *testing.T) {
-	for locale, says := range map[string]string{
-		"ja": "田中 恵 さんのメッセージの転送, 転送されたメッセージ, 📎 名簿.csv, 📎 F2",
-		"en": "Forwarded message of 田中 恵, Forwarded message, 📎 名簿.csv, 📎 F2",
-	} {
-		s := received(t)
-		s.Request.Text = "\u200b"
-		s.Request.Files = []aggregate.SharedFile{{ID: "F1", Name: "名簿.csv"}, {ID: "F2"}}
-		s.Request.Forwarded = []aggregate.Quoted{{Name: "田中 恵", Text: "営業だけ"}, {Text: "DM は不要"}}
-		expect.Has(t, drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults,
-			locale).Blocks.BlockSet), says)
 	}
 }
 

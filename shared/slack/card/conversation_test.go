@@ -19,7 +19,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
-	"ringi/shared/words/language"
 )
 
 var begunAt = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
@@ -175,19 +174,6 @@ func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 	return card.Message{}
 }
 
-// What a person proposes has none of the agent's words on its card.
-func TestAPersonsOwnProposalHasThatPersonsWords(t *testing.T) {
-	for _, locale := range language.All {
-		c := begunConversation(t)
-		c.says("はい", nil)
-		own := shell("make")
-		own.Summary = ""
-		c.do(c.Propose(*own, member("U_SATO"), anyMember, c.now))
-		text := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, locale)))(t))
-		expect.That(t, strings.Contains(text, `@U_SATO`) && !strings.Contains(text, "claude"), "%s: %s", locale, text)
-	}
-}
-
 // An action that one click approves is complete on its card: nothing is cut, and invisible characters are spelled out.
 func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	has := func(m card.Message, action string) bool {
@@ -233,28 +219,10 @@ func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T)
 	expect.That(t, card.Hash(c.shown(conversation.CardAction, "ja")) != before, "a new line of output changes nothing")
 }
 
-func TestWhoeverEndsAConversationUnderARunningActionIsToldWhatToDoFirst(t *testing.T) {
-	c := begunConversation(t).says("", shell("make")).executing()
-	_, err := c.End(member("U_SATO"), anyMember, c.now)
-	expect.Has(t, card.DialogsOf(c.Aggregate).Refused(err, tenancy.Settings{Locale: "ja"}), "先に操作を取り消してください")
-}
-
 // endDialog is the dialog that ends a conversation.
 func endDialog(locale string) slack.ModalViewRequest {
 	at := card.Cancellation{TaskID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
 	return card.DialogsOf(&conversation.Aggregate{}).Ending(at, "", tenancy.Settings{Locale: locale})
-}
-
-// Whoever ends a conversation is told who can read it, and what becomes of it.
-func TestTheDialogThatEndsAConversationSaysWhoReadsIt(t *testing.T) {
-	for _, kept := range []bool{false, true} {
-		c := begunConversation(t)
-		c.Aggregate.Conversation.Locale, c.Aggregate.Conversation.IsCached = "en", kept
-		view := card.DialogsOf(c.Aggregate).Ending(card.Cancellation{TaskID: c.Head.SessionID}, "", tenancy.Settings{})
-		text := string(expect.Value(json.Marshal(view))(t))
-		expect.Has(t, text, "Only administrators can see what was sent to AI models")
-		expect.Is(t, strings.Contains(text, "gone 35 days later"), !kept, "kept: %t", kept)
-	}
 }
 
 // pulling returns a conversation of a source in which a pull request waits.
@@ -288,88 +256,18 @@ func (c *onThread) drawn(locale string) (text string, m card.Message) {
 	return string(expect.Value(json.Marshal(m))(c.t)), m
 }
 
-// What pushing sets going comes first, then where it goes, then all that changes: what a list hides before the rest.
-func TestAPullRequestBeginsWithWhatPushingSetsGoing(t *testing.T) {
-	for ci, says := range map[agent.CI]map[string]string{
-		agent.CIRun:  {"ja": "CI がシークレットを使って動きます", "en": "Pushing runs this repository's CI with its secrets"},
-		agent.CISkip: {"ja": "Actions はスキップするよう", "en": "asks GitHub Actions to skip this push. Other CI may run"},
-	} {
-		for locale, first := range says {
-			c := pulling(t, ci)
-			text, _ := c.drawn(locale)
-			branch := c.Actions[0].Pushed.Branch
-			at := 0
-			for _, part := range []string{first, "acme/shop", "c0c0c0c0c0c0", branch, "Mend it", "*why* ",
-				"run.sh", "a.py", "⟨U+202E⟩", card.ApproveAction} {
-				i := strings.Index(text[at:], part)
-				expect.Must(t, i >= 0, "%s %s: %q is not there, or too early, in %s", ci, locale, part, text)
-				at += i
-			}
-			expect.That(t, strings.Index(text, first) < strings.Index(text, "失敗しているテスト"), "the agent's words come first")
-			expect.That(t, !strings.Contains(text, "<@U1>"), "a body mentions people: %s", text)
-		}
+// pulled ends the pull request that pulling has.
+func pulled(change func(x *conversation.Action)) func(c *onThread) {
+	return func(c *onThread) {
+		*c = *pulling(c.t, agent.CIRun)
+		x := c.Actions[0]
+		x.CompletedAt = &begunAt
+		change(x)
 	}
 }
 
-func (c *onThread) ends(change func(x *conversation.Action)) *onThread {
-	c.t.Helper()
-	x := *c.Actions[0]
-	pushed := *x.Pushed
-	x.Pushed = &pushed
-	change(&x)
-	c.Actions[0] = &x
-	return c
-}
-
-func TestAPullRequestSaysWhatIsThere(t *testing.T) {
-	at := begunAt
-	c := pulling(t, agent.CISkip).ends(func(x *conversation.Action) {
-		x.Status, x.Pushed.Number, x.Pushed.There, x.CompletedAt = conversation.ActionSucceeded, 4, true, &at
-	})
-	text, _ := c.drawn("en")
-	expect.Has(t, text, `https://github.com/acme/shop/pull/4|acme/shop#4`)
-
-	c = pulling(t, agent.CISkip).ends(func(x *conversation.Action) {
-		x.Status, x.Error, x.Pushed.There, x.CompletedAt = conversation.ActionFailed, conversation.ReasonBranchAlone,
-			true, &at
-	})
-	text, _ = c.drawn("en")
-	expect.Has(t, text, "https://github.com/acme/shop/tree/ringi/")
-	expect.Has(t, text, "GitHub didn't open the pull request")
-	expect.That(t, !strings.Contains(text, card.CheckAction), "a known result has a button to check")
-}
-
-func TestALostPullRequestHasAButtonToCheck(t *testing.T) {
-	at := begunAt
-	lost := func(x *conversation.Action) {
-		x.Status, x.Outcome, x.Error, x.CompletedAt = conversation.ActionFailed, conversation.OutcomeUnknown,
-			conversation.ReasonUnknown, &at
-		x.Pushed.Commit = strings.Repeat("d", 40)
-	}
-	for locale, says := range map[string]string{"ja": "🔎 確認する", "en": "🔎 Check"} {
-		text, _ := pulling(t, agent.CISkip).ends(lost).drawn(locale)
-		expect.That(t, strings.Contains(text, card.CheckAction) && strings.Contains(text, says), "%s", text)
-	}
-	c := pulling(t, agent.CISkip).ends(lost).ends(func(x *conversation.Action) {
-		x.Pushed.Look = &conversation.Look{By: "U_SATO", At: at}
-	})
-	text, _ := c.drawn("en")
-	expect.That(t, !strings.Contains(text, card.CheckAction) && strings.Contains(text, "is checking"), "%s", text)
-	c = pulling(t, agent.CISkip).ends(lost).ends(func(x *conversation.Action) {
-		x.Pushed.Unseen = conversation.ReasonPushUnseen
-	})
-	text, _ = c.drawn("en")
-	expect.That(t, strings.Contains(text, card.CheckAction) && strings.Contains(text, "we couldn't check"), "%s", text)
-}
-
-// A push that is withdrawn may have made its branch, and so have set CI going. Its card doesn't say that nothing was
-// done.
-func TestAWithdrawnPullRequestSaysWhatIsThere(t *testing.T) {
-	c := pulling(t, agent.CIRun)
-	x, at := c.Actions[0], c.now
-	x.Status, x.CancelReason, x.CancelledBy = conversation.ActionCancelled, conversation.ReasonWithdrawn, "U_SATO"
-	x.StartedAt, x.CompletedAt, x.Pushed.There = &at, &at, true
-	x.Late = &conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonBranchAlone}
-	text, _ := c.drawn("en")
-	expect.That(t, strings.Contains(text, "The branch exists") && !strings.Contains(text, "had no effect"), "%s", text)
+// lost is a pull request of which nobody knows whether it is there.
+func lost(x *conversation.Action) {
+	x.Status, x.Outcome, x.Error = conversation.ActionFailed, conversation.OutcomeUnknown, conversation.ReasonUnknown
+	x.Pushed.Commit = strings.Repeat("d", 40)
 }

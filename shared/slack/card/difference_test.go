@@ -6,19 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -129,19 +125,6 @@ func sections(blocks []slack.Block) (out []string) {
 	return out
 }
 
-// Of the files that its heading counts, a card that is cut counts those that it doesn't show whole, however many parts
-// they are drawn in.
-func TestACutListCountsWhatItsHeadingCounts(t *testing.T) {
-	for locale, says := range map[string]string{
-		"ja": "…続きあり (全文を表示していないファイル: 2 件)", "en": "… continues (files not shown in full: 2)",
-	} {
-		c := begunConversation(t).says("", writing(t, 1, 900, 1))
-		_, m := c.drawn(locale)
-		all := sections(m.Attachments[0].Blocks.BlockSet) // the last one has the agent's words
-		expect.That(t, strings.HasSuffix(all[len(all)-2], says), "%s: %q", locale, all[len(all)-2])
-	}
-}
-
 var (
 	name    = regexp.MustCompile("(?m)^\\*`src/([0-9])\\.txt`\\* ")
 	heading = regexp.MustCompile("^\\*(ファイルの変更|File changes|`src/[0-9]\\.txt`\\* )")
@@ -170,112 +153,5 @@ func TestWhatGoesOnIsNamedAgain(t *testing.T) {
 			}
 		}
 		expect.That(t, n >= 10, "%s: only %d sections go on with a file", locale, n)
-	}
-}
-
-// What a card doesn't show whole isn't "above". What can't be approved has no effect.
-func TestTheEffectOfAnApprovalIsTrue(t *testing.T) {
-	last := func(m card.Message) string {
-		blocks := m.Attachments[0].Blocks.BlockSet
-		return string(expect.Value(json.Marshal(blocks[len(blocks)-1]))(t))
-	}
-	argv := make([]string, 900)
-	for i := range argv {
-		argv[i] = strings.Repeat("x", 40)
-	}
-	for name, p := range map[string]*conversation.Proposal{
-		"files": writing(t, 900), "script": shell(strings.Repeat("make\n", 900)),
-		"argv": proposed(conversation.TestRun, conversation.Payload{Argv: argv, TimeoutSeconds: 30}),
-	} {
-		for locale, label := range map[string]string{"ja": "全文を確認", "en": "Read in full"} {
-			_, m := begunConversation(t).says("", p).drawn(locale)
-			line := last(m)
-			expect.That(t, strings.Contains(line, label) && !strings.Contains(line, "上の") && !strings.Contains(line, "above") &&
-				!strings.Contains(line, "{whole}") && !strings.Contains(line, "{n}"),
-				"%s %s: %s", name, locale, line)
-		}
-	}
-	_, m := begunConversation(t).says("", tooMuch()).drawn("en")
-	expect.That(t, !strings.Contains(last(m), "If approved"), "%s", last(m))
-}
-
-// CI is what to weigh before an approval; afterwards the link says what is there.
-func TestADonePullRequestDoesNotWarnOfCI(t *testing.T) {
-	at := begunAt
-	for _, is := range []conversation.ActionStatus{conversation.ActionSucceeded, conversation.ActionFailed,
-		conversation.ActionCancelled} {
-		c := pulling(t, agent.CIRun).ends(func(x *conversation.Action) {
-			x.Status, x.Error, x.CompletedAt, x.CancelReason = is, conversation.ReasonBranchAlone, &at,
-				conversation.ReasonWithdrawn
-		})
-		text, _ := c.drawn("en")
-		expect.That(t, !strings.Contains(text, "Pushing runs") && strings.Contains(text, "acme/shop"), "%s: %s", is, text)
-	}
-}
-
-func TestARequestThatWasMadeKeepsItsText(t *testing.T) {
-	for _, locale := range language.All {
-		for name, text := range map[string]string{"short": "ノート PC を 3 台購入する。 <!channel>\n- 予算",
-			"long": strings.Repeat("予算を書く。\n", 900)} {
-			c := begunConversation(t).wants(text)
-			c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
-			m := c.shown(conversation.CardOffered, locale)
-			expect.NoError(t, cardtest.Check(m))
-			drawn := strings.Join(sections(m.Attachments[0].Blocks.BlockSet), "\n")
-			expect.That(t, strings.Contains(drawn, "予算") && !strings.Contains(drawn, "<!channel"), "%s: %q", name, drawn)
-			expect.That(t, len([]rune(drawn)) < 1000, "%s: %d characters", name, len([]rune(drawn)))
-		}
-	}
-}
-
-// Whether a command ended before it was cancelled or went on to its end is said by the times.
-func TestACancelledActionSaysWhenItEnded(t *testing.T) {
-	for _, test := range []struct {
-		after  time.Duration
-		ja, en string
-	}{
-		{-5 * time.Second, "取り消す前に", "before it was cancelled"},
-		{0, "取り消す前に", "before it was cancelled"},
-		{3 * time.Second, "取り消した後", "after it was cancelled"},
-	} {
-		for locale, says := range map[string]string{"ja": test.ja, "en": test.en} {
-			c := begunConversation(t).says("", shell("make")).executing()
-			c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-			at := c.last().CompletedAt.Add(test.after)
-			c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: at})
-			text, _ := c.drawn(locale)
-			expect.That(t, strings.Contains(text, says) && strings.Contains(text, fmt.Sprint(at.Unix())), "%v: %s", test.after,
-				text)
-
-			c = begunConversation(t).lists(`{"department":null,"status":"all"}`).calling()
-			c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-			at = c.last().CompletedAt.Add(test.after)
-			c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: at})
-			text, _ = c.drawn(locale)
-			expect.That(t, strings.Contains(text, says) && strings.Contains(text, fmt.Sprint(at.Unix())), "call %v: %s",
-				test.after, text)
-		}
-	}
-}
-
-// The card of what was approved and then withdrawn says who approved it, and whether it had begun.
-func TestAWithdrawnActionSaysWhoApprovedItAndWhetherItBegan(t *testing.T) {
-	for locale, notBegun := range map[string]string{"ja": "開始前だったため、何も実行していません", "en": "It hadn't started"} {
-		c := begunConversation(t).says("", shell("make")).approved()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-		text, _ := c.drawn(locale)
-		for _, want := range []string{c.last().Gate.ApprovedBy, "U_SATO", notBegun} {
-			expect.Has(t, text, want)
-		}
-		c = begunConversation(t).says("", shell("make")).executing()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-		text, _ = c.drawn(locale)
-		expect.Has(t, text, c.last().Gate.ApprovedBy)
-		expect.That(t, !strings.Contains(text, notBegun) && strings.Contains(text, fmt.Sprint(c.last().StartedAt.Unix())),
-			"%s", text)
-		c = begunConversation(t).says("", shell("make"))
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-		text, _ = c.drawn(locale)
-		expect.That(t, !strings.Contains(text, notBegun), "nobody approved: %s", text)
 	}
 }

@@ -30,6 +30,20 @@ var doneStates = []state{
 			`["/items/*/unit_price","Price of one"],["/currency",""],["/reference","Your number"]]`
 		return planned(s, steps, defaults)
 	}},
+	{"does_check_on_route", processCard, func(s *scenario) *scenario {
+		steps := fiveSteps()
+		steps[3].RequiresHumanCheck = true
+		s = planned(s, steps, defaults)
+		routed(&s.Process().Gate, s.now, threeStages()...)
+		return s
+	}},
+	{"does_check_over", stepCard, func(s *scenario) *scenario { // the first attempt's write turned out to have completed
+		s = gated(s, arguments)
+		s.Gates[0].Status = aggregate.Cancelled
+		s.Add(&task.StepResult{ProcessVersion: 1, Attempt: 1, Order: 2, StepID: "step-2", Status: task.StepCompleted,
+			Reused: true})
+		return s
+	}},
 	{"does_messages", processCard, func(s *scenario) *scenario {
 		const text = "11月の勤怠の締めは 12月2日 (水) 17:00 です。\\n未入力の方は入力をお願いします。"
 		steps := []task.Step{message(1, "U0TAKADA", text, ""), message(2, "U0MORI", text, "")}
@@ -140,15 +154,6 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 	}
 }
 
-// A notification names what is asked for: on a card in a channel nobody, in a copy the requester and until when.
-func TestANotificationNamesAmountAndMatter(t *testing.T) {
-	s := reordered(received(t))
-	shown := render(s.Aggregate, s.card("CARD#process#0002"), "en", s.now)
-	expect.Is(t, shown.Text, "Please approve: “今月の勤怠集計” v2 — ¥298,000 place_order on rooms and 1 more")
-	copied := copied(s, s.copyOf(suzuki, 1), "en")
-	expect.That(t, strings.HasPrefix(copied.Text, shown.Text+" (<@"+requester.ID+">) · due <!date^"), "%s", copied.Text)
-}
-
 // A star in a policy's code is the text's own.
 func TestNoLineOfAPolicysCodeIsBold(t *testing.T) {
 	all := map[string]bool{}
@@ -160,52 +165,6 @@ func TestNoLineOfAPolicysCodeIsBold(t *testing.T) {
 		expect.That(t, !all[is] && strings.HasPrefix(is, "*方針:* x\n"), "%q", is)
 		all[is] = true
 	}
-}
-
-// Of a call whose arguments can't be read, a notification doesn't say that it only reads.
-func TestNothingIsSaidOfACallThatCantBeRead(t *testing.T) {
-	s := calling(t, "rooms.place_order", "{}", "{}")
-	s.Gates[0].Arguments = aggregate.Blob{S3Key: "x", Bytes: 90_000, Preview: `{"items":[`}
-	m := render(s.Aggregate, s.card(stepCard), "ja", s.now)
-	expect.Is(t, m.Text, "🔍 実行前の確認: rooms の place_order")
-}
-
-// A request whose step nobody has said anything of is named by its title, one that a reason led on by its version too.
-func TestAToolWithoutAMarkNamesNoRequest(t *testing.T) {
-	steps := fiveSteps()[:1]
-	steps[0].Tool, steps[0].ToolInput, steps[0].Access, steps[0].Mark = "rooms.place_order", "{}", aggregate.Write, nil
-	s := received(t).extracted().drafted(defaults).rejectPrompt("2 台で足ります").drafted(defaults).promptApproved()
-	s.do(s.BeginProcess(s.Head.Run, s.now))
-	s.do(s.FinishProcess(s.Head.Run, steps, "", defaults, s.now))
-	home := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "ja").Blocks.BlockSet)
-	expect.That(t, strings.Contains(home, "*今月の勤怠集計 v2*") && !strings.Contains(home, "✏️"), "%s", home)
-}
-
-// What nobody has said anything of is asked for by the request's title; below it stand tool and server.
-func TestAToolWithoutAMarkIsAskedForByTitle(t *testing.T) {
-	steps := orderSteps(1)[:1]
-	steps[0].Mark, steps[0].ToolTitle = nil, "Place an order"
-	s := planned(t, steps, defaults)
-	m := render(s.Aggregate, s.card(processCard), "en", s.now)
-	expect.Is(t, m.Text, "Please approve: “今月の勤怠集計” — place_order on rooms (“Place an order”)")
-	first := sections(m.Attachments[0].Blocks.BlockSet)[0]
-	begins := "Request: “今月の勤怠集計”\n*Calls “Place an order” (place_order on rooms)*"
-	expect.That(t, strings.HasPrefix(first, begins), "%s", first)
-	routed(&s.Process().Gate, s.now, threeStages()...)
-	copied := copied(s, s.copyOf(suzuki, 1), "en")
-	text := drawn(copied.Attachments[0].Blocks.BlockSet)
-	expect.That(t, strings.HasPrefix(copied.Text, m.Text+" (<@"+requester.ID+">)") &&
-		strings.Count(text, "今月の勤怠集計") == 1 && !strings.Contains(text, "nknown amount"), "%s\n%s", copied.Text, text)
-}
-
-// A request's line begins with a capital, and that of a message says how it begins.
-func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
-	s := planned(t, []task.Step{message(1, requester.ID, "勤怠の締めは 12月2日です。\\n未入力の方は入力をお願いします。", "")}, defaults)
-	list := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "en").Blocks.BlockSet)
-	expect.Has(t, list, "*DM to 1 person: “勤怠の締めは 12月2日")
-	s = planned(t, fiveSteps(), defaults)
-	list = drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "en").Blocks.BlockSet)
-	expect.Has(t, list, "*Write to the tab")
 }
 
 // Somebody may write a title like the line in which Ringi says what is moved, and to whom.
@@ -242,25 +201,6 @@ func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
 	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
 		"ja")
 	expect.Has(t, drawn(home.Blocks.BlockSet), "「PC を買う』 · 部長は承認の意向 · 『よろしく」")
-}
-
-// Along a route it is known who is asked before a step runs.
-func TestACheckSaysWhoIsAsked(t *testing.T) {
-	steps := fiveSteps()
-	steps[3].RequiresHumanCheck = true
-	for locale, want := range map[string][2]string{
-		"ja": {"🔍 実行前にもう一度確認", "🔍 最後に承認する人が実行前にもう一度確認"},
-		"en": {"🔍 a check before it runs", "🔍 a check by whoever approves last before it runs"},
-	} {
-		for i, along := range []bool{false, true} {
-			s := planned(t, steps, defaults)
-			if along {
-				routed(&s.Process().Gate, s.now, threeStages()...)
-			}
-			m := render(s.Aggregate, s.card(processCard), locale, s.now)
-			expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), want[i])
-		}
-	}
 }
 
 // Whoever approved the steps and is asked about one of them again is told why.

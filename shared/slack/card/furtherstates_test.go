@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/decide"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -15,6 +16,7 @@ import (
 
 var processStates = []state{
 	{"process_generating", processCard, planning},
+	{"process_held", processCard, func(s *scenario) *scenario { return planning(s).park(task.ReasonNobodyApproves) }},
 	{"process_parked", processCard, func(s *scenario) *scenario { return planning(s).park(task.ReasonModelUnknown) }},
 	{"process_cancelled_while_generating", processCard, func(s *scenario) *scenario { return planning(s).cancelTask() }},
 	{"process_pending", processCard, process},
@@ -155,6 +157,13 @@ var conversationStates = []struct {
 		c.says("", changing(c.t, nil, conversation.Payload{Files: []files.File{
 			{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))
 	}},
+	{"action_files_cut", conversation.CardAction, func(c *onThread) { c.says("", writing(c.t, 1, 900, 1)) }},
+	{"action_own", conversation.CardAction, func(c *onThread) {
+		c.says("はい", nil)
+		own := shell("make")
+		own.Summary = ""
+		c.do(c.Propose(*own, member("U_SATO"), anyMember, c.now))
+	}},
 	{"action_difference", conversation.CardAction, func(c *onThread) { c.says("", difference(c.t)) }},
 	{"action_changed", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
@@ -240,6 +249,46 @@ var conversationStates = []struct {
 		c.says("", shell("make")).executing()
 		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 	}},
+	{"action_withdrawn", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).approved()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+	}},
+	{"action_withdrawn_unapproved", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make"))
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+	}},
+	{"action_ended_before", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: c.last().CompletedAt.Add(-5 * time.Second)})
+	}},
+	{"action_call_late", conversation.CardAction, func(c *onThread) {
+		c.lists(`{"department":null,"status":"all"}`).calling()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: c.last().CompletedAt.Add(3 * time.Second)})
+	}},
+	{"pull", conversation.CardAction, func(c *onThread) { *c = *pulling(c.t, agent.CIRun) }},
+	{"pull_without_ci", conversation.CardAction, func(c *onThread) { *c = *pulling(c.t, agent.CISkip) }},
+	{"pull_done", conversation.CardAction, pulled(func(x *conversation.Action) {
+		x.Status, x.Pushed.Number, x.Pushed.There = conversation.ActionSucceeded, 4, true
+	})},
+	{"pull_branch_alone", conversation.CardAction, pulled(func(x *conversation.Action) {
+		x.Status, x.Error, x.Pushed.There = conversation.ActionFailed, conversation.ReasonBranchAlone, true
+	})},
+	{"pull_lost", conversation.CardAction, pulled(lost)},
+	{"pull_looked_for", conversation.CardAction, pulled(func(x *conversation.Action) {
+		lost(x)
+		x.Pushed.Look = &conversation.Look{By: "U_SATO", At: begunAt}
+	})},
+	{"pull_unseen", conversation.CardAction, pulled(func(x *conversation.Action) {
+		lost(x)
+		x.Pushed.Unseen = conversation.ReasonPushUnseen
+	})},
+	{"pull_withdrawn", conversation.CardAction, pulled(func(x *conversation.Action) {
+		x.Status, x.CancelReason, x.CancelledBy = conversation.ActionCancelled, conversation.ReasonWithdrawn, "U_SATO"
+		x.StartedAt, x.Pushed.There = x.CompletedAt, true
+		x.Late = &conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonBranchAlone}
+	})},
 	{"action_late", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))

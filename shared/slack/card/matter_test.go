@@ -1,12 +1,9 @@
 package card_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -14,7 +11,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 )
 
 var laptops = task.Matter{Kind: "支出", Title: "ノートパソコン 10 台の購入", Amount: "1200000",
@@ -115,23 +111,6 @@ func drawnWith(t *testing.T, names ...string) (text string, offered bool) {
 	return s.drawn(taskCard), offers(render(s.Aggregate, s.card(taskCard), "ja", s.now), "approve_process")
 }
 
-// The form that is filled in again has the version's files, all of which stay unless somebody leaves one out.
-func TestAReturnedFormHasItsFiles(t *testing.T) {
-	s := withFiles(received(t)).giveBack()
-	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}
-	view := card.RefillModal(s.Aggregate, of, "ja", defaults)
-	expect.NoError(t, cardtest.CheckView(view))
-	for _, b := range view.Blocks.BlockSet {
-		if in, is := b.(*slack.InputBlock); is && in.BlockID == card.MatterKept {
-			e := in.Element.(*slack.CheckboxGroupsBlockElement)
-			expect.That(t, len(e.Options) == 4 && len(e.InitialOptions) == 4 && e.Options[2].Text.Text == "装置.exe" &&
-				e.Options[0].Description.Text == "8 B", "%+v", e.Options)
-			return
-		}
-	}
-	t.Errorf("it has no files: %+v", view)
-}
-
 // An amount that nobody typed is not drawn like one that there isn't.
 func TestNoAmountIsNotAnUnknownOne(t *testing.T) {
 	free, unknown := laptops, laptops
@@ -215,47 +194,6 @@ func (s *scenario) goesRound() *scenario {
 	return s.do(s.FinishProcess(s.Head.Run, tablets.Steps("ja", "v1"), "", defaults, s.now))
 }
 
-// A form goes back to whoever filled it in: the dialog says so, and what they see then never calls it rejected.
-func TestAReturnedFormIsItsAskersTurn(t *testing.T) {
-	for locale, want := range map[string][4]string{"ja": {"フォームで書き直す", "差し戻", "却下", "依頼した人がフォームを書き直す"},
-		"en": {"Fill in the form again", "ent back", "eject", "Whoever asked fills in the form again"}} {
-		s := byForm(received(t))
-		of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}
-		expect.Has(t, drawn(card.DialogsOf(s.Aggregate).Rejection(of, locale).Blocks.BlockSet), want[3])
-		s = rejectProcess(s)
-		home := card.HomeView(card.Summary{Returned: []card.Mine{{Task: s.Aggregate}}}, defaults, locale)
-		m := render(s.Aggregate, s.card(taskCard), locale, s.now)
-		c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ReturnedCopy + task.ProcessKey(1), User: requester.ID}
-		for place, said := range map[string]string{"card": jsonOf(m), "home": jsonOf(home),
-			"message": jsonOf(copied(s, c, locale))} {
-			expect.That(t, (strings.Contains(said, want[0]) || place == "home") && strings.Contains(said, want[1]) &&
-				!strings.Contains(said, want[2]), "%s: %s", place, said)
-		}
-	}
-}
-
-// The form that is filled in again has what was typed. What the settings offer no more has to be chosen again.
-func TestAReturnedFormHasWhatWasTyped(t *testing.T) {
-	s := byForm(received(t)).giveBack()
-	set := defaults
-	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Hash: "hash"}
-	view := func() string {
-		v := card.RefillModal(s.Aggregate, of, "ja", set)
-		expect.Is(t, v.CallbackID, card.RefillCallback)
-		return string(expect.Value(json.Marshal(v))(t))
-	}
-	chosen := func(value string) string { return `"initial_option":{"text":{"type":"plain_text","text":"` + value }
-	said := view()
-	for _, want := range []string{`"initial_value":"ノートパソコン 10 台の購入"`, `"initial_value":"1200000"`,
-		`見積もり*は 2 社から`, chosen("支出"),
-		"宛先を経理に直してください", "添付ファイルも", "file_input"} {
-		expect.Has(t, said, want)
-	}
-	expect.That(t, !strings.Contains(said, card.RequestAt) && !strings.Contains(said, card.MatterKept), "%s", said)
-	set.Matters = []tenancy.MatterKind{{Name: "規程"}}
-	expect.Is(t, strings.Count(view(), "initial_option"), 0, "another value is chosen in place of what was: %s", view())
-}
-
 // returnedViews are the dialog and copies by which whoever asked fills in again the form that was given back to them.
 func returnedViews(t *testing.T, locale string) map[string]any {
 	s := byForm(received(t)).giveBack()
@@ -273,23 +211,5 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 		"dialog_form": card.RefillModal(s.Aggregate, of, locale, kinds), "copy": copyOf(s),
 		"copy_edited": copyOf(byForm(received(t)).giveBack().refill(tablets)),
 		"copy_ended":  copyOf(byForm(received(t)).giveBack().cancelTask()),
-	}
-}
-
-// What was given back is its requester's turn on the Home tab: counted once, with why, and a link
-// to it.
-func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
-	for locale, want := range map[string][]string{
-		"ja": {"あなたの番 (1 件)", "宛先を経理に直してください", "https://example.slack.com/x"},
-		"en": {"Your turn (1)", "宛先を経理に直してください", "https://example.slack.com/x"},
-	} {
-		s := byForm(received(t)).giveBack()
-		in := card.Summary{Returned: []card.Mine{{Task: s.Aggregate, Link: "https://example.slack.com/x"}}}
-		tab := jsonOf(card.HomeView(in, defaults, locale))
-		for _, text := range want {
-			expect.That(t, strings.Count(tab, text) == 1, "%s: %q in %s", locale, text, tab)
-		}
-		nothing := map[string]string{"ja": "承認待ちのものはありません", "en": "Nothing is waiting"}[locale]
-		expect.That(t, !strings.Contains(tab, nothing), "%s", tab)
 	}
 }

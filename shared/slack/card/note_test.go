@@ -20,75 +20,30 @@ import (
 	"ringi/shared/words/language"
 )
 
+// Each class of errors has its sentence in package explain; a card's note says who and when in Slack's form, and
+// nothing of what others wrote has an effect.
 func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 	at := time.Date(2026, 4, 18, 14, 33, 12, 0, time.UTC)
 	date := "<!date^1776522792^{date_short_pretty} {time}|2026-04-18 14:33 UTC>"
 	for _, tc := range []struct {
-		name   string
-		err    error
-		ja, en string
+		err  error
+		want string
 	}{
-		{"approved by another", aggregate.ErrDecided{Status: "approved", By: "U1", At: at}, "<@U1> が " + date + " に承認しました。",
-			"<@U1> already approved this (" + date + ")."},
-		{"rejected by another", aggregate.ErrDecided{Status: "rejected", By: "U1", At: at}, "<@U1> が " + date + " に却下しました。",
-			"<@U1> already rejected"},
-		{"approved by the system", aggregate.ErrDecided{Status: "approved", At: at}, date + " に自動承認されています。",
-			"approved automatically (" + date},
-		{"decided in a new way", aggregate.ErrDecided{Status: "delegated", By: "U1", At: at},
-			"<@U1> が " + date + " に決定しました。", "already decided"},
-		{"cancelled", aggregate.ErrDecided{Status: "cancelled", By: "U1", At: at, Reason: task.ReasonByPerson},
-			"<@U1> が " + date + " にこのタスクをキャンセルしました。", "<@U1> cancelled this task (" + date},
-		{"expired", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonExpired}, "期限までに決定されず、" + date,
-			"expired without a decision"},
-		{"ended well", aggregate.ErrDecided{Status: "completed", At: at, Reason: task.ReasonDone}, "タスクは完了しました。",
-			"The task is complete."},
-		{"failed", aggregate.ErrDecided{Status: "failed", At: at, Reason: task.ReasonTimeout}, date + " に失敗しました。制限時間",
-			"failed (" + date},
-		{"last rejection", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonMaxVersions},
-			"バージョンの数が上限に達した", "maximum number of versions"},
-		{"old version", fmt.Errorf("approve: %w", aggregate.ErrNotLatest{Latest: 3}), "古いバージョンです (最新: 3)", "latest: 3"},
-		{"in flight", aggregate.ErrInFlight, "呼び出し中のステップがあります", "still running"},
-		{"uncovered", aggregate.ErrUncovered, "結果が不明です", "outcome of the last write is unknown"},
-		{"nothing to retry", task.ErrNothingToRetry, "やり直すものがありません", "Nothing to retry"},
-		{"too many attempts", task.ErrMaxAttempts, "上限の 30 回", "30 runs"},
-		{"too many retries", task.ErrMaxRetries, "上限の 10 回", "10 retries"},
-		{"not found", aggregate.ErrNotFound, "見つかりません", "Not found"},
-		{"superseded", aggregate.ErrSuperseded, "状態が変わりました", "Something changed"},
-		{"conflict", aggregate.ErrConflict, "状態が変わりました", "Something changed"},
-		{"moved", aggregate.ErrMoved, "状態が変わりました", "Something changed"},
-		{"not due", aggregate.ErrNotDue, "状態が変わりました", "Something changed"},
-		{"reason's length", aggregate.Problem{Field: "rejection_reason", Code: "must …"}, "却下理由は 1〜1000 文字で",
-			"1–1000 characters"},
-		{"another field", aggregate.Problem{Field: "slug", Code: "must be <short>"}, "slug must be &lt;short&gt;",
-			"slug must be &lt;short&gt;"},
-		{"an execution that must stop", task.StopError{Reason: task.ReasonToolChanged, Detail: "send_slack_dm"},
-			"(send_slack_dm)", "(send_slack_dm)"},
-		{"unverified", explain.ErrUnverified, "権限を Slack に確認できませんでした", "couldn't confirm who you are"},
-		{"cut off in the middle of a commit", fmt.Errorf("commit: %w: %w", aggregate.ErrUnconfirmed,
-			context.DeadlineExceeded), "保存できたか確認できませんでした", "Couldn't confirm"},
-		{"unsaved", explain.ErrUnavailable, "保存できませんでした", "Couldn't save"},
-		{"no time left", context.DeadlineExceeded, "保存できませんでした", "Couldn't save"},
-		{"anything else", errors.New("boom: secret"), "保存できませんでした", "Couldn't save"},
-		{"a hostile name", aggregate.ErrDecided{Status: "approved", By: "<!channel>", At: at}, "&lt;!channel&gt; が",
-			"&lt;!channel&gt; already"},
-		{"no time", aggregate.ErrDecided{Status: "approved", By: "U1"}, "<@U1> が — に", "(—)"},
-		{"an unknown rule", aggregate.ErrNotAllowed{Rule: "brand_new"}, "許可されていません", "isn't allowed"},
+		{aggregate.ErrDecided{Status: "approved", By: "U1", At: at}, "<@U1> が " + date + " に承認しました。"},
+		{aggregate.ErrDecided{Status: "delegated", By: "U1", At: at}, "<@U1> が " + date + " に決定しました。"},
+		{aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonExpired}, "期限までに決定されず、" + date},
+		{aggregate.ErrDecided{Status: "approved", By: "<!channel>", At: at}, "&lt;!channel&gt; が"},
+		{aggregate.ErrDecided{Status: "approved", By: "U1"}, "<@U1> が — に"},
+		{aggregate.Problem{Field: "slug", Code: "must be <short>"}, "slug must be &lt;short&gt;"},
+		{task.StopError{Reason: task.ReasonToolChanged, Detail: "send_slack_dm"}, "(send_slack_dm)"},
+		{fmt.Errorf("commit: %w: %w", aggregate.ErrUnconfirmed, context.DeadlineExceeded), "保存できたか確認できませんでした"},
+		{errors.New("boom: secret"), "保存できませんでした"},
+		{aggregate.ErrNotAllowed{Rule: "brand_new"}, "許可されていません"},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
-				got := card.Note(locale, tc.err)
-				expect.That(t, strings.Contains(got, want), "%s: got %q, want it to contain %q", locale, got, want)
-				expect.That(t, !strings.Contains(got, "secret") && !strings.Contains(got, "{who}") &&
-					!strings.Contains(got, "{why}") && !strings.Contains(got, "{when}"), "%s: %q", locale, got)
-			}
-		})
-	}
-	for _, r := range aggregate.Rules {
-		for _, locale := range language.All {
-			got := card.Note(locale, aggregate.ErrNotAllowed{Rule: r})
-			expect.That(t, got != "" && got != card.Note(locale, aggregate.ErrNotAllowed{}), "%s: no note for the rule %s",
-				locale, r)
-		}
+		got := card.Note("ja", tc.err)
+		expect.Has(t, got, tc.want)
+		expect.That(t, !strings.Contains(got, "secret") && !strings.ContainsAny(strings.ReplaceAll(got, date, ""), "{}"), "%q",
+			got)
 	}
 }
 
@@ -142,19 +97,6 @@ func TestEveryEndOfATeamHasASentence(t *testing.T) {
 			said(explain.TeamEnd{Failed: true, Exit: contest.PartialFailure, Reason: why})
 		}
 	}
-}
-
-func TestATeamThatEndedAtItsBestDraftIsNotSaidToHaveNone(t *testing.T) {
-	late := explain.TeamEnd{Exit: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "チームの制限時間に達しました。"}
-	expect.Same(t, "制限時間に達したため、それまでの最良の案で終了しました。", late.In("ja"))
-	late.Failed = true
-	expect.Same(t, "最初の採点の前に制限時間に達しました。", late.In("ja"))
-	refused := explain.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader,
-		Detail: "The leader couldn’t continue:\nthe AI model declined to answer."}
-	s := refused.In("en")
-	expect.That(t, strings.HasSuffix(s,
-		"best draft so far was kept. The leader couldn’t continue: the AI model declined to answer."),
-		"%v", s)
 }
 
 // Who stands in for those whose turn it is stands below them, with dates that are true whenever they are read. Who

@@ -71,27 +71,6 @@ func TestRejectionFormsOnARoute(t *testing.T) {
 	}
 }
 
-// A form of what can only be denied says what a denial means, and comes back as one.
-func TestWhatCanOnlyBeDeniedLeavesNoChoice(t *testing.T) {
-	last := onRoute(received(t), threeStages()...)
-	last.Process().Terms.MaxVersions = 1
-	for _, locale := range language.All {
-		says := map[string][]string{"ja": {"最後のバージョンのため、この依頼は終わります"},
-			"en": {"This is the last version, so the request ends."}}[locale]
-		v := last.formOf(task.CardProcess, last.Process().ID, 1, locale)
-		for _, text := range says {
-			expect.Has(t, sent(t, v), text)
-		}
-		r, ok := card.ReadRejection(v.PrivateMetadata, filled("no", ""))
-		expect.That(t, ok && r.Then == circulation.Deny, "%+v", r)
-	}
-}
-
-// sent is a form as it is sent.
-func sent(t *testing.T, v slack.ModalViewRequest) string {
-	return string(expect.Value(json.Marshal(v))(t))
-}
-
 // optionsOf returns the values of a form's options. It checks that the first one is chosen, and the lengths that Slack
 // allows.
 func optionsOf(t *testing.T, v slack.ModalViewRequest) (values []string) {
@@ -243,21 +222,5 @@ func TestADeniedTaskSaysThatItWasRejectedForGood(t *testing.T) {
 		s.Head.Ended = nil // a load that mixes two commits
 		text := drawn(render(s.Aggregate, s.card(processCard), locale, s.now).Attachments[0].Blocks.BlockSet)
 		expect.That(t, !strings.Contains(text, words[1]), "another version is promised: %s", text)
-	}
-}
-
-// Whoever asked is told by which rule it was refused, and what the rule says.
-func TestACardSaysWhichRuleRefused(t *testing.T) {
-	words := map[string][]string{
-		"ja": {"ルール「社外への連絡」により、この依頼は受け付けられません。広報に頼んでください。", "システム"},
-		"en": {"Rule “社外への連絡” refuses this. 広報に頼んでください。", "System"},
-	}
-	no := aggregate.Refusal{Why: task.ReasonRuleRefuses, Rule: circulation.Rule{Name: "社外への連絡"}, Detail: "広報に頼んでください。"}
-	for _, locale := range language.All {
-		s := received(t).extracted().drafting()
-		s = s.do(s.RefuseByRule(s.Head.Run, no, defaults, s.now))
-		text := drawn(render(s.Aggregate, s.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
-		expect.Has(t, text, words[locale][0])
-		expect.That(t, !strings.Contains(text, words[locale][1]), "%s", text)
 	}
 }

@@ -53,12 +53,7 @@ var routeStates = []state{
 	{"route_settled", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).stamps(3, yamada)
 	}},
-	{"route_stuck", processCard, func(s *scenario) *scenario {
-		s = onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, mori)
-		s.Copies = append(s.Copies, &aggregate.Card{CardType: task.CardProcess, Subject: s.Process().Key(), User: yamada,
-			Stage: 3, State: aggregate.CardUnreachable, Refusal: "user_not_found"})
-		return s
-	}},
+	{"route_stuck", processCard, stuck},
 	{"route_channel", processCard, func(s *scenario) *scenario {
 		return onRoute(s, desk("課長", 1, suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}).
 			stamps(1, suzuki)
@@ -86,6 +81,14 @@ var routeStates = []state{
 		routed(&s.Gates[0].Gate, s.now, desk("部長", 1, yamada))
 		return s
 	}},
+}
+
+// stuck waits for somebody who has left.
+func stuck(s *scenario) *scenario {
+	s = onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, mori)
+	s.Copies = append(s.Copies, &aggregate.Card{CardType: task.CardProcess, Subject: s.Process().Key(), User: yamada,
+		Stage: 3, State: aggregate.CardUnreachable, Refusal: "user_not_found"})
+	return s
 }
 
 // saw is a process along a route of whose amount rules saw this.
@@ -201,25 +204,6 @@ func blockOf(m card.Message) (id string) {
 	return id
 }
 
-// The lists of the Home tab say who is asked along the route, and until when, whatever the settings say.
-func TestListsNameWhoIsAskedAlongARoute(t *testing.T) {
-	s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
-	other := planned(t, fiveSteps(), defaults)
-	waits := []card.Waits{{Of: other.Aggregate, Question: other.Process().Asks()},
-		{Of: s.Aggregate, Question: s.Process().Asks()}}
-	line := ""
-	for text := range strings.SplitSeq(drawn(card.HomeView(card.Summary{Waiting: waits}, defaults, "ja").Blocks.BlockSet),
-		"\n") {
-		if strings.Contains(text, "経理") {
-			line = text
-		}
-	}
-	expect.Has(t, line, "経理(あと2人)", "the stage")
-	expect.That(t, !strings.Contains(line, "<@U0TANAKA>"), "the reader is named: %s", line)
-	st := circulation.Walk(s.Process().Circulating())
-	expect.Has(t, line, fmt.Sprintf("<!date^%d^", st.CurrentStage().DecideBy.Unix()), "until")
-}
-
 // What names the person comes first, however soon the rest is due.
 func TestHomeBeginsWithWhatNamesThePerson(t *testing.T) {
 	due := func(h int) *time.Time {
@@ -238,15 +222,6 @@ func TestHomeBeginsWithWhatNamesThePerson(t *testing.T) {
 		i := strings.Index(text, title)
 		expect.That(t, i > at, "%s at %d: %s", title, i, text)
 		at = i
-	}
-}
-
-// A version that was sent back and the one after it say the same number of send-backs that are left.
-func TestBothVersionsSayHowOftenTheyMayBeSentBack(t *testing.T) {
-	s := sentBack(received(t))
-	for _, key := range []string{processCard, "CARD#process#0002"} {
-		m := render(s.Aggregate, s.card(key), "ja", s.now)
-		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "作り直しは、あと 3 回までです", key)
 	}
 }
 

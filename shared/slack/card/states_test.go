@@ -164,6 +164,7 @@ var taskStates = []state{
 	{"task_complete_cancelled_before_prompt", taskCard, func(s *scenario) *scenario {
 		return s.lastExtracted().cancelTask()
 	}},
+	{"task_corrected", taskCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("開発部も").drafted(defaults) }},
 	{"task_complete_of_cancelled_prompt", taskCard, func(s *scenario) *scenario { return prompt(s).cancelTask() }},
 	{"task_complete_of_completed_execution", taskCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
@@ -220,6 +221,7 @@ var promptStates = []state{
 		func(s *scenario) *scenario { return s.extracted().drafting().cancelTask() }},
 	{"prompt_cost_limit", promptCard, func(s *scenario) *scenario { return prompt(s).costLimit() }},
 	{"prompt_pending", promptCard, prompt},
+	{"prompt_pending_last", promptCard, func(s *scenario) *scenario { return s.extracted().drafted(oneVersion) }},
 	{"prompt_pending_automatic", promptCard, func(s *scenario) *scenario { return s.extracted().drafted(automatic) }},
 	{"prompt_pending_automatic_parked", promptCard, func(s *scenario) *scenario {
 		s.extracted().drafted(automatic)
