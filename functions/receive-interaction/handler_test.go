@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,31 +21,26 @@ import (
 
 func TestInteractions(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
-		"approve a step":                               testApproveStep,
-		"reject with a reason":                         testReject,
-		"reject twice, with other reasons":             testRejectTwice,
-		"reject a step":                                testRejectStep,
-		"a reason that won't do":                       testBadReason,
-		"reject what is decided":                       testRejectLate,
-		"a second click of the same person":            testTwice,
-		"two approvers at once":                        testRace,
-		"cancel an execution":                          testCancelExecution,
-		"retry an execution":                           testRetryExecution,
-		"retry a generation":                           testRetryGeneration,
-		"the shortcut on a card":                       testShortcutOnCard,
-		"the shortcut on the request":                  testShortcutOnRequest,
-		"the shortcut on anything else":                testShortcutElsewhere,
-		"who may approve":                              testPolicy,
-		"Slack can't say who it is":                    testUnverified,
-		"a Slack that lists nobody":                    testUnknownMethod,
-		"requesters may withdraw without Slack's help": testWithdrawUnverified,
-		"a guest tries their own request again":        testGuestRetries,
-		"a direct message":                             testDirectMessage,
-		"ids of others":                                testForeignIDs,
-		"nothing could be saved":                       testUnsaved,
-		"a note that can't be shown":                   testNoteFails,
-		"not in time":                                  testSlow,
-		"not even in time for the note":                testLateNote,
+		"approve a step":                    testApproveStep,
+		"reject with a reason":              testReject,
+		"reject twice, with other reasons":  testRejectTwice,
+		"a reason that won't do":            testBadReason,
+		"reject what is decided":            testRejectLate,
+		"a second click of the same person": testTwice,
+		"cancel an execution":               testCancelExecution,
+		"retry an execution":                testRetryExecution,
+		"retry a generation":                testRetryGeneration,
+		"the shortcut on a card":            testShortcutOnCard,
+		"the shortcut on the request":       testShortcutOnRequest,
+		"the shortcut on anything else":     testShortcutElsewhere,
+		"who may approve":                   testPolicy,
+		"Slack can't say who it is":         testUnverified,
+		"a direct message":                  testDirectMessage,
+		"ids of others":                     testForeignIDs,
+		"nothing could be saved":            testUnsaved,
+		"a note that can't be shown":        testNoteFails,
+		"not in time":                       testSlow,
+		"not even in time for the note":     testLateNote,
 	})
 }
 
@@ -70,15 +64,6 @@ func testReject(t *testing.T, w *world) {
 	got := w.Load().Prompt()
 	expect.That(t, got.Status == aggregate.Rejected && got.RejectedBy == webapi.Suzuki &&
 		got.RejectionReason == "データの検証を追加して", "%+v", got)
-}
-
-func testRejectStep(t *testing.T, w *world) {
-	g := w.gated()
-	w.quiet(w.post(w.click(webapi.Suzuki, "reject_step", g.ID)), webapi.Suzuki)
-	w.quiet(w.post(w.form(webapi.Suzuki, "step", g.ID, "宛先が違う")), webapi.Suzuki)
-	a := w.Load()
-	expect.That(t, a.Gates[0].RejectionReason == "宛先が違う" && a.Head.Ended != nil &&
-		a.Head.Ended.As == task.TaskCancelled, "%+v", a.Gates[0])
 }
 
 // inForm checks that the form stays open with this text at the reason.
@@ -142,27 +127,6 @@ func testTwice(t *testing.T, w *world) {
 	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
 	expect.Same(t, before, w.Load().Head.Rev)
 	w.healed()
-}
-
-func testRace(t *testing.T, w *world) {
-	p := w.prompted()
-	expect.NoError(t, w.slack.SetMember(webapi.HR, webapi.Alex, true))
-	people := []string{webapi.Suzuki, webapi.Tanaka, webapi.Sato, webapi.Alex}
-	var wg sync.WaitGroup
-	for _, user := range people {
-		click := w.click(user, "approve_prompt", p.ID)
-		wg.Go(func() { w.post(click) })
-	}
-	wg.Wait()
-	won := w.Load().Prompt()
-	for _, user := range people {
-		told := w.slack.Ephemerals(user)
-		if user == won.ApprovedBy && len(told) != 0 {
-			t.Errorf("the winner was told %q", told[0].Text)
-		}
-		expect.That(t, user == won.ApprovedBy || len(told) == 1 && strings.Contains(told[0].Text, "<@"+won.ApprovedBy+">"),
-			"%s was told %+v, but %s decided", user, told, won.ApprovedBy)
-	}
 }
 
 func testCancelExecution(t *testing.T, w *world) {

@@ -43,11 +43,6 @@ func (nobody) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Ch
 	return func(func(slackapi.Channel, error) bool) {}
 }
 
-// nothing are the rows of nobody.
-type nothing struct{ nobody }
-
-// Channels says that none got another id.
-
 // Team fails as in a Slack that has only one workspace.
 func (nobody) Team(context.Context) (string, error) {
 	return "", slackapi.Refused{Code: slackapi.CodeUnknownMethod}
@@ -56,7 +51,7 @@ func (nobody) Team(context.Context) (string, error) {
 func idle() *Handler {
 	now := time.Unix(1776675600, 0)
 	clock := func() time.Time { return now }
-	return &Handler{Store: nothing{}, Slack: nobody{}, People: &people.People{Slack: everybody{}, Now: clock},
+	return &Handler{Store: nobody{}, Slack: nobody{}, People: &people.People{Slack: everybody{}, Now: clock},
 		Results: storetest.Bucket{}, Now: clock,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}}
 }

@@ -30,7 +30,6 @@ func TestReviews(t *testing.T) {
 		"arguments that are kept elsewhere":      testReviewOfLargeArguments,
 		"who may not approve may read":           testReadOnly,
 		"what was read is not what is asked now": testReadSomethingElse,
-		"decided meanwhile":                      testReviewLate,
 		"not saved":                              testReviewUnsaved,
 		"longer than a dialog":                   testReviewLong,
 	})
@@ -154,17 +153,6 @@ func testReadSomethingElse(t *testing.T, w *world) {
 	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }
 
-func testReviewLate(t *testing.T, w *world) {
-	p := w.asked()
-	w.quiet(w.post(w.click(webapi.Suzuki, "review_prompt", p.ID)), webapi.Suzuki)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := approver()
-		by.ID = webapi.Tanaka
-		return decide.Approve(a, p.ID, by, aggregate.Policy{Team: slacktest.Team}, w.Now())
-	})
-	w.told(w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki))), webapi.Suzuki, "<@"+webapi.Tanaka+"> が")
-}
-
 func testReviewUnsaved(t *testing.T, w *world) {
 	p := w.asked()
 	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf(long)})
@@ -192,7 +180,6 @@ func TestOtherDrafts(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"read and taken":                  testTakeADraft,
 		"read by nobody else":             testDraftsForNobodyElse,
-		"who has left":                    testDraftOfOneWhoLeft,
 		"who may not decide may read":     testDraftsForReading,
 		"another text than what was read": testDraftThatWasNotRead,
 	})
@@ -261,16 +248,6 @@ func testDraftsForNobodyElse(t *testing.T, w *world) {
 	foreign["team"].(map[string]any)["id"] = "T0OTHER"
 	w.post(foreign)
 	expect.That(t, len(w.slack.Views(webapi.Suzuki)) == 0, "another tenant reads drafts")
-}
-
-func testDraftOfOneWhoLeft(t *testing.T, w *world) {
-	p := w.contested()
-	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
-	w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Suzuki}, Now: w.Now}
-	w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki)))
-	w.waits("taken by somebody who had left")
-	w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID))
-	expect.Same(t, 1, len(w.slack.Views(webapi.Suzuki)))
 }
 
 func testDraftsForReading(t *testing.T, w *world) {

@@ -10,11 +10,9 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
-	"ringi/shared/words/language"
 )
 
 // chosen returns the payload of 「この依頼を稟議に」 in the menu of a message.
@@ -223,12 +221,4 @@ func TestNobodyProposesWhereThereIsNoConversationOrWhoMayNot(t *testing.T) {
 	expect.That(t, out.Body != "" && k.current() == nil, "a guest proposes: %s", out.Body)
 	form.PrivateMetadata = `{"session":"../x"}`
 	expect.That(t, k.sendView(webapi.Sato, form, typedProposal("ls")).Body != "", "a form of nowhere closes")
-}
-
-func TestTheProposalsFormKeepsSlacksRules(t *testing.T) {
-	for _, locale := range language.All {
-		for _, text := range []string{"", "x", strings.Repeat("字", 5000)} {
-			expect.NoError(t, cardtest.CheckView(card.ProposalModal("0b05ea8a-fc60-8660-91d9-0d6e1b78bb66", text, locale)))
-		}
-	}
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -16,9 +14,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
 
@@ -51,7 +47,6 @@ func TestCopies(t *testing.T) {
 		"survive people who can't be written to":                     testCopiesUnreachable,
 		"are posted once, though the answer was lost":                testCopiesLost,
 		"beside cards, each person's messages in their own language": testOwnLanguage,
-		"and Home tabs in the language of now":                       testOpenedInAnotherLanguage,
 		"tell nobody what they ended themselves":                     testOwnEnd,
 	})
 }
@@ -145,14 +140,6 @@ func testOwnLanguage(t *testing.T, w *world) {
 	}
 }
 
-// A Home tab is in the language that the person has chosen by now.
-func testOpenedInAnotherLanguage(t *testing.T, w *world) {
-	ja := w.opens(webapi.Suzuki)
-	expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-US"))
-	en := w.opens(webapi.Suzuki)
-	expect.That(t, strings.Contains(ja, "あなたの依頼") && strings.Contains(en, "Your requests"), "%s\n%s", ja, en)
-}
-
 func testOwnEnd(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.By = w.requester()
@@ -161,26 +148,10 @@ func testOwnEnd(t *testing.T, w *world) {
 	expect.Same(t, 0, len(w.direct(webapi.Sato)))
 }
 
-// A person listed by name gets a copy even if a listed user group was deleted.
-func TestCopiesBesideAGroupThatIsGone(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	s := w.listing([]string{webapi.Suzuki}, []string{"S0GONE"})
-	w.Prompted(s)
-	w.slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Refused, Code: "no_such_subteam",
-		Times: 1000})
-	w.done()
-	got := w.direct(webapi.Suzuki)
-	expect.That(t, len(got) == 1 && strings.Contains(got[0], "approve_prompt"),
-		"who is listed by name got %v; given back for %v", got, w.queue.hidden)
-}
-
 func TestPeopleAreReminded(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"in their direct messages, in their language": testReminded,
 		"in a channel, if it is its members'":         testRemindedInChannel,
-		"once, though Slack's answer was lost":        testRemindedLost,
-		"once, though an invocation died before it":   func(t *testing.T, w *world) { testRemindedDied(t, w, false) },
-		"once, though one died before it could save":  func(t *testing.T, w *world) { testRemindedDied(t, w, true) },
 	})
 }
 
@@ -232,49 +203,4 @@ func testRemindedInChannel(t *testing.T, w *world) {
 	expect.Must(t, len(all) == before+1, "%d messages, %d before", len(all), before)
 	expect.Is(t, all[before].ThreadTS, "")
 	expect.Has(t, all[before].Text, "このチャンネルのどなたか 1 人の承認を待っているものが 1 件あります")
-}
-
-func testRemindedLost(t *testing.T, w *world) {
-	w.reminds()
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
-	w.done()
-	w.done()
-	w.remindedOnce()
-}
-
-func testRemindedDied(t *testing.T, w *world, after bool) {
-	w.reminds()
-	h := w.handler()
-	h.Slack = diesAt{w.slack.Client, after}
-	over := make(chan bool)
-	go func() {
-		defer close(over)
-		_ = h.draw(t.Context(), w.Ref, w.head(), first)
-	}()
-	<-over
-	expect.Is(t, w.Load().Cards[0].State, aggregate.CardPosting)
-	w.Later(stale + time.Second)
-	w.done()
-	w.remindedOnce()
-}
-
-// diesAt makes the invocation end before or after it posts to a person.
-type diesAt struct {
-	Slack
-	after bool
-}
-
-func (s diesAt) OpenDM(ctx context.Context, user string) (string, error) {
-	if !s.after {
-		runtime.Goexit()
-	}
-	return s.Slack.OpenDM(ctx, user)
-}
-
-func (s diesAt) Post(
-	ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
-) (ts string, err error) {
-	ts, err = s.Slack.Post(ctx, channel, thread, m, about)
-	runtime.Goexit()
-	return ts, err
 }

@@ -19,7 +19,6 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -201,11 +200,8 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 
 func TestHomeTabsAlongARoute(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
-		"show what a person owes, wherever it stands":                testHomeOwes,
-		"show what those owe for whom a person stands in":            testHomeStandsIn,
-		"show a channel's stage to the channel":                      testHomeOfAChannel,
-		"show what is owed without messages, and not what has ended": testHomeUnsent,
-		"miss nobody when two drawings list the same people":         testOwedBeside,
+		"show what a person owes, wherever it stands":        testHomeOwes,
+		"miss nobody when two drawings list the same people": testOwedBeside,
 	})
 }
 
@@ -240,51 +236,6 @@ func testHomeOwes(t *testing.T, w *world) {
 	w.opens(webapi.Alex)
 	w.onTab("second", webapi.Alex, 2)
 	expect.Has(t, w.tab(webapi.Alex), "Your turn (1)", "second")
-}
-
-func testHomeStandsIn(t *testing.T, w *world) {
-	x := &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "none", Outcome: rules.Outcome{Refuse: "No."}}}}
-	_, _, err := w.Store.KindStore.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
-	expect.NoError(t, err)
-	w.onRoute(pipelinetest.Desk("課長", 1, webapi.Suzuki), pipelinetest.Desk("部長", 1, webapi.Tanaka))
-	w.done()
-	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: webapi.Alex,
-		Principal: webapi.Suzuki, From: tenancy.DateOf(w.Now().In(tenancy.Zone()))}
-	d.Until = d.From
-	d = expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, tenancy.Setter{Actor: aggregate.Actor{
-		Type: aggregate.ActorUser, ID: webapi.Suzuki}}, w.Now(), nil))(t)
-	w.opens(webapi.Alex)
-	w.onTab("first", webapi.Alex, 1)
-	expect.Has(t, w.tab(webapi.Alex), "https://ringi.example/console/tasks/"+w.Ref.ID, "who isn't in the channel")
-	expect.Has(t, w.tab(webapi.Alex), " · for \\u003c@"+webapi.Suzuki, "first")
-	w.Later(d.StandIn().Ends.Sub(w.Now()))
-	w.opens(webapi.Alex)
-	w.onTab("over", webapi.Alex, 0)
-}
-
-func testHomeOfAChannel(t *testing.T, w *world) {
-	w.onRoute(pipelinetest.Desk("課長", 1, webapi.Suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel,
-		Need: 1})
-	w.changed(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: webapi.Sato}} })
-	w.acts(circulation.Stamp, 1, webapi.Suzuki)
-	w.done()
-	for user, stage := range map[string]int{webapi.Tanaka: 2, webapi.Suzuki: 0, webapi.Sato: 0, webapi.Alex: 0,
-		webapi.Guest: 0} {
-		w.opens(user)
-		w.onTab("a channel's stage", user, stage)
-	}
-}
-
-func testHomeUnsent(t *testing.T, w *world) {
-	w.onRoute(everybody())
-	w.done()
-	w.opens(webapi.Alex)
-	w.onTab("listed", webapi.Alex, 1)
-	expect.Is(t, len(w.direct(webapi.Alex)), 0, "copies")
-	w.Cancel()
-	w.Later(time.Minute)
-	w.opens(webapi.Alex)
-	w.onTab("cancelled, and its entry is late", webapi.Alex, 0)
 }
 
 func testOwedBeside(t *testing.T, w *world) {

@@ -155,13 +155,6 @@ func (w *world) late(then func()) {
 	}
 }
 
-func testForgotLater(t *testing.T, w *world) {
-	w.done()
-	w.Extracted()
-	w.late(func() { w.shows("キャンセル") })
-	w.shows("キャンセル")
-}
-
 const manyCards = 10
 
 func testForgotLaterAmongMany(t *testing.T, w *world) {
@@ -200,11 +193,4 @@ func testPostsAnewLater(t *testing.T, w *world) {
 	expect.That(t, err != nil, "it posts what it read earlier")
 	w.done()
 	w.shows("キャンセル")
-}
-
-func testEqualUpdates(t *testing.T, w *world) {
-	w.done()
-	w.Extracted()
-	expect.NoError(t, w.together(w.h.Store, func() {}))
-	expect.That(t, !w.Load().Effects(w.Now()).Cards, "the card is drawn a third time")
 }

@@ -3,18 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/storetest"
 )
 
 func testRateLimit(t *testing.T, w *world) {
@@ -54,43 +49,6 @@ func testNeverArrived(t *testing.T, w *world) {
 	w.Later(31 * time.Second)
 	w.done()
 	w.shows("受け付けました")
-}
-
-// The button to stop is there as soon as Slack has its post, whatever Slack answered. One that Slack may still make is
-// made again when it can't appear any more, and is never there twice.
-func TestTheButtonToStopAfterAPostWithAnUnknownOutcome(t *testing.T) {
-	db := storetest.Start(t)
-	for name, tt := range map[string]struct {
-		fault  webapi.Fault
-		waited time.Duration // within the invocation
-		there  int           // whether it is there after that invocation
-		most   int32         // seconds until the next; 0: there is none
-	}{
-		"made, but the answer is lost": {webapi.Fault{Kind: webapi.Lost}, lookAfter, 1, 0},
-		"failed by Slack itself":       {webapi.Fault{Kind: webapi.Unavailable, Status: 500}, lookAfter + lookAgain, 0, 2},
-		"timed out":                    {webapi.Fault{Kind: webapi.Unavailable, Status: 504}, lookAfter, 0, 39},
-	} {
-		w := newWorld(t, db)
-		buttons := func() int { return strings.Count(fmt.Sprint(w.slack.Thread(t, webapi.HR, w.root)), "cancel_execution") }
-		w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
-		w.done()
-		w.Approve()
-		var waited time.Duration
-		w.h.Wait = func(_ context.Context, d time.Duration) error { waited += d; return nil }
-		tt.fault.Method = "chat.postMessage"
-		w.slack.Faults.Add(tt.fault)
-		if tt.most > 0 {
-			w.back(1, tt.most)
-		} else {
-			w.done()
-		}
-		expect.Is(t, buttons(), tt.there, name)
-		w.Later(time.Duration(tt.most) * time.Second)
-		w.done()
-		expect.That(t, buttons() == 1 && waited == tt.waited, "%s: %d buttons, waited %s", name, buttons(), waited)
-		c := w.Load().Card("CARD#execution")
-		expect.Is(t, c.State, aggregate.CardPosted, name)
-	}
 }
 
 // hangs is a Slack that never answers a post. The message appears when show is called.
@@ -167,38 +125,6 @@ func testOwnFault(t *testing.T, w *world) {
 		"%v, waited %s: want two posts, each looked for after 2 and 5 s", n, waited)
 	w.done() // the clock was not moved: no claim need become stale
 	w.shows("受け付けました")
-}
-
-// answersLate is a Slack that fails at a post but shows its message a moment later.
-type answersLate struct {
-	Slack
-	looks int
-}
-
-func (s *answersLate) Post(
-	ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
-) (string, error) {
-	if _, err := s.Slack.Post(ctx, channel, thread, m, about); err != nil {
-		return "", err
-	}
-	return "", slackapi.Unknown{Cause: "fatal_error", Over: true}
-}
-
-func (s *answersLate) FindCards(
-	ctx context.Context, channel, thread string, about slackapi.Metadata,
-) ([]string, error) {
-	if s.looks++; s.looks == 1 {
-		return nil, nil
-	}
-	return s.Slack.FindCards(ctx, channel, thread, about)
-}
-
-func testOwnFaultLate(t *testing.T, w *world) {
-	w.h.Slack = &answersLate{Slack: w.slack.Client}
-	w.done()
-	m := w.shows("受け付けました")
-	c := w.Load().Card("CARD#task")
-	expect.That(t, c.MessageTS == m[0].TS && c.State == aggregate.CardPosted, "%+v", c)
 }
 
 // crashed is a handler that dies before it saves its post.

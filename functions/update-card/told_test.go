@@ -224,7 +224,6 @@ func TestARuleHasAChannelOrAGroupToldOfADecision(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"a channel gets one message, once it has its number": testToldChannel,
 		"a group is named in the thread":                     testToldGroup,
-		"once, though the answer was lost":                   testToldLost,
 		"never of what was refused":                          testToldDenied,
 		"of an agent's call":                                 testToldOfCall,
 	})
@@ -282,18 +281,6 @@ func testToldGroup(t *testing.T, w *world) {
 	all := w.heard(webapi.HR)
 	expect.Must(t, len(all) == 1 && all[0].ThreadTS != "", "%+v", all)
 	expect.Has(t, string(expect.Value(json.Marshal(all[0].Attachments))(t)), "!subteam^"+webapi.Approvers, "the message")
-}
-
-func testToldLost(t *testing.T, w *world) {
-	w.tellsOf(webapi.General)
-	w.Approve()
-	w.Begin()
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Channel: webapi.General, Kind: webapi.Lost})
-	w.deliver()
-	w.Later(time.Minute)
-	w.done()
-	w.done()
-	expect.Is(t, len(w.heard(webapi.General)), 1, "messages")
 }
 
 func testToldDenied(t *testing.T, w *world) {

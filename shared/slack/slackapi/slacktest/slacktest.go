@@ -76,18 +76,6 @@ func (s *Slack) Calls(of ...string) []string {
 	return out
 }
 
-// Refusals returns the errors of the calls since the last call of Calls.
-func (s *Slack) Refusals() (out []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.calls {
-		if c.Error != "" {
-			out = append(out, c.Error)
-		}
-	}
-	return out
-}
-
 // Say posts a person's message and returns its timestamp.
 func (s *Slack) Say(t testing.TB, user, channel, text string) string {
 	t.Helper()
