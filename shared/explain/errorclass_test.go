@@ -25,7 +25,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/domain/aggregate"
@@ -201,13 +200,6 @@ func restXML(status int, code string) refusal {
 		`</Code><Message>said by AWS</Message><RequestId>4442587FB7D0A2F9</RequestId></Error>`}
 }
 
-// queryXML is an error of services with the query protocol, such as STS.
-func queryXML(status int, code string) refusal {
-	return refusal{status, "text/xml", nil,
-		`<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>` + code +
-			`</Code><Message>said by AWS</Message></Error><RequestId>1</RequestId></ErrorResponse>`}
-}
-
 // restJSON is an error in the form of Lambda's protocol.
 func restJSON(status int, name string) refusal {
 	return refusal{status, "application/json", http.Header{"X-Amzn-Errortype": {name +
@@ -271,10 +263,6 @@ func calls() map[string]func(context.Context, aws.Config) error {
 		"S3, without a body": func(ctx context.Context, c aws.Config) error {
 			_, err := s3.NewFromConfig(c, func(o *s3.Options) { o.UsePathStyle = true }).HeadObject(ctx,
 				&s3.HeadObjectInput{Bucket: aws.String("b"), Key: aws.String("k")})
-			return err
-		},
-		"STS": func(ctx context.Context, c aws.Config) error {
-			_, err := sts.NewFromConfig(c).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 			return err
 		},
 	}
@@ -353,10 +341,6 @@ func TestWhatAWSRefusesForGood(t *testing.T) {
 		{"a bucket", restXML(503, "SlowDown"), explain.Unavailable},
 		{"S3, without a body", refusal{status: 403}, explain.Internal},
 		{"S3, without a body", refusal{status: 503}, explain.Unavailable},
-		{"STS", queryXML(403, "AccessDenied"), explain.Internal},
-		{"STS", queryXML(403, "InvalidClientTokenId"), explain.Internal},
-		{"STS", queryXML(400, "Throttling"), explain.Unavailable},
-		{"STS", queryXML(403, "ExpiredToken"), explain.Unavailable},
 	} {
 		err := calls()[tt.service](t.Context(), clientTo(t, tt.says))
 		if got := explain.ClassOf(fmt.Errorf("do it: %w", err)); got != tt.want {

@@ -264,25 +264,6 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 	}
 }
 
-// A message to an agent begins a conversation even if the agent refuses to answer: the conversation is in lists and in
-// the audit log.
-func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
-	for locale, says := range map[string][2]string{"ja": {"始めていません", "このメッセージには答えていません"},
-		"en": {"nothing was started", "this message won't be answered"}} {
-		refused := 0
-		for _, r := range task.Reasons {
-			of, talk := Ended(locale, r, "", RetryRun), EndedInTalk(locale, r, "")
-			expect.That(t, !strings.Contains(talk, says[0]) && !strings.ContainsAny(of+talk, "{}") &&
-				strings.Contains(of, says[0]) == strings.Contains(talk,
-					says[1]), "%s %s: %q, in a conversation %q", locale, r, of, talk)
-			if strings.Contains(of, says[0]) {
-				refused++
-			}
-		}
-		expect.That(t, refused >= 3, "%s: looked at %d sentences", locale, refused)
-	}
-}
-
 // In a conversation there are no buttons for trying again.
 func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 	models := 0
