@@ -315,7 +315,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	v := h.decide(ctx, c, decide.Rejects(r))
 	if text, ok := v.inForm(); ok {
-		return keepOpen(text), nil
+		return atField(card.ReasonBlock, text), nil
 	}
 	h.tell(ctx, c, v)
 	return inbound.OK(), nil
@@ -329,7 +329,7 @@ func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, e
 		slog.WarnContext(ctx, "read the settings", "err", err)
 	}
 	said := card.Note(h.People.Language(ctx, p.Team.ID, p.User.ID, s.Locale), explain.ErrMalformedForm)
-	return keepOpen(said), nil
+	return atField(card.ReasonBlock, said), nil
 }
 
 // ignore accepts an interaction that Ringi doesn't handle.

@@ -35,7 +35,7 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
 	person := h.People.Spoken(said, p.Team.ID, p.User.ID, s.Locale)
 	problem := func(block string, n card.AskNote) (inbound.Response, error) {
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{block: n.Told(person)})), nil
+		return atField(block, n.Told(person)), nil
 	}
 	if err != nil {
 		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)

@@ -47,7 +47,7 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	if err := inbound.CheckTS("payload.message_ts", p.MessageTS); p.Message.TS == "" && err != nil {
 		return inbound.Response{}, err
 	}
-	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
+	person := h.language(ctx, p.Team.ID, p.User.ID)
 	text := p.Message.shown()
 	switch {
 	case p.own():
@@ -98,7 +98,7 @@ func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error)
 	default:
 		return ignore(ctx, "shortcut")
 	}
-	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
+	person := h.language(ctx, p.Team.ID, p.User.ID)
 	return h.opens(ctx, p.TriggerID, p.User.ID, card.RequestModal(person, "")), nil
 }
 
@@ -110,7 +110,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	workspace := h.workspace(ctx, p.Team.ID)
 	person := h.People.Spoken(said, p.Team.ID, p.User.ID, workspace) // whose dialog was shown a moment ago
 	problem := func(block string, n card.AskNote) (inbound.Response, error) {
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{block: n.Told(person)})), nil
+		return atField(block, n.Told(person)), nil
 	}
 	switch {
 	case text == "":
@@ -197,7 +197,8 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 	var m card.ProposalForm
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
 	if err != nil || !conversation.ValidID(m.Session) {
-		return h.notProposed(explain.ErrMalformedForm, h.People.Language(ctx, p.Team.ID, p.User.ID, "")), nil
+		said := card.Note(h.People.Language(ctx, p.Team.ID, p.User.ID, ""), explain.ErrMalformedForm)
+		return atField(conversation.OwnCommand, said), nil
 	}
 	c := p.click(m.Session, m.Session)
 	typed := p.View.State.Values[conversation.OwnCommand][conversation.OwnCommand].Value
@@ -205,21 +206,14 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 	var wrong aggregate.Problem
 	switch {
 	case errors.As(v.Err, &wrong):
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
-			wrong.Field: wrong.Code})), nil
+		return atField(wrong.Field, wrong.Code), nil
 	case v.Err != nil && v.Subject == nil:
-		return h.notProposed(v.Err, v.Settings.Locale), nil
+		return atField(conversation.OwnCommand, card.Note(v.Settings.Locale, v.Err)), nil
 	case v.Err != nil:
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
-			conversation.OwnCommand: v.text()})), nil
+		return atField(conversation.OwnCommand, v.text()), nil
 	}
 	h.tell(ctx, c, v)
 	return inbound.OK(), nil
-}
-
-func (h *Handler) notProposed(err error, locale string) inbound.Response {
-	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
-		conversation.OwnCommand: card.Note(locale, err)}))
 }
 
 // command is the form that Slack sends for /ringi (https://docs.slack.dev/interactivity/implementing-slash-commands).
@@ -258,7 +252,7 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	if h.foreign(ctx, c.team) {
 		return ephemeral(inEach(card.NoteForeign)), nil
 	}
-	person, _ := h.locale(ctx, c.team, c.user)
+	person := h.language(ctx, c.team, c.user)
 	if card.TooLong(c.text) {
 		return ephemeral(card.NoteTooLong.Told(person)), nil
 	}
@@ -285,11 +279,9 @@ func (h *Handler) request(ctx context.Context, w decide.Wanted, locale string) d
 	return requests.Make(ctx, w, locale)
 }
 
-// locale returns the language for the person, which is their own choice in Slack if Ringi speaks it, and the
-// workspace's language for messages that others read, too.
-func (h *Handler) locale(ctx context.Context, team, user string) (person, workspace string) {
-	workspace = h.workspace(ctx, team)
-	return h.People.Language(ctx, team, user, workspace), workspace
+// language returns a person's own choice in Slack if Ringi speaks it, else the workspace's.
+func (h *Handler) language(ctx context.Context, team, user string) string {
+	return h.People.Language(ctx, team, user, h.workspace(ctx, team))
 }
 
 func (h *Handler) workspace(ctx context.Context, team string) (locale string) {

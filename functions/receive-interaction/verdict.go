@@ -213,7 +213,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// keepOpen answers a form so that it stays open and shows a sentence at its field.
-func keepOpen(text string) inbound.Response {
-	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{card.ReasonBlock: text}))
+// atField answers a form so that it stays open and shows a sentence at one of its fields.
+func atField(block, text string) inbound.Response {
+	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{block: text}))
 }

@@ -66,25 +66,20 @@ func (w *Story) Receive(r task.Request) {
 }
 
 // receiveIn receives a message in a thread. An empty thread means that the message starts one.
-func (w *World) receiveIn(thread, user, text string) {
+func (w *World) receiveIn(thread string) {
 	w.T.Helper()
 	ts := fmt.Sprintf("%d.000100", w.Now().Unix())
-	w.Receive(task.Request{User: user, Text: text, Channel: "C0HR", ChannelType: "channel", MessageTS: ts,
+	w.Receive(task.Request{User: Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: ts,
 		ThreadTS: cmp.Or(thread, ts)})
 }
 
 // Another adds a task to the same table and returns its world.
-func (w *World) Another() *World { return w.another("", Requester, "") }
+func (w *World) Another() *World { return w.another("") }
 
 // Reply adds a task that is requested in this task's thread.
-func (w *World) Reply() *World { return w.ReplyOf(Requester, "") }
+func (w *World) Reply() *World { return w.another(w.Load().Request.ThreadTS) }
 
-// ReplyOf is Reply with who writes what; no text is Text.
-func (w *World) ReplyOf(user, text string) *World {
-	return w.another(w.Load().Request.ThreadTS, user, text)
-}
-
-func (w *World) another(thread, user, text string) *World {
+func (w *World) another(thread string) *World {
 	w.T.Helper()
 	n := &World{
 		Story: Story{T: w.T, Store: w.Store,
@@ -92,7 +87,7 @@ func (w *World) another(thread, user, text string) *World {
 		plain: w.plain, tokens: w.tokens, table: w.table,
 	}
 	n.clock.Store(w.clock.Add(1000))
-	n.receiveIn(thread, user, text)
+	n.receiveIn(thread)
 	return n
 }
 
@@ -341,14 +336,6 @@ func (w *Story) ReceiveForm() {
 	const ts = "1793458790.000100"
 	w.Receive(task.Request{User: Requester, Channel: "C0HR", ChannelType: "channel", Text: "決裁を求めます", Matter: &Form,
 		MessageTS: ts, ThreadTS: ts})
-}
-
-// FormReturned receives such a request, and Alex returns its form.
-func (w *Story) FormReturned() {
-	w.T.Helper()
-	w.ReceiveForm()
-	w.Extracted()
-	w.FormGivenBack()
 }
 
 // FormGivenBack brings a form to Alex, who returns it.

@@ -93,7 +93,7 @@ func (s *Server) World(t testing.TB) *World {
 	}))(w.T)
 	w.Machine = *made.StateMachineArn
 	expect.Value(w.S3().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &w.Bucket}))(w.T)
-	w.receiveIn("", Requester, "")
+	w.receiveIn("")
 	return w
 }
 
