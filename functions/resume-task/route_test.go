@@ -251,10 +251,8 @@ func TestPeopleAreLookedUpForAStep(t *testing.T) {
 		"another rule asks its route from the beginning":      testStepAnother,
 		"the same rule asks who stamped the steps":            testStepSame,
 		"who stamped and is in no organisation is not asked":  testStepOrganised,
-		"the run waits for Slack":                             testStepSilence,
 		"rules that were ended leave it to the rule of steps": testStepEnded,
 		"a rule refuses what the step's arguments are":        testStepRefused,
-		"the task may be cancelled meanwhile":                 testStepCancelled,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newRuled(t, server)) })
 	}
@@ -283,21 +281,6 @@ func testStepOrganised(t *testing.T, w *ruledWorld) {
 	expect.That(t, g.Route.Stages[0].People[0].User == "U0BUCHO", "%+v", g.Route)
 }
 
-func testStepSilence(t *testing.T, w *ruledWorld) {
-	w.rules(asks(desk("経理", group("S0KEIRI"))))
-	w.step("01KS000000000000000000000Z", "U0TANAKA")
-	w.slack.silent = slackapi.Unknown{Cause: "timeout"}
-	next := w.resume()
-	a := w.Load()
-	expect.Must(t, next.State == task.StatePause && a.Head.PausedUntil != nil && a.Head.Parked == nil &&
-		a.Unopened() != nil && w.pending() == 0, "%+v, %+v", next, a.Head)
-	rest := a.Head.PausedUntil.Sub(w.Now())
-	expect.That(t, rest <= 7*time.Second && a.Execution().Status == task.ExecutionRunning, "again in %s", rest)
-	w.Later(rest)
-	w.slack.silent = nil
-	w.gate()
-}
-
 func testStepEnded(t *testing.T, w *ruledWorld) {
 	w.rules(asks(desk("経理", group("S0KEIRI"))))
 	w.step(ruleOfWorld, "U0TANAKA")
@@ -321,13 +304,4 @@ func testStepRefused(t *testing.T, w *ruledWorld) {
 	a := w.Load()
 	expect.That(t, next.State == task.StateFinish && a.Head.Ended.Reason == task.ReasonStepRefused &&
 		a.Execution().Status == task.ExecutionCancelled, "%+v, %+v", next, a.Head.Ended)
-}
-
-func testStepCancelled(t *testing.T, w *ruledWorld) {
-	w.rules(asks(desk("経理", group("S0KEIRI"))))
-	w.step("01KS000000000000000000000Z", "U0TANAKA")
-	w.slack.then = func() { w.Cancel() }
-	_, err := w.process().Handle(t.Context(), w.In())
-	expect.That(t, errors.Is(err, aggregate.ErrSuperseded) && w.pending() == 0, "%v", err)
-	expect.Is(t, w.resume().State, task.StateFinish, "after the end")
 }
