@@ -27,24 +27,30 @@ var (
 )
 
 // memory sums some kinds of a process's memory, 0 if it has ended. A page that a fork shares with its parent counts
-// twice. It looks for a thread that still runs, since the first one may have ended before the others.
+// twice.
 func (p childProcess) memory(kinds []string) (bytes int64) {
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p.pid))
-	for _, thread := range threads {
-		text, err := os.ReadFile(thread)
-		if err != nil || !strings.Contains(string(text), "\nVmRSS:") {
-			continue
+	for line := range strings.Lines(p.status()) {
+		kind, size, _ := strings.Cut(line, ":")
+		if slices.Contains(kinds, kind) {
+			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(size), " kB"), 10, 64)
+			bytes += kib << 10
 		}
-		for line := range strings.Lines(string(text)) {
-			kind, size, _ := strings.Cut(line, ":")
-			if slices.Contains(kinds, kind) {
-				kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(size), " kB"), 10, 64)
-				bytes += kib << 10
-			}
-		}
-		break
 	}
 	return bytes
+}
+
+// status returns the kernel's status of a process, or "" if it has ended. It looks for a thread that still runs, since
+// the first one may have ended before the others; and again, since each may end once it has started the next.
+func (p childProcess) status() string {
+	for range 10 {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", p.pid)) // asking for */status takes longer
+		for _, thread := range threads {
+			if text, err := os.ReadFile(thread + "/status"); err == nil && strings.Contains(string(text), "\nVmRSS:") {
+				return string(text)
+			}
+		}
+	}
+	return ""
 }
 
 // processes lists all visible processes except zombies. A process whose first thread has ended looks like a zombie, but

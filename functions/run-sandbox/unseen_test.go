@@ -3,7 +3,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
@@ -112,6 +116,36 @@ func TestMemoryIsWithheld(t *testing.T) {
 	})
 	noneIsLeft(t)
 	nothingRuns(t)
+}
+
+// Each thread ends once it has started the next, the first one too.
+const fleeing = `import _thread, ctypes
+_thread.stack_size(65536)
+def flee(): _thread.start_new_thread(flee, ())
+flee()
+ctypes.CDLL(None).syscall(%d, 0)`
+
+// A process that none of its threads outlives holds its memory all the same.
+func TestMemoryOfFleeingThreadsIsSeen(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip(err)
+	}
+	c := exec.Command("python3", "-c", fmt.Sprintf(fleeing, unix.SYS_EXIT))
+	expect.NoError(t, c.Start())
+	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
+	p, looks, unseen := childProcess{pid: c.Process.Pid}, 200, 0
+	first := fmt.Sprintf("/proc/%d/status", p.pid)
+	expect.Eventually(t, "the first thread ends", func() bool {
+		text, err := os.ReadFile(first)
+		return err == nil && !strings.Contains(string(text), "VmRSS")
+	})
+	for range looks {
+		if p.memory(ownMemory) == 0 {
+			unseen++
+		}
+		time.Sleep(time.Millisecond)
+	}
+	expect.That(t, unseen <= looks/10, "its memory is not seen in %d of %d looks", unseen, looks)
 }
 
 func TestAProcessWithoutItsFirstThreadIsEnded(t *testing.T) {
