@@ -321,7 +321,9 @@ func TestEachLanguageSaysWhyACallFailed(t *testing.T) {
 // Personal data in a vendor's sentence is masked, since cards show it; an unknown recipient is shown, to be corrected.
 func TestWhatAVendorSaysIsMasked(t *testing.T) {
 	const said = "hanako@example.com (090-1234-5678) は登録されていません"
-	for p, want := range map[Problem]string{ProblemDenied: "h*****@example.com (***-****-**78)", ProblemNoRecipient: said} {
+	for p, want := range map[Problem]string{
+		ProblemDenied: "h*****@example.com (***-****-**78)", ProblemNoRecipient: said,
+	} {
 		expect.Has(t, Fail(p, nil, Freee, said).Say("ja", time.Now()).Detail, want)
 	}
 }
