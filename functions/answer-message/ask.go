@@ -17,6 +17,7 @@ import (
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store/large"
+	"ringi/shared/words/legible"
 )
 
 // ask asks the agent's model. What it would not take at once is folded away before. If the vendor refuses the request
@@ -61,20 +62,37 @@ func (t *answering) fold(ctx context.Context, wire model.Wire, history []turn.Me
 	older, shown := turn.Fold(history, room)
 	if len(older) > 0 {
 		var summary string
-		if summary, x.Usage = turn.Summarize(ctx, wire, older, room, t.settings.Locale); summary != "" {
-			x.Through = t.standsThrough(older, shown)
-		} else if older[0].Collapsed { // the next turn tries again
-			summary = older[0].Text
+		summary, x.Usage = turn.Summarize(ctx, wire, older, room, t.settings.Locale)
+		if x.Through = t.standsThrough(older, shown); summary == "" { // the next turn tries again
+			shown, x.Through = slices.Concat(t.waitingCut(older), shown), ""
 		}
 		if x.Through != "" {
 			x.Summary, x.Folded, x.Spoke = summary, t.waitingOf(older), t.speakersThrough(x.Through)
 		}
 		shown = append([]turn.Message{{Sender: conversation.FromSystem, Text: summary, Collapsed: true,
 			At: older[len(older)-1].At}}, shown...)
+		if summary == "" && older[0].Collapsed {
+			shown = append([]turn.Message{older[0]}, shown...)
+		}
 	}
 	shown = turn.Fit(shown, room)
 	x.Read = t.readings(shown)
 	return x, shown
+}
+
+// maxWaitingCut is how many characters are shown of a message that waits and has no room.
+const maxWaitingCut = 200
+
+// waitingCut returns the beginnings of the messages that wait: no answer is to one of which the agent saw nothing.
+func (t *answering) waitingCut(older []turn.Message) (cut []turn.Message) {
+	waiting := t.waitingOf(older)
+	for _, m := range older {
+		if slices.Contains(waiting, m.Key) {
+			m.Text, m.Files, m.Forwarded = legible.Clip(m.Text, maxWaitingCut), nil, nil
+			cut = append(cut, m)
+		}
+	}
+	return cut
 }
 
 // record commits the answer and its proposal, anew if the settings have changed meanwhile.

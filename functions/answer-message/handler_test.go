@@ -169,6 +169,7 @@ func TestAnswers(t *testing.T) {
 	run("after the last try people are told why", codex, usual, testUnreached)
 	run("what a try cost that came to nothing is recorded, and what it folded", codex, usual, testTried)
 	run("a summary stands for nothing that is not in it", codex, usual, testFoldedBeside)
+	run("what waits is told although there is no summary", codex, usual, testNoSummary)
 	run("a session that has cost enough asks no model", codex,
 		func(s *tenancy.Settings) { s.MaxCostUSD = 0.000001 }, testCost)
 	run("guests, strangers and who has left are answered by a sentence, and cost nothing", codex, usual, testOutsiders)

@@ -52,6 +52,26 @@ func testTried(t *testing.T, w *world) {
 		"the model was not told the summary")
 }
 
+// testNoSummary: the model makes no summary, and is told the beginnings of what it answers. The next turn tries again.
+func testNoSummary(t *testing.T, w *world) {
+	for i := range 3 {
+		w.Tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", fmt.Sprint("point ", i, strings.Repeat("x", 90_000)))
+	}
+	w.vendor.asked = func() {
+		w.vendor.says.Text = "hi"
+		if w.vendor.requests[len(w.vendor.requests)-1].Tools == nil {
+			w.vendor.says.Text = ""
+		}
+	}
+	expect.Value(w.handle())(t)
+	for _, told := range []string{"point 0x", "point 1x", "point 2x", "too long to be shown whole"} {
+		expect.Has(t, w.told(), told)
+	}
+	a := w.Load()
+	expect.That(t, w.Newest().Content == "hi" && len(a.Inbox) == 0 && a.Conversation.SummaryKey == "", "%+v",
+		a.Conversation)
+}
+
 // testFoldedBeside: a message that came during a long answer is older than that answer, which is folded.
 func testFoldedBeside(t *testing.T, w *world) {
 	w.vendor.says.Text = strings.Repeat("a", 110_000)

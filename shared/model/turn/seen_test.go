@@ -122,8 +122,8 @@ func TestAnAgentKnowsWhatItDoesNotSee(t *testing.T) {
 			[]string{`{"not_shown":"the messages until 2026-04-01 12:00: the summary stands for them"},{"summary":"話"}`}},
 		"a summary that has expired, or another conversation": {
 			[]turn.Message{{Sender: conversation.FromSystem, Collapsed: true, At: noon}, said("U1", "続けて", noon)},
-			[]string{`{"not_shown":"the messages until 2026-04-01 12:00: they are not kept, ` +
-				`or belong to a conversation that ended"}`}},
+			[]string{`{"not_shown":"the messages until 2026-04-01 12:00: they are not kept, are too long to be ` +
+				`shown whole, or belong to a conversation that ended"}`}},
 		"a large proposal": {[]turn.Message{said("U1", "書いて", noon), large},
 			[]string{`{"not_shown":"the arguments of code_generate above, which are too large"}`}},
 		"two of one name": {[]turn.Message{said("U1", "一つ", noon), said("U2", "三つ", noon.Add(time.Minute))},

@@ -240,7 +240,8 @@ func (m Message) folded() []entry {
 		until = "the messages until " + clock(m.At)
 	}
 	if m.Text == "" {
-		return []entry{{NotShown: until + ": they are not kept, or belong to a conversation that ended"}}
+		return []entry{{NotShown: until + ": they are not kept, are too long to be shown whole, or belong " +
+			"to a conversation that ended"}}
 	}
 	return []entry{{NotShown: until + ": the summary stands for them"}, {Summary: m.Text}}
 }
