@@ -51,8 +51,6 @@ func table(t *testing.T, db *dynamodb.Client) string {
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
-
 func key(pk, sk string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"PK": text(pk), "SK": text(sk)}
 }

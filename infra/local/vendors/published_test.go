@@ -22,8 +22,6 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
-	client "ringi/shared/tool/github"
-	"ringi/shared/tool/wire"
 )
 
 const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
@@ -184,17 +182,6 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(s.Close)
 	w.url = s.URL
 	return w
-}
-
-func (w *world) app(t *testing.T) client.App {
-	t.Helper()
-	return expect.Value(client.NewApp(vendors.AppID, vendors.Installation, w.Key()))(t)
-}
-
-func (w *world) client(t *testing.T, p client.Permissions) *client.Client {
-	t.Helper()
-	c := client.Config{Base: w.url, HTTP: wire.NewHTTP(), Now: time.Now}
-	return c.Open(w.app(t), "acme/shop", w.repo.ID, p)
 }
 
 // signed returns a token of the App itself, valid for a time.
