@@ -164,6 +164,8 @@ func (d drawing) cameOf(x *conversation.Action) (lines []string) {
 		return []string{d.w.Arrived + " " + fill(d.w.Confirmed, "who", d.w.mention(d.outside.Call.ConfirmedBy))}
 	case d.outside != nil:
 		return []string{d.callMade()}
+	case unknown && x.Pushed != nil && d.check(x) == nil:
+		lines = append(lines, explain.Happened(w.PushUnknown))
 	case unknown && x.Pushed != nil:
 		lines = append(lines, w.PushUnknown)
 	case unknown:
