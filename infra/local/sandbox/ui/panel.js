@@ -58,8 +58,12 @@ const parts = { states: h("ol.steps"), rows: h("ul.rows"), now: h("summary.now")
 
 function drawRun() {
   const id = task();
-  if (id && run.id !== id) look(0);
-  if (!id || run.id !== id || !run.executions.length) {
+  if (id && run.id !== id) { // nothing is known of it yet
+    look(0);
+    fill(body, "asked", () => []);
+    return;
+  }
+  if (!id || !run.executions.length) {
     fill(body, "no run" + language(), () => [h("section.blank", {}, icon("run"), h("h3", {}, t("noRun")),
       h("p", {}, t("noRunText")))]);
     return;
