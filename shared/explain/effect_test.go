@@ -1,15 +1,20 @@
 package explain_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 // drawn writes an effect as surfaces do: all of its texts, without the kinds of their pieces.
@@ -30,6 +35,149 @@ func ordering() *rules.Mark {
 		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}}
 }
 
+// drawnMark draws a mark that may speak of any of these arguments, and may be none that can be saved.
+func drawnMark(t *rapid.T) *rules.Mark {
+	m := &rules.Mark{Version: "v1"}
+	if rapid.Bool().Draw(t, "with an amount") {
+		m.How, m.Currency = rapid.SampledFrom([]rules.How{rules.HowSum, rules.HowProduct}).Draw(t, "how"), "JPY"
+		m.Pointers = []string{"/items/*/a", "/items/*/b"}
+	}
+	return m
+}
+
+// drawnRows draws arguments with a list of rows that are alike but for one value, in any form.
+func drawnRows(t *rapid.T) map[string]any {
+	values := []any{nil, "", "5", 5, 0, json.Number("149000"), "149000", "149,000", "¥149,000", json.Number("1.49e5"),
+		json.Number("149000.0"), json.Number("0.5"), "null", "a", "a | b", `"a"`, "a\nb", true, []any{}, []any{1},
+		map[string]any{"$ref": "step-1.result.a"}}
+	rows := []any{}
+	for range rapid.IntRange(0, 2).Draw(t, "rows") {
+		row := map[string]any{}
+		for _, name := range []string{"a", "b", "label", "Subtotal", "単価"} {
+			if rapid.Bool().Draw(t, "with "+name) {
+				row[name] = rapid.SampledFrom(values).Draw(t, name)
+			}
+		}
+		rows = append(rows, row)
+	}
+	args := map[string]any{}
+	if rapid.IntRange(0, 5).Draw(t, "with rows") > 0 {
+		args[rapid.SampledFrom([]string{"items", "items", "a", "others"}).Draw(t, "list")] = rows
+	}
+	texts := []any{"a", "b", "c", "c\nd", "c\n\nd", "c ⏎ d", "「c」", "", " ", "\n",
+		"U012ABC", 5, nil, []any{"a"}, []any{"a", "c"},
+		[]any{"c", "d"}, []any{"c", "dとb"}, []any{"cとd", "b"}, []any{"c", "d", "b"}, "c と d", "cとd", "c and d",
+		map[string]any{"b": "c"}, map[string]any{"$ref": "step-1.result"}}
+	for _, name := range []string{"a", "b"} {
+		if _, had := args[name]; !had && rapid.Bool().Draw(t, "with "+name) {
+			args[name] = rapid.SampledFrom(texts).Draw(t, name)
+		}
+	}
+	return args
+}
+
+// Two calls of one tool under one mark have different effects, whatever the mark says and the arguments are.
+func TestTwoCallsHaveTwoEffects(t *testing.T) {
+	for _, x := range lookalikes {
+		differentEffects(t, x[0], nil, x[1], x[2])
+	}
+	tools, arguments := someTools(t)
+	names := []string{"label", "value", "key", "title", "a", "b", "items"}
+	for tool, own := range arguments {
+		names = append(names, own...)
+		for _, name := range own {
+			differentEffects(t, tool, nil, `{"`+name+`":"a"}`, `{"`+name+`":"b"}`)
+			differentEffects(t, tool, nil, `{"`+name+`":"a"}`, `{"`+name+`":null}`)
+			differentEffects(t, tool, nil, `{"`+name+`":5}`, `{}`)
+		}
+	}
+	usual := drawnArguments(names)
+	rapid.Check(t, func(t *rapid.T) {
+		tool, mark := rapid.SampledFrom(append(tools, "rooms.book", "rooms.book")).Draw(t, "tool"), drawnMark(t)
+		seen := map[string]string{}
+		for range 12 {
+			args := drawnRows(t)
+			if rapid.Bool().Draw(t, "usual") {
+				args = usual.Draw(t, "arguments")
+			}
+			raw := string(expect.Value(json.Marshal(args))(t))
+			for _, locale := range language.All {
+				is := locale + drawn(effectWith(locale, tool, mark, raw))
+				if before, was := seen[is]; was {
+					differentEffects(t, tool, mark, before, raw)
+				}
+				seen[is] = raw
+			}
+		}
+	})
+}
+
+func FuzzTwoCallsHaveTwoEffects(f *testing.F) {
+	for _, x := range lookalikes {
+		f.Add(x[0], x[1], x[2])
+	}
+	f.Fuzz(func(t *testing.T, tool, a, b string) { differentEffects(t, tool, ordering(), a, b) })
+}
+
+// differentEffects fails if two calls with different arguments have the same effect.
+func differentEffects(t expect.T, tool string, mark *rules.Mark, a, b string) {
+	if canonical(a) == canonical(b) {
+		return
+	}
+	for _, locale := range language.All {
+		first, second := drawn(effectWith(locale, tool, mark, a)), drawn(effectWith(locale, tool, mark, b))
+		expect.That(t, first != second, "%s: two calls, one effect: %s\n %s\n %s\n%+v", tool, first, a, b, mark)
+	}
+}
+
+// effectWith returns the effect of a step after two others, to whose results its arguments may refer.
+func effectWith(locale, tool string, mark *rules.Mark, args string) explain.Effect {
+	steps := plan("list_employees", `{}`, "list_attendance", `{}`, tool, args)
+	steps[2].Access, steps[2].ToolVersion, steps[2].Mark = aggregate.Write, "v1", mark
+	steps[2].Declared = `[["/b","a"],["/a","品目"],["/items",""],["/items/*/b","Subtotal"],["/a_b",` +
+		`""],["/label","「a」"]]`
+	if f, own := catalog.Named(tool); own {
+		steps[2].Access = f.Effect
+	}
+	return explain.EffectOf(locale, steps[2], nil, steps[:2])
+}
+
+// Two plans have different effects, also of messages that differ in whom they are sent to.
+func TestTwoPlansHaveTwoEffects(t *testing.T) {
+	seen := map[string]string{}
+	rapid.Check(t, func(t *rapid.T) {
+		for range 10 {
+			var calls []string
+			for range rapid.IntRange(1, 4).Draw(t, "calls") {
+				to := rapid.SampledFrom([]any{"U012ABC", "U034DEF", "a", "b", []any{"a", "b"}, []any{"b"}, nil,
+					map[string]any{"$ref": "step-1.result"}}).Draw(t, "to")
+				of := rapid.SampledFrom([]any{"x", "y", "x\ny", map[string]any{"$ref": "step-1.result"}}).Draw(t, "text")
+				args := map[string]any{"recipient": to, "text": of, "details": []any{}}
+				tool := "send_slack_dm"
+				if rapid.Bool().Draw(t, "of a server") {
+					tool, args = "chat.send", map[string]any{"to": to, "text": of}
+				}
+				calls = append(calls, tool, string(expect.Value(json.Marshal(args))(t)))
+			}
+			steps, does := plan(calls...), strings.Join(calls, "\n")
+			for i := range steps {
+				steps[i].Access, steps[i].ToolVersion = aggregate.Write, "v1"
+			}
+			for _, locale := range language.All {
+				writes, _ := explain.Effects(locale, steps)
+				is := locale
+				for _, e := range writes {
+					is += "\n" + drawn(e)
+				}
+				expect.That(t, len(writes) == len(steps), "a step is in no effect, or in two:\n%s\n%s", does, is)
+				before, was := seen[is]
+				expect.That(t, !was || before == does, "two plans look alike:\n%s\nand\n%s\n%s", before, does, is)
+				seen[is] = does
+			}
+		}
+	})
+}
+
 // write makes a step of a tool that writes.
 func write(tool string, mark *rules.Mark, input string) task.Step {
 	return task.Step{StepID: "step-1", Order: 1, Tool: tool, ToolInput: aggregate.JSON(input), Access: aggregate.Write,
@@ -45,6 +193,26 @@ func TestWhatAStepDoes(t *testing.T) {
 		step   task.Step
 		ja, en string
 	}{
+		"an order": {write("rooms.place_order", ordering(), laptops),
+			"1. rooms の place_order を実行します\n· currency JPY\n· items › 1 name: 「ノート PC 14 型」 · quantity: 1 · unit_price: " +
+				"149000\n" +
+				"· items › 2 name: 「デスクトップ PC」 · quantity: 1 · unit_price: 149000\n· reference R-70d3903e\n· supplier アクメ",
+			"1. Calls place_order on rooms\n· currency JPY\n· items › 1 name: “ノート PC 14 型” · quantity: 1 · unit_price: " +
+				"149000\n" +
+				"· items › 2 name: “デスクトップ PC” · quantity: 1 · unit_price: 149000\n· reference R-70d3903e\n· supplier アクメ"},
+		"the same without a mark": {write("rooms.place_order", nil, laptops),
+			"1. rooms の place_order を実行します\n· currency JPY\n· items › 1 name: 「ノート PC 14 型」 · quantity: 1 · unit_price: " +
+				"149000\n" +
+				"· items › 2 name: 「デスクトップ PC」 · quantity: 1 · unit_price: 149000\n· reference R-70d3903e\n· supplier アクメ",
+			"1. Calls place_order on rooms\n· currency JPY\n· items › 1 name: “ノート PC 14 型” · quantity: 1 · unit_price: " +
+				"149000\n" +
+				"· items › 2 name: “デスクトップ PC” · quantity: 1 · unit_price: 149000\n· reference R-70d3903e\n· supplier アクメ"},
+		"a sheet": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"2026-10 営業部",`+
+			`"columns":[{"key":"num","title":"社員番号"},{"key":"name","title":"氏名"}],`+
+			`"rows":{"$ref":"step-1.result.rows"}}`),
+			"1. シート「1aB」のタブ「2026-10 営業部」に書き込みます — 最大 20,000 行\n· 列 社員番号 = num, 氏名 = name\n· 行 › $ref step-1.result.rows",
+			"1. Writes to the tab “2026-10 営業部” of the sheet “1aB” — up to 20,000 rows\n" +
+				"· Columns 社員番号 = num, 氏名 = name\n· Rows › $ref step-1.result.rows"},
 		"what a sheet won't have": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"a",`+
 			`"columns":[{"key":"name","title":"氏名"}],"rows":[{"num":1,"name":"x","secret_code":"y"}]}`),
 			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n· 列 氏名 = name\n· 書き込まない列 num、secret_code\n" + "· 行 › 1 氏名: x",
@@ -55,6 +223,16 @@ func TestWhatAStepDoes(t *testing.T) {
 			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n· 列 社員番号 = num\n· 書き込まない列 b、secret_code\n" + "· 行 › 1 社員番号: 1",
 			"1. Writes to the tab “a” of the sheet “1aB” — 1 row\n· Columns 社員番号 = num\n" +
 				"· Columns not written b, secret_code\n· Rows › 1 社員番号: 1"},
+		"a message": {write("send_slack_dm", nil, `{"recipient":"U0SATO","text":"完了です。\n確認を","details":[`+
+			`{"label":"人数","value":25}]}`),
+			"1. @U0SATO さんに DM を送ります\n> 完了です。\n> 確認を\n· 「人数」 25",
+			"1. Sends a DM to @U0SATO\n> 完了です。\n> 確認を\n· “人数” 25"},
+		"nested arguments": {write("rooms.book", nil, `{"acl":{"mallory@evil.example":{"public":false}},"cc":["U1",2,null],`+
+			`"none":[],"room":{},"days":[{"at":[1]},"x"]}`),
+			"1. rooms の book を実行します\n· acl › 「mallory@evil.example」 › public false\n" +
+				"· cc U1、2、(なし)\n· days › 1 › at › 1 1\n· days › 2 x\n· none (空のリスト)\n· room (空のオブジェクト)",
+			"1. Calls book on rooms\n· acl › “mallory@evil.example” › public false\n· cc U1, 2, (none)\n" +
+				"· days › 1 › at › 1 1\n· days › 2 x\n· none (empty list)\n· room (empty object)"},
 	} {
 		for locale, want := range map[string]string{"ja": c.ja, "en": c.en} {
 			got := drawn(explain.EffectOf(locale, c.step, nil, nil))

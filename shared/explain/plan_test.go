@@ -1,11 +1,14 @@
 package explain_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
@@ -97,6 +100,66 @@ func TestHeadingsTellMembersApart(t *testing.T) {
 			}
 		}
 	}
+}
+
+// readsOf draws the calls of a plan of one tool, or of several: with the same values of another type, references to
+// steps before and after, gaps, and arguments that are missing, empty or nested.
+func readsOf(t *rapid.T) (calls []string) {
+	one := func(of ...any) any { return rapid.SampledFrom(of).Draw(t, "value") }
+	ref := func() any {
+		part := rapid.SampledFrom([]string{"", ".records", ".employees", ".count"}).Draw(t, "part")
+		return map[string]any{"$ref": fmt.Sprintf("step-%d.result%s", rapid.IntRange(1, 4).Draw(t, "step"), part)}
+	}
+	tools := []string{"list_attendance", "calculate_overtime", "list_employees", "rooms.find"}
+	usual := rapid.SampledFrom(tools).Draw(t, "tool")
+	for range rapid.IntRange(2, 5).Draw(t, "calls") {
+		tool, args := usual, map[string]any{}
+		if rapid.IntRange(0, 3).Draw(t, "another") == 0 {
+			tool = rapid.SampledFrom(tools).Draw(t, "tool")
+		}
+		switch tool {
+		case "list_attendance":
+			args["year"], args["month"] = one(2026, 2027, "2026"), one(1, 2, 3, 11, 12, "2", json.Number("2.0"), ref())
+			args["employees"] = one(ref(), []any{}, nil)
+		case "calculate_overtime":
+			args["mode"], args["records"] = one("calculate", "validate"), ref()
+		case "list_employees":
+			args["department"], args["status"] = one(nil, "a", "b", "a」 / 「b"), one("active", "all", "z", nil)
+		default:
+			for _, name := range []string{"a", "b"} {
+				if rapid.IntRange(0, 2).Draw(t, "with "+name) > 0 {
+					args[name] = one(4, 5, 6, "4", "4〜6", "", nil, true, json.Number("4.0"), ref(), []any{4, 5},
+						[]any{}, []any{ref()}, []any{ref(), ref()}, map[string]any{"a": 4}, "ステップ1の結果")
+				}
+			}
+		}
+		calls = append(calls, tool, string(expect.Value(json.Marshal(args))(t)))
+	}
+	return calls
+}
+
+func TestEachReadOfAnyPlanIsInOneLineThatTellsItApart(t *testing.T) {
+	seen := map[string]string{}
+	rapid.Check(t, func(t *rapid.T) {
+		for range 20 {
+			calls := readsOf(t)
+			steps, does := plan(calls...), strings.Join(calls, "\n")
+			for i := range steps {
+				steps[i].Access = aggregate.Read
+			}
+			for _, locale := range language.All {
+				_, reads := explain.Effects(locale, steps)
+				is := locale
+				for _, e := range reads {
+					is += "\n" + drawn(e)
+				}
+				expect.That(t, len(reads) == len(steps), "a step is in no line:\n%s\n%s", does, is)
+				before, was := seen[is]
+				expect.That(t, !was || before == does, "two plans look alike:\n%s\nand\n%s\n%s", before, does, is)
+				seen[is] = does
+			}
+		}
+	})
 }
 
 func TestEverySentenceIsThereInBothLanguages(t *testing.T) {

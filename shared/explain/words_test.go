@@ -115,6 +115,18 @@ func TestAPartyIsQuoted(t *testing.T) {
 	expect.Has(t, SumUp("ja", []task.Step{decide}).Short("ja"), "…」")
 }
 
+// Where no button tries again, no sentence names one, and it still says what happened.
+func TestWithoutAButtonNoSentenceNamesOne(t *testing.T) {
+	for _, locale := range language.All {
+		for _, r := range task.Reasons {
+			text := Ended(locale, r, "", NoRetry)
+			expect.That(t, text != "" && !strings.ContainsAny(text, "🔄{}"), "%s %s: %s", locale, r, text)
+		}
+	}
+	expect.Is(t, Ended("ja", task.ReasonToolFailed, "x", NoRetry), "ツールの呼び出しに失敗しました (x)。")
+	expect.Is(t, Ended("en", task.ReasonToolFailed, "x", NoRetry), "A tool call failed (x).")
+}
+
 // Of a line that stands twice in the other draft and once in this one, one is missing.
 func TestALineIsMissedAsOftenAsItLacks(t *testing.T) {
 	for draft, want := range map[string]string{

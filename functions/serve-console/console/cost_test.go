@@ -216,18 +216,63 @@ const (
 	tries    = 3 // the first that is fast enough counts: now and then a collection of garbage falls into one
 )
 
-// measure opens a page, again while it computes for too long, and prints what it needs.
-func measure(t *testing.T, b *consoletest.Browser, path string) (page consoletest.Answer) {
+// measure opens a page, again while it computes for too long, and prints what it needs. It returns the calls of the
+// database.
+func measure(t *testing.T, b *consoletest.Browser, h *heard, path, label string) (page consoletest.Answer,
+	calls []string) {
 	t.Helper()
 	took := time.Hour
 	for n := 0; n < tries && took > slowest; n++ {
+		h.take()
 		took = min(took, expect.Computed(t, func() { page = b.Get(path) }))
+		calls, _ = h.take()
 	}
 	page.Says(t, http.StatusOK)
-	t.Logf("%s in %s: %3d ms, %3d KB", path, b.Locale, took.Milliseconds(), len(page.Body)>>10)
+	t.Logf("%s, %-48s %d calls %v, %3d ms, %3d KB", label, path, len(calls), slices.Compact(slices.Clone(calls)),
+		took.Milliseconds(), len(page.Body)>>10)
 	expect.That(t, len(page.Body) <= heaviest, "%s weighs %d bytes", path, len(page.Body))
 	expect.That(t, took <= slowest, "%s computes %v", path, took)
-	return page
+	return page, calls
+}
+
+// TestPagesNeedNoMoreCallsForManyRequests prints the calls, the time and the weight of the pages of requests at a
+// hundred and at a thousand of them.
+func TestPagesNeedNoMoreCallsForManyRequests(t *testing.T) {
+	sizes := []int{100, 1000}
+	if expect.Long() {
+		sizes = []int{100, 10_000}
+	}
+	db := storetest.Start(t)
+	most := map[string]int{}
+	for _, n := range sizes {
+		w, h := counted(t, db)
+		filled(w, n)
+		for i := range 60 {
+			made(w, i, "従業員一覧を取得して")
+			w.Draft(tenancy.DefaultSettings())
+		}
+		paths := []string{
+			"/console/tasks", "/console/tasks?person=me", "/console/tasks?person=me&status=waits",
+			"/console/tasks?person=me&status=done", "/console/tasks?person=me&status=failed",
+			"/console", "/console?of=all", "/console/tasks/" + w.Ref.ID,
+		}
+		for _, s := range task.Statuses {
+			paths = append(paths, "/console/tasks?status="+string(s))
+		}
+		for _, user := range []string{webapi.Suzuki, webapi.Sato} {
+			b := w.As(user)
+			b.Get("/console/tasks") // names and channels are kept for a minute
+			for _, path := range paths {
+				_, calls := measure(t, b, h, path, fmt.Sprintf("%5d requests, %s", n, user))
+				key := user + strings.ReplaceAll(path, w.Ref.ID, "{id}")
+				if before, known := most[key]; known {
+					expect.That(t, len(calls) <= before, "%s needs %d calls at %d requests, and %d at fewer", path, len(calls), n,
+						before)
+				}
+				most[key] = len(calls)
+			}
+		}
+	}
 }
 
 // TestARequestOfSixtyStepsIsLight: the page of a request with as many steps as there may be, all of them executed,
@@ -238,14 +283,14 @@ func TestARequestOfSixtyStepsIsLight(t *testing.T) {
 	for _, locale := range language.All {
 		b, words := w.As(webapi.Suzuki), web.TextsOf("task", locale)
 		b.Locale = locale
-		page := measure(t, b, w.TaskPage())
+		page, _ := measure(t, b, &heard{}, w.TaskPage(), "60 steps, "+locale)
 		page.Says(t, http.StatusOK, "60.", "E019", words.Say("show_values"), words.Say("show_steps"))
 		n := strings.Count(page.Body, ">E019<")
 		expect.That(t, n > 3 && n < task.MaxSteps, "%d results are shown", n)
-		last := measure(t, b, w.TaskPage()+"?show=step-2-1-60")
+		last, _ := measure(t, b, &heard{}, w.TaskPage()+"?show=step-2-1-60", "60 steps, "+locale)
 		expect.That(t, strings.Contains(last.Body, `<details id="step-2-1-60" open>`), "the step is not unfolded")
 		expect.Same(t, n+1, strings.Count(last.Body, ">E019<"))
-		before := measure(t, b, w.TaskPage()+"?show=plan-1")
+		before, _ := measure(t, b, &heard{}, w.TaskPage()+"?show=plan-1", "60 steps, "+locale)
 		links := func(a consoletest.Answer) int { return strings.Count(a.Body, words.Say("show_steps")) }
 		expect.That(t, links(page) == 2 && links(before) == 1, "%d and %d plans are folded", links(page), links(before))
 	}
