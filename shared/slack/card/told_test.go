@@ -72,35 +72,12 @@ var alike = [][2]string{
 		`{"a":"5"}`}, {`{"to":"_ceo@example.com"}`, `{"to":"＿ceo@example.com"}`},
 }
 
-// lookalikes are tools with pairs of arguments of which one imitates the other.
-var lookalikes = [][3]string{
-	{"rooms.book", `{"to":"a」 · cc: 「b"}`, `{"to":"a","cc":"b"}`},
-	{"rooms.book", `{"a":"x","b":"y"}`, `{"a":"x」 · b: 「y"}`},
-	{"rooms.book", `{"a":"x","b":"y"}`, `{"a":"x” · b: “y"}`},
-	{"send_slack_dm", `{"recipient":"U012ABC","text":"x","details":[{"label":"a","value":"b"}]}`,
-		`{"recipient":"U012ABC","text":"x」 · a: 「b","details":[]}`},
-	{"send_slack_dm", `{"recipient":"U012ABC","text":"x","details":[{"label":"a","value":5}]}`,
-		`{"recipient":"U012ABC","text":"x","details":[],"a":5}`},
-	{"send_slack_dm", `{"recipient":"U012ABC","text":"x\ny","details":[]}`,
-		`{"recipient":"U012ABC","text":"x ⏎ y","details":[]}`},
-	{"send_slack_dm", `{"recipient":"U012ABC","text":"x\r\ny","details":[]}`,
-		`{"recipient":"U012ABC","text":"x\ny","details":[]}`},
-	{"send_slack_dm", `{"text":"「x」"}`, `{"text":"『x』"}`},
-	{"rooms.book", `{"n":5,"b":[]}`, `{"n: 5 · b":[]}`},
-	{"rooms.book", `{"restrict":[],"to":"x"}`, `{"restrict: [] · to":"x"}`},
-	{"rooms.book", `{"a":{"$ref":"step-1.result.x"}}`, `{"a":{"$ref":"step-1.other.x"}}`},
-	{"rooms.book", `{"a":{"$ref":"5"}}`, `{"a":5}`},
-	{"write_rows_to_google_sheet", `{"columns":[5]}`, `{"columns":[{"key":"5","title":"5"}]}`},
-	{"write_rows_to_google_sheet", `{"columns":[{"key":"a","title":"b = c"}]}`,
-		`{"columns":[{"key":"c","title":"a = b"}]}`},
-}
-
 // People who approve a call can see any difference from another call: the test compares what cards draw.
 func TestTwoCallsAreDrawnDifferently(t *testing.T) {
 	for _, pair := range alike {
 		tellsApart(t, "rooms.book", pair[0], pair[1])
 	}
-	for _, x := range lookalikes {
+	for _, x := range cardtest.Lookalikes {
 		tellsApart(t, x[0], x[1], x[2])
 	}
 	for _, pair := range [][2]string{

@@ -130,3 +130,26 @@ func (p *problems) ours(at string, v any, kinds []string) {
 		}
 	}
 }
+
+// Lookalikes are tools with pairs of arguments of which one imitates the other.
+var Lookalikes = [][3]string{
+	{"rooms.book", `{"to":"a」 · cc: 「b"}`, `{"to":"a","cc":"b"}`},
+	{"rooms.book", `{"a":"x","b":"y"}`, `{"a":"x」 · b: 「y"}`},
+	{"rooms.book", `{"a":"x","b":"y"}`, `{"a":"x” · b: “y"}`},
+	{"send_slack_dm", `{"recipient":"U012ABC","text":"x","details":[{"label":"a","value":"b"}]}`,
+		`{"recipient":"U012ABC","text":"x」 · a: 「b","details":[]}`},
+	{"send_slack_dm", `{"recipient":"U012ABC","text":"x","details":[{"label":"a","value":5}]}`,
+		`{"recipient":"U012ABC","text":"x","details":[],"a":5}`},
+	{"send_slack_dm", `{"recipient":"U012ABC","text":"x\ny","details":[]}`,
+		`{"recipient":"U012ABC","text":"x ⏎ y","details":[]}`},
+	{"send_slack_dm", `{"recipient":"U012ABC","text":"x\r\ny","details":[]}`,
+		`{"recipient":"U012ABC","text":"x\ny","details":[]}`},
+	{"send_slack_dm", `{"text":"「x」"}`, `{"text":"『x』"}`},
+	{"rooms.book", `{"n":5,"b":[]}`, `{"n: 5 · b":[]}`},
+	{"rooms.book", `{"restrict":[],"to":"x"}`, `{"restrict: [] · to":"x"}`},
+	{"rooms.book", `{"a":{"$ref":"step-1.result.x"}}`, `{"a":{"$ref":"step-1.other.x"}}`},
+	{"rooms.book", `{"a":{"$ref":"5"}}`, `{"a":5}`},
+	{"write_rows_to_google_sheet", `{"columns":[5]}`, `{"columns":[{"key":"5","title":"5"}]}`},
+	{"write_rows_to_google_sheet", `{"columns":[{"key":"a","title":"b = c"}]}`,
+		`{"columns":[{"key":"c","title":"a = b"}]}`},
+}
