@@ -187,14 +187,7 @@ func (h *Handler) config(ctx context.Context, s tenancy.Settings) (teamconfig.Co
 	if err != nil {
 		return teamconfig.Contest{}, err
 	}
-	c, found := w.Contest(s.DraftContest.File, s.Locale)
-	c = c.Within(s.DraftContest.MaxRounds)
-	c.Prices = s.Prices
-	unopened, err := h.Models.Check(ctx, c, s.Locale)
-	if err != nil {
-		return c, err
-	}
-	wrong, err := teamconfig.Texts(append(found, unopened...), mostWrong, s.Locale)
+	c, wrong, err := h.Models.Open(ctx, w, s, mostWrong, s.Locale)
 	if err == nil && len(wrong) > 0 {
 		err = errors.New(strings.Join(wrong, "\n"))
 	}

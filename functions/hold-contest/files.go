@@ -30,22 +30,13 @@ func (h *Handler) Check(ctx context.Context, in store.ContestQuery) (store.Conte
 	if err != nil {
 		return store.ContestResult{}, fmt.Errorf("open the files of contests: %w", err)
 	}
-	reader := cmp.Or(in.Locale, language.English)
-	c, found := w.Contest(in.File, reader)
-	if in.MaxRounds > 0 {
-		c = c.Within(in.MaxRounds)
-	}
-	if c.Prices = in.Prices; c.Prices == nil {
-		s, err := h.Settings.Settings(ctx, in.Tenant)
-		if err != nil {
+	s := tenancy.Settings{Prices: in.Prices}
+	if s.Prices == nil {
+		if s, err = h.Settings.Settings(ctx, in.Tenant); err != nil {
 			return store.ContestResult{}, fmt.Errorf("read the settings: %w", err)
 		}
-		c.Prices = s.Prices
 	}
-	unopened, err := h.Models.Check(ctx, c, reader)
-	if err != nil {
-		return store.ContestResult{}, err
-	}
-	wrong, err := teamconfig.Texts(append(found, unopened...), mostWrong, reader)
+	s.DraftContest.File, s.DraftContest.MaxRounds = in.File, in.MaxRounds
+	_, wrong, err := h.Models.Open(ctx, w, s, mostWrong, cmp.Or(in.Locale, language.English))
 	return store.ContestResult{Wrong: wrong}, err
 }

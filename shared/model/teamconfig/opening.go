@@ -23,6 +23,24 @@ type Models struct {
 	Instead string // replaces every model; empty: none
 }
 
+// Open returns the contest that settings ask for, with their limit of rounds (0: the file's) and their prices, and the
+// first most mistakes in its files and models. It returns explain.ErrUnavailable if a file or the model secret can't be
+// read now.
+func (m Models) Open(ctx context.Context, w Workspace, s tenancy.Settings, most int, locale string) (
+	c Contest, wrong []string, err error) {
+	c, found := w.Contest(s.DraftContest.File, locale)
+	if s.DraftContest.MaxRounds > 0 {
+		c = c.Within(s.DraftContest.MaxRounds)
+	}
+	c.Prices = s.Prices
+	unopened, err := m.Check(ctx, c, locale)
+	if err != nil {
+		return c, nil, err
+	}
+	wrong, err = Texts(append(found, unopened...), most, locale)
+	return c, wrong, err
+}
+
 // Check returns a finding for each place that names a model which can't be called: of leaders, members and
 // evaluator. Contests have a budget, so a model needs a known price, from the table or from the contest's own.
 // Bedrock's models need no key; whether the account may call them, only a call says. Check returns
