@@ -157,8 +157,9 @@ func word(code string) string {
 // Keep stores the body of a request that was sent to a model, and returns where.
 type Keep = func(ctx context.Context, body []byte) (aggregate.Blob, error)
 
-// keepWithin limits the time to store one body. The model is asked afterwards.
-const keepWithin = 2 * time.Second
+// keepWithin limits the time to store one body, counted from when it is sent. Most models take longer to answer.
+// keepGrace is how much of it may be after the caller's deadline, because the call may have cost something.
+const keepWithin, keepGrace = 2 * time.Second, 200 * time.Millisecond
 
 // sending is the context's key for the function that Sent calls.
 type sending struct{}
@@ -179,20 +180,30 @@ type keeping struct {
 	keep Keep
 }
 
-// Say makes a call, and keeps what it sends. If the request was sent again in another form, such as without a schema,
-// the usage names the last one.
+// Say makes a call, keeps what it sends while the model answers, and waits until it is kept. If the request was sent
+// again in another form, such as without a schema, the usage names the last one.
 func (k keeping) Say(ctx context.Context, r Request) (out Response, err error) {
-	var sent *aggregate.Blob
-	out, err = k.Wire.Say(context.WithValue(ctx, sending{}, func(body []byte) { sent = store(ctx, k.keep, body) }), r)
-	out.Usage.Sent = sent
+	var last chan *aggregate.Blob
+	out, err = k.Wire.Say(context.WithValue(ctx, sending{}, func(body []byte) {
+		sent := make(chan *aggregate.Blob, 1)
+		last = sent
+		go func() { sent <- store(ctx, k.keep, body) }()
+	}), r)
+	if last != nil {
+		out.Usage.Sent = <-last
+	}
 	return out, err
 }
 
-// store saves a body. On failure it logs a warning and returns nil, and the usage row names no prompt: an unavailable
+// store saves a body, even if the call was given up. On failure it logs a warning and returns nil, and the usage row names no prompt: an unavailable
 // bucket must not make an answer fail that people wait for. An object whose usage is never committed expires like the
 // others.
 func store(ctx context.Context, keep Keep, body []byte) *aggregate.Blob {
-	ctx, cancel := context.WithTimeout(ctx, keepWithin)
+	within := keepWithin
+	if deadline, has := ctx.Deadline(); has {
+		within = min(within, time.Until(deadline)+keepGrace)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	b, err := keep(ctx, body)
 	if err != nil {

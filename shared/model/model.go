@@ -22,8 +22,8 @@
 // endpoint doesn't report are estimated from the texts, so that budgets hold. A model of unknown price isn't called
 // where a limit is set: unknown is not zero.
 //
-// What is sent is put into the bucket just before, byte for byte and without headers, which hold the key. A bucket that
-// is down fails no generation.
+// What was sent is put into the bucket while the model answers, byte for byte and without headers, which hold the key.
+// A bucket that is down fails no generation.
 //
 // Words of people, files and tools are data: they stand in parts of their own, spelled as people see them, and never
 // among the rules.

@@ -278,11 +278,17 @@ func TestAVendorsSentenceIsNoCode(t *testing.T) {
 }
 
 // sender reports each request as sent, first in a form that is refused, and then answers as scripted does.
-type sender struct{ *scripted }
+type sender struct {
+	*scripted
+	before func() // its answer; nil: nothing
+}
 
 func (s sender) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	model.Sent(ctx, []byte("in a form that is refused"))
 	model.Sent(ctx, []byte(r.Messages[len(r.Messages)-1].Parts[0].Text))
+	if s.before != nil {
+		s.before()
+	}
 	return s.scripted.Say(ctx, r)
 }
 
@@ -317,6 +323,23 @@ func TestTheUsageNamesWhatTheLastCallWasSent(t *testing.T) {
 		expect.That(t, u.Sent != nil && strings.Contains(string(u.Sent.JSON), tt.want) &&
 			u.Sent.Bytes == len(u.Sent.JSON) && (err != nil) == tt.fails, "%s: %+v, %v", name, u.Sent, err)
 	}
+}
+
+func TestAPromptIsStoredWhileTheModelAnswers(t *testing.T) {
+	begun, over := make(chan bool, 2), make(chan bool)
+	ctx, giveUp := context.WithCancel(t.Context())
+	g := sender{says(goodExtract), func() {
+		<-begun
+		<-begun
+		giveUp()
+		close(over)
+	}}
+	u, _ := extract(ctx, t, g, func(ctx context.Context, body []byte) (aggregate.Blob, error) {
+		begun <- true
+		<-over
+		return aggregate.Blob{Bytes: len(body)}, ctx.Err()
+	})
+	expect.That(t, u.Sent != nil, "a call that was given up took its prompt along")
 }
 
 func TestAPromptThatCannotBeStoredFailsNothing(t *testing.T) {
