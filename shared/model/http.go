@@ -195,9 +195,9 @@ func (k keeping) Say(ctx context.Context, r Request) (out Response, err error) {
 	return out, err
 }
 
-// store saves a body, even if the call was given up. On failure it logs a warning and returns nil, and the usage row names no prompt: an unavailable
-// bucket must not make an answer fail that people wait for. An object whose usage is never committed expires like the
-// others.
+// store saves a body, even if the call was given up. On failure it logs a warning and returns nil, and the usage row
+// names no prompt: an unavailable bucket must not make an answer fail that people wait for. An object whose usage is
+// never committed expires like the others.
 func store(ctx context.Context, keep Keep, body []byte) *aggregate.Blob {
 	within := keepWithin
 	if deadline, has := ctx.Deadline(); has {
