@@ -203,7 +203,6 @@ func TestTheIndexStandsStill(t *testing.T) {
 		d.clock.due(d)
 		d.Eventually("the index says that it is due and waits", func() bool { return d.due(old) && listed() })
 		l.frozen.Store(true)
-		d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
 		sweeps := func() {
 			before, met := d.Load().Head, d.met(sweeper, "DynamoDB.Query")
 			for range 2 {
@@ -219,6 +218,7 @@ func TestTheIndexStandsStill(t *testing.T) {
 			}
 		}
 		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
 		sweeps()
 		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 		sweeps()
