@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream/eventstreamapi"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -113,21 +115,11 @@ func (s *Service) Call(ctx context.Context, r Request) (header http.Header, body
 
 // once makes a request once, and reads the answer.
 func (s *Service) once(ctx context.Context, r Request) (http.Header, []byte, error) {
-	request, err := s.request(ctx, r)
+	answer, err := s.open(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err := s.http.Do(request)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, nil, &smithy.CanceledError{Err: ctx.Err()}
-	case err != nil:
-		return nil, nil, &smithyhttp.RequestSendError{Err: err}
-	}
 	defer answer.Body.Close()
-	if answer.StatusCode >= http.StatusMultipleChoices {
-		return nil, nil, s.refused(answer)
-	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, r.Limit+1))
 	switch {
 	case err != nil:
@@ -136,6 +128,25 @@ func (s *Service) once(ctx context.Context, r Request) (http.Header, []byte, err
 		return nil, nil, fmt.Errorf("the answer is over %d bytes", r.Limit)
 	}
 	return answer.Header, body, nil
+}
+
+// open makes a request once, and returns its answer unless that is an error.
+func (s *Service) open(ctx context.Context, r Request) (*http.Response, error) {
+	request, err := s.request(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.http.Do(request)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, &smithy.CanceledError{Err: ctx.Err()}
+	case err != nil:
+		return nil, &smithyhttp.RequestSendError{Err: err}
+	case answer.StatusCode >= http.StatusMultipleChoices:
+		defer answer.Body.Close()
+		return nil, s.refused(answer)
+	}
+	return answer, nil
 }
 
 // Failed returns an operation's error as the SDK wraps it, by which explain knows a call without an answer.
@@ -275,6 +286,58 @@ func (f *Function) Call(ctx context.Context, in, out any) error {
 		return fmt.Errorf("the answer of %s: %w", f.name, err)
 	}
 	return nil
+}
+
+// Stream asks the function once, never again, and returns its answer's bytes as they come. No environment serves two
+// tenants. Where the function fails under way, the reader's error is Lambda's code for it.
+func (f *Function) Stream(ctx context.Context, tenant string, payload []byte) (io.ReadCloser, error) {
+	const operation = "InvokeWithResponseStream"
+	answer, err := f.lambda.open(ctx, Request{
+		Operation: operation, Method: http.MethodPost, Body: payload,
+		Path: "/2021-11-15/functions/" + url.QueryEscape(f.name) + "/response-streaming-invocations",
+		Header: map[string]string{"Content-Type": "application/json", "X-Amz-Invocation-Type": "RequestResponse",
+			"X-Amz-Tenant-Id": tenant},
+	})
+	if err != nil {
+		return nil, f.lambda.Failed(operation, err)
+	}
+	return &chunks{ReadCloser: answer.Body, decoder: eventstream.NewDecoder()}, nil
+}
+
+// chunks reads the payload of a stream of Lambda's events.
+type chunks struct {
+	io.ReadCloser
+	decoder *eventstream.Decoder
+	rest    []byte
+}
+
+// Read implements io.Reader.
+func (c *chunks) Read(p []byte) (int, error) {
+	for len(c.rest) == 0 {
+		m, err := c.decoder.Decode(c.ReadCloser, nil)
+		if err != nil {
+			return 0, err
+		}
+		of := func(name string) string {
+			v, _ := m.Headers.Get(name).(eventstream.StringValue)
+			return string(v)
+		}
+		switch kind := of(eventstreamapi.EventTypeHeader); {
+		case of(eventstreamapi.MessageTypeHeader) != eventstreamapi.EventMessageType:
+			return 0, errors.New(cmp.Or(of(eventstreamapi.ExceptionTypeHeader), of(eventstreamapi.ErrorCodeHeader)))
+		case kind == "PayloadChunk":
+			c.rest = m.Payload
+		case kind == "InvokeComplete":
+			var end struct{ ErrorCode string }
+			if err := json.Unmarshal(m.Payload, &end); err != nil || end.ErrorCode == "" {
+				return 0, cmp.Or(err, io.EOF)
+			}
+			return 0, errors.New(end.ErrorCode)
+		}
+	}
+	n := copy(p, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
 }
 
 // JSONError is the ErrorReader of services that answer in JSON. Some have the code in the body, and a namespace before

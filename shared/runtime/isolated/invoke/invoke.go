@@ -6,31 +6,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/runtime/isolated"
+	"ringi/shared/runtime/outbound"
 )
 
 // Function is the Lambda function that runs commands in isolation.
-type Function struct {
-	api  *lambda.Client
-	name string
-}
+type Function struct{ lambda *outbound.Function }
 
-// New makes a client that never sends an order twice: the SDK's retries are off. It has no timeout for the answer.
-func New(c aws.Config, name string) *Function {
-	return &Function{name: name, api: lambda.NewFromConfig(c, func(o *lambda.Options) {
-		o.Retryer, o.HTTPClient = aws.NopRetryer{}, awshttp.NewBuildableClient()
-	})}
-}
+// New makes a client that never sends an order twice. It has no timeout for the answer.
+func New(c aws.Config, name string) *Function { return &Function{outbound.FunctionAt(c, name)} }
 
 var _ isolated.Runner = (*Function)(nil)
 
@@ -44,23 +34,12 @@ func (f *Function) Run(ctx context.Context, o isolated.Order, onLine func(isolat
 	if err != nil {
 		return isolated.End{}, fmt.Errorf("encode an order: %w: %w", err, isolated.ErrNotBegun)
 	}
-	out, err := f.api.InvokeWithResponseStream(ctx,
-		&lambda.InvokeWithResponseStreamInput{FunctionName: &f.name, Payload: payload, TenantId: &o.Action})
+	answer, err := f.lambda.Stream(ctx, o.Action, payload)
 	if err != nil {
 		return isolated.End{}, fmt.Errorf("start the sandbox: %w", begun(err))
 	}
-	stream := out.GetStream()
-	defer stream.Close()
-	chunks := &reader{events: stream.Events()}
-	end, err := isolated.Read(chunks, onLine)
-	switch {
-	case err == nil:
-		return end, nil
-	case chunks.failed != "":
-		return isolated.End{}, fmt.Errorf("%w (%s)", err, chunks.failed)
-	default:
-		return isolated.End{}, errors.Join(err, stream.Err())
-	}
+	defer answer.Close()
+	return isolated.Read(answer, onLine)
 }
 
 // never are errors of Lambda after which nothing has run and retrying is useless: the function is missing, belongs to
@@ -90,30 +69,4 @@ func begun(err error) error {
 		return fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
 	}
 	return err
-}
-
-// reader reads the payload of a response stream.
-type reader struct {
-	events <-chan types.InvokeWithResponseStreamResponseEvent
-	rest   []byte
-	failed string // Lambda's error at the end of the stream
-}
-
-func (r *reader) Read(p []byte) (int, error) {
-	for len(r.rest) == 0 {
-		event, ok := <-r.events
-		if !ok {
-			return 0, io.EOF
-		}
-		switch e := event.(type) {
-		case *types.InvokeWithResponseStreamResponseEventMemberPayloadChunk:
-			r.rest = e.Value.Payload
-		case *types.InvokeWithResponseStreamResponseEventMemberInvokeComplete:
-			r.failed = aws.ToString(e.Value.ErrorCode)
-			return 0, io.EOF
-		}
-	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
 }
