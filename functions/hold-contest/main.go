@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
@@ -41,7 +40,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Settings:  rows,
 		Workspace: teamconfig.For(cfg, env.Workspace),
 		Models: teamconfig.Models{Instead: env.Model,
-			Keys: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID}},
+			Keys: &secret.Models{Reader: secret.ReaderAt(cfg), ID: env.ModelSecretID}},
 		Now: time.Now,
 	}, nil
 }

@@ -14,9 +14,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -105,16 +102,10 @@ func (p program) open(places []teamconfig.Named, instead string) (round.Models, 
 	if err != nil {
 		return nil, nil, err
 	}
-	config.Secret = &secret.Models{Reader: given(text), ID: "the environment"}
+	given := func(context.Context, string) (string, error) { return string(text), nil }
+	config.Secret = &secret.Models{Reader: given, ID: "the environment"}
 	config.Outbound = outbound.Allowing(strings.Join(allow, ",")).Client()
 	return provider.Wires{Config: config, Instead: instead, Unlimited: true}, missing, nil
-}
-
-type given string
-
-func (g given) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
-	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
-	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(string(g))}, nil
 }
 
 // game is a contest on this machine.

@@ -318,8 +318,8 @@ func AskWithFiles(t T, s *stack.Stack, user, title string, files ...FormFile) *R
 		"description": "入れ替えの時期のため。", "file": given})
 }
 
-// FillIn asks for a decision by these values of the form's fields. Like a person, it sends the form again when that says
-// that nothing was kept.
+// FillIn asks for a decision by these values of the form's fields. Like a person, it sends the form again if told that
+// nothing was kept.
 func FillIn(t T, s *stack.Stack, user string, fields map[string]any) *Request {
 	t.Helper()
 	asked := time.Now()

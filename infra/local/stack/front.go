@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/vendors"
@@ -131,7 +129,7 @@ func sign(ctx context.Context, endpoint, secretID string, event []byte) ([]byte,
 			return nil, fmt.Errorf("sign the event: body: %w", err)
 		}
 	}
-	key, err := (&secret.Slack{Reader: secretsmanager.NewFromConfig(config(endpoint)), ID: secretID,
+	key, err := (&secret.Slack{Reader: secret.ReaderAt(config(endpoint)), ID: secretID,
 		Now: time.Now}).SigningSecret(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("sign the event: %w", err)

@@ -40,7 +40,7 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 		"agents":{"docs":{"url":"%s","key":"key-d"},"free":{"url":"","key":"key-f"},
 			"hr":{"url":"anthropic","key":"key-hr"},"empty":{"url":"%s"}}}`, home.URL, home.URL, home.URL)}
 	hosts := strings.TrimPrefix(home.URL, "http://") + "," + strings.TrimPrefix(away.URL, "http://")
-	c := provider.Config{Secret: &secret.Models{Reader: keys, ID: "models"}, Vendor: provider.VendorClient(),
+	c := provider.Config{Secret: &secret.Models{Reader: keys.read, ID: "models"}, Vendor: provider.VendorClient(),
 		Outbound: outbound.Allowing(hosts).Client(),
 		At:       map[string]string{aggregate.Anthropic: home.URL, aggregate.OpenAI: home.URL + "/v1"}}
 	for about, tt := range map[string]struct {
@@ -92,7 +92,7 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 	called := false
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	defer s.Close()
-	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: "{}"}, ID: "models"},
+	c := provider.Config{Secret: &secret.Models{Reader: holding("{}"), ID: "models"},
 		Outbound: outbound.Dialer{}.Client()}
 	u := expect.Value(url.Parse(s.URL))(t)
 	for _, endpoint := range []string{s.URL, "https://" + u.Host, "http://169.254.169.254/latest"} {
@@ -106,7 +106,7 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 }
 
 func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
-	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: `{"openai":"k","anthropic":"k"}`},
+	c := provider.Config{Secret: &secret.Models{Reader: holding(`{"openai":"k","anthropic":"k"}`),
 		ID: "models"}}
 	limited := tenancy.Settings{MaxCostUSD: 1}
 	for _, d := range agent.BuiltIn() {
@@ -123,7 +123,7 @@ func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
 // model.
 func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 	const unheard = "claude-unheard-of"
-	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: `{"anthropic":"k"}`}, ID: "models"}}
+	c := provider.Config{Secret: &secret.Models{Reader: holding(`{"anthropic":"k"}`), ID: "models"}}
 	ways := map[string]func(tenancy.Settings, string) error{
 		"a task's": func(s tenancy.Settings, name string) error { // also the summary of its execution
 			return expect.Err(model.Within(s, c.Open, "anthropic:"+name, nil))
@@ -196,7 +196,7 @@ func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 	defer s.Close()
 	c := provider.Config{
 		AWS:    aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")},
-		Secret: &secret.Models{Reader: &secretReader{value: `{}`}, ID: "models"}, Vendor: provider.VendorClient(),
+		Secret: &secret.Models{Reader: holding(`{}`), ID: "models"}, Vendor: provider.VendorClient(),
 		At: map[string]string{aggregate.Bedrock: s.URL}, Outbound: outbound.Dialer{}.Client(),
 	}
 	for _, d := range agent.BuiltIn() {
@@ -233,7 +233,7 @@ func TestWhomAnAgentFollows(t *testing.T) {
 		"the settings' demo":            {openai, `{}`, "", "demo", "demo"},
 		"a secret that is no JSON":      {openai, `sk-…`, onBedrock, "", ""},
 	} {
-		c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: tt.keys}, ID: "models"}}
+		c := provider.Config{Secret: &secret.Models{Reader: holding(tt.keys), ID: "models"}}
 		expect.Is(t, expect.Value(c.Follows(t.Context(), tt.d, tt.of, tenancy.Settings{Model: tt.saved}))(t), tt.want, about)
 	}
 }
@@ -241,7 +241,7 @@ func TestWhomAnAgentFollows(t *testing.T) {
 // An agent answers under a limit once the settings have its price, by the name that they say: with an address of its
 // own, or by the model that it follows.
 func TestAPriceLetsAnAgentAnswerUnderALimit(t *testing.T) {
-	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: `{}`}, ID: "models"}}
+	c := provider.Config{Secret: &secret.Models{Reader: holding(`{}`), ID: "models"}}
 	for name, d := range map[string]agent.Definition{
 		"compatible:box/box":              {ID: "box", Provider: agent.HTTP, Endpoint: "https://box.example/v1"},
 		"bedrock:anthropic.claude-9-v1:0": {ID: "a", Provider: agent.OpenAI, Model: "gpt-5.4"},

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -40,7 +39,7 @@ type Config struct {
 func New(cfg aws.Config, env boot.Models) Config {
 	return Config{
 		AWS:    cfg,
-		Secret: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID},
+		Secret: &secret.Models{Reader: secret.ReaderAt(cfg), ID: env.ModelSecretID},
 		At: map[string]string{
 			aggregate.Anthropic: env.AnthropicURL, aggregate.OpenAI: env.OpenAIURL, aggregate.Bedrock: env.BedrockURL,
 		},

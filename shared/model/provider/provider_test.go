@@ -15,7 +15,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/aggregate"
@@ -37,13 +36,15 @@ type secretReader struct {
 	err   error
 }
 
-func (k *secretReader) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
-	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func (k *secretReader) read(context.Context, string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.reads++
-	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(k.value)}, k.err
+	return k.value, k.err
 }
+
+// holding reads a secret with this value.
+func holding(value string) secret.Reader { return (&secretReader{value: value}).read }
 
 // vendor returns the example answer of every vendor, or 401 for a wrong key. It records the paths.
 func vendor(t *testing.T, paths *[]string) *httptest.Server {
@@ -72,7 +73,7 @@ func config(s *httptest.Server, k *secretReader) provider.Config {
 	}
 	return provider.Config{
 		AWS:    aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("right", "secret", "")},
-		Secret: &secret.Models{Reader: k, ID: "models"},
+		Secret: &secret.Models{Reader: k.read, ID: "models"},
 		At:     map[string]string{aggregate.Anthropic: s.URL, aggregate.OpenAI: s.URL + "/v1", aggregate.Bedrock: s.URL},
 		Vendor: provider.VendorClient(), Outbound: outbound.Dialer{Allow: []string{u.Host}}.Client(),
 	}

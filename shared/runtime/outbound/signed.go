@@ -149,6 +149,28 @@ func (s *Service) open(ctx context.Context, r Request) (*http.Response, error) {
 	return answer, nil
 }
 
+// JSON calls a service that speaks AWS JSON 1.1, and reads its answer into out. target is the operation, behind the
+// service's name for its API and a dot.
+func (s *Service) JSON(ctx context.Context, target string, in, out any, limit int64) error {
+	_, operation, _ := strings.Cut(target, ".")
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	_, answer, err := s.Call(ctx, Request{
+		Operation: operation, Method: http.MethodPost, Path: "/", Body: body, Limit: limit,
+		Header: map[string]string{"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": target},
+	})
+	if err != nil {
+		return err
+	}
+	defer clear(answer) // of secrets
+	if err := json.Unmarshal(answer, out); err != nil {
+		return s.Failed(operation, &smithy.DeserializationError{Err: err})
+	}
+	return nil
+}
+
 // Failed returns an operation's error as the SDK wraps it, by which explain knows a call without an answer.
 func (s *Service) Failed(operation string, err error) error {
 	return &smithy.OperationError{ServiceID: s.id, OperationName: operation, Err: err}

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/outbound"
 )
 
 const (
@@ -44,10 +44,23 @@ type SlackSecret struct {
 	TenantAdmin string `json:"tenant_admin"` // the first administrator of the deployment's own workspace; not secret
 }
 
-// Reader reads one secret's value.
-type Reader interface {
-	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput,
-		opts ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+// Reader reads the text of the secret with an id.
+type Reader func(ctx context.Context, id string) (string, error)
+
+// maxAnswer is more than Secrets Manager's limit of a secret, 64 KiB, in JSON.
+const maxAnswer = 512 << 10
+
+// ReaderAt reads from Secrets Manager.
+func ReaderAt(cfg aws.Config) Reader {
+	manager := outbound.ServiceAt(cfg, "SecretsManager", outbound.JSONError)
+	return func(ctx context.Context, id string) (string, error) {
+		var out struct{ SecretString *string }
+		err := manager.JSON(ctx, "secretsmanager.GetSecretValue", map[string]string{"SecretId": id}, &out, maxAnswer)
+		if err == nil && out.SecretString == nil {
+			err = errors.New("it is binary, not JSON text")
+		}
+		return aws.ToString(out.SecretString), err
+	}
 }
 
 // ErrMissing means that a member was not pasted into the Slack secret yet.
@@ -72,7 +85,7 @@ type Slack struct {
 
 // OpenSlack is NewSlack with a function's client.
 func OpenSlack(cfg aws.Config, env boot.Slack) *Slack {
-	return NewSlack(secretsmanager.NewFromConfig(cfg), env)
+	return NewSlack(ReaderAt(cfg), env)
 }
 
 // NewSlack returns the secret that the environment names. A secret without api_url uses the environment's.
@@ -184,15 +197,12 @@ func (s *Slack) ask(ctx context.Context) error {
 	if s.ID == "" {
 		return errors.New("read the Slack secret: SLACK_SECRET_ID is empty")
 	}
-	out, err := s.Reader.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &s.ID})
+	text, err := s.Reader(ctx, s.ID)
 	if err != nil {
 		return fmt.Errorf("read the Slack secret: %w", err)
 	}
-	if out.SecretString == nil {
-		return errors.New("read the Slack secret: it is binary, not JSON text")
-	}
 	var v SlackSecret
-	if json.Unmarshal([]byte(*out.SecretString), &v) != nil { // the error would quote the secret
+	if json.Unmarshal([]byte(text), &v) != nil { // the error would quote the secret
 		return errors.New("read the Slack secret: it is not JSON with signing_secret and bot_token")
 	}
 	if v.SigningSecret == "" && s.kept.SigningSecret != "" || v.BotToken == "" && s.kept.BotToken != "" {
@@ -263,12 +273,12 @@ func (m *Models) Get(ctx context.Context) (ModelSecret, error) {
 	if m.ID == "" {
 		return ModelSecret{}, errors.New("read the model secret: MODEL_SECRET_ID is empty")
 	}
-	out, err := m.Reader.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &m.ID})
+	text, err := m.Reader(ctx, m.ID)
 	if err != nil {
 		return ModelSecret{}, fmt.Errorf("read the model secret: %w", err)
 	}
 	var s ModelSecret
-	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &s) != nil { // the error would quote the secret
+	if json.Unmarshal([]byte(text), &s) != nil { // the error would quote the secret
 		return ModelSecret{}, fmt.Errorf("read the model secret: %w", ErrMalformed)
 	}
 	m.kept, m.read = s, time.Now()

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
@@ -19,23 +17,22 @@ import (
 
 // vault holds one secret and counts how often it was read.
 type vault struct {
-	value *string
+	value string
 	err   error
 	reads int
 }
 
-func (v *vault) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
-	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func (v *vault) read(context.Context, string) (string, error) {
 	v.reads++
-	return &secretsmanager.GetSecretValueOutput{SecretString: v.value}, v.err
+	return v.value, v.err
 }
 
-func (v *vault) hold(value string) { v.value, v.err = &value, nil }
+func (v *vault) hold(value string) { v.value, v.err = value, nil }
 
 // environment is a new execution environment with its clock.
 func environment(v *vault) (*secret.Slack, *time.Time) {
 	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
-	s := secret.NewSlack(v, boot.Slack{SlackSecretID: "slack"})
+	s := secret.NewSlack(v.read, boot.Slack{SlackSecretID: "slack"})
 	s.Now = func() time.Time { return now }
 	return s, &now
 }
@@ -94,7 +91,7 @@ func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
 	*now = now.Add(time.Minute)
 	got = token()
 	expect.That(t, got == "xoxb-new" && v.reads == 2, "%s after five minutes and %d readings", got, v.reads)
-	v.value, v.err = nil, errors.New("down")
+	v.value, v.err = "", errors.New("down")
 	*now = now.Add(6 * time.Minute)
 	expect.Is(t, token(), "xoxb-new", "while it can't be read")
 }
@@ -182,12 +179,9 @@ func TestPrintingTheSlackSecretShowsNothing(t *testing.T) {
 }
 
 // hanging never answers.
-type hanging struct{}
-
-func (hanging) GetSecretValue(ctx context.Context, _ *secretsmanager.GetSecretValueInput,
-	_ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func hanging(ctx context.Context, _ string) (string, error) {
 	<-ctx.Done()
-	return nil, ctx.Err()
+	return "", ctx.Err()
 }
 
 // Slack waits three seconds: while Secrets Manager hangs, calls whose secret is cached must not wait.
@@ -197,7 +191,7 @@ func TestAKnownSecretServesWhileTheVaultHangs(t *testing.T) {
 	s, now := environment(v)
 	s.Preload(t.Context())
 	*now = now.Add(6 * time.Minute)
-	s.Reader = hanging{}
+	s.Reader = hanging
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	began := time.Now()

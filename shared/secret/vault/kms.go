@@ -2,9 +2,7 @@ package vault
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go"
@@ -48,33 +46,17 @@ type (
 
 func (s service) GenerateDataKey(ctx context.Context, key string, about map[string]string) (plain, wrapped []byte,
 	err error) {
-	out, err := s.call(ctx, "GenerateDataKey", request{KeyID: key, KeySpec: "AES_256", EncryptionContext: about})
+	var out answered
+	err = s.kms.JSON(ctx, "TrentService.GenerateDataKey",
+		request{KeyID: key, KeySpec: "AES_256", EncryptionContext: about}, &out, maxAnswer)
 	return out.Plaintext, out.CiphertextBlob, err
 }
 
 func (s service) Decrypt(ctx context.Context, key string, wrapped []byte, about map[string]string) ([]byte, error) {
-	out, err := s.call(ctx, "Decrypt", request{KeyID: key, CiphertextBlob: wrapped, EncryptionContext: about})
+	var out answered
+	err := s.kms.JSON(ctx, "TrentService.Decrypt",
+		request{KeyID: key, CiphertextBlob: wrapped, EncryptionContext: about}, &out, maxAnswer)
 	return out.Plaintext, err
-}
-
-// call makes one request. Its errors have the form of the SDK's.
-func (s service) call(ctx context.Context, operation string, in request) (out answered, err error) {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return answered{}, err
-	}
-	_, text, err := s.kms.Call(ctx, outbound.Request{
-		Operation: operation, Method: http.MethodPost, Path: "/", Body: body, Limit: maxAnswer,
-		Header: map[string]string{"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "TrentService." + operation},
-	})
-	if err != nil {
-		return answered{}, err
-	}
-	defer clear(text)
-	if err := json.Unmarshal(text, &out); err != nil {
-		return answered{}, s.kms.Failed(operation, &smithy.DeserializationError{Err: err})
-	}
-	return out, nil
 }
 
 // notOurs reports whether KMS says that it didn't encrypt a text under the context.
