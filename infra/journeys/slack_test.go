@@ -5,8 +5,6 @@ package journeys
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,25 +129,4 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 			t.Errorf("%s with another signature: %s %v", sample, result.Payload, err)
 		}
 	}
-}
-
-// The stack accepts the signature that `go run ./infra/local event` prints.
-func TestASampleRequestIsSignedToBeSentByHand(t *testing.T) {
-	s := start(t)
-	sample := expect.Value(os.ReadFile(filepath.Join("..", "events", "app_mention.json")))(t)
-	event := expect.Value(stack.SignEvent(t.Context(), strings.TrimPrefix(s.AWSEndpoint, "http://"), sample))(t)
-	var r struct {
-		Headers map[string]string
-		Body    string
-	}
-	expect.NoError(t, json.Unmarshal(event, &r))
-	req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/slack/events",
-		strings.NewReader(r.Body)))(t)
-	for _, name := range []string{"content-type", "x-slack-request-timestamp", "x-slack-signature"} {
-		req.Header.Set(name, r.Headers[name])
-	}
-	resp := expect.Value(http.DefaultClient.Do(req))(t)
-	resp.Body.Close()
-	expect.That(t, resp.StatusCode == http.StatusOK, "answered %d", resp.StatusCode)
-	expect.Fails(t, expect.Err(stack.SignEvent(t.Context(), "127.0.0.1:1", sample)), stack.ErrNoStack, "without a stack")
 }

@@ -2,8 +2,6 @@
 //
 //	go run ./infra/local            the Slack sandbox and everything behind it
 //	go run ./infra/local invoke …   one function, as `sam local invoke` does
-//	go run ./infra/local event …    a sample event, signed as of now, for `sam local invoke` itself
-//	go run ./infra/local variables  the functions' variables, for its --env-vars
 //
 // It needs Go and Python 3, and talks to nobody but itself, unless -model names a vendor's model. All that is the
 // program infra/local/run, which takes minutes to compile the first time: this command is small so that it can say so

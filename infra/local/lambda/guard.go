@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 )
 
@@ -12,17 +11,16 @@ import (
 // send requests to every local port, and a page whose host name resolves to this machine can read the answers. It
 // answers 403 to every request with
 //
-//   - a Host that names neither this machine nor one of hosts. A browser treats a page under a foreign name as
-//     same-origin once the name resolves to 127.0.0.1 (DNS rebinding), so that only Host reveals the page.
+//   - a Host that doesn't name this machine. A browser treats a page under a foreign name as same-origin once the name
+//     resolves to 127.0.0.1 (DNS rebinding), so that only Host reveals the page.
 //   - a foreign Origin. Browsers send Origin with everything but plain reads.
 //   - a Sec-Fetch-Site of another site, or of another port of this one. Browsers send it with plain reads too. A link
 //     from one port to a page on another may be followed.
 //
-// The SDKs and CLI of AWS, Slack's SDKs and curl send neither Origin nor Sec-Fetch-Site. hosts are names without a
-// port.
-func Guard(next http.Handler, hosts ...string) http.Handler {
+// The SDKs and CLI of AWS, Slack's SDKs and curl send neither Origin nor Sec-Fetch-Site.
+func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if why := refusal(r, hosts); why != "" {
+		if why := refusal(r); why != "" {
 			http.Error(w, why, http.StatusForbidden)
 			return
 		}
@@ -31,8 +29,8 @@ func Guard(next http.Handler, hosts ...string) http.Handler {
 }
 
 // refusal returns why a request is refused, or "" if it is allowed.
-func refusal(r *http.Request, hosts []string) string {
-	if !own(r, hosts) {
+func refusal(r *http.Request) string {
+	if !own(r) {
 		return "this address is not served under that name"
 	}
 	if origin, sent := r.Header["Origin"]; sent && (len(origin) != 1 || !strings.EqualFold(origin[0], "http://"+r.Host)) {
@@ -58,16 +56,14 @@ func opened(r *http.Request) bool {
 		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// own reports whether the request's Host names this machine: a loopback address, the address at which the connection
-// arrived, or one of hosts. DNS rebinding can't fake an IP address.
-func own(r *http.Request, hosts []string) bool {
+// own reports whether the request's Host names this machine: a loopback address, or the address at which the connection
+// arrived. DNS rebinding can't fake an IP address.
+func own(r *http.Request) bool {
 	name := r.Host
 	if host, _, err := net.SplitHostPort(r.Host); err == nil {
 		name = host
 	}
-	name = strings.ToLower(name)
-	if name == "localhost" ||
-		name != "" && slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) }) {
+	if name = strings.ToLower(name); name == "localhost" {
 		return true
 	}
 	ip, err := netip.ParseAddr(strings.Trim(name, "[]"))

@@ -1,9 +1,11 @@
-// Command run is what `go run ./infra/local` compiles and becomes: it starts the stack, and has the commands that ask a
-// running one.
+// Command run is what `go run ./infra/local` compiles and becomes: it starts the stack, or runs one
+// function on a running one.
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -34,9 +36,7 @@ var errUsage = errors.New("wrong usage")
 // usage is printed by -h before the list of flags.
 const usage = `usage: go run ./infra/local [flags]            run the Slack sandbox and everything behind it
        go run ./infra/local invoke <function>  run one function, on the running stack
-       go run ./infra/local event <file>       a sample event, signed as of now
-       go run ./infra/local variables          the functions' variables, for sam local invoke --env-vars
-       add -h to a command to list its flags
+       go run ./infra/local invoke -h          lists its flags
 
 flags:
 `
@@ -55,11 +55,9 @@ func main() {
 	ctx, forget := withGoRun(ctx)
 	defer forget()
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: process.IsTerminal(os.Stdout)}
-	commands := map[string]func(context.Context, []string, streams) error{"invoke": invoke, "event": signedEvent,
-		"variables": variables}
 	args, run := os.Args[1:], serve
-	if len(args) > 0 && commands[args[0]] != nil {
-		run, args = commands[args[0]], args[1:]
+	if len(args) > 0 && args[0] == "invoke" {
+		run, args = invoke, args[1:]
 	}
 	err := run(ctx, args, s)
 	switch {
@@ -137,14 +135,11 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	name := f.String("model", "demo",
 		"the `model` to use: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the "+
 			"environment")
-	f.StringVar(&o.ContainerHost, "container-host", "",
-		"the `name` containers use for this machine, such as host.docker.internal; they may call AWS by it")
 	if err := f.Parse(args); err != nil {
 		return o, "", err
 	}
 	if f.NArg() > 0 {
-		return o, "", fmt.Errorf("unknown flag or command %q; commands: invoke, event, variables; -h lists "+
-			"the flags", f.Arg(0))
+		return o, "", fmt.Errorf("unknown flag or command %q; the command is invoke; -h lists the flags", f.Arg(0))
 	}
 	o.PrepareTeam = driver.UsualSettings
 	if host, err = useModel(&o, *name, os.Getenv); err != nil {
@@ -250,4 +245,78 @@ func announce(o *stack.Options, host string) {
 	o.Sandbox.Banner = fmt.Sprintf("%s を使っています。依頼文とツールの結果は %s に送られ、料金がかかることがあります。", o.Model, host)
 	o.Sandbox.BannerEN = fmt.Sprintf("This runs on %s. Requests and the tools' results are sent to %s, which may "+
 		"cost money.", o.Model, host)
+}
+
+var errFunction = errors.New("the function failed")
+
+// invocation has the arguments of the invoke command.
+type invocation struct {
+	name, eventFile string
+	options         stack.Options
+}
+
+// invoke runs one function, with the tables and queues of a running stack. It prints the answer to standard output and
+// logs to standard error.
+func invoke(ctx context.Context, args []string, s streams) error {
+	in, err := parseInvoke(args, s)
+	if err != nil {
+		return err
+	}
+	event, err := readEvent(in.eventFile, s.in)
+	if err != nil {
+		return err
+	}
+	result, err := stack.InvokeOnce(ctx, in.options, in.name, event)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s\n", bytes.TrimRight(result.Payload, "\n"))
+	if result.Failed {
+		return errFunction
+	}
+	return nil
+}
+
+func parseInvoke(args []string, s streams) (invocation, error) {
+	in := invocation{options: options()}
+	in.options.Logger, in.options.FunctionLog = slog.New(slog.NewJSONHandler(s.err,
+		&slog.HandlerOptions{Level: slog.LevelWarn})), s.err
+	f := flags("usage: go run ./infra/local invoke <logical id or folder> [flags]\n", s)
+	f.StringVar(&in.eventFile, "e", "", "`file` with the event, - for standard input; without it the event is {}")
+	f.StringVar(&in.options.AWSAddr, "aws-addr", "127.0.0.1:4566", "`address` of a running stack's AWS endpoint")
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		in.name, args = args[0], args[1:]
+	}
+	if err := f.Parse(args); err != nil {
+		return in, err
+	}
+	rest := f.Args()
+	if in.name == "" && len(rest) > 0 {
+		in.name, rest = rest[0], rest[1:]
+	}
+	if in.name == "" || len(rest) > 0 {
+		f.Usage()
+		return in, errUsage
+	}
+	return in, nil
+}
+
+func readEvent(file string, stdin io.Reader) ([]byte, error) {
+	var text []byte
+	var err error
+	switch file {
+	case "":
+		return []byte("{}"), nil
+	case "-":
+		text, err = io.ReadAll(stdin)
+	default:
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the event (-e): %w", err)
+	}
+	if !json.Valid(text) {
+		return nil, fmt.Errorf("the event (-e %s) is no JSON", file)
+	}
+	return text, nil
 }

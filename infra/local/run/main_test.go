@@ -34,7 +34,6 @@ func TestParse(t *testing.T) {
 		is         error
 	}{
 		{name: "nothing"},
-		{name: "containers", args: []string{"-container-host", "host.docker.internal"}},
 		{name: "an unknown command", args: []string{"start"}, want: `unknown flag or command "start"`},
 		{name: "an unknown flag", args: []string{"-port", "1"}, want: "flag provided but not defined: -port"},
 		{name: "help", args: []string{"-h"}, want: "help requested", is: flag.ErrHelp},

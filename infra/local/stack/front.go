@@ -88,10 +88,9 @@ func port(l net.Listener) int {
 	return 0
 }
 
-// serve answers programs and its own pages on a listener until stop is called. Requests must name this machine or one
-// of hosts.
-func serve(l net.Listener, h http.Handler, hosts ...string) (stop func()) {
-	s := &http.Server{Handler: lambda.Guard(h, hosts...), ReadHeaderTimeout: 10 * time.Second}
+// serve answers programs and its own pages on a listener until stop is called.
+func serve(l net.Listener, h http.Handler) (stop func()) {
+	s := &http.Server{Handler: lambda.Guard(h), ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -137,38 +136,4 @@ func sign(ctx context.Context, endpoint, secretID string, event []byte) ([]byte,
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
 	headers["x-slack-request-timestamp"], headers["x-slack-signature"] = stamp, inbound.Sign(stamp, body, key)
 	return json.Marshal(request)
-}
-
-// SignEvent signs a sample request from Slack for the stack at awsAddr. It returns an error wrapping ErrNoStack if none
-// answers.
-func SignEvent(ctx context.Context, awsAddr string, event []byte) ([]byte, error) {
-	list, err := runningFunctions(ctx, awsAddr)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range list {
-		if id := f.Environment["SLACK_SECRET_ID"]; id != "" {
-			return sign(ctx, "http://"+awsAddr, id, event)
-		}
-	}
-	return event, nil
-}
-
-// Variables returns the environment of each function of the stack at awsAddr by logical id, as `sam local invoke
-// --env-vars` takes it. host is this machine's name inside a container.
-//
-// It returns an error wrapping ErrNoStack if no stack answers.
-func Variables(ctx context.Context, awsAddr, host string) (map[string]map[string]string, error) {
-	list, err := runningFunctions(ctx, awsAddr)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]map[string]string{}
-	for _, f := range list {
-		all[f.Name] = f.Environment
-		for name, value := range f.Environment {
-			f.Environment[name] = strings.ReplaceAll(value, "127.0.0.1", host)
-		}
-	}
-	return all, nil
 }

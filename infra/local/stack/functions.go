@@ -84,7 +84,7 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	if err != nil {
 		return fmt.Errorf("open the AWS endpoint: %w", err)
 	}
-	s.onClose(serve(back, bench.Handler(h), s.options.ContainerHost))
+	s.onClose(serve(back, bench.Handler(h)))
 	s.background.Go(func() {
 		select {
 		case <-s.moto.Done():

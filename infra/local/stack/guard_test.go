@@ -26,7 +26,6 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 	ports := listening(t, s)
 	expect.Must(t, len(ports) >= 5,
 		"only %v listen: not the sandbox, AWS, its stand-in, the vendors and a function's environment", ports)
-	aws := func(port int) bool { return strings.HasSuffix(s.AWSEndpoint, fmt.Sprint(":", port)) }
 	for _, port := range ports {
 		for name, dress := range map[string]func(*http.Request){
 			"a foreign host":         func(r *http.Request) { r.Host = fmt.Sprintf("%s:%d", foreign, port) },
@@ -34,9 +33,6 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 			"another site's socket":  gets("Origin", "http://"+foreign, "Connection", "Upgrade", "Upgrade", "websocket"),
 			"another site's stream":  gets("Origin", "http://"+foreign, "Accept", "text/event-stream"),
 			"a program":              nil,
-			"a program in a container": func(r *http.Request) {
-				r.Host = fmt.Sprintf("stack.internal:%d", port)
-			},
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
 			r := expect.Value(http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/nowhere", port),
@@ -47,12 +43,9 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 			resp := expect.Value(http.DefaultClient.Do(r))(t)
 			resp.Body.Close()
 			cancel()
-			refused := resp.StatusCode == http.StatusForbidden
-			named := name == "a program in a container"
-			if page := !strings.HasPrefix(name, "a program"); refused != (page || named && !aws(port)) &&
-				(page || port != environment(t, s, ports)) {
-				t.Errorf("port %d answers %s with %d", port, name, resp.StatusCode)
-			}
+			refused, page := resp.StatusCode == http.StatusForbidden, dress != nil
+			expect.That(t, refused == page || !page && port == environment(t, s, ports), "port %d answers %s with %d", port,
+				name, resp.StatusCode)
 			expect.Is(t, resp.Header.Get("Access-Control-Allow-Origin"), "", "port %d lets … read", port)
 		}
 	}
@@ -119,16 +112,4 @@ func listening(t *testing.T, s *stack.Stack) []int {
 		}
 	}
 	return ports
-}
-
-func TestTheVariablesOfContainers(t *testing.T) {
-	s := shared(t)
-	all := expect.Value(stack.Variables(t.Context(), strings.TrimPrefix(s.AWSEndpoint, "http://"), "docker.internal"))(t)
-	expect.Is(t, len(all), len(s.Template.Functions))
-	for id, variables := range all {
-		expect.Is(t, variables["AWS_ENDPOINT_URL"], strings.Replace(s.AWSEndpoint, "127.0.0.1", "docker.internal", 1))
-		for name, value := range variables {
-			expect.That(t, !strings.Contains(value, "127.0.0.1"), "a container can't reach %s of %s: %s", name, id, value)
-		}
-	}
 }

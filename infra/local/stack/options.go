@@ -28,9 +28,6 @@ type Options struct {
 	Addr    string // address of the sandbox and the template's routes; "" means a free port
 	AWSAddr string // address of the AWS endpoint; "" means a free port
 
-	// ContainerHost is the name that containers use for this machine, by which they may call AWS; "" means none.
-	ContainerHost string
-
 	Template   string            // "" means template.yaml of this module
 	Parameters map[string]string // override the parameters that the stack sets
 	Allow      []string          // host:port of endpoints that need not be on the public internet

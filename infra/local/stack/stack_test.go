@@ -82,8 +82,7 @@ func shared(t *testing.T) *stack.Stack {
 	if running == nil {
 		expect.Patience(t)
 		running = expect.Value(stack.Start(context.Background(), stack.Options{Template: system, ByHand: true,
-			Artifacts: artifacts, SigningSecret: "sign", BotToken: "xoxb-1", Model: "demo",
-			ContainerHost: "stack.internal"}))(t)
+			Artifacts: artifacts, SigningSecret: "sign", BotToken: "xoxb-1", Model: "demo"}))(t)
 	}
 	return running
 }
