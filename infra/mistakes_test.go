@@ -59,7 +59,7 @@ var mistakes = []struct {
 		"which never counts it"},
 	{"a route that is missing", definitionFile,
 		`        { "Variable": "$.next", "StringEquals": "Pause", "Next": "Pause" },` + "\n", "", "functions may point to"},
-	{"a try less", definitionFile, `"MaxAttempts": 28`, `"MaxAttempts": 27`, "not the tries of its states"},
+	{"a try less", templateFile, `"MaxAttempts": 28`, `"MaxAttempts": 27`, "not the tries of its states"},
 	{"a want of room that is written down as a failure", definitionFile,
 		`"ErrorEquals": ["Lambda.TooManyRequestsException"], "ResultPath": null, "Next": "NoRoom"`,
 		`"ErrorEquals": ["Lambda.TooManyRequestsException"], "ResultPath": null, "Next": "Finish"`,

@@ -116,8 +116,8 @@ func (m machine) all() []machine {
 // tasks yields the states of all state machines that call a function.
 func (s *stack) tasks() iter.Seq2[string, state] {
 	return func(yield func(string, state) bool) {
-		for _, file := range slices.Sorted(maps.Keys(s.machines)) {
-			for _, m := range s.machines[file].all() {
+		for _, id := range slices.Sorted(maps.Keys(s.machines)) {
+			for _, m := range s.machines[id].all() {
 				for _, name := range slices.Sorted(maps.Keys(m.States)) {
 					if m.States[name].Type == "Task" && !yield(name, m.States[name]) {
 						return
@@ -129,12 +129,12 @@ func (s *stack) tasks() iter.Seq2[string, state] {
 }
 
 func (s state) waits() bool {
-	return s.Resource == "arn:${Partition}:states:::lambda:invoke.waitForTaskToken"
+	return s.Resource == "arn:aws:states:::lambda:invoke.waitForTaskToken"
 }
 
 // function returns the resource of the function that a state calls.
 func (s state) function() string {
-	return strings.TrimSuffix(strings.TrimPrefix(s.Parameters.FunctionName, "${"), "Arn}")
+	return s.Parameters.FunctionName[strings.LastIndex(s.Parameters.FunctionName, ":")+1:]
 }
 
 // shapeRule: every state can be reached, leads to states that exist, and to an end; a run lasts less than a year, and
@@ -172,65 +172,48 @@ func shapeRule(s *stack, wrong report) {
 		"a failed task, or one sent to an unknown state, is not red")
 }
 
-// tries says how often a state is retried after some errors.
-type tries struct {
-	errors, states       []string
-	most, first, longest int // tries; seconds
+// everyState is tried again as the template says for all of them.
+var everyState = []retrier{
+	{ErrorEquals: []string{pipeline.NoRoom}, MaxAttempts: 28},
+	{ErrorEquals: []string{pipeline.Unavailable, "Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException",
+		"Lambda.AWSLambdaException", "Lambda.SdkClientException"}, MaxAttempts: 8},
+	{ErrorEquals: diedOrHung, MaxAttempts: 3},
 }
 
-const (
-	everyState = "every state"
-	otherState = "every other state" // that no earlier row names for the same error
-)
+var diedOrHung = []string{"Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError", "States.Timeout"}
 
-// triesOfStates has the Retry of every state, in order: the first row counts that names the state and the error. With
-// full jitter each wait is drawn between nothing and the wait before, doubled, up to the longest.
-var triesOfStates = []tries{
-	{[]string{pipeline.NoRoom}, []string{everyState}, 28, 1, 60},
-	{[]string{pipeline.ModelUnavailable}, []string{"ExtractTask", "DraftPrompt", "PlanProcess"}, 6, 5, 60},
-	{[]string{pipeline.ModelUnavailable}, []string{"AnswerMessage", "RunRound"}, 4, 5, 60},
-	{[]string{pipeline.Unavailable, "Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException",
-		"Lambda.AWSLambdaException", "Lambda.SdkClientException"}, []string{everyState}, 8, 1, 60},
-	{died, []string{"AwaitContest", "AwaitPromptApproval", "AwaitProcessApproval", "AwaitStepApproval"}, 3, 1, 60},
-	{diedOrHung, []string{"RunRound"}, 6, 1, 60},
-	{diedOrHung, []string{otherState}, 3, 1, 60},
-}
-
-var (
-	died       = []string{"Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError"}
-	diedOrHung = append(slices.Clip(died), "States.Timeout")
-)
-
-// blocks returns the Retry of a state.
-func blocks(state string) (out []retrier) {
-	for i, t := range triesOfStates {
-		before := slices.ContainsFunc(triesOfStates[:i], func(x tries) bool {
-			return x.errors[0] == t.errors[0] && slices.Contains(x.states, state)
-		})
-		if slices.Contains(t.states, state) || t.states[0] == everyState || t.states[0] == otherState && !before {
-			out = append(out, retrier{ErrorEquals: t.errors, IntervalSeconds: t.first, BackoffRate: 2, MaxAttempts: t.most,
-				MaxDelaySeconds: t.longest, JitterStrategy: "FULL"})
+// tries returns the Retry of a state: what it has to itself comes first, and so counts.
+func tries(name string, st state, asks bool) (out []retrier) {
+	if asks {
+		most := 6
+		if slices.Contains([]string{"AnswerMessage", "RunRound"}, name) {
+			most = 4
 		}
+		out = append(out, retrier{ErrorEquals: []string{pipeline.ModelUnavailable}, IntervalSeconds: 5, MaxAttempts: most})
+	}
+	if name == "RunRound" {
+		out = append(out, retrier{ErrorEquals: diedOrHung, MaxAttempts: 6})
+	}
+	out = append(out, everyState...)
+	for i := range out {
+		out[i].MaxDelaySeconds, out[i].JitterStrategy = 60, "FULL"
+	}
+	if st.waits() { // a burnt fuse is caught
+		out = slices.Insert(out, 0, retrier{ErrorEquals: []string{"States.Timeout"}})
 	}
 	return out
 }
 
-// errorRule: each state has the tries of triesOfStates, bugs and bad input are caught, and a run whose functions can't
-// be invoked ends with an error of its own, without a function: it has not failed. The states that report failures are
-// excepted, and so are teams, which are one of many.
+// errorRule: each state has its tries, those of a model where it asks one and only there. Bugs and bad input are
+// caught, and a run whose functions can't be invoked ends with an error of its own, without a function: it has not
+// failed. The states that report failures are excepted, and so are teams, which are one of many.
 func errorRule(s *stack, wrong report) {
 	for name, st := range s.tasks() {
-		for i := range st.Retry {
-			r := &st.Retry[i] // what is left out is the language's default
-			r.IntervalSeconds, r.BackoffRate = cmp.Or(r.IntervalSeconds, 1), cmp.Or(r.BackoffRate, 2)
-		}
-		wrong.where(!reflect.DeepEqual(st.Retry, blocks(name)), "%s: not the tries of its states: %+v", name, st.Retry)
 		_, asks := s.functions[st.function()].Environment["MODEL"]
 		// execute-process asks for a summary only, and does without; the end of a contest asks none.
 		asks = asks && st.function() != "ExecuteProcessFunction" && name != "CloseContest"
-		wrong.where(asks != slices.ContainsFunc(st.Retry, func(r retrier) bool {
-			return slices.Contains(r.ErrorEquals, pipeline.ModelUnavailable)
-		}), "%s: %s is tried again where a model is asked, and only there", name, pipeline.ModelUnavailable)
+		wrong.where(!reflect.DeepEqual(st.Retry, tries(name, st, asks)), "%s: not the tries of its states: %+v", name,
+			st.Retry)
 		last := len(st.Catch) - 1
 		wrong.where(last < 0 || !slices.Equal(st.Catch[last].ErrorEquals, []string{"States.ALL"}),
 			"%s: Catch ends with States.ALL, alone", name)
@@ -251,9 +234,9 @@ func errorRule(s *stack, wrong report) {
 // A function that can't be invoked is tried for some twelve minutes: never so long that the sweeper takes the run for
 // dead, and twice as long as a team may play, or a team would fail before it began, just because others play.
 func TestNoRoomForTwelveMinutes(t *testing.T) {
-	row, mean, variance := triesOfStates[0], 0.0, 0.0
-	for next, i := float64(row.first), 0; i < row.most; i++ {
-		wait := min(next, float64(row.longest))
+	mean, variance := 0.0, 0.0 // full jitter draws each wait between nothing and the one before, doubled, up to 60 s
+	for next, i := 1.0, 0; i < everyState[0].MaxAttempts; i++ {
+		wait := min(next, 60)
 		mean, variance, next = mean+wait/2, variance+wait*wait/12, next*2
 	}
 	expect.That(t, mean >= 11*60 && mean <= 12*60 && mean >= 2*teamconfig.DefaultTeamTimeout, "%.0f s on average", mean)

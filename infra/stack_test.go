@@ -26,7 +26,7 @@ type stack struct {
 	functions  map[string]template.Function
 	queues     map[string]template.Queue // by ARN
 	table      template.Table
-	machines   map[string]machine // by file
+	machines   map[string]machine // by logical id
 	pipeline   machine            // that of tasks
 	files      map[string]string  // the texts by path
 
@@ -93,18 +93,15 @@ func read(dir string, texts map[string]string) (*stack, error) {
 	}
 	s := &stack{roles: roles, text: texts[templateFile], files: texts,
 		functions: map[string]template.Function{}, queues: map[string]template.Queue{}, machines: map[string]machine{}}
-	for name, text := range texts {
-		if filepath.Ext(name) == ".json" {
-			if s.machines[name], err = parseMachine(text); err != nil {
-				return nil, err
-			}
+	for _, m := range resolved.Machines {
+		if s.machines[m.ID], err = parseMachine(m.Definition); err != nil {
+			return nil, err
 		}
 	}
-	if len(resolved.Tables) != 1 || len(resolved.Machines) != len(s.machines) {
-		return nil, fmt.Errorf("there are %d tables, one is wanted, and %d state machines of %d files",
-			len(resolved.Tables), len(resolved.Machines), len(s.machines))
+	if len(resolved.Tables) != 1 {
+		return nil, fmt.Errorf("there are %d tables, one is wanted", len(resolved.Tables))
 	}
-	s.table, s.pipeline = resolved.Tables[0], s.machines[definitionFile]
+	s.table, s.pipeline = resolved.Tables[0], s.machines["Pipeline"]
 	for _, f := range resolved.Functions {
 		s.functions[f.ID] = f
 	}
