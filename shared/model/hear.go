@@ -33,7 +33,7 @@ type Thought struct {
 // of the thoughts beside them. All wires share it, so that all take the same answers and none takes half of one: the
 // answer broke off if it lacks something. tags says that the text may begin with a thought between tags, because the
 // vendor doesn't tell it from the text.
-func (out *Response) Complete(r Request, reason string, tags bool) {
+func (out *Response) Complete(reason string, tags bool) {
 	whole := true
 	if text := out.Text; tags {
 		out.Text, whole = spoken(text)
@@ -41,7 +41,7 @@ func (out *Response) Complete(r Request, reason string, tags bool) {
 	}
 	lacks, none := "", len(out.Calls) == 0
 	for i := range out.Calls {
-		lacks = cmp.Or(lacks, r.complete(&out.Calls[i]))
+		lacks = cmp.Or(lacks, out.Calls[i].complete())
 	}
 	known := false
 	if out.Stop, known = stops[reason]; !known {
@@ -66,14 +66,13 @@ func (out *Response) Complete(r Request, reason string, tags bool) {
 
 // complete completes a call, and returns what can't be read of it. Such a call goes nowhere: what a person would decide
 // about, or a tool do, would be another one than the model meant.
-func (r Request) complete(call *Call) (unreadable string) {
-	if text := strings.TrimSpace(string(call.Input)); text == "" || text == "null" { // of a tool without arguments
-		call.Input = json.RawMessage("{}")
+func (c *Call) complete() (unreadable string) {
+	if text := strings.TrimSpace(string(c.Input)); text == "" || text == "null" { // of a tool without arguments
+		c.Input = json.RawMessage("{}")
 	}
-	r.unwrap(call)
-	if !isObject(call.Input) {
+	if !isObject(c.Input) {
 		return fmt.Sprintf("a call that can't be read: the arguments of %s, %d bytes, are not one JSON object",
-			cmp.Or(word(call.Name), "a tool"), len(call.Input))
+			cmp.Or(word(c.Name), "a tool"), len(c.Input))
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ import (
 // heard is an answer that has a text. tags says that the text may begin with a thought.
 func heard(text string, tags bool) model.Response {
 	out := model.Response{Text: text}
-	out.Complete(model.Request{}, "stop", tags)
+	out.Complete("stop", tags)
 	return out
 }
 
@@ -63,7 +63,7 @@ func called(stop string, inputs ...string) (out model.Response) {
 	for _, input := range inputs {
 		out.Calls = append(out.Calls, model.Call{ID: "A", Name: "f", Input: []byte(input)})
 	}
-	out.Complete(model.Request{}, stop, false)
+	out.Complete(stop, false)
 	return out
 }
 

@@ -16,7 +16,6 @@
 // a text: a quoted tag hides nothing.
 //
 // The vendor is asked to hold to a schema. One that refuses is asked in words, and what comes is checked all the same.
-// Schemas that a vendor would refuse go to it as text (schema.Taken).
 //
 // Each call is counted with its cost, under the name that was asked where the answer's is unknown. Tokens that an
 // endpoint doesn't report are estimated from the texts, so that budgets hold. A model of unknown price isn't called
@@ -35,12 +34,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/tool/schema"
-	"ringi/shared/words/legible"
 )
 
 // Wire calls one vendor's model. Say makes one call: it does not loop, run tools or retry for long. Errors are *Error,
@@ -180,8 +176,6 @@ type Result struct {
 type Tool struct {
 	Name, Description string
 	Schema            json.RawMessage // every property required, no others allowed
-	// Foreign says that the schema comes from an MCP server, and may have any form.
-	Foreign bool
 }
 
 // Identifier replaces (or, if instead is negative, removes) each rune of a name that vendors refuse: any but A-Z, a-z,
@@ -282,47 +276,4 @@ type Usage = aggregate.Usage
 type Source struct {
 	Title string `json:"title,omitempty"`
 	URL   string `json:"url"`
-}
-
-// wrapped is the one argument of a foreign tool whose schema a vendor refuses: all of its arguments, as a text.
-const wrapped = "arguments_json"
-
-// maxDescription is how many characters of a tool's description all vendors take. OpenAI's and Azure's refusal says
-// "Expected a string with maximum length 1024".
-const maxDescription = 1024
-
-// Takeable returns tools as every vendor takes them. A tool whose schema one of them refuses takes its arguments as a
-// text, whose description has the schema. A description that is too long stands in the schema, of which vendors limit
-// nothing, and its beginning where it belongs.
-func Takeable(tools []Tool) []Tool {
-	out := make([]Tool, len(tools))
-	for i, t := range tools {
-		if t.wraps() {
-			said, _ := json.Marshal("All arguments, as one JSON object of this schema:\n" + string(t.Schema)) // a text
-			t.Description += "\nWrite all arguments as one JSON object into " + wrapped + "."
-			t.Schema = json.RawMessage(`{"type":"object","properties":{"` + wrapped + `":{"type":"string","description":` +
-				string(said) + `}},"required":["` + wrapped + `"],"additionalProperties":false}`)
-		}
-		if t.Foreign && utf8.RuneCountInString(t.Description) > maxDescription {
-			if top, err := Split(t.Schema); err == nil {
-				top["description"] = t.Description
-				t.Schema, _ = json.Marshal(top) // what was JSON can be written
-			}
-			t.Description = legible.Clip(t.Description, maxDescription)
-		}
-		out[i] = t
-	}
-	return out
-}
-
-func (t Tool) wraps() bool { return t.Foreign && !schema.Taken(t.Schema) }
-
-// unwrap returns the arguments that a call of such a tool has in its text.
-func (r Request) unwrap(c *Call) {
-	var in map[string]string
-	for _, t := range r.Tools {
-		if t.Name == c.Name && t.wraps() && json.Unmarshal(c.Input, &in) == nil && len(in) == 1 && in[wrapped] != "" {
-			c.Input = json.RawMessage(in[wrapped])
-		}
-	}
 }

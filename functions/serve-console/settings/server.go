@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/tool/mcp"
-	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
 )
 
@@ -45,7 +44,6 @@ type serverTool struct {
 	Stands, Badge string
 	Version       string // once it is allowed, for the settings' list of reads
 	Says          []saying
-	AsText        string // at which vendors of models members of contests are sent the tool as a text
 	Mark          string // of a write that is on, what its amount is and where it goes
 }
 
@@ -135,9 +133,6 @@ func (t toolsTexts) serverTool(x mcp.Listed, p tenancy.ToolPermission) serverToo
 	}
 	if x.State == mcp.On && x.Access == aggregate.Write {
 		out.Mark = markTexts{web.TextsOf("tool-mark", t.Locale())}.sum(p.Marked(out.Version), out.Version)
-	}
-	if input, err := schema.Inline(x.Tool.Input); err == nil && !schema.Taken(input) {
-		out.AsText = t.Say("as_text")
 	}
 	was := mcp.Tool{}
 	changed := x.State == mcp.Changed && pin != nil

@@ -38,7 +38,7 @@ func (c *Client) say(ctx context.Context, r model.Request) (model.Response, erro
 		}
 		c.read(m, r, &out)
 		if m.StopReason != sdk.StopReasonPauseTurn || r.Searches == 0 || pauses == mostPauses {
-			out.Complete(r, string(m.StopReason), false)
+			out.Complete(string(m.StopReason), false)
 			return out, nil
 		}
 		for _, b := range m.Content {
@@ -115,7 +115,7 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 			return p, fmt.Errorf("read the schema of the answer: %w", err)
 		}
 	}
-	for _, t := range model.Takeable(r.Tools) {
+	for _, t := range r.Tools {
 		tool := sdk.ToolParam{Name: t.Name, Description: sdk.String(t.Description)}
 		in, err := &tool.InputSchema, error(nil)
 		if in.Properties, in.Required, in.ExtraFields, err = model.Shape(t.Schema); err != nil {

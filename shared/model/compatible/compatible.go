@@ -200,7 +200,7 @@ func (c *Client) read(res *http.Response, r model.Request, out *model.Response) 
 	if m.Refusal != "" {
 		reason = "refusal"
 	}
-	out.Complete(r, reason, !c.separates())
+	out.Complete(reason, !c.separates())
 	return nil
 }
 

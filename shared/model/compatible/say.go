@@ -183,7 +183,7 @@ func (c *Client) request(r model.Request) request {
 	if r.Schema != nil {
 		q.ResponseFormat = formOf(r.Schema)
 	}
-	for _, t := range model.Takeable(r.Tools) {
+	for _, t := range r.Tools {
 		x := tool{Type: "function"}
 		x.Function.Name, x.Function.Description, x.Function.Parameters = t.Name, t.Description, t.Schema
 		q.Tools = append(q.Tools, x)

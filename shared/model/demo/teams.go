@@ -134,7 +134,7 @@ func (s teamData) arguments(t model.Tool) json.RawMessage {
 	_ = json.Unmarshal(t.Schema, &shape) // without a readable schema there are no arguments
 	input := object{}
 	for _, name := range shape.Required {
-		input[name] = cmp.Or(map[string]string{"script": "echo 42"}[name], s.Task, s.subject())
+		input[name] = cmp.Or(map[string]string{"script": "echo 42", "arguments_json": "{}"}[name], s.Task, s.subject())
 	}
 	return encoded(input)
 }

@@ -1,6 +1,7 @@
 package round
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,52 +79,39 @@ func (s Source) Open(ctx context.Context, tenant, locale string) (Reads, error) 
 	return t, nil
 }
 
-// offer adds a tool under a name that all vendors of models accept.
+// offer adds a tool under a name that all vendors of models accept. Its arguments are one text: a server's schema may have
+// any form, and for some a vendor refuses the whole request.
 func (t *Tools) offer(s tool.Spec) {
-	name := spoken(s.Name)
+	name := spoken(s.Name, false)
 	if _, taken := t.named[name]; taken {
-		name = hashed(s.Name)
+		name = spoken(s.Name, true)
 	}
 	t.named[name] = s
-	description := s.Description
-	if strings.TrimSpace(description) == "" {
-		description = s.Title(language.English)
+	about := s.Description
+	if strings.TrimSpace(about) == "" {
+		about = s.Title(language.English)
 	}
-	t.offered = append(t.offered, model.Tool{Name: name, Description: description, Schema: schemaOf(s), Foreign: true})
+	said, _ := json.Marshal(about + "\nAll arguments, as one JSON object of this schema:\n" + s.InputSchema) // a text
+	t.offered = append(t.offered, model.Tool{Name: name, Description: legible.Clip(about, maxDescription),
+		Schema: fmt.Appendf(nil, `{"type":"object","properties":{"%s":{"type":"string","description":%s}},`+
+			`"required":["%[1]s"],"additionalProperties":false}`, argumentsJSON, said)})
 }
 
-// maxName is the length of a tool's name that every vendor of models accepts.
-const maxName = 64
+// argumentsJSON is the one argument of the tools that are offered.
+const argumentsJSON = "arguments_json"
 
-// spoken replaces the characters of a tool's name that a vendor refuses.
-func spoken(name string) string {
-	if len(name) > maxName {
-		return hashed(name)
-	}
-	return model.Identifier(name, '_')
-}
+// maxName is the length of a tool's name, and maxDescription of its description, that every vendor of models accepts.
+const maxName, maxDescription = 64, 1024
 
-// hashed returns a name for a tool whose own name is too long or equals another tool's.
-func hashed(name string) string {
+// spoken replaces the characters of a tool's name that a vendor refuses. One that is too long, or that another tool has,
+// ends in its hash.
+func spoken(name string, taken bool) string {
 	const digits = 8
-	return spoken(name[:min(len(name), maxName-digits-1)]) + "_" + aggregate.HashOf(name)[:digits]
-}
-
-// schemaOf returns the schema of a tool's arguments, always with properties: some vendors refuse a schema without them.
-func schemaOf(s tool.Spec) json.RawMessage {
-	var members map[string]json.RawMessage
-	if json.Unmarshal([]byte(s.InputSchema), &members) != nil || members == nil {
-		return json.RawMessage(s.InputSchema) // unchanged: it was checked when it was allowed
+	short := model.Identifier(name, '_')
+	if !taken && len(short) <= maxName {
+		return short
 	}
-	delete(members, "$schema")
-	if members["properties"] == nil {
-		members["properties"] = json.RawMessage("{}")
-	}
-	b, err := json.Marshal(members)
-	if err != nil {
-		return json.RawMessage(s.InputSchema)
-	}
-	return b
+	return short[:min(len(short), maxName-digits-1)] + "_" + aggregate.HashOf(name)[:digits]
 }
 
 // Tools returns the tools that a member's model is offered.
@@ -155,7 +143,11 @@ func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (s
 	case !named || !p.ForContests() || p.Pin.Version() != s.Version():
 		return "", Refused(fmt.Sprintf(readingWords.In(t.locale).closed, s.Name))
 	}
-	arguments, err := checked(s, input)
+	var in map[string]string
+	if json.Unmarshal(input, &in) != nil {
+		return "", fmt.Errorf("%s must be a text", argumentsJSON)
+	}
+	arguments, err := checked(s, cmp.Or(in[argumentsJSON], "{}"))
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +161,7 @@ func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (s
 }
 
 // checked returns the arguments if they fit the schema that was allowed.
-func checked(s tool.Spec, input json.RawMessage) (tool.Resolved, error) {
+func checked(s tool.Spec, input string) (tool.Resolved, error) {
 	catalog, err := tool.NewCatalog(s)
 	if err != nil {
 		return tool.Resolved{}, errors.New("the tool's schema can't be read")

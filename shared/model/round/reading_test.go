@@ -89,6 +89,12 @@ func names(r round.Reads) (out []string) {
 
 const free = `{"date":"2026-04-01","start":"10:00","end":"11:00"}`
 
+// sent is how a member's model writes arguments.
+func sent(arguments string) json.RawMessage {
+	b, _ := json.Marshal(map[string]string{"arguments_json": arguments}) // a text
+	return b
+}
+
 func TestReading(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*world){
@@ -112,17 +118,16 @@ func testOffered(w *world) {
 	expect.Same(w, []string{"rooms_house_rules", "rooms_list_rooms"}, names(r))
 	for _, x := range r.Tools() {
 		var schema struct {
-			Type       string
-			Properties map[string]any
+			Properties map[string]struct{ Type, Description string }
 		}
-		if json.Unmarshal(x.Schema, &schema) != nil || schema.Type != "object" || schema.Properties == nil || !x.Foreign ||
-			x.Description == "" {
-			w.Errorf("%+v %s", x, x.Schema)
-		}
+		expect.NoError(w, json.Unmarshal(x.Schema, &schema))
+		text := schema.Properties["arguments_json"]
+		expect.That(w, text.Type == "string" && strings.Contains(text.Description, `"type":"object"`) && x.Description != "",
+			"%+v %s", x, x.Schema)
 	}
-	expect.Is(w, expect.Value(r.Read(w.Context(), "rooms_house_rules", json.RawMessage(`{}`)))(w), "使った後はホワイトボードを消してください。")
-	expect.Has(w, expect.Value(r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(free)))(w), `"fuji"`)
-	_, err := r.Read(w.Context(), "rooms_book_room", json.RawMessage(free))
+	expect.Is(w, expect.Value(r.Read(w.Context(), "rooms_house_rules", sent(`{}`)))(w), "使った後はホワイトボードを消してください。")
+	expect.Has(w, expect.Value(r.Read(w.Context(), "rooms_list_rooms", sent(free)))(w), `"fuji"`)
+	_, err := r.Read(w.Context(), "rooms_book_room", sent(free))
 	expect.That(w, err != nil && len(w.rooms.Bookings()) == 0, "a tool that writes: %v", err)
 	if other := expect.Value(w.source.Open(w.Context(), aggregate.TenantID("T0OTHER"), "ja"))(w); len(other.Tools()) != 0 {
 		w.Errorf("of another tenant: %v", names(other))
@@ -132,7 +137,7 @@ func testOffered(w *world) {
 // refused calls a tool and returns the sentence with which it is refused.
 func (w *world) refused(r round.Reads, name, input string) string {
 	w.Helper()
-	_, err := r.Read(w.Context(), name, json.RawMessage(input))
+	_, err := r.Read(w.Context(), name, sent(input))
 	sentence := round.Refused("")
 	expect.That(w, errors.As(err, &sentence), "%s: %v", name, err)
 	return string(sentence)
@@ -181,7 +186,7 @@ func testArguments(w *world) {
 	for _, input := range []string{`{}`, `{"date":1,"start":"10:00","end":"11:00"}`, `[]`, `x`,
 		`{"date":{"$ref":"step_01.result.date"},"start":"10:00","end":"11:00"}`, `{"date":"` + strings.Repeat("x",
 			1<<20) + `"}`} {
-		_, err := r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(input))
+		_, err := r.Read(w.Context(), "rooms_list_rooms", sent(input))
 		refused := round.Refused("")
 		expect.That(w, err != nil && !errors.As(err, &refused), "%.80s: %v", input, err)
 	}
@@ -204,7 +209,7 @@ func testUnseen(w *world) {
 				nil
 		})
 		w.allow("rooms."+name, aggregate.Read, true)
-		said, err := w.open("ja").Read(w.Context(), "rooms_"+name, json.RawMessage(`{}`))
+		said, err := w.open("ja").Read(w.Context(), "rooms_"+name, sent(`{}`))
 		expect.Is(w, err != nil, name == "failed", "%s: %v", name, err)
 		if err != nil {
 			said = err.Error()
@@ -236,7 +241,7 @@ func testFew(w *world) {
 	var all sync.WaitGroup
 	for range members {
 		all.Go(func() {
-			text, err := r.Read(w.Context(), "rooms_slow", json.RawMessage(`{}`))
+			text, err := r.Read(w.Context(), "rooms_slow", sent(`{}`))
 			expect.Fails(w, err, nil)
 			expect.Is(w, text, "遅い")
 		})

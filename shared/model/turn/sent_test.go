@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
 	"testing"
 
 	"ringi/infra/local/vendors/models"
@@ -24,66 +23,6 @@ func decoded(t *testing.T, text string) (out map[string]any) {
 	t.Helper()
 	expect.NoError(t, json.Unmarshal([]byte(text), &out))
 	return out
-}
-
-// A server's schema may have optional members and references, which OpenAI's strict mode refuses.
-func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
-	const foreign = `{"type":"object","properties":{"at":{"$ref":"#/$defs/time"},"room":{"type":"string"}},` +
-		`"required":["at"],"$defs":{"time":{"type":"string"}}}`
-	onEach(t, func(t *testing.T, w *world) {
-		w.Scripted(models.Script{Text: "はい"})
-		_, err := w.wire.Say(t.Context(), model.Request{
-			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
-			Tools: []model.Tool{{Name: "rooms_list", Description: "d", Schema: json.RawMessage(foreign),
-				Foreign: true}},
-		})
-		expect.NoError(t, err)
-		tool := decoded(t, w.Asked()[0])["tools"].([]any)[0].(map[string]any)
-		if f, ok := tool["function"].(map[string]any); ok {
-			tool = f
-		}
-		for _, at := range []string{"input_schema", "parameters"} {
-			if s, ok := tool[at]; ok {
-				expect.Same(t, any(decoded(t, foreign)), s)
-			}
-		}
-		expect.That(t, tool["strict"] != true, "it is held to the strict form")
-	})
-}
-
-// Anthropic, OpenAI or Gemini refuses a whole request for one such schema. The tool can be called all the same.
-func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
-	onEach(t, func(t *testing.T, w *world) {
-		for about, x := range map[string]struct{ schema, input string }{
-			"a name": {`{"type":"object","properties":{"$top":{"type":"integer"}}}`, `{"$top":5}`},
-			"a pattern": {`{"type":"object","properties":{"k":{"type":"string","pattern":"^(?!null$)"}}}`,
-				`{"k":"a"}`},
-			"anyOf": {`{"type":"object","properties":{"id":{"type":"string"}},"anyOf":[{"required":["id"]}]}`,
-				`{"id":"1"}`},
-			"an array":  {`{"type":"object","properties":{"tags":{"type":"array"}}}`, `{"tags":[1]}`},
-			"numbers":   {`{"type":"object","properties":{"top":{"type":"integer","enum":[0,1,2]}}}`, `{"top":1}`},
-			"an object": {`{"type":"object","properties":{"query":{"type":"object"}}}`, `{"query":{"a":1}}`},
-			"a required one": {`{"type":"object","properties":{"x":{"type":"object","properties":{"a":{"type":"string"}},` +
-				`"required":["b"]}}}`, `{"x":{"b":1}}`},
-		} {
-			input, _ := json.Marshal(map[string]string{"arguments_json": x.input})
-			w.Scripted(models.Script{Calls: []models.ScriptedCall{call("c1", "list", string(input)),
-				call("c2", "own", `{"arguments_json":"x"}`)}})
-			own := json.RawMessage(`{"type":"object","properties":{"arguments_json":{"type":"string"}},` +
-				`"required":["arguments_json"],"additionalProperties":false}`)
-			got, err := w.wire.Say(t.Context(), model.Request{
-				Messages: []model.Message{model.Words(model.User, "x")}, MaxTokens: 10,
-				Tools: []model.Tool{{Name: "list", Description: strings.Repeat("d", 2000) + "END",
-					Schema: json.RawMessage(x.schema), Foreign: true}, {Name: "own", Schema: own}},
-			})
-			expect.Must(t, err == nil && len(got.Calls) == 2, "%s: %+v, %v", about, got, err)
-			expect.Same(t, decoded(t, x.input), decoded(t, string(got.Calls[0].Input)))
-			expect.Is(t, string(got.Calls[1].Input), `{"arguments_json":"x"}`, about)
-			sent := w.Asked()[len(w.Asked())-1] // OpenAI takes 1,024 characters of a description: the rest is in the schema
-			expect.That(t, strings.Contains(sent, "END") && strings.Contains(sent, `\"type\":\"object\"`), "%s: %s",
-				about, sent)
-		}
-	})
 }
 
 var update = flag.Bool("update", false, "write what is sent to testdata")
@@ -103,7 +42,7 @@ func talk() model.Request {
 	own := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],` +
 		`"additionalProperties":false}`)
 	r.Tools = []model.Tool{{Name: "own", Description: "ours", Schema: own},
-		{Name: "foreign", Description: "theirs", Schema: own, Foreign: true}}
+		{Name: "foreign", Description: "theirs", Schema: own}}
 	r.Messages = []model.Message{
 		{Role: model.User, Parts: []model.Part{{Text: "first"},
 			{Image: &model.Image{Type: "image/png", Data: []byte("png")}}}},
