@@ -9,15 +9,19 @@ package anthropic
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/bedrock"
 	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/domain/aggregate"
@@ -125,4 +129,205 @@ func left(ctx context.Context) time.Duration {
 		return time.Until(deadline)
 	}
 	return 2 * time.Minute
+}
+
+// Say makes one call. An answer that pauses, because the vendor searched for long, goes back as it came, with its
+// encrypted results, so that the vendor goes on with it.
+func (c *Client) Say(ctx context.Context, r model.Request) (model.Response, error) {
+	return model.Simpler(r, func(r model.Request) (model.Response, error) { return c.say(ctx, r) })
+}
+
+func (c *Client) say(ctx context.Context, r model.Request) (model.Response, error) {
+	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
+	p, err := c.params(r)
+	if err != nil {
+		return out, err
+	}
+	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
+	p.MaxTokens = int64(out.Tokens)
+	asked, blocks := p.Messages, []sdk.ContentBlockParamUnion(nil)
+	for pauses := 0; ; pauses++ {
+		m, err := c.call(ctx, p, &out.Usage)
+		if err != nil {
+			return out, c.problem(err, out.Usage.RequestID)
+		}
+		c.read(m, r, &out)
+		if m.StopReason != sdk.StopReasonPauseTurn || r.Searches == 0 || pauses == mostPauses {
+			out.Complete(string(m.StopReason), false)
+			return out, nil
+		}
+		for _, b := range m.Content {
+			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](json.RawMessage(b.RawJSON())))
+		}
+		p.Messages = append(asked[:len(asked):len(asked)], sdk.NewAssistantMessage(blocks...))
+		p.Tools[len(p.Tools)-1] = searching(max(1, r.Searches-int(out.Usage.Searches)))
+	}
+}
+
+// call sends a request and reads its answer, whatever its form is.
+func (c *Client) call(ctx context.Context, p sdk.MessageNewParams, used *model.Usage) (m sdk.Message, err error) {
+	var res *http.Response
+	_, err = c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseBodyInto(&res))
+	if res != nil {
+		used.RequestID = model.RequestID(cmp.Or(res.Header.Get("Request-Id"), res.Header.Get("X-Amzn-Requestid")))
+	}
+	if err != nil {
+		return m, err
+	}
+	defer res.Body.Close()
+	body, err := model.Read(res)
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(body, &m); err != nil || m.Content == nil {
+		return m, &model.UnreadableError{What: model.Members(body)}
+	}
+	return m, nil
+}
+
+// read adds a message to the answer.
+func (c *Client) read(m sdk.Message, r model.Request, out *model.Response) {
+	out.Answered = m.Model
+	u := model.Usage{Input: m.Usage.InputTokens + m.Usage.CacheCreationInputTokens, Output: m.Usage.OutputTokens,
+		Cached: m.Usage.CacheReadInputTokens, Written: m.Usage.CacheCreationInputTokens,
+		Searches: m.Usage.ServerToolUse.WebSearchRequests}
+	out.Usage = u.Plus(out.Usage)
+	var thoughts []model.Thought // since the last call
+	for _, block := range m.Content {
+		switch block.Type {
+		case "tool_use":
+			call := model.Call{ID: block.ID, Name: block.Name, Input: block.Input}
+			if thoughts != nil {
+				call.Opaque, thoughts = model.Hang(c.from(r, len(r.Messages)), thoughts), nil
+			}
+			out.Calls = append(out.Calls, call)
+		case "thinking", "redacted_thinking":
+			out.Thought += model.Tokens(block.Thinking)
+			thoughts = append(thoughts, model.Thought{Text: block.Thinking, Signature: block.Signature,
+				Sealed: []byte(block.Data)})
+		case "web_search_tool_result":
+			found(block.AsWebSearchToolResult().Content, out)
+		default:
+			out.Text += block.Text
+		}
+	}
+}
+
+// params translates a request. Cache breakpoints follow the rules and Standing, and in a conversation also the last
+// message without its passing parts, since the next call begins with the same messages.
+func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
+	cached := sdk.NewCacheControlEphemeralParam()
+	p := sdk.MessageNewParams{Model: c.config.Model, StopSequences: r.Sampling.StopSequences,
+		System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}
+	if t := r.Sampling.Temperature; t != nil {
+		p.Temperature = sdk.Float(min(*t, 1)) // the vendor's maximum
+	} else if top := r.Sampling.TopP; top != nil { // since Opus 4.1 models take one of the two
+		p.TopP = sdk.Float(*top)
+	}
+	if r.Schema != nil {
+		var err error
+		if p.OutputConfig.Format.Schema, err = model.Split(r.Schema); err != nil {
+			return p, fmt.Errorf("read the schema of the answer: %w", err)
+		}
+	}
+	for _, t := range r.Tools {
+		tool := sdk.ToolParam{Name: t.Name, Description: sdk.String(t.Description)}
+		in, err := &tool.InputSchema, error(nil)
+		if in.Properties, in.Required, in.ExtraFields, err = model.Shape(t.Schema); err != nil {
+			return p, fmt.Errorf("read the schema of %s: %w", t.Name, err)
+		}
+		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &tool})
+	}
+	if len(p.Tools) > 0 {
+		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(
+			!r.Parallel)}}
+	}
+	if r.Searches > 0 {
+		p.Tools = append(p.Tools, searching(r.Searches))
+	}
+	for i, m := range r.Messages {
+		blocks := c.blocksOf(r, i)
+		if i == 0 && r.Standing != "" {
+			blocks = slices.Insert(blocks, 0, sdk.ContentBlockParamUnion{OfText: &sdk.TextBlockParam{Text: r.Standing,
+				CacheControl: cached}})
+		}
+		last := len(blocks) - 1 - (len(m.Parts) - m.Lasting())
+		if i == len(r.Messages)-1 && !r.Once && last >= 0 {
+			if mark := blocks[last].GetCacheControl(); mark != nil {
+				*mark = cached
+			}
+		}
+		if m.Role == model.Assistant {
+			p.Messages = append(p.Messages, sdk.NewAssistantMessage(blocks...))
+		} else {
+			p.Messages = append(p.Messages, sdk.NewUserMessage(blocks...))
+		}
+	}
+	return p, nil
+}
+
+// from names where thoughts come from: the model, and all that it was asked before.
+func (c *Client) from(r model.Request, index int) string {
+	return c.provider() + " " + c.config.Model + " " + r.Before(index)
+}
+
+// thoughtsOn returns the thoughts before a call.
+func thoughtsOn(call *model.Call, from string) (blocks []sdk.ContentBlockParamUnion) {
+	var thoughts []model.Thought
+	if !call.Opaque.Read(from, &thoughts) {
+		return nil
+	}
+	for _, t := range thoughts {
+		if len(t.Sealed) > 0 {
+			blocks = append(blocks, sdk.NewRedactedThinkingBlock(string(t.Sealed)))
+		} else {
+			blocks = append(blocks, sdk.NewThinkingBlock(t.Signature, t.Text))
+		}
+	}
+	return blocks
+}
+
+// blocksOf translates the message with this index. The thoughts before the first call begin the message, as the
+// vendor has them.
+func (c *Client) blocksOf(r model.Request, index int) (blocks []sdk.ContentBlockParamUnion) {
+	called, from := false, ""
+	for _, part := range r.Messages[index].Parts {
+		switch {
+		case part.Call != nil:
+			if part.Call.Opaque != nil {
+				from = cmp.Or(from, c.from(r, index))
+			}
+			at := len(blocks)
+			if !called {
+				at, called = 0, true
+			}
+			blocks = slices.Insert(blocks, at, thoughtsOn(part.Call, from)...)
+			blocks = append(blocks, sdk.NewToolUseBlock(part.Call.ID, part.Call.Object(), part.Call.Name))
+		case part.Result != nil:
+			blocks = append(blocks, sdk.NewToolResultBlock(part.Result.CallID, part.Result.Text, part.Result.Failed))
+		case part.Image != nil:
+			blocks = append(blocks, sdk.NewImageBlockBase64(part.Image.Type, base64.StdEncoding.EncodeToString(part.Image.Data)))
+		default:
+			blocks = append(blocks, sdk.NewTextBlock(part.Text))
+		}
+	}
+	return blocks
+}
+
+// mostPauses is how often an answer that the vendor paused while it searched is gone on with.
+const mostPauses = 3
+
+// searching lets the vendor search the web so many times.
+func searching(times int) sdk.ToolUnionParam {
+	return sdk.ToolUnionParam{OfWebSearchTool20250305: &sdk.WebSearchTool20250305Param{MaxUses: sdk.Int(int64(times))}}
+}
+
+// found adds what a search found, or its failure.
+func found(result sdk.WebSearchToolResultBlockContentUnion, out *model.Response) {
+	for _, r := range result.AsWebSearchResultBlockArray() {
+		out.Found = append(out.Found, model.Source{Title: r.Title, URL: r.URL})
+	}
+	if result.ErrorCode != "" {
+		out.SearchFailed = string(result.ErrorCode)
+	}
 }

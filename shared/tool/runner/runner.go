@@ -1,6 +1,6 @@
 // Package runner calls tools: it checks the arguments and finds the tenant's credentials. If a call fails, it reports
-// whether the call can have had an effect. It sends direct messages itself: a repeated call finds the message already
-// sent.
+// whether the call can have had an effect. It sends direct messages and writes to spreadsheets itself: a repeated call
+// finds the message already sent, or writes the same cells.
 package runner
 
 import (

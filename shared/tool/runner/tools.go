@@ -12,23 +12,47 @@ import (
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/mcp"
-	"ringi/shared/tool/sheets"
 )
 
 // calls returns the functions of Ringi's own tools, by name.
 func (r *Runner) calls() map[string]function {
 	return map[string]function{
-		"list_employees":             r.listEmployees,
-		"list_departments":           r.listDepartments,
-		"list_positions":             r.listPositions,
-		"list_attendance":            r.listAttendance,
-		"calculate_overtime":         r.calculateOvertime,
-		"write_rows_to_google_sheet": r.writeRows,
-		"send_slack_dm":              r.sendDM,
+		"list_employees": with(func(ctx context.Context, c tool.Call, in struct {
+			Department, Status string
+			AsOf               string `json:"as_of"`
+		}) (any, error) {
+			return r.freee(c).ListEmployees(ctx, in.Status == "active", in.Department, in.AsOf)
+		}),
+		"list_departments": with(func(ctx context.Context, c tool.Call, in struct{ Department string }) (any, error) {
+			return r.freee(c).ListDepartments(ctx, in.Department, c.Bounds.Departments)
+		}),
+		"list_positions": func(ctx context.Context, c tool.Call) (any, error) { return r.freee(c).ListPositions(ctx) },
+		"list_attendance": with(func(ctx context.Context, c tool.Call, in struct {
+			Year, Month int
+			Employees   []freee.Employee
+		}) (any, error) {
+			return r.freee(c).ListAttendance(ctx, in.Year, in.Month, in.Employees, c.Bounds.Departments)
+		}),
+		"calculate_overtime": with(calculateOvertime),
+		"write_rows_to_google_sheet": with(func(ctx context.Context, c tool.Call, in Table) (any, error) {
+			return r.sheets(c).Write(ctx, in)
+		}),
+		"send_slack_dm": with(r.sendDM),
 	}
 }
 
-// read decodes the call's arguments, which fit the tool's schema, into in. Numbers in an any stay as they are written.
+// with makes a call with its arguments, which fit the tool's schema.
+func with[T any](do func(ctx context.Context, c tool.Call, in T) (any, error)) function {
+	return func(ctx context.Context, c tool.Call) (any, error) {
+		var in T
+		if err := read(c, &in); err != nil {
+			return nil, err
+		}
+		return do(ctx, c, in)
+	}
+}
+
+// read decodes a call's arguments. Numbers in an any stay as they are written.
 func read(c tool.Call, in any) error {
 	d := json.NewDecoder(bytes.NewReader(c.Arguments.JSON()))
 	d.UseNumber()
@@ -44,64 +68,17 @@ func (r *Runner) freee(c tool.Call) *freee.Client {
 	return freee.New(address, tokens{r, c, explain.Freee}, chosen, r.http, r.config.Now)
 }
 
-func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
-	var in struct {
-		Department, Status string
-		AsOf               string `json:"as_of"`
-	}
-	if err := read(c, &in); err != nil {
-		return nil, err
-	}
-	return r.freee(c).ListEmployees(ctx, in.Status == "active", in.Department, in.AsOf)
-}
-
-func (r *Runner) listDepartments(ctx context.Context, c tool.Call) (any, error) {
-	var in struct{ Department string }
-	if err := read(c, &in); err != nil {
-		return nil, err
-	}
-	return r.freee(c).ListDepartments(ctx, in.Department, c.Bounds.Departments)
-}
-
-func (r *Runner) listPositions(ctx context.Context, c tool.Call) (any, error) {
-	return r.freee(c).ListPositions(ctx)
-}
-
-func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {
-	var in struct {
-		Year, Month int
-		Employees   []freee.Employee
-	}
-	if err := read(c, &in); err != nil {
-		return nil, err
-	}
-	return r.freee(c).ListAttendance(ctx, in.Year, in.Month, in.Employees, c.Bounds.Departments)
-}
-
-func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) {
-	var in struct {
-		Mode    string
-		Records []freee.Record
-	}
-	if err := read(c, &in); err != nil {
-		return nil, err
-	}
+func calculateOvertime(_ context.Context, c tool.Call, in struct {
+	Mode    string
+	Records []freee.Record
+}) (any, error) {
 	if in.Mode == "calculate" {
 		return freee.Calculate(in.Records, c.Locale), nil
 	}
-	problems := freee.Validate(in.Records)
-	if len(problems) > 0 {
+	if problems := freee.Validate(in.Records); len(problems) > 0 {
 		return nil, explain.Fail(explain.ProblemBadData, nil, len(problems), problems[0])
 	}
 	return freee.Validated{Mode: in.Mode, Count: len(in.Records)}, nil
-}
-
-func (r *Runner) writeRows(ctx context.Context, c tool.Call) (any, error) {
-	var in sheets.Table
-	if err := read(c, &in); err != nil {
-		return nil, err
-	}
-	return r.sheets(c).Write(ctx, in)
 }
 
 // Look returns the result of an earlier call with the same key and arguments if Ringi sees that it arrived: its own
@@ -121,7 +98,7 @@ func (r *Runner) Look(ctx context.Context, c tool.Call) (result json.RawMessage,
 		sent, err := dm.Find(ctx, in, c.Key)
 		is, found = sent, err == nil && sent.AlreadySent
 	case "write_rows_to_google_sheet":
-		var in sheets.Table
+		var in Table
 		if read(c, &in) != nil {
 			return nil, false
 		}
@@ -131,15 +108,11 @@ func (r *Runner) Look(ctx context.Context, c tool.Call) (result json.RawMessage,
 	return result, found && err == nil
 }
 
-func (r *Runner) sheets(c tool.Call) *sheets.Client {
-	return sheets.New(cmp.Or(r.config.SheetsURL, "https://sheets.googleapis.com"), tokens{r, c, explain.Google}, r.http)
+func (r *Runner) sheets(c tool.Call) *Sheets {
+	return NewSheets(cmp.Or(r.config.SheetsURL, "https://sheets.googleapis.com"), tokens{r, c, explain.Google}, r.http)
 }
 
-func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
-	var in DirectMessage
-	if err := read(c, &in); err != nil {
-		return nil, err
-	}
+func (r *Runner) sendDM(ctx context.Context, c tool.Call, in DirectMessage) (any, error) {
 	in.Below = BelowDM(c.Locale, c.Asked, c.Stamped)
 	sent, err := r.send(ctx, c, in)
 	var e *explain.CallError

@@ -1,18 +1,96 @@
 package runner_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/infra/local/vendors"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tool/sheets"
+	"ringi/shared/tool/runner"
+	"ringi/shared/tool/wire"
 )
+
+type bearer struct{}
+
+func (bearer) Token(context.Context) (string, error)         { return "token", nil }
+func (bearer) Renew(context.Context, string) (string, error) { return "", errors.New("no other") }
+func (bearer) Refused(context.Context, string)               {}
+
+// Requests and the answers in these tests have the names and types that Google publishes.
+func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
+	api := expect.Value(vendors.Published("sheets"))(t)
+	answers := map[string]map[string]any{
+		"values": api.Example("ValueRange", map[string]any{"range": "a!A4:B9",
+			"values": []any{[]any{"x"}, []any{}, []any{"", ""}, []any{"", 0}}}),
+		http.MethodGet: api.Example("Spreadsheet", map[string]any{"spreadsheetUrl": "https://docs.example/x", "sheets": []any{
+			map[string]any{"properties": map[string]any{"sheetId": 5, "title": "a chart", "sheetType": "OBJECT"}},
+			map[string]any{"properties": map[string]any{"sheetId": 0, "title": "a",
+				"gridProperties": map[string]any{"rowCount": 9, "columnCount": 1}}},
+		}}),
+		http.MethodPost: api.Example("BatchUpdateSpreadsheetResponse", map[string]any{"replies": []any{map[string]any{}}}),
+		http.MethodPut: api.Example("UpdateValuesResponse", map[string]any{"updatedRange": "a!A1:B3", "updatedRows": 3,
+			"updatedCells": 6, "updatedData": map[string]any{}}),
+	}
+	schemas := map[string]string{http.MethodPost: "BatchUpdateSpreadsheetRequest", http.MethodPut: "ValueRange"}
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.EscapedPath())
+		if schema := schemas[r.Method]; schema != "" {
+			var body any
+			b, _ := io.ReadAll(r.Body)
+			err := json.Unmarshal(b, &body)
+			expect.That(t, err == nil, "%v: %s", err, b)
+			for _, d := range api.Differences(schema, body) {
+				t.Error(d)
+			}
+		}
+		answer := r.Method
+		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/values/") {
+			answer = "values"
+		}
+		_ = json.NewEncoder(w).Encode(answers[answer]) // it fails only if the client is gone
+	}))
+	defer s.Close()
+	c := runner.NewSheets(s.URL, bearer{}, wire.NewHTTP())
+	for _, tab := range []string{"a", "a new one"} {
+		got, err := c.Write(t.Context(), runner.Table{SpreadsheetID: "1AbC_-", Sheet: tab,
+			Columns: []runner.Column{{Key: "n", Title: "N"}, {Key: "h", Title: "H"}}, Rows: []map[string]any{{"n": "x",
+				"h": 1.5}, {"n": nil, "h": true}}})
+		below := map[string]int{"a": 2}[tab]
+		want := runner.Written{SpreadsheetID: "1AbC_-", UpdatedRange: "a!A1:B3", UpdatedRows: 2, UpdatedCells: 6,
+			URL: "https://docs.example/x", RowsBelow: &below}
+		d := cmp.Diff(want, got)
+		expect.That(t, err == nil && d == "", "%v %v", d, err)
+	}
+	want := "GET /v4/spreadsheets/1AbC_- POST /v4/spreadsheets/1AbC_-:batchUpdate PUT " +
+		"/v4/spreadsheets/1AbC_-/values/%27a%27%21A1:B3 GET /v4/spreadsheets/1AbC_-/values/%27a%27%21A4:B9"
+	expect.Is(t, strings.Join(asked[:4], " "), want, "asked")
+}
+
+// A spreadsheet's id is checked as a whole, so that nothing else gets into an address.
+func TestOnlyAnIDNamesASpreadsheet(t *testing.T) {
+	called := false
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
+	defer s.Close()
+	for _, id := range []string{"", "..", "1AbC/../../other", "1AbC../../../other", "1AbC?x=", "1AbC:batchUpdate",
+		"1AbC%2f", "１ＡｂＣ", strings.Repeat("a", 201)} {
+		_, err := runner.NewSheets(s.URL, bearer{}, wire.NewHTTP()).Write(t.Context(),
+			runner.Table{SpreadsheetID: id, Sheet: "a", Columns: []runner.Column{{Key: "n", Title: "N"}}})
+		var e *explain.CallError
+		expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed &&
+			e.Problem == explain.ProblemBadArguments && !called, "%q: %v, called: %t", id, err, called)
+	}
+}
 
 const sheetTool = "write_rows_to_google_sheet"
 
@@ -20,9 +98,9 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 	w := newWorld(t)
 	want := [][]any{{"Name", "Hours"}, {"=1+1", 1.5}, {"", true}, {"", "[1]"}, {"9007199254740993", 25000000.0}}
 	for range 2 { // the second time the tab exists, and the same call changes nothing
-		var out sheets.Written
+		var out runner.Written
 		w.run(t, sheetTool, sheetArgs, &out)
-		expect.Same(t, sheets.Written{SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B5", UpdatedRows: 4,
+		expect.Same(t, runner.Written{SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B5", UpdatedRows: 4,
 			UpdatedCells: 10, URL: w.url + "/sheets/ringi-demo-sheet", RowsBelow: new(int)}, out)
 		expect.Same(t, want, w.vendors.Rows("ringi-demo-sheet", "tab 'a'"))
 	}
@@ -36,7 +114,7 @@ func TestWrittenRowsAreFound(t *testing.T) {
 	w := newWorld(t)
 	_, found := w.looks(t, sheetTool, sheetArgs)
 	expect.That(t, !found && len(w.vendors.Tabs()) == 0, "found before it was written")
-	var out, is sheets.Written
+	var out, is runner.Written
 	w.run(t, sheetTool, sheetArgs, &out)
 	text, found := w.looks(t, sheetTool, sheetArgs)
 	expect.Must(t, found, "not found")
@@ -83,7 +161,7 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 				expect.NoError(t, w.vendors.Add("small", 500, 2))
 			}
 			if !test.full {
-				var out sheets.Written
+				var out runner.Written
 				w.run(t, sheetTool, table(t, test.tab, test.rows, 2), &out)
 				return
 			}
@@ -102,9 +180,9 @@ func TestACellThatIsTooLong(t *testing.T) {
 		text string
 		want string
 	}{
-		"it just fits":           {strings.Repeat("あ", sheets.MaxCell), ""},
-		"one character too many": {strings.Repeat("x", sheets.MaxCell+1), "50001"},
-		"of two units each":      {strings.Repeat("𠮷", sheets.MaxCell/2+1), "50002"},
+		"it just fits":           {strings.Repeat("あ", runner.MaxCell), ""},
+		"one character too many": {strings.Repeat("x", runner.MaxCell+1), "50001"},
+		"of two units each":      {strings.Repeat("𠮷", runner.MaxCell/2+1), "50002"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -112,7 +190,7 @@ func TestACellThatIsTooLong(t *testing.T) {
 				"columns": []any{map[string]string{"key": "n", "title": "Name"}, map[string]string{"key": "r", "title": "Reason"}},
 				"rows":    []any{map[string]string{"n": "a", "r": "b"}, map[string]string{"n": "c", "r": test.text}}}))(t)
 			if test.want == "" {
-				var out sheets.Written
+				var out runner.Written
 				w.run(t, sheetTool, string(b), &out)
 				return
 			}
@@ -155,7 +233,7 @@ func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
 				reads++
 				return test.breaks
 			}
-			var out sheets.Written
+			var out runner.Written
 			w.run(t, sheetTool, table(t, "tab", test.rows, 2), &out)
 			d := cmp.Diff(test.below, out.RowsBelow)
 			expect.That(t, d == "" && out.MoreBelow == test.more && out.UpdatedRows == test.rows, "%+v %s", out, d)
@@ -167,7 +245,7 @@ func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
 // wrote returns a step that writes a table first.
 func wrote(rows, columns int) func(t *testing.T, w *world) {
 	return func(t *testing.T, w *world) {
-		var out sheets.Written
+		var out runner.Written
 		w.run(t, sheetTool, table(t, "tab", rows, columns), &out)
 	}
 }

@@ -1,6 +1,4 @@
-// Package sheets writes rows into Google spreadsheets. It writes one fixed range, so repeating a call changes nothing.
-// Cells below or next to that range are kept, because they may be a person's. The result says how many rows are below.
-package sheets
+package runner
 
 import (
 	"context"
@@ -27,14 +25,15 @@ const MaxCells = 10_000_000
 // UTF-16.
 const MaxCell = 50_000
 
-// Client accesses Google Sheets for one tenant.
-type Client struct{ wire wire.Client }
+// Sheets writes rows into a tenant's Google spreadsheets. It writes one fixed range, so repeating a call changes nothing.
+// Cells below or next to that range are kept, because they may be a person's. The result says how many rows are below.
+type Sheets struct{ wire wire.Client }
 
-// New makes a client. base is the API's address without /v4.
-func New(base string, tokens wire.Tokens, http wire.HTTP) *Client {
-	return &Client{wire.Client{
+// NewSheets makes a client. base is the API's address without /v4.
+func NewSheets(base string, tokens wire.Tokens, http wire.HTTP) *Sheets {
+	return &Sheets{wire.Client{
 		Provider: explain.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Tokens: tokens, HTTP: http,
-		Explain: explainFailure,
+		Explain: ofGoogle,
 	}}
 }
 
@@ -66,7 +65,7 @@ type Written struct {
 // Write writes the table at A1 of its tab. It makes a missing tab and enlarges a tab that is too small. If the
 // spreadsheet or a cell would exceed its limit, Write changes nothing. Values are stored raw, so that none becomes a
 // formula.
-func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
+func (c *Sheets) Write(ctx context.Context, t Table) (Written, error) {
 	if !idForm.Get().MatchString(t.SpreadsheetID) {
 		return Written{}, explain.Fail(explain.ProblemBadArguments, nil, "write_rows_to_google_sheet",
 			wire.Short(t.SpreadsheetID)+" is no spreadsheet id")
@@ -102,7 +101,7 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 
 // Find returns what Write returns if the table stands in its tab, cell by cell, as after a write whose answer was lost.
 // found is false if anything differs or can't be read.
-func (c *Client) Find(ctx context.Context, t Table) (w Written, found bool) {
+func (c *Sheets) Find(ctx context.Context, t Table) (w Written, found bool) {
 	if !idForm.Get().MatchString(t.SpreadsheetID) {
 		return w, false
 	}
@@ -145,9 +144,9 @@ func (t Table) cells(at string) string {
 // Sheets concepts. Any other character could change the address of the call.
 var idForm = language.Regexp{Text: `^[A-Za-z0-9_-]{1,200}$`}
 
-// explainFailure reads Google's errors: {error: {code, message, status, details: [{reason}]}}, and in older answers
+// ofGoogle reads Google's errors: {error: {code, message, status, details: [{reason}]}}, and in older answers
 // errors: [{reason}]. A 403 may also mean that a quota is used up.
-func explainFailure(status int, body []byte) wire.Refusal {
+func ofGoogle(status int, body []byte) wire.Refusal {
 	type reasons []struct {
 		Reason string `json:"reason"`
 	}
@@ -216,7 +215,7 @@ func (s spreadsheet) tab(title string) *properties {
 	return nil
 }
 
-func (c *Client) spreadsheet(ctx context.Context, t Table) (s spreadsheet, err error) {
+func (c *Sheets) spreadsheet(ctx context.Context, t Table) (s spreadsheet, err error) {
 	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,"+
 		"sheets.properties(sheetId,title,gridProperties(rowCount,columnCount))")
 	err = c.wire.Read(ctx, "/"+url.PathEscape(t.SpreadsheetID)+fields, &s)
@@ -226,7 +225,7 @@ func (c *Client) spreadsheet(ctx context.Context, t Table) (s spreadsheet, err e
 // tab makes a missing tab and enlarges a tab that is too small. It returns the spreadsheet's address for people and the
 // previous height of the tab in rows. If the outcome of making or enlarging is unknown, the call fails: no row was
 // written, and the next call finds the tab. Beside a tab whose title differs only in case Google makes none.
-func (c *Client) tab(ctx context.Context, t Table) (address string, height int, err error) {
+func (c *Sheets) tab(ctx context.Context, t Table) (address string, height int, err error) {
 	s, err := c.spreadsheet(ctx, t)
 	if err != nil {
 		return "", 0, err
@@ -351,7 +350,7 @@ const (
 // the tab's height before the write. If the rows can't be counted, count is nil, and the write has still succeeded.
 // Rows without a value don't count: at the end Google omits them, and elsewhere it returns nothing or empty texts
 // (spreadsheets.values.get, "Empty trailing rows and columns are omitted").
-func (c *Client) below(ctx context.Context, t Table, height int) (count *int, whole bool) {
+func (c *Sheets) below(ctx context.Context, t Table, height int) (count *int, whole bool) {
 	first := len(t.Rows) + 2
 	last := min(height, first+max(1, cellsBelow/len(t.Columns))-1)
 	n := 0
