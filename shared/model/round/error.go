@@ -2,6 +2,7 @@ package round
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -89,44 +90,43 @@ func (e *Error) Sentence(locale string) string {
 	w := words.In(locale)
 	switch e.Exit {
 	case contest.TeamTimeout:
-		return w.timeout
+		return w.Timeout
 	case contest.BudgetExhausted:
-		return w.budget
+		return w.Budget
 	}
 	if errors.Is(e.Err, ErrUnread) {
-		return w.unread
+		return w.Unread
 	}
-	who := w.leader
+	who := w.Leader
 	if e.Agent == Evaluator {
-		who = w.evaluator
+		who = w.Evaluator
 	}
 	if m := new(model.Error); errors.As(e.Err, &m) {
-		return fmt.Sprintf(w.failed, who, w.because(m))
+		return fmt.Sprintf(w.Failed, who, w.because(m))
 	}
-	return fmt.Sprintf(w.failed, who, w.why(e.Kind))
+	return fmt.Sprintf(w.Failed, who, w.why(e.Kind))
 }
 
 // texts are sentences about failures, for people and leaders.
 type texts struct {
-	timeout, budget             string
-	failed                      string // who, why
-	leader, evaluator           string
-	kinds                       map[model.Kind]string
-	unreachable, unusable       string
-	answered                    string // with an error; its number
-	noReads, noSandbox, noWords string // about a member
-	noSearch                    string // the model
-	closedSearch                string
-	tooLong, cutOff             string
-	unread                      string
+	Timeout, Budget, Unread       string
+	Failed                        string // who, why
+	Leader, Evaluator             string
+	Kinds                         map[model.Kind]string
+	Unreachable, Unusable         string
+	Answered                      string // with an error; its number
+	NoReads, NoSandbox, NoWords   string // about a member
+	NoSearch                      string // the model
+	Closed                        string // a tool
+	ClosedSearch, TooLong, CutOff string
 }
 
 // because is why, with the model.
-func (w texts) because(e *model.Error) string {
+func (w *texts) because(e *model.Error) string {
 	name := legible.OneLine(legible.Clip(e.Model, maxNamed))
 	why := w.why(e.Kind)
-	if _, named := w.kinds[e.Kind]; !named && e.Status >= http.StatusBadRequest {
-		why = fmt.Sprintf(w.answered, e.Status)
+	if _, named := w.Kinds[e.Kind]; !named && e.Status >= http.StatusBadRequest {
+		why = fmt.Sprintf(w.Answered, e.Status)
 	}
 	if name != "" {
 		why += " (" + name + ")"
@@ -137,98 +137,43 @@ func (w texts) because(e *model.Error) string {
 // maxNamed is how many characters of a model's name a sentence has.
 const maxNamed = 100
 
-func (w texts) why(kind model.Kind) string {
+func (w *texts) why(kind model.Kind) string {
 	if kind == "" {
-		return w.unusable
+		return w.Unusable
 	}
-	if s, ok := w.kinds[kind]; ok {
+	if s, ok := w.Kinds[kind]; ok {
 		return s
 	}
-	return w.unreachable
+	return w.Unreachable
 }
 
-var words = language.InEach(
-	texts{
-		timeout: "チームの制限時間に達しました。", budget: "チームの予算を使い切りました。", failed: "%sが続行できませんでした: %s", leader: "リーダー",
-		evaluator: "評価者",
-		kinds: map[model.Kind]string{
-			model.Refused: "AI モデルが回答を断りました。", model.BrokenOff: "AI モデルの回答が途中で終わりました。",
-			model.Unreadable:   "AI モデルの回答を読み取れませんでした。",
-			model.BadRequest:   "AI モデルの提供元が内容を受け付けませんでした。",
-			model.Unauthorized: "AI モデルの API キーが登録されていないか、正しくありません。",
-			model.Forbidden:    "このモデルを使う権限がありません。", model.NoCredit: "AI モデルの提供元の残高または利用枠がありません。",
-			model.UnknownModel: "設定されている AI モデルが使えません。",
-			model.Misplaced:    "AI モデルの接続先に接続できません。", model.Unpriced: "このモデルの料金が不明なため、予算のある依頼には使えません。",
-			model.Timeout: "AI モデルが時間内に回答しませんでした。", model.RateLimited: "AI モデルのレート制限が、チームの時間内に解除されませんでした。",
-			model.Demo: "デモ用のモデルを、設定どおりに失敗させました。",
-		},
-		answered:    "AI モデルの提供元がエラー (HTTP %d) を返しました。",
-		unreachable: "AI モデルに接続できませんでした。", unusable: "AI モデルの回答が正しい形式ではありませんでした。",
-		noReads: "コンテストに許可された読み取りツールがありません。", noSandbox: "この環境では、コードを実行できません。",
-		noSearch:     "AI モデル %s では Web 検索を使えず、ほかの読み取りツールも許可されていません。",
-		closedSearch: "コンテストで Web 検索を使えなくなりました。使うには、設定での許可を管理者に依頼してください。", noWords: "メンバーが回答しませんでした。",
-		unread:  "保存した回答を読み取れないため、チームを終了しました。",
-		tooLong: "メンバーが回答をまとめられませんでした。", cutOff: "メンバーの回答が長さの上限で途中で切れたため、使っていません。",
-	},
-	texts{
-		timeout: "The team ran out of time.", budget: "The team has used up its share of the budget.",
-		failed: "The %s couldn’t continue: %s", leader: "leader", evaluator: "evaluator",
-		kinds: map[model.Kind]string{
-			model.Refused:      "the AI model declined to answer.",
-			model.BrokenOff:    "the AI model stopped in the middle of its answer.",
-			model.Unreadable:   "the AI model’s answer couldn’t be read.",
-			model.BadRequest:   "the AI model’s vendor rejected the request.",
-			model.Unauthorized: "the AI model’s API key is missing or invalid.",
-			model.Forbidden:    "the account isn’t allowed to use this model.",
-			model.NoCredit:     "the vendor account has no credit or quota left.",
-			model.UnknownModel: "the configured AI model isn’t available.",
-			model.Misplaced:    "the AI model’s endpoint isn’t allowed.",
-			model.Unpriced:     "this model’s price is unknown, so it can’t be used with a budget.",
-			model.Timeout:      "the AI model didn’t answer in time.",
-			model.RateLimited:  "the rate limit of the AI model’s vendor was not lifted within the team’s time.",
-			model.Demo:         "the demo model failed on purpose.",
-		},
-		answered:    "the AI model’s vendor returned an error (HTTP %d).",
-		unreachable: "couldn’t connect to the AI model.", unusable: "the AI model’s answers weren’t usable.",
-		noReads: "No reading tool is allowed for contests.", noSandbox: "Code can’t be run in this installation.",
-		noSearch:     "The AI model %s has no web search available, and no other reading tool is allowed.",
-		closedSearch: "Contests can no longer search the web. An administrator can allow it in Settings.",
-		noWords:      "The member gave no answer.", tooLong: "The member couldn’t finish an answer.",
-		unread: "A saved answer can’t be read, so the team stopped.",
-		cutOff: "The member’s answer was cut off at the length limit, so it isn’t used.",
-	})
+//go:embed texts/*.json
+var embedded embed.FS
+
+var words = language.Catalog[texts]{Files: &embedded, Folder: "texts"}
 
 // growing is the wait before a call after so many that failed: 1, 2, 4 s and so on.
 func growing(failed int, most time.Duration) time.Duration {
 	return min(most, time.Second<<min(failed, 6))
 }
 
-const (
-	// leastPause is what the pauses grow to at least where the vendor says each time how long to wait.
-	leastPause = 16 * time.Second
-	// mostLater bounds by how much longer than the vendor says a pause may be.
-	mostLater = 15 * time.Second
-)
-
-// mostPause bounds the wait for a rate limit of which the vendor doesn't say how long it lasts: quotas are per minute.
-const mostPause = time.Minute
+// mostPause bounds the pauses where the vendor doesn't say how long to wait: quotas are per minute. mostLater bounds by
+// how much longer than the vendor says one may be.
+const mostPause, mostLater = time.Minute, 15 * time.Second
 
 // forRate returns how long to wait for a vendor's rate limit, 0 if the team's time does not suffice. Pauses vary, so
-// that the teams, members and answers that one limit meets at the same time don't all ask again at once.
+// that the teams, members and answers that one limit meets at the same time don't all ask again at once, and grow even
+// where the vendor says each time that a moment is enough.
 func (p *playing) forRate(e *model.Error, limited int) time.Duration {
 	left := p.left()
-	switch {
-	case e.RetryAfter >= left, left < 2*time.Second:
+	if e.RetryAfter >= left || left < 2*time.Second {
 		return 0
-	case e.RetryAfter == 0:
-		return varied(min(growing(limited, mostPause), left/2))
 	}
-	said := e.RetryAfter + rand.N(1+min(e.RetryAfter/2, mostLater, left-e.RetryAfter))
-	if limited == 0 {
-		return said
+	wait := varied(min(growing(limited, mostPause), left/2))
+	if e.RetryAfter > 0 {
+		wait = max(wait, e.RetryAfter+rand.N(1+min(e.RetryAfter/2, mostLater, left-e.RetryAfter)))
 	}
-	// A vendor that says again and again that a moment is enough is not asked a hundred times in a second.
-	return max(said, varied(min(growing(limited-1, leastPause), left/2)))
+	return wait
 }
 
 // varied returns a pause of at least the half of d.

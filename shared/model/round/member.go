@@ -110,9 +110,9 @@ func (p *playing) work(ctx context.Context, t *talk, tools []memberTool) (text, 
 		case len(calls) == 0 && refused != "" && !got:
 			return "", refused, nil
 		case t.cutOff:
-			return "", w.cutOff, nil
+			return "", w.CutOff, nil
 		case len(calls) == 0 && !legible.Text(text):
-			return "", w.noWords, nil
+			return "", w.NoWords, nil
 		case len(calls) == 0:
 			return text, "", nil
 		}
@@ -132,7 +132,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools []memberTool) (text, 
 		}
 		t.answer(results)
 	}
-	return "", w.tooLong, nil
+	return "", w.TooLong, nil
 }
 
 // use calls a tool. If the result is saved already, use returns it, because the model's next answer was based on it.
@@ -199,7 +199,7 @@ func savable(all []contest.MemberSubmission) []contest.MemberSubmission {
 
 // scripts is the tool of members of type code-exec, or says why there is none.
 func (p *playing) scripts() (tools []memberTool, why string) {
-	none := words.In(p.Locale).noSandbox
+	none := words.In(p.Locale).NoSandbox
 	if p.Sandbox == nil {
 		return nil, none
 	}

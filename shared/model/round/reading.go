@@ -72,7 +72,7 @@ func (s Source) Open(ctx context.Context, tenant, locale string) (Reads, error) 
 		case p.ChangedAt != nil:
 			t.lacking = changed(locale, p.ToolName)
 		case !ok || !p.ForContests():
-			t.lacking = fmt.Sprintf(readingWords.In(locale).closed, p.ToolName)
+			t.lacking = fmt.Sprintf(words.In(locale).Closed, p.ToolName)
 		default:
 			t.offer(spec)
 		}
@@ -142,7 +142,7 @@ func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (s
 	case p.ChangedAt != nil:
 		return "", Refused(changed(t.locale, s.Name))
 	case !named || !p.ForContests() || p.Pin.Version() != s.Version():
-		return "", Refused(fmt.Sprintf(readingWords.In(t.locale).closed, s.Name))
+		return "", Refused(fmt.Sprintf(words.In(t.locale).Closed, s.Name))
 	}
 	var in map[string]string
 	if json.Unmarshal(input, &in) != nil {
@@ -206,14 +206,6 @@ func textOf(result any) (string, error) {
 	}
 	return string(legible.JSON(b)), nil
 }
-
-// readingTexts are sentences for people about tools that may no longer be called.
-type readingTexts struct{ closed string }
-
-var readingWords = language.InEach(
-	readingTexts{closed: "ツール %s は、コンテストで使えなくなりました。使うには、「ツール」のページでの許可を管理者に依頼してください。"},
-	readingTexts{closed: "Contests can no longer use the tool %s. An administrator can allow it on the Tools page."},
-)
 
 // changed says that the tool is no longer the one that was allowed.
 func changed(locale, name string) string {
@@ -284,9 +276,9 @@ func (p *playing) reads(ctx context.Context, t *talk) (tools []memberTool, why s
 	case lacking != "":
 		return nil, lacking, nil
 	case allowed:
-		return nil, fmt.Sprintf(w.noSearch, legible.OneLine(legible.Clip(called, maxNamed))), nil
+		return nil, fmt.Sprintf(w.NoSearch, legible.OneLine(legible.Clip(called, maxNamed))), nil
 	}
-	return nil, w.noReads, nil
+	return nil, w.NoReads, nil
 }
 
 // search has the member's vendor search the web, in a request of its own: the member reads the result like any other
@@ -302,7 +294,7 @@ func (p *playing) search(ctx context.Context, t *talk, input json.RawMessage, ke
 	case err != nil:
 		return "", spent, errors.New("the search can't be used right now")
 	case !allowed:
-		return "", spent, Refused(w.closedSearch)
+		return "", spent, Refused(w.ClosedSearch)
 	}
 	got, err := p.turn(ctx, t.agent, key+"/search", model.Request{System: searchRules, Once: true, Searches: maxSearches,
 		Messages: []model.Message{model.Words(model.User, x.Query)}})
