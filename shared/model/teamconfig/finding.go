@@ -1,6 +1,7 @@
 package teamconfig
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -67,61 +68,17 @@ const outside = "must be a relative path inside the workspace"
 
 // say writes a message in a language. What has no translation stays English.
 func say(locale, format string, a ...any) string {
-	if in, ok := translated.In(locale).Find(format); ok {
+	if in := (*translated.In(locale))[format]; in != "" {
 		format = in
 	}
 	return fmt.Sprintf(format, a...)
 }
 
-// translated are messages in another language, with the same values in the same order.
-var translated = language.InEach(language.Said[string]{
-	{"and %d more", "ほか %d 件"},
-	{outside, "設定ファイルのフォルダー内の相対パスにしてください"},
-	{"there is no such file in the workspace", "このファイルはありません"},
-	{"can't be read: %v", "読み取れません: %v"},
-	{"must be at most %d bytes", "%d バイトまでです"},
-	{"is one too many: a contest's files must be at most %d bytes in total, each counted every time it is named",
-		"コンテスト全体のファイルが %d バイトを超えます (何度も名前が挙がるファイルは、その回数だけ数えます)"},
-	{"must be %s (line %d)", "%sにしてください (%d 行目)"},
-	{"a string", "文字列"}, {"a whole number", "整数"}, {"a number", "数値"}, {"a list of strings", "文字列の配列"},
-	{"a table", "テーブル"},
-	{"is not TOML: %v", "TOML として読み取れません: %v"},
-	{"isn't a known field here", "ここでは使えない項目です"},
-	{"is required: this file has a table [%s]", "必須です。このファイルにはテーブル [%s] が必要です"},
-	{"is required", "必須です"},
-	{"must be 1 to %d teams: [[orchestrator.teams]] with config",
-		"チームは 1〜%d 個です。[[orchestrator.teams]] に config を書いてください"},
-	{"must be 1 to %d metrics: [[metrics]] with name", "指標は 1〜%d 個です。[[metrics]] に name を書いてください"},
-	{"isn't a metric Ringi knows: use ClarityCoherence, Coverage or Relevance, or define your own with system_instruction",
-		"Ringi が知らない指標です。ClarityCoherence、Coverage、Relevance のいずれか、または system_instruction を付けた独自の指標にしてください"},
-	{"must all have a weight, or none: %d of %d have one", "重みは、すべての指標に付けるか、どれにも付けないでください (今は %d/%d)"},
-	{"must have weights that sum to 1 within %v, but these sum to %.7g", "重みの合計は 1 (誤差 %v 以内) にしてください。今は %.7g です"},
-	{"system_prompt cannot be empty string. Use None for default prompt or provide valid text.",
-		"空にできません。標準のものを使うときは項目ごと消してください"},
-	{"Too many members: %d > %d. Adjust max_concurrent_members or reduce member count.",
-		"メンバーが多すぎます (%d > %d)。max_concurrent_members を変えるか、メンバーを減らしてください"},
-	{"is not a field of a member's own file", "メンバー自身のファイルには書けない項目です"},
-	{"must be plain, web-search or code-exec, got %s", "plain、web-search、code-exec のいずれかにしてください、実際の値: %s"},
-	{"tool_description cannot be empty", "空にできません"},
-	{"must be 1 to 64 letters, digits, _ or -, as model vendors require; it is %s, taken from agent_name unless " +
-		"tool_name is set",
-		"AI モデルの提供元に合わせて、英数字、_、- の 1〜64 文字にしてください。今は %s です (tool_name がなければ agent_name から決まります)"},
-	{"must be %v or more, got %v", "%v 以上にしてください、実際の値: %v"},
-	{"must be %v to %v, got %v", "%v〜%v にしてください、実際の値: %v"},
-	{"must be at most %d characters, got %s", "%d 文字までです、実際の値: %s"},
-	{"isn't a model name: use <provider>:<model> with one of %s, or a name that starts with claude-, gpt-, gemini-, or " +
-		"o1, o3 and so on, got %s",
-		"モデルの名前ではありません。<提供元>:<モデル> (提供元は %s)、または claude-、gpt-、o1、o3 など、gemini- で始まる名前にしてください、実際の値: %s"},
-	{"isn't a model name", "モデルの名前ではありません"},
-	{"Duplicate %s detected: %s", "%s が重複しています: %s"},
-	{"is not set, and the default, %s, %s", "設定がなく、標準の %s は%s"},
-	{"%s, got %s", "%s、実際の値: %s"},
-	{"can't be called: the model secret can't be read", "呼び出せません (モデル用シークレットを読み取れません)"},
-	{"can't be called: the model secret has no address for %s", "呼び出せません (モデル用シークレットに %s の接続先がありません)"},
-	{"can't be called: the model secret has no key for %s", "呼び出せません (モデル用シークレットに %s の API キーがありません)"},
-	{"has no known price, which a contest's budget needs: enter its price in the settings or choose another model",
-		"料金が分からないため、コンテストの予算を守れません。設定で料金を入力するか、別のモデルにしてください"},
-}, nil)
+//go:embed texts/*.json
+var texts embed.FS
+
+// translated are messages in another language, with the same values in the same order, by the English ones.
+var translated = language.Catalog[map[string]string]{Files: &texts, Folder: "texts"}
 
 // Named is the place where a file names a model, or leaves it out.
 type Named struct {
