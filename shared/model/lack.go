@@ -1,6 +1,7 @@
 package model
 
 import (
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,47 +52,33 @@ func (e *LackError) never() bool {
 }
 
 func (e *LackError) sentence() string {
-	texts, more := language.InEach(lacksJA, lacksEN).In(e.locale), language.InEach("ほか %d 件。", "And %d more.").In(e.locale)
-	var said []string
+	w, said := lackWords.In(e.locale), []string(nil)
 	for _, l := range e.Lacks[:min(len(e.Lacks), maxLacks)] {
 		said = append(said, strings.NewReplacer("{what}", legible.Clip(l.What, maxWhat), "{tool}",
-			legible.Clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(texts[l.Why]))
+			legible.Clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(w.Lacks[l.Why]))
 	}
 	if left := len(e.Lacks) - maxLacks; left > 0 {
-		said = append(said, fmt.Sprintf(more, left))
+		said = append(said, fmt.Sprintf(w.More, left))
 	}
 	return strings.Join(said, " ")
 }
 
-var lacksJA = map[string]string{
-	lackForbidden:  "「{what}」に必要なツール {tool} は、管理者が許可していません。",
-	lackConstraint: "「{what}」は、管理者が許可した範囲の外です ({constraints})。",
-	lackTool:       "「{what}」を行うツールがありません。",
-	lackValue:      "「{what}」に必要な値が、依頼にも方針にもありません。",
-	lackUnclear:    "方針の「{what}」は、実行ステップに反映できません。",
+// lackTexts are the sentences about what is missing, by why, and what people call the constraints, with their values.
+type lackTexts struct {
+	Lacks  map[string]string
+	More   string
+	Limits map[tenancy.Constraint]string
 }
 
-var lacksEN = map[string]string{
-	lackForbidden:  "“{what}” needs the tool {tool}, which an administrator hasn't allowed.",
-	lackConstraint: "“{what}” is outside what an administrator allows ({constraints}).",
-	lackTool:       "There is no tool for “{what}”.",
-	lackValue:      "“{what}” needs a value that is in neither the request nor the policy.",
-	lackUnclear:    "The steps can't follow the policy's “{what}”.",
-}
+//go:embed texts/*.json
+var texts embed.FS
 
-// What people call the constraints, with their values.
-var (
-	limitsJA = map[tenancy.Constraint]string{tenancy.OnlySpreadsheets: "書き込めるスプレッドシート: %s",
-		tenancy.OnlyRecipients: "送れる相手: %s", tenancy.OnlyDepartments: "対象の部署: %s", tenancy.MaxRows: "1 回に %s 行まで"}
-	limitsEN = map[tenancy.Constraint]string{tenancy.OnlySpreadsheets: "allowed spreadsheets: %s",
-		tenancy.OnlyRecipients: "allowed recipients: %s", tenancy.OnlyDepartments: "departments: %s",
-		tenancy.MaxRows: "rows per call: %s"}
-)
+var lackWords = language.Catalog[lackTexts]{Files: &texts, Folder: "texts"}
 
 // allowed returns, for each tool whose constraints are in the way, the constraints and their allowed values, so that
 // people know what to ask for instead.
 func allowed(lacks []LackData, tools *tool.Catalog, locale string) map[string]string {
-	out, limits := map[string]string{}, language.InEach(limitsJA, limitsEN).In(locale)
+	out, limits := map[string]string{}, lackWords.In(locale).Limits
 	for _, l := range lacks {
 		spec, _ := tools.Lookup(l.Tool)
 		var said []string

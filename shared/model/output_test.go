@@ -179,3 +179,5 @@ func TestTheEstimateOfTokens(t *testing.T) {
 		expect.That(t, n >= atLeast && n <= 3*atLeast, "%q is %d tokens, want %d or somewhat more", text, n, atLeast)
 	}
 }
+
+func TestEachLanguageSaysWhatIsMissing(t *testing.T) { expect.Whole[lackTexts](t, texts, "texts") }

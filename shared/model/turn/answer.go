@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -22,23 +23,12 @@ import (
 const mostAgain = 2
 
 // texts replace answers that can't be shown.
-type texts struct{ declined, cutOff, invalid, unsupported, empty, offering string }
+type texts struct{ Declined, CutOff, Invalid, Unsupported, Empty, Offering string }
 
-var words = language.InEach(
-	texts{
-		declined: "この内容には回答できません。言い方を変えるか、別の内容を依頼してください。", cutOff: "回答が長すぎて途中で切れたため、使っていません。範囲を絞って、もう一度書いてください。",
-		invalid: "操作を提案しようとしましたが、正しい形式になりませんでした。行いたいことを、もう少し具体的に教えてください。", unsupported: "その操作は、このエージェントではできません。",
-		empty:    "うまく回答できませんでした。言い方を変えて、もう一度お試しください。",
-		offering: "この内容で依頼できます。確認して、ボタンを押してください。",
-	},
-	texts{
-		declined:    "I can't answer this. Please rephrase it or ask for something else.",
-		cutOff:      "My answer was too long and was cut off, so it isn't used. Please ask for less at once.",
-		invalid:     "I tried to propose an action, but it wasn't valid. Please tell me more precisely what to do.",
-		unsupported: "This agent can't do that.",
-		empty:       "I couldn't find an answer. Please try rephrasing it.",
-		offering:    "I can make this a request. Please check it, then press the button.",
-	})
+//go:embed texts/*.json
+var embedded embed.FS
+
+var words = language.Catalog[texts]{Files: &embedded, Folder: "texts"}
 
 // Answer makes one turn and returns the usable parts of the model's answer. If a proposal can't be used, the model is
 // asked again up to mostAgain times. A model that reads files is answered and asked to go on, up to MaxRounds times.
@@ -171,23 +161,23 @@ func (t Turn) finish(reply *Reply) {
 	missing := ""
 	switch reply.Code {
 	case Declined:
-		missing = w.declined
+		missing = w.Declined
 	case CutOff:
-		missing = w.cutOff
+		missing = w.CutOff
 	case Invalid:
-		missing = w.invalid
+		missing = w.Invalid
 	case NotSupported:
-		missing = w.unsupported
+		missing = w.Unsupported
 	}
 	if missing == "" && !legible.Text(reply.Text) && reply.Action == nil && reply.Request == "" {
-		missing, reply.Code = w.empty, Empty
+		missing, reply.Code = w.Empty, Empty
 	}
 	switch { // a proposal is shown only in a message with a text
 	case legible.Text(reply.Text):
 	case reply.Action != nil:
 		reply.Text = reply.Action.Summary
 	case reply.Request != "":
-		reply.Text = w.offering
+		reply.Text = w.Offering
 	}
 	if missing != "" {
 		reply.Text = strings.TrimSpace(reply.Text + "\n\n" + missing)

@@ -199,3 +199,5 @@ func TestTheAgentIsToldWhatCameAfterAnActionsEnd(t *testing.T) {
 	expect.That(t, strings.Contains(after, "its output") && !strings.Contains(after, "withdrawn"), "%s", after)
 	expect.Has(t, sent[4].Parts[0].Text, "later still")
 }
+
+func TestEachLanguageHasAllSentences(t *testing.T) { expect.Whole[texts](t, embedded, "texts") }
