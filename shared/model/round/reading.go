@@ -80,8 +80,8 @@ func (s Source) Open(ctx context.Context, tenant, locale string) (Reads, error) 
 	return t, nil
 }
 
-// offer adds a tool under a name that all vendors of models accept. Its arguments are one text: a server's schema may have
-// any form, and for some a vendor refuses the whole request.
+// offer adds a tool under a name that all vendors of models accept. Its arguments are one text: a server's schema may
+// have any form, and for some a vendor refuses the whole request.
 func (t *Tools) offer(s tool.Spec) {
 	name := spoken(s.Name, false)
 	if _, taken := t.named[name]; taken {
@@ -104,8 +104,8 @@ const argumentsJSON = "arguments_json"
 // maxName is the length of a tool's name, and maxDescription of its description, that every vendor of models accepts.
 const maxName, maxDescription = 64, 1024
 
-// spoken replaces the characters of a tool's name that a vendor refuses. One that is too long, or that another tool has,
-// ends in its hash.
+// spoken replaces the characters of a tool's name that a vendor refuses. One that is too long, or that another tool
+// has, ends in its hash.
 func spoken(name string, taken bool) string {
 	const digits = 8
 	short := model.Identifier(name, '_')
