@@ -1,6 +1,7 @@
 package journeys
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -193,4 +194,49 @@ func TestAReturnedFormIsDecidedAsItsAskerFillsItInAgain(t *testing.T) {
 	expect.That(t, a.Process().Version == 2 && a.Head.Glance.Number != "" &&
 		a.Matter().Amount == "900000" && len(a.Uses) == 0, "%+v", a.Head)
 	expect.Has(t, string(a.Process().Steps[0].ToolInput), `"title":"複合機の賃借"`)
+}
+
+// A request of the command's dialog is stamped in a copy, which all places show. The Home tab lists it while it waits.
+func TestACommandIsStampedInACopyAndListedOnTheHomeTab(t *testing.T) {
+	s := start(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) {
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki, webapi.Tanaka},
+			Usergroups: []string{}}
+	})
+	expect.NoError(t, s.Sandbox.Command(webapi.Sato, webapi.HR, "/ringi"))
+	views := s.Sandbox.Views(webapi.Sato)
+	expect.Must(t, len(views) == 1, "%d dialogs are open", len(views))
+	wrong, err := s.Sandbox.Submit(webapi.Sato, views[0].ID, map[string]any{card.RequestTextBlock: "従業員一覧を取得して",
+		card.RequestAtBlock: webapi.HR})
+	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
+	holds := func(channel, text string) (found webapi.Message) {
+		expect.Eventually(t, channel+" has "+text, func() bool {
+			for _, m := range s.Sandbox.Messages(channel, "") {
+				all := string(expect.Value(json.Marshal(m))(t))
+				if m.User == webapi.Bot && strings.Contains(all, text) {
+					found = m
+				}
+			}
+			return found.TS != ""
+		})
+		return found
+	}
+	d := driver.At(t, s, webapi.HR, holds(webapi.HR, `\u003e 従業員一覧を取得して`).TS)
+	d.Card(driver.PromptCard, "approve_prompt")
+	listed := func(want bool) {
+		expect.Eventually(t, fmt.Sprint("the Home tab lists it: ", want), func() bool {
+			expect.NoError(t, s.Sandbox.OpenHome(webapi.Suzuki))
+			v, ok := s.Sandbox.Home(webapi.Suzuki)
+			return ok && strings.Contains(string(expect.Value(json.Marshal(v.Blocks))(t)), "thread_ts="+d.Root) == want
+		})
+	}
+	listed(true)
+	im := webapi.DirectMessage(webapi.Tanaka)
+	copied := holds(im, d.Load().Prompt().ID)
+	driver.UntilTaken(t, "the policy is stamped", func() { _ = s.Sandbox.Click(webapi.Tanaka, im, copied.TS, "approve_prompt") },
+		func() bool { return d.Shows(driver.PromptCard, "✅ 承認: <@"+webapi.Tanaka+">") })
+	d.Card(driver.ProcessCard, "approve_process")
+	d.Cancel(webapi.Sato, d.Root)
+	d.Until("it is cancelled", ended)
+	listed(false)
 }
