@@ -29,7 +29,7 @@ func (s *GitHubServer) about(c *call, schema string) map[string]any {
 		"id": c.repo.ID, "name": c.repo.Name, "full_name": c.repo.full(), "default_branch": mainBranch, "archived": false,
 		"private": true, "visibility": "private",
 	})
-	maps.DeleteFunc(out, func(name string, _ any) bool { return !slices.Contains(s.api.Schemas[schema].Required, name) })
+	maps.DeleteFunc(out, func(name string, _ any) bool { return !slices.Contains(s.api.Defs[schema].Required, name) })
 	return out
 }
 
@@ -321,7 +321,7 @@ func (s *GitHubServer) pullOf(c *call, p Pull, schema string) map[string]any {
 		"url":      s.address(c, "/pulls/%d", p.Number), "author_association": "NONE", "auto_merge": nil,
 	})
 	maps.DeleteFunc(out, func(name string, _ any) bool {
-		_, published := s.api.Schemas[schema].Properties[name]
+		_, published := s.api.Defs[schema].Properties[name]
 		return !published
 	})
 	for side, at := range map[string][2]string{"head": {p.Head, p.HeadSHA}, "base": {p.Base, p.BaseSHA}} {

@@ -5,36 +5,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 //go:embed *.json
 var files embed.FS
 
-// Schema is the published description of a value.
-type Schema struct {
-	Type       string            `json:"type"`
-	Nullable   bool              `json:"nullable"`
-	Enum       []any             `json:"enum"`
-	Example    any               `json:"example"`
-	Properties map[string]Schema `json:"properties"`
-	Items      *Schema           `json:"items"`
-	Ref        string            `json:"$ref"`
-	// Required members are always present, even if they are null.
-	Required []string `json:"required"`
-}
+// PublishedAPI has the schemas that a vendor publishes, as $defs. Members that are not published are refused.
+type PublishedAPI struct{ *jsonschema.Schema }
 
-type PublishedAPI struct {
-	Source  string            `json:"source"`
-	Schemas map[string]Schema `json:"schemas"`
-}
+const defs = "#/$defs/"
 
 // Published reads the excerpt of a vendor: freee, github, mcp, sheets or slack.
 func Published(vendor string) (PublishedAPI, error) {
-	var a PublishedAPI
+	a := PublishedAPI{new(jsonschema.Schema)}
 	text, err := files.ReadFile(vendor + ".json")
 	if err == nil {
-		err = json.Unmarshal(text, &a)
+		err = json.Unmarshal(text, a.Schema)
 	}
 	if err != nil {
 		return PublishedAPI{}, fmt.Errorf("read what %s publishes: %w", vendor, err)
@@ -42,77 +31,27 @@ func Published(vendor string) (PublishedAPI, error) {
 	return a, nil
 }
 
-// Differences compares decoded JSON with a schema. It reports members that are not published, required members that are
-// missing, and values of another type.
+// Differences says how decoded JSON differs from a schema.
 func (a PublishedAPI) Differences(schema string, v any) []string {
-	s, ok := a.Schemas[schema]
-	if !ok {
-		return []string{"nothing is published of " + schema}
+	form, err := (&jsonschema.Schema{Ref: defs + schema, Defs: a.Defs}).Resolve(nil)
+	if err == nil {
+		err = form.Validate(v)
 	}
-	return a.compare(schema, s, v)
-}
-
-// Check is Differences for JSON text.
-func (a PublishedAPI) Check(schema, text string) []string {
-	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return []string{fmt.Sprintf("%s: %v", schema, err)}
+	if err != nil {
+		return []string{err.Error()}
 	}
-	return a.Differences(schema, v)
-}
-
-func (a PublishedAPI) compare(at string, s Schema, v any) []string {
-	if s.Ref != "" {
-		s = a.Schemas[s.Ref]
-	}
-	if v == nil {
-		if s.Nullable {
-			return nil
-		}
-		return []string{at + " is null"}
-	}
-	if got := schemaKind(v); s.Type != "" && got != s.Type && !(s.Type == "number" && got == "integer") {
-		return []string{fmt.Sprintf("%s is %s, published as %s", at, got, s.Type)}
-	}
-	if len(s.Enum) > 0 && !slices.Contains(s.Enum, v) {
-		return []string{fmt.Sprintf("%s is %v, published as one of %v", at, v, s.Enum)}
-	}
-	var found []string
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range s.Required {
-			if _, ok := v[name]; !ok {
-				found = append(found, at+"."+name+" is missing")
-			}
-		}
-		for name, member := range v {
-			p, ok := s.Properties[name]
-			if !ok && len(s.Properties) > 0 {
-				found = append(found, at+"."+name+" is not published")
-			} else if ok {
-				found = append(found, a.compare(at+"."+name, p, member)...)
-			}
-		}
-	case []any:
-		for i, one := range v {
-			if s.Items != nil {
-				found = append(found, a.compare(fmt.Sprintf("%s[%d]", at, i), *s.Items, one)...)
-			}
-		}
-	}
-	slices.Sort(found)
-	return found
+	return nil
 }
 
 // Example returns a value made of the published examples. A member without an example gets the smallest value of its
 // type. over replaces top-level members.
 func (a PublishedAPI) Example(schema string, over map[string]any) map[string]any {
-	out := a.members(a.Schemas[schema])
+	out := a.members(a.Defs[schema])
 	maps.Copy(out, over)
 	return out
 }
 
-func (a PublishedAPI) members(s Schema) map[string]any {
+func (a PublishedAPI) members(s *jsonschema.Schema) map[string]any {
 	out := map[string]any{}
 	for name, p := range s.Properties {
 		out[name] = a.example(p)
@@ -120,38 +59,26 @@ func (a PublishedAPI) members(s Schema) map[string]any {
 	return out
 }
 
-func (a PublishedAPI) example(s Schema) any {
-	if s.Example != nil {
-		return s.Example
+func (a PublishedAPI) example(s *jsonschema.Schema) any {
+	kind := s.Type
+	if s.Types != nil { // the other one is null
+		kind = s.Types[0]
 	}
 	switch {
+	case len(s.Examples) > 0:
+		return s.Examples[0]
 	case s.Ref != "":
-		return a.Example(s.Ref, nil)
-	case s.Type == "array" && s.Items != nil:
-		return []any{a.example(*s.Items)}
-	case s.Type == "array":
+		return a.Example(strings.TrimPrefix(s.Ref, defs), nil)
+	case s.AnyOf != nil: // the other one is null
+		return a.example(s.AnyOf[0])
+	case kind == "array" && s.Items != nil:
+		return []any{a.example(s.Items)}
+	case kind == "array":
 		return []any{}
-	case s.Type == "object":
+	case kind == "object":
 		return a.members(s)
-	case s.Nullable:
+	case s.Types != nil:
 		return nil
 	}
-	return map[string]any{"string": "", "integer": 1.0, "number": 0.0, "boolean": false}[s.Type]
-}
-
-func schemaKind(v any) string {
-	switch v := v.(type) {
-	case string:
-		return "string"
-	case bool:
-		return "boolean"
-	case float64:
-		if v == float64(int64(v)) {
-			return "integer"
-		}
-		return "number"
-	case []any:
-		return "array"
-	}
-	return "object"
+	return map[string]any{"string": "", "integer": 1.0, "number": 0.0, "boolean": false}[kind]
 }
