@@ -3,8 +3,10 @@ package models
 import (
 	"cmp"
 	"crypto/rand"
+	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -82,8 +84,8 @@ func (s *Server) Sessions() []*Session {
 // ServeHTTP serves /v1/agents, /v1/environments and /v1/sessions.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m := http.NewServeMux()
-	m.Handle("POST /v1/agents", s.op(MakeAgent, s.makeNamed("agent", agent)))
-	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env", environment)))
+	m.Handle("POST /v1/agents", s.op(MakeAgent, s.makeNamed("agent")))
+	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env")))
 	m.Handle("POST /v1/sessions", s.op(MakeSession, s.makeSession))
 	m.Handle("GET /v1/sessions", s.op(ListSessions, s.listSessions))
 	m.Handle("GET /v1/sessions/{id}", s.op(GetSession, s.of(func(x *Session, r *http.Request) (int, any) {
@@ -93,15 +95,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.Handle("POST /v1/sessions/{id}/events", s.op(Send, s.of(s.send)))
 	m.Handle("GET /v1/sessions/{id}/events", s.op(ListEvents, s.of(s.listEvents)))
 	m.Handle("POST /v1/sessions/{id}/archive", s.op(Archive, s.of(func(x *Session, r *http.Request) (int, any) {
-		x.archived = true
+		x.archived = new(time.Now().UTC())
 		return http.StatusOK, x.row()
 	})))
-	for kind, row := range map[string]row{"agents": agent, "environments": environment} {
+	for kind, of := range map[string]string{"agents": "agent", "environments": "env"} {
 		m.Handle("POST /v1/"+kind+"/{id}/archive", s.op(Archive, func(r *http.Request) (int, any) {
-			delete(s.known, r.PathValue("id"))
-			out := row(r.PathValue("id"), named{Name: "Ringi"}, time.Now().UTC())
-			out["archived_at"] = out["created_at"]
-			return http.StatusOK, out
+			id := r.PathValue("id")
+			delete(s.known, id)
+			return http.StatusOK, row(of, map[string]any{"id": id, "archived_at": time.Now().UTC()})
 		}))
 	}
 	m.ServeHTTP(w, r)
@@ -154,40 +155,17 @@ func (s *Server) op(name string, h handler) http.Handler {
 
 func refusal(status int) any { return anthropic.refuse(status, http.StatusText(status)) }
 
-// named has the fields of a request for an agent or environment.
-type named struct {
-	Name     string
-	Model    struct{ ID string }
-	Metadata map[string]string
-}
+//go:embed rows.json
+var rows []byte
 
-// row returns an agent or environment as the vendor shows it.
-type row func(id string, of named, at time.Time) map[string]any
-
-func agent(id string, of named, at time.Time) map[string]any {
-	return map[string]any{
-		"id": id, "type": "agent", "name": of.Name, "model": map[string]any{"id": of.Model.ID},
-		"metadata": labels(of.Metadata), "version": 1,
-		"created_at": at, "updated_at": at, "archived_at": nil, "description": nil, "execution_identity": nil,
-		"mcp_servers": []any{}, "multiagent": nil,
-		"skills": []any{}, "system": nil, "tools": []any{}, "a_new_field": 1,
+// row returns what the vendor shows of an agent, an environment or a session, with these members of its own.
+func row(kind string, own map[string]any) map[string]any {
+	var all map[string]map[string]any
+	if err := json.Unmarshal(rows, &all); err != nil {
+		panic(err) // it is part of the binary
 	}
-}
-
-func environment(id string, of named, at time.Time) map[string]any {
-	packages := map[string]any{}
-	for _, manager := range []string{"apt", "cargo", "gem", "go", "npm", "pip"} {
-		packages[manager] = []any{}
-	}
-	return map[string]any{
-		"id": id, "type": "environment", "name": of.Name, "metadata": labels(of.Metadata), "created_at": at, "updated_at": at,
-		"archived_at": nil, "description": "",
-		"config": map[string]any{
-			"type": "cloud", "packages": packages,
-			"networking": map[string]any{"type": "limited", "allow_mcp_servers": false, "allow_package_managers": false,
-				"allowed_hosts": []any{}},
-		}, "a_new_field": 1,
-	}
+	maps.Copy(all[kind], own)
+	return all[kind]
 }
 
 // labels replaces nil by an empty object, as the vendor does.
@@ -198,15 +176,25 @@ func labels(of map[string]string) map[string]string {
 	return of
 }
 
-func (s *Server) makeNamed(kind string, out row) handler {
+// makeNamed makes an agent or an environment.
+func (s *Server) makeNamed(kind string) handler {
 	return func(r *http.Request) (int, any) {
-		var in named
+		var in struct {
+			Name     string
+			Model    map[string]any
+			Metadata map[string]string
+		}
 		if json.NewDecoder(r.Body).Decode(&in) != nil || in.Name == "" {
 			return http.StatusBadRequest, refusal(http.StatusBadRequest)
 		}
-		id := fmt.Sprintf("%s_%d", kind, len(s.known)+1)
-		s.known[id] = true
-		return http.StatusOK, out(id, in, time.Now().UTC())
+		at := time.Now().UTC()
+		own := map[string]any{"id": fmt.Sprintf("%s_%d", kind, len(s.known)+1), "name": in.Name,
+			"metadata": labels(in.Metadata), "created_at": at, "updated_at": at}
+		if in.Model != nil {
+			own["model"] = in.Model
+		}
+		s.known[own["id"].(string)] = true
+		return http.StatusOK, row(kind, own)
 	}
 }
 
@@ -238,7 +226,7 @@ func (s *Server) listSessions(r *http.Request) (int, any) {
 	}
 	var all []any
 	for _, x := range s.sessions {
-		if !x.archived && (q.Get("agent_id") == "" || x.Made.Agent.ID == q.Get("agent_id")) && !x.at.Before(since) {
+		if x.archived == nil && (q.Get("agent_id") == "" || x.Made.Agent.ID == q.Get("agent_id")) && !x.at.Before(since) {
 			all = append(all, x.row())
 		}
 	}

@@ -24,7 +24,7 @@ type Session struct {
 
 	at       time.Time
 	status   string
-	archived bool
+	archived *time.Time
 	events   []map[string]any
 	asked    map[string]bool // ids of calls without a result
 	left     []Act
@@ -37,21 +37,30 @@ type Request struct {
 		ID     string
 		Type   string
 		System string
-		Model  struct{ ID string }
-		Tools  []struct {
-			Name        string
-			Description string
-			Type        string
-			InputSchema json.RawMessage `json:"input_schema"`
+		Model  struct {
+			ID string `json:"id"`
 		}
+		Tools []customTool
 	}
 	EnvironmentID string `json:"environment_id"`
 	Title         *string
 	Metadata      map[string]string
-	Budget        *struct {
-		Type        string
-		MaxListCost struct{ Amount, Currency string } `json:"max_list_cost"`
-	}
+	Budget        *budget
+}
+
+type customTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Type        string          `json:"type"`
+	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+type budget struct {
+	Type        string `json:"type"`
+	MaxListCost struct {
+		Amount   string `json:"amount"`
+		Currency string `json:"currency"`
+	} `json:"max_list_cost"`
 }
 
 var (
@@ -104,37 +113,19 @@ func (x *Session) row() map[string]any {
 			calls++
 		}
 	}
-	tools := []any{}
-	for _, t := range x.Made.Agent.Tools {
-		tools = append(tools,
-			map[string]any{"type": t.Type, "name": t.Name, "description": t.Description, "input_schema": t.InputSchema})
-	}
-	out := map[string]any{
-		"id": x.ID, "type": "session", "status": x.status, "title": x.Made.Title, "metadata": labels(x.Made.Metadata),
-		"environment_id": x.Made.EnvironmentID,
-		"agent": map[string]any{
-			"id": x.Made.Agent.ID, "type": "agent", "version": 1, "name": "Ringi",
-			"model": map[string]any{"id": x.Made.Agent.Model.ID}, "system": x.Made.Agent.System, "tools": tools,
-			"description": nil, "execution_identity": nil, "mcp_servers": []any{}, "multiagent": nil, "skills": []any{},
-		},
-		"created_at": x.at, "updated_at": x.at, "archived_at": nil, "budget": nil, "outcome_evaluations": []any{},
-		"resources": []any{}, "vault_ids": []any{},
-		"stats": map[string]any{"active_seconds": 1.5, "duration_seconds": 2.5}, "a_new_field": map[string]any{},
+	made := x.Made.Agent
+	return row("session", map[string]any{
+		"id": x.ID, "status": x.status, "title": x.Made.Title, "metadata": labels(x.Made.Metadata),
+		"environment_id": x.Made.EnvironmentID, "created_at": x.at, "updated_at": x.at, "archived_at": x.archived,
+		"budget": x.Made.Budget, "agent": row("session's agent", map[string]any{"id": made.ID, "model": made.Model,
+			"system": made.System, "tools": append([]customTool{}, made.Tools...)}),
 		"usage": map[string]any{
 			"input_tokens": 100 * calls, "output_tokens": 10 * calls, "cache_read_input_tokens": 5 * calls,
 			"active_seconds": 1.5,
 			"cache_creation": map[string]any{"ephemeral_5m_input_tokens": 7, "ephemeral_1h_input_tokens": 0},
 			"list_cost":      map[string]any{"amount": fmt.Sprint(calls), "currency": "USD"},
 		},
-	}
-	if x.archived {
-		out["archived_at"] = x.at
-	}
-	if b := x.Made.Budget; b != nil {
-		out["budget"] = map[string]any{"type": b.Type,
-			"max_list_cost": map[string]any{"amount": b.MaxListCost.Amount, "currency": b.MaxListCost.Currency}}
-	}
-	return out
+	})
 }
 
 func (x *Session) emit(kind string, more map[string]any) string {
@@ -158,7 +149,7 @@ type sent struct {
 
 func (s *Server) send(x *Session, r *http.Request) (int, any) {
 	var in struct{ Events []sent }
-	odd := json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Events) == 0 || x.status == "terminated" || x.archived
+	odd := json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Events) == 0 || x.status == "terminated" || x.archived != nil
 	for _, e := range in.Events {
 		odd = odd || e.Type == "user.custom_tool_result" && !x.asked[e.CustomToolUseID] ||
 			e.Type == "user.message" && len(e.Content) == 0
