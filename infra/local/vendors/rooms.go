@@ -26,13 +26,9 @@ type Room struct {
 }
 
 type Booking struct {
-	ID    int    `json:"booking_id"`
-	Room  string `json:"room_id" jsonschema:"id of a room, from list_rooms"`
-	Date  string `json:"date" jsonschema:"the day, YYYY-MM-DD"`
-	Start string `json:"start" jsonschema:"HH:MM"`
-	End   string `json:"end" jsonschema:"HH:MM, after start"`
-	Title string `json:"title"`
-	Name  string `json:"room_name"`
+	ID int `json:"booking_id"`
+	booking
+	Name string `json:"room_name"`
 }
 
 const bookRoom = "book_room"
@@ -149,8 +145,7 @@ func (s *Rooms) book(_ context.Context, _ *mcp.CallToolRequest, in booking) (*mc
 	if s.taken(in.Room, in.span) {
 		return nil, Booking{}, errors.New("the room is taken at that time")
 	}
-	b := Booking{ID: 1 + len(s.bookings), Room: in.Room, Date: in.Date, Start: in.Start, End: in.End, Title: in.Title,
-		Name: s.named(allRooms[at].Name, latin(in.Room))}
+	b := Booking{ID: 1 + len(s.bookings), booking: in, Name: s.named(allRooms[at].Name, latin(in.Room))}
 	s.bookings = append(s.bookings, b)
 	return nil, b, nil
 }
@@ -264,13 +259,6 @@ func orderTool() *mcp.Tool {
 		Description: "Orders goods from a supplier. An order can't be undone.",
 		InputSchema: input,
 	}
-}
-
-// DescribeOrder changes the description of the tool that places orders.
-func (s *Rooms) DescribeOrder(description string) {
-	t := orderTool()
-	t.Description = description
-	mcp.AddTool(s.server, t, s.order)
 }
 
 // order places an order, unless the same was placed under its reference before.

@@ -149,7 +149,8 @@ type sent struct {
 
 func (s *Server) send(x *Session, r *http.Request) (int, any) {
 	var in struct{ Events []sent }
-	odd := json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Events) == 0 || x.status == "terminated" || x.archived != nil
+	odd := json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Events) == 0 || x.status == "terminated" ||
+		x.archived != nil
 	for _, e := range in.Events {
 		odd = odd || e.Type == "user.custom_tool_result" && !x.asked[e.CustomToolUseID] ||
 			e.Type == "user.message" && len(e.Content) == 0
