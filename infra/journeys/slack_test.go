@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox"
@@ -44,7 +43,7 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 		"answers get lost":          {LoseAnswers: true},
 		"too many requests":         {RateLimited: true},
 		"our answers are not heard": {DropAnswers: true},
-		"late and twice":            {Twice: true, Late: time.Second},
+		"each event comes twice":    {Twice: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)

@@ -69,14 +69,8 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 		return
 	}
 	e := Attempt{ID: id, Kind: fmt.Sprint(inner["type"]), User: user, Channel: channel, TS: about}
-	t := s.Toggles()
-	copies := map[bool]int{false: 1, true: 2}[t.Twice]
-	for range copies {
-		s.jobs.Go(func() {
-			if s.wait(t.Late) {
-				s.persist(e, body)
-			}
-		})
+	for range map[bool]int{false: 1, true: 2}[s.Toggles().Twice] {
+		s.jobs.Go(func() { s.persist(e, body) })
 	}
 }
 
@@ -86,7 +80,8 @@ func (s *Sandbox) persist(e Attempt, body []byte) {
 	for e.Retry = 0; e.Retry <= len(retryDelays); e.Retry++ {
 		more := http.Header{"Content-Type": {"application/json"}}
 		if e.Retry > 0 {
-			if !s.wait(time.Duration(float64(retryDelays[e.Retry-1]) * s.opts.TimeScale)) {
+			pause := time.Duration(float64(retryDelays[e.Retry-1]) * s.opts.TimeScale)
+			if clock.Sleep(s.ctx, pause) != nil { // the sandbox is closed
 				return
 			}
 			more.Set("X-Slack-Retry-Num", strconv.Itoa(e.Retry))
@@ -100,14 +95,6 @@ func (s *Sandbox) persist(e Attempt, body []byte) {
 		}
 		reason = a.Reason
 	}
-}
-
-// wait sleeps for d and reports whether the sandbox is still open.
-func (s *Sandbox) wait(d time.Duration) bool {
-	if d <= 0 {
-		return s.ctx.Err() == nil
-	}
-	return clock.Sleep(s.ctx, d) == nil
 }
 
 // deliver sends an interaction's form and waits for the answer, at most for the answer time. Slack does not retry
@@ -260,12 +247,11 @@ func (s *Sandbox) StopAgent(user, channel, thread string) error {
 
 // Toggles are faults that a person can switch on.
 type Toggles struct {
-	Twice       bool          `json:"twice"`        // each event is delivered twice at once
-	DropAnswers bool          `json:"drop_answers"` // the app's answers count as timeouts
-	RateLimited bool          `json:"rate_limited"` // the app's writes are answered 429
-	LoseAnswers bool          `json:"lose_answers"` // the app's writes are done, but their answers are lost
-	FailWrites  bool          `json:"fail_writes"`  // tools that write fail
-	Late        time.Duration `json:"-"`            // delay before an event's first delivery
+	Twice       bool `json:"twice"`        // each event is delivered twice at once
+	DropAnswers bool `json:"drop_answers"` // the app's answers count as timeouts
+	RateLimited bool `json:"rate_limited"` // the app's writes are answered 429
+	LoseAnswers bool `json:"lose_answers"` // the app's writes are done, but their answers are lost
+	FailWrites  bool `json:"fail_writes"`  // tools that write fail
 }
 
 // FieldError says what is wrong with a value from the page.

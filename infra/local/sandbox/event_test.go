@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
@@ -143,25 +142,14 @@ func TestEventsAreRetriedThreeTimes(t *testing.T) {
 	}
 }
 
-func TestTogglesOfDelivery(t *testing.T) {
-	t.Run("twice", func(t *testing.T) {
-		w := newWorld(t)
-		w.SetToggles(sandbox.Toggles{Twice: true})
-		expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
-		expect.Eventually(t, "two deliveries", func() bool { return len(w.app.events()) == 2 })
-		e := w.app.events()
-		expect.That(t, e[0].body["event_id"] == e[1].body["event_id"] && e[1].header.Get("X-Slack-Retry-Num") == "",
-			"want the same event twice, none of them a retry")
-	})
-	t.Run("late", func(t *testing.T) {
-		w := newWorld(t)
-		w.SetToggles(sandbox.Toggles{Late: time.Second})
-		said := time.Now()
-		expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
-		expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
-		late := w.app.events()[0].at.Sub(said)
-		expect.That(t, late >= time.Second, "came after %v, want a second", late)
-	})
+func TestEventsAreDeliveredTwice(t *testing.T) {
+	w := newWorld(t)
+	w.SetToggles(sandbox.Toggles{Twice: true})
+	expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
+	expect.Eventually(t, "two deliveries", func() bool { return len(w.app.events()) == 2 })
+	e := w.app.events()
+	expect.That(t, e[0].body["event_id"] == e[1].body["event_id"] && e[1].header.Get("X-Slack-Retry-Num") == "",
+		"want the same event twice, none of them a retry")
 }
 
 func TestStrangerSpeaksWithTheirTeam(t *testing.T) {

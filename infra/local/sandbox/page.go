@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 	"unicode/utf8"
 
 	"ringi/infra/local/sandbox/webapi"
@@ -121,78 +122,53 @@ func act[T any](do func(T) (any, error)) http.HandlerFunc {
 // maxTyped is Slack's limit for a message that a person types.
 const maxTyped = 12000
 
-// pageState has everything that the page shows to one person.
-type pageState struct {
-	Me         string                      `json:"me"`
-	Bot        string                      `json:"bot"`
-	Users      []webapi.User               `json:"users"`
-	Groups     map[string]string           `json:"groups"` // handles by id
-	Channels   []webapi.Channel            `json:"channels"`
-	Messages   map[string][]webapi.Message `json:"messages"` // of each channel, oldest first
-	Ephemerals []ephemeral                 `json:"ephemerals"`
-	Views      []webapi.View               `json:"views"`
-	Marks      map[string]Attempt          `json:"marks"` // by channel and timestamp
-	Prompts    map[string][]webapi.Prompt  `json:"prompts"`
-	Sessions   map[string]webapi.Session   `json:"sessions"` // by channel and thread
-	Toggles    Toggles                     `json:"toggles"`
-	Shortcuts  []Shortcut                  `json:"shortcuts"`
-	Globals    []Shortcut                  `json:"globals"`
-	Home       *webapi.View                `json:"home"` // the app's Home tab; nil if the app has not published one
-	Banner     map[string]string           `json:"banner"`
-	Links      map[string]string           `json:"links"`
-	Runs       bool                        `json:"runs"` // the page has a run panel
-	Console    bool                        `json:"console"`
-	Started    time.Time                   `json:"started"` // start of the sandbox; everything on the page is newer
-}
-
-type ephemeral struct {
-	Channel string         `json:"channel"`
-	Message webapi.Message `json:"message"`
-}
-
+// getState answers everything that the page shows to one person.
 func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 	me, err := s.ws.User(r.URL.Query().Get("user"))
 	if err != nil {
 		reply(w, nil, fmt.Errorf("person %q: %w", r.URL.Query().Get("user"), err))
 		return
 	}
-	st := pageState{
-		Me: me.ID, Bot: webapi.Bot, Users: s.ws.Users(), Views: s.ws.Views(me.ID), Toggles: s.Toggles(),
-		Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals, Links: s.opts.Links, Started: s.started,
-		Banner: map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN}, Runs: s.opts.Run != nil,
-		Console: s.opts.Console, Ephemerals: []ephemeral{}, Channels: []webapi.Channel{},
-		Messages: map[string][]webapi.Message{}, Prompts: map[string][]webapi.Prompt{}, Marks: map[string]Attempt{},
-		Sessions: map[string]webapi.Session{}, Groups: map[string]string{},
-	}
+	groups, sessions, marks := map[string]string{}, map[string]webapi.Session{}, map[string]Attempt{}
 	for _, g := range s.ws.Groups() {
-		st.Groups[g.ID] = g.Handle
+		groups[g.ID] = g.Handle
 	}
-	if v, ok := s.ws.Home(me.ID); ok {
-		st.Home = &v
-	}
+	channels, messages, prompts := []webapi.Channel{}, map[string][]webapi.Message{}, map[string][]webapi.Prompt{}
 	for _, c := range s.ws.Channels() {
 		if !slices.Contains(c.Members, me.ID) {
 			continue
 		}
-		st.Channels = append(st.Channels, c)
-		// This can't fail: channels are never removed.
-		st.Messages[c.ID], _ = s.ws.Everything(c.ID)
-		st.Prompts[c.ID] = s.ws.Prompts(c.ID)
+		channels = append(channels, c)
+		messages[c.ID], _ = s.ws.Everything(c.ID) // this can't fail: channels are never removed
+		prompts[c.ID] = s.ws.Prompts(c.ID)
 		for _, x := range s.ws.Sessions(c.ID) {
-			st.Sessions[x.Channel+x.ThreadTS] = x
+			sessions[x.Channel+x.ThreadTS] = x
 		}
 	}
+	ephemerals := []object{}
 	for _, m := range s.ws.Ephemerals(me.ID) {
-		st.Ephemerals = append(st.Ephemerals, ephemeral{Channel: m.Channel, Message: m})
+		ephemerals = append(ephemerals, object{"channel": m.Channel, "message": m})
 	}
 	s.mu.Lock()
 	for key, a := range s.marks {
-		if _, sees := st.Messages[a.Channel]; sees {
-			st.Marks[key] = a
+		if _, sees := messages[a.Channel]; sees {
+			marks[key] = a
 		}
 	}
 	s.mu.Unlock()
-	reply(w, st, nil)
+	state := object{
+		"me": me.ID, "bot": webapi.Bot, "users": s.ws.Users(), "groups": groups, "channels": channels,
+		"messages": messages, "ephemerals": ephemerals, "views": s.ws.Views(me.ID), "prompts": prompts,
+		"marks": marks, "sessions": sessions, // by channel and timestamp
+		"toggles": s.Toggles(), "shortcuts": s.opts.Shortcuts, "globals": s.opts.Globals, "links": s.opts.Links,
+		"banner": map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN}, "runs": s.opts.Run != nil,
+		"console": s.opts.Console, "started": s.started, // everything on the page is newer
+		"home": nil, // until the app publishes one
+	}
+	if v, ok := s.ws.Home(me.ID); ok {
+		state["home"] = v
+	}
+	reply(w, state, nil)
 }
 
 // target has the arguments of the page's actions; each action uses some of them.
@@ -250,4 +226,48 @@ func (s *Sandbox) postSay(in target) (any, error) {
 	}
 	ts, err := s.Attach(in.User, in.Channel, in.ThreadTS, s.typed(text), files...)
 	return map[string]string{"ts": ts}, err
+}
+
+// hub tells the open pages that something changed. They then ask for everything that their person may see.
+type hub struct {
+	mu    sync.Mutex
+	pages map[chan struct{}]bool
+}
+
+func (h *hub) publish() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for page := range maps.Keys(h.pages) {
+		select {
+		case page <- struct{}{}:
+		default: // it is told already
+		}
+	}
+}
+
+// stream sends an event for each change, and at its beginning, until the browser disconnects or the sandbox closes.
+func (s *Sandbox) stream(w http.ResponseWriter, r *http.Request) {
+	changed := make(chan struct{}, 1)
+	s.hub.mu.Lock()
+	s.hub.pages[changed] = true
+	s.hub.mu.Unlock()
+	defer func() {
+		s.hub.mu.Lock()
+		delete(s.hub.pages, changed)
+		s.hub.mu.Unlock()
+	}()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	for event := "retry: 1000\nevent: hello\n"; ; event = "" {
+		if _, err := io.WriteString(w, event+"data: {}\n\n"); err != nil || http.NewResponseController(w).Flush() != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.ctx.Done():
+			return
+		case <-changed:
+		}
+	}
 }

@@ -29,8 +29,6 @@ type Options struct {
 	SigningSecret string
 	BotToken      string
 	ClientSecret  string // belongs to ClientID
-	TeamID        string // default T0SANDRING
-	AppID         string // default A0SANDRING
 	Company       bool   // its people are a company
 	Endpoints
 
@@ -94,8 +92,6 @@ const defaultScale = 1.0 / 30
 
 // New makes a sandbox. It does not listen: serve Handler.
 func New(opts Options) *Sandbox {
-	opts.TeamID = cmp.Or(opts.TeamID, "T0SANDRING")
-	opts.AppID = cmp.Or(opts.AppID, "A0SANDRING")
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -105,7 +101,7 @@ func New(opts Options) *Sandbox {
 	opts.BannerEN = cmp.Or(opts.BannerEN, opts.Banner)
 	s := &Sandbox{
 		opts: opts,
-		ws: webapi.NewWorkspace(webapi.Config{TeamID: opts.TeamID, AppID: opts.AppID, Company: opts.Company,
+		ws: webapi.NewWorkspace(webapi.Config{TeamID: "T0SANDRING", AppID: "A0SANDRING", Company: opts.Company,
 			Now: opts.Now, Language: opts.Language}),
 		faults: &webapi.Faults{}, hub: hub{pages: map[chan struct{}]bool{}}, urls: opts.Endpoints,
 		marks: map[string]Attempt{}, installs: installs{token: opts.BotToken, codes: map[string]consented{}},
@@ -129,7 +125,7 @@ func (s *Sandbox) Handler() http.Handler { return s.handler }
 // Workspace gives direct access to the workspace, for changes that no person's action makes.
 func (s *Sandbox) Workspace() *webapi.Workspace { return s.ws }
 
-func (s *Sandbox) TeamID() string { return s.opts.TeamID }
+func (s *Sandbox) TeamID() string { return s.ws.TeamID() }
 
 // Faults makes chosen Web API calls of the app fail.
 func (s *Sandbox) Faults() *webapi.Faults { return s.faults }

@@ -31,12 +31,8 @@ func fileInfo(a *API, p params) (reply, error) {
 func (a *API) ServeFile(w http.ResponseWriter, r *http.Request) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	f, err := a.ws.File(r.PathValue("id"))
-	refused := token != a.opts.BotToken
-	if a.opts.Check != nil {
-		refused = a.opts.Check(token) != ""
-	}
 	switch {
-	case refused:
+	case a.opts.Check(token) != "":
 		w.Header().Set("Content-Type", "text/html") // Slack shows a page to sign in
 		w.Write([]byte("<html>"))
 	case err != nil:
