@@ -88,7 +88,6 @@ var rights = []struct {
 	{"s3:GetObject", bucket + "talks/1", "", "AnswerMessage ServeGate " + drawing},
 	{"s3:GetObject", bucket + "files/1", "", "DraftPrompt ExtractTask PlanProcess " + drawing},
 	{"s3:GetObject", bucket + "attached/1", "", drawing},
-	{"s3:GetObjectTagging", bucket + "attached/1", "", "ReceiveInteraction ServeConsole"},
 	{"s3:GetObject", bucket + "workspaces/versions/1", "", "AnswerMessage RunAction " + drawing},
 	{"s3:GetObject", bucket + "contests/1", "", "DraftPrompt HoldContest RunRound " + drawing},
 	{"s3:GetObject", "contests/files/1", "", "DraftPrompt HoldContest"},

@@ -66,7 +66,6 @@ type Slack interface {
 
 // Results reads and copies values that are too large for a row.
 type Results interface {
-	Scanned(ctx context.Context, ref aggregate.Ref, sum string) error
 	card.Large
 	large.Copier
 }

@@ -24,7 +24,7 @@ import (
 type verdict struct{ decide.Verdict }
 
 func (h *Handler) maker() decide.Maker {
-	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now, Scanned: h.Results.Scanned}
+	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now}
 }
 
 // decide makes a decision with decide.Maker.

@@ -16,12 +16,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -30,7 +27,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/large"
 )
 
 // numbered is a rule for everything that goes round these stages and gets a number.
@@ -242,32 +238,4 @@ func TestAQuotationIsStampedAndStaysOpen(t *testing.T) {
 	}
 	status, _ := desk.Get(page + "/files/" + aggregate.HashOf(other))
 	expect.Is(t, status, http.StatusNotFound, "what isn't attached is served to nobody")
-}
-
-// A file in which a scanner found a threat is neither served nor stamped, as its tag says; it can be rejected.
-func TestAFileWithAThreatIsNotStamped(t *testing.T) {
-	s := start(t)
-	d := driver.AskWithFiles(t, s, webapi.Sato, "倉庫の賃貸", driver.FormFile{Name: "契約.pdf", Body: []byte("%PDF-1.7 bad")})
-	d.Card(driver.TaskCard, "📄 添付: 「契約.pdf」")
-	sum := aggregate.HashOf("%PDF-1.7 bad")
-	kept := large.Store{Bucket: large.BucketAt(s.AWS, s.BucketName)}
-	expect.NoError(t, kept.Scanned(t.Context(), d.Ref, sum))
-	tag(t, s, "attached/"+d.Ref.Tenant+"/"+d.Ref.ID+"/"+sum, "GuardDutyMalwareScanStatus", "THREATS_FOUND")
-	expect.NoError(t, kept.Attach(t.Context(), d.Ref, sum)) // as a run that begins again does
-	d.Click(webapi.Suzuki, driver.TaskCard, "approve_process")
-	d.Eventually("the person is told", func() bool {
-		return strings.Contains(strings.Join(d.Told(webapi.Suzuki), "\n"), "ウイルス検査")
-	})
-	expect.Is(t, d.Load().Process().Status, aggregate.PendingApproval)
-	status, _ := driver.SitDown(t, s, administrator.ID).Get("/console/tasks/" + d.Ref.ID + "/files/" + sum)
-	expect.Is(t, status, http.StatusForbidden)
-}
-
-// tag gives an object of the bucket a tag, as a scanner does.
-func tag(t *testing.T, s *stack.Stack, key, name, value string) {
-	t.Helper()
-	client := s3.NewFromConfig(s.AWS, func(o *s3.Options) { o.UsePathStyle = true })
-	_, err := client.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: &s.BucketName, Key: &key,
-		Tagging: &types.Tagging{TagSet: []types.Tag{{Key: &name, Value: &value}}}})
-	expect.NoError(t, err)
 }

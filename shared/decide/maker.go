@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -63,8 +62,6 @@ type Maker struct {
 	People  *people.People
 	Results large.Copier // copies values that are too large for a row
 	Now     func() time.Time
-	// Scanned returns task.ErrThreat for a request's file in which a scanner found a threat; nil: nobody is asked.
-	Scanned func(ctx context.Context, ref aggregate.Ref, sum string) error
 }
 
 // Click is one act of one person on a subject.
@@ -153,9 +150,6 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 			}
 			v.Subject, again = a, true
 			change, err := act(a, c.ID, s.by, s.policy, m.Now())
-			if err == nil {
-				err = m.unharmed(ctx, a, change, c.ID)
-			}
 			refused = err
 			v.Empty = err == nil && change.Empty()
 			return change, err
@@ -171,29 +165,6 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 			return v
 		}
 	}
-}
-
-// unharmed returns aggregate.ErrNotAllowed if a change stamps a gate of a request in one of whose files a scanner found
-// a threat. Nobody stamps while that can't be asked.
-func (m Maker) unharmed(ctx context.Context, a Subject, change aggregate.Change, id string) error {
-	of, is := a.(*task.Aggregate)
-	if !is || m.Scanned == nil || !task.Stamps(change, id) {
-		return nil
-	}
-	attached, _ := of.Attached()
-	found := make([]error, len(attached))
-	var asked sync.WaitGroup
-	for i, f := range attached {
-		asked.Go(func() { found[i] = m.Scanned(ctx, a.Ref(), f.SHA256) })
-	}
-	asked.Wait()
-	switch err := errors.Join(found...); {
-	case errors.Is(err, task.ErrThreat):
-		return aggregate.ErrNotAllowed{Rule: aggregate.RuleThreat}
-	case err != nil:
-		return fmt.Errorf("%w: %w", explain.ErrUnavailable, err)
-	}
-	return nil
 }
 
 // load loads a subject. It tries again if a torn read left out what tells where it was asked for.

@@ -78,7 +78,6 @@ var sentinels = []struct {
 	{aggregate.ErrUncovered, Uncovered},
 	{aggregate.ErrUnconfirmed, Unconfirmed}, // also wraps why there was no answer
 	{task.ErrNothingToRetry, NothingToRetry},
-	{task.ErrThreat, NotAllowed},
 	{task.ErrMaxAttempts, MaxAttempts},
 	{task.ErrMaxRetries, MaxRetries},
 	{aggregate.ErrNotFound, NotFound},

@@ -58,7 +58,6 @@ var ofTheDomain = map[string]struct {
 	"ErrFull":           {aggregate.ErrFull{}, explain.Full, false},
 	"StopError":         {task.StopError{}, explain.Stopped, false},
 	"ErrUnconfirmed":    {aggregate.ErrUnconfirmed, explain.Unconfirmed, false},
-	"ErrThreat":         {task.ErrThreat, explain.NotAllowed, true},
 	"ErrNumber":         {task.ErrNumber, explain.Conflict, false},
 	"ErrNumbersGone":    {task.ErrNumbersGone, explain.Internal, false},
 	"ErrExists":         {aggregate.ErrExists, explain.Conflict, false},

@@ -166,8 +166,7 @@ func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
 }
 
 func (c *Acts) Maker() decide.Maker {
-	return decide.Maker{Store: c.Store.KindStore.Store, People: c.People, Results: c.Results, Now: c.Now,
-		Scanned: c.Results.Scanned}
+	return decide.Maker{Store: c.Store.KindStore.Store, People: c.People, Results: c.Results, Now: c.Now}
 }
 
 // Decided answers a form: it redirects to the page, or shows there why nothing was decided.

@@ -19,7 +19,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/storetest"
 )
 
 func TestTheStoryOfATask(t *testing.T) {
@@ -287,7 +286,6 @@ func TestFilesOfARequest(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"stand beside what they are for, and what has a number is counted": testFilesShown,
 		"are served to who may read the request, and run nothing":          testFilesServed,
-		"with a threat are neither served nor stamped":                     testFilesThreat,
 	})
 }
 
@@ -324,12 +322,4 @@ func testFilesServed(t *testing.T, w *consoletest.World) {
 	stranger := w.As(webapi.Alex)
 	expect.Is(t, stranger.Get(w.TaskPage()).Status, http.StatusNotFound)
 	stranger.Get(w.TaskPage()+"/files/"+sum).Says(t, http.StatusNotFound).Lacks(t, "quotation")
-}
-
-func testFilesThreat(t *testing.T, w *consoletest.World) {
-	w.MatterAskedWith(map[string][]byte{"a.csv": []byte("a," + storetest.Infected + "\n"), "b.csv": []byte("b,1\n")})
-	b, sum := w.As(webapi.Suzuki), aggregate.HashOf("a,"+storetest.Infected+"\n")
-	b.Get(w.TaskPage()+"/files/"+sum).Says(t, http.StatusForbidden, "ウイルス検査")
-	b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Says(t, http.StatusForbidden, "承認できません")
-	expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "危険なファイルです")).Status, http.StatusSeeOther)
 }

@@ -69,7 +69,6 @@ type Files interface {
 	KeepFile(ctx context.Context, ref aggregate.Ref, file []byte) error
 	Attached(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error)
 	AttachedAddress(ctx context.Context, ref aggregate.Ref, sum, name string) (string, error)
-	Scanned(ctx context.Context, ref aggregate.Ref, sum string) error
 }
 
 // Deployment says which workspace is the deployment's own, and has the secret that signs sessions.
@@ -258,7 +257,6 @@ var (
 	ErrNoPage         = &fault{"no such page", http.StatusNotFound, "no_page", false}
 	ErrNoID           = &fault{"an id that nothing can have", http.StatusNotFound, "no_page", true}
 	ErrExpired        = &fault{"deleted after its retention time", http.StatusNotFound, "expired", false}
-	ErrThreat         = &fault{"a scanner found a threat in the file", http.StatusForbidden, "threat", true}
 	ErrDeletable      = &fault{"a conversation that is deleted or not theirs", http.StatusNotFound, "deletable", true}
 	ErrAdminsOnly     = &fault{"for administrators", http.StatusForbidden, "admins_only", true}
 	ErrSignedOut      = &fault{"nobody is signed in", http.StatusUnauthorized, "signed_out", true}
@@ -281,8 +279,6 @@ func FaultOf(err error) (status int, says string, refused bool) {
 	switch {
 	case of && field.Field == "cursor":
 		return http.StatusBadRequest, "bad_cursor", true
-	case errors.Is(err, task.ErrThreat):
-		return ErrThreat.status, ErrThreat.says, ErrThreat.refused
 	case is:
 		return f.status, f.says, f.refused
 	case errors.Is(err, slackapi.ErrSignInRefused):

@@ -169,9 +169,6 @@ var calls = map[string]struct {
 	"PutObject": {func(ctx context.Context, c clients) (any, error) {
 		return c.objects().PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: object, Body: strings.NewReader("x")})
 	}, []string{"s3:PutObject ringi-resultsbucket/results/t/1"}},
-	"GetObjectTagging": {func(ctx context.Context, c clients) (any, error) {
-		return c.objects().GetObjectTagging(ctx, &s3.GetObjectTaggingInput{Bucket: bucket, Key: object})
-	}, []string{"s3:GetObjectTagging ringi-resultsbucket/results/t/1"}},
 	"ListObjectsV2": {func(ctx context.Context, c clients) (any, error) {
 		return c.objects().ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: bucket})
 	}, []string{"s3:ListBucket ringi-resultsbucket"}},

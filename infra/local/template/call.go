@@ -208,8 +208,7 @@ const bucketARN = "arn:aws:s3:::"
 
 // The actions of calls on objects and buckets, by method and by what the query asks for.
 var (
-	onObjects = map[string]string{"GET": "s3:GetObject", "HEAD": "s3:GetObject", "PUT": "s3:PutObject",
-		"GET tagging": "s3:GetObjectTagging"}
+	onObjects = map[string]string{"GET": "s3:GetObject", "HEAD": "s3:GetObject", "PUT": "s3:PutObject"}
 	onBuckets = map[string]string{"HEAD": "s3:ListBucket", "GET list-type": "s3:ListBucket",
 		"GET versions": "s3:ListBucketVersions"}
 	// plainQueries ask for no action of their own.

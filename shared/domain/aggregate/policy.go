@@ -61,13 +61,12 @@ const (
 	RuleNotRequester Rule = "not_the_requester"
 	RuleOnRoute      Rule = "on_route"   // a gate under a rule is decided along its route alone
 	RuleUnread       Rule = "unreadable" // nobody can read what is asked
-	RuleThreat       Rule = "threat"     // a scanner found a threat in a file of the request
 )
 
 // Rules lists all rules.
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty,
-	RuleNotRequester, RuleOnRoute, RuleOffRoute, RuleUnread, RuleThreat,
+	RuleNotRequester, RuleOnRoute, RuleOffRoute, RuleUnread,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.

@@ -3,7 +3,6 @@ package task
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -139,21 +138,6 @@ func (a *Aggregate) AttachedAs(sum string) *ReadFile {
 		}
 	}
 	return nil
-}
-
-// ErrThreat means that a scanner found a threat in a file of the request: it is neither served nor stamped.
-var ErrThreat = errors.New("a scanner found a threat in the file")
-
-// Stamps reports whether a change stamps the gate with this id.
-func Stamps(c aggregate.Change, id string) bool {
-	return slices.ContainsFunc(c.Rows, func(row aggregate.Row) bool {
-		of, is := row.(Gated)
-		if !is || of.Asks().ID != id {
-			return false
-		}
-		acts := of.gate().Acts
-		return len(acts) > 0 && !acts[len(acts)-1].Ends() && acts[len(acts)-1].At.Equal(c.Now)
-	})
 }
 
 // Enclosed returns the text of what a request with files has beside its words, whose hash is in what people stamp: what

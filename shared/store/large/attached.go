@@ -30,12 +30,11 @@ func (s Store) file(ctx context.Context, key, sum string) ([]byte, error) {
 
 func attachedKey(ref aggregate.Ref, sum string) string { return beside + under(ref) + sum }
 
-// Attach stores a request's file, which KeepFile stored before, for as long as the audit log. A second time nothing
-// changes: what a scanner found stays with the object.
+// Attach stores a request's file, which KeepFile stored before, for as long as the audit log.
 func (s Store) Attach(ctx context.Context, ref aggregate.Ref, sum string) error {
 	v, err := s.File(ctx, ref, sum)
 	if err == nil {
-		err = s.Bucket.PutNew(ctx, attachedKey(ref, sum), octets, v)
+		err = s.Bucket.Put(ctx, attachedKey(ref, sum), octets, v)
 	}
 	if err != nil {
 		return fmt.Errorf("attach a file: %w", err)
@@ -43,47 +42,17 @@ func (s Store) Attach(ctx context.Context, ref aggregate.Ref, sum string) error 
 	return nil
 }
 
-// Attached returns a file that Attach stored, as File does, and task.ErrThreat for one in which a scanner found a
-// threat.
+// Attached returns a file that Attach stored, as File does.
 func (s Store) Attached(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error) {
-	if err := s.Scanned(ctx, ref, sum); err != nil {
-		return nil, err
-	}
 	return s.file(ctx, attachedKey(ref, sum), sum)
 }
 
 // AttachedAddress returns an address that serves such a file as one to be saved under a name, for LinkLasts.
 func (s Store) AttachedAddress(ctx context.Context, ref aggregate.Ref, sum, name string) (string, error) {
-	if err := s.Scanned(ctx, ref, sum); err != nil {
-		return "", err
-	}
 	as := Served{Kind: octets, Disposition: Attachment(name)}
 	address, err := s.Bucket.AddressAs(ctx, attachedKey(ref, sum), as, LinkLasts)
 	if err != nil {
 		return "", fmt.Errorf("sign an address: %w", err)
 	}
 	return address, nil
-}
-
-// scanTag is the tag by which Amazon GuardDuty Malware Protection for S3 says what it found in an object, and threats
-// its value for what is dangerous
-// (https://docs.aws.amazon.com/guardduty/latest/ug/enable-malware-protection-s3-bucket.html).
-const (
-	scanTag = "GuardDutyMalwareScanStatus"
-	threats = "THREATS_FOUND"
-)
-
-// Scanned returns task.ErrThreat for an attached file in which a scanner found a threat. Nothing is known of one
-// without a tag.
-func (s Store) Scanned(ctx context.Context, ref aggregate.Ref, sum string) error {
-	tags, err := s.Bucket.Tags(ctx, attachedKey(ref, sum))
-	switch {
-	case MissingObject(err):
-		return nil
-	case err != nil:
-		return fmt.Errorf("ask what a scanner found: %w", err)
-	case tags[scanTag] == threats:
-		return task.ErrThreat
-	}
-	return nil
 }

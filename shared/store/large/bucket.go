@@ -62,25 +62,6 @@ func (b *Bucket) Get(ctx context.Context, key string, limit int64) ([]byte, erro
 	return v, err
 }
 
-// Tags returns an object's tags.
-func (b *Bucket) Tags(ctx context.Context, key string) (map[string]string, error) {
-	_, answer, err := b.s3.Call(ctx, outbound.Request{
-		Operation: "GetObjectTagging", Method: http.MethodGet, Limit: maxTags, Path: b.of(key) + "?tagging=",
-	})
-	if err != nil {
-		return nil, err
-	}
-	tags := map[string]string{}
-	for _, x := range elements(string(answer), "Tag") {
-		name := html.UnescapeString(strings.Join(elements(x, "Key"), ""))
-		tags[name] = html.UnescapeString(strings.Join(elements(x, "Value"), ""))
-	}
-	return tags, nil
-}
-
-// maxTags bounds an object's tags, in bytes. S3's has at most ten of 384 characters.
-const maxTags = 64 << 10
-
 // elements returns what elements of a name have in XML. None of S3's has itself within it.
 func elements(text, name string) (all []string) {
 	for {
@@ -96,23 +77,10 @@ func elements(text, name string) (all []string) {
 
 // Put stores an object. kind is its content type. S3 refuses content whose hash isn't the signed one.
 func (b *Bucket) Put(ctx context.Context, key, kind string, v []byte) error {
-	return b.put(ctx, key, v, map[string]string{"Content-Type": kind})
-}
-
-// PutNew is Put, but leaves an object as it is that is there.
-func (b *Bucket) PutNew(ctx context.Context, key, kind string, v []byte) error {
-	err := b.put(ctx, key, v, map[string]string{"Content-Type": kind, "If-None-Match": "*"})
-	if api, refused := errors.AsType[smithy.APIError](err); refused && api.ErrorCode() == "PreconditionFailed" {
-		return nil
-	}
-	return err
-}
-
-func (b *Bucket) put(ctx context.Context, key string, v []byte, header map[string]string) error {
 	const operation = "PutObject"
 	_, _, err := b.s3.Call(ctx, outbound.Request{
 		Operation: operation, Method: http.MethodPut, Path: b.path(key, operation), Body: v, Limit: maxAnswer,
-		Header: header,
+		Header: map[string]string{"Content-Type": kind},
 	})
 	return err
 }

@@ -30,7 +30,6 @@ import (
 type client interface {
 	Get(ctx context.Context, key string, limit int64) ([]byte, error)
 	Put(ctx context.Context, key, kind string, v []byte) error
-	PutNew(ctx context.Context, key, kind string, v []byte) error
 	Address(ctx context.Context, key string, during time.Duration) (string, error)
 	AddressAs(ctx context.Context, key string, as large.Served, during time.Duration) (string, error)
 	Form(ctx context.Context, key string, most int64, during time.Duration) (large.UploadForm, error)
@@ -59,12 +58,6 @@ func (b sdk) Get(ctx context.Context, key string, limit int64) ([]byte, error) {
 func (b sdk) Put(ctx context.Context, key, kind string, v []byte) error {
 	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, ContentType: &kind,
 		Body: bytes.NewReader(v)})
-	return err
-}
-
-func (b sdk) PutNew(ctx context.Context, key, kind string, v []byte) error {
-	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, ContentType: &kind,
-		Body: bytes.NewReader(v), IfNoneMatch: aws.String("*")})
 	return err
 }
 
@@ -172,7 +165,6 @@ func TestRequestsAreThoseOfTheSDK(t *testing.T) {
 			for name, call := range map[string]func(client) error{
 				"get":     func(b client) error { _, err := b.Get(t.Context(), r.key, 1); return err },
 				"put":     func(b client) error { return b.Put(t.Context(), r.key, "text/plain", []byte(r.value)) },
-				"put new": func(b client) error { return b.PutNew(t.Context(), r.key, "text/plain", []byte(r.value)) },
 				"address": func(b client) (err error) {
 					c.sent, err = b.Address(t.Context(), r.key, 5*time.Minute)
 					return err
