@@ -87,23 +87,24 @@ func (b *Bucket) Put(ctx context.Context, key, kind string, v []byte) error {
 
 // Address returns an address at which anybody can read an object for some time.
 func (b *Bucket) Address(ctx context.Context, key string, during time.Duration) (string, error) {
-	return b.AddressAs(ctx, key, Served{}, during)
+	return b.address(ctx, b.path(key, "GetObject"), during)
 }
 
-// Served are headers with which an address serves an object in place of the object's own; empty ones are the object's.
-type Served struct{ Kind, Disposition string }
+// LinkLasts is how long a link to a download is valid. Whoever has the link can fetch the file.
+const LinkLasts = time.Minute
 
-// AddressAs returns an address at which anybody can read an object with these headers for some time.
-func (b *Bucket) AddressAs(ctx context.Context, key string, as Served, during time.Duration) (string, error) {
-	path := b.path(key, "GetObject")
-	for name, value := range map[string]string{
-		"response-content-type": as.Kind, "response-content-disposition": as.Disposition,
-	} {
-		if value != "" {
-			path += "&" + name + "=" + url.QueryEscape(value) // the signature sorts them
-		}
+// Download returns an address that serves an object as a file to be saved under a name, for LinkLasts.
+func (b *Bucket) Download(ctx context.Context, key, name string) (string, error) {
+	return b.address(ctx, b.path(key, "GetObject")+"&response-content-disposition="+url.QueryEscape(Attachment(name))+
+		"&response-content-type="+url.QueryEscape(octets), LinkLasts)
+}
+
+func (b *Bucket) address(ctx context.Context, path string, during time.Duration) (string, error) {
+	address, err := b.s3.Address(ctx, path, during) // which sorts what the path asks for
+	if err != nil {
+		return "", fmt.Errorf("sign an address: %w", err)
 	}
-	return b.s3.Address(ctx, path, during)
+	return address, nil
 }
 
 // MissingObject reports whether an error says that there is no object to read.
@@ -158,9 +159,6 @@ func (b *Bucket) Form(ctx context.Context, key string, most int64, during time.D
 	return UploadForm{URL: b.s3.URL(b.root), Fields: fields}, nil
 }
 
-// LinkLasts is how long a link to a download is valid. Whoever has the link can fetch the file.
-const LinkLasts = time.Minute
-
 // Link stores a download for a day and returns an address that serves it as a file of this name, without a session, for
 // LinkLasts.
 func (s *Versions) Link(ctx context.Context, of VersionsOf, name string, body []byte) (string, error) {
@@ -168,11 +166,7 @@ func (s *Versions) Link(ctx context.Context, of VersionsOf, name string, body []
 	if err := s.bucket.Put(ctx, key, octets, body); err != nil {
 		return "", fmt.Errorf("keep a download: %w", err)
 	}
-	link, err := s.bucket.AddressAs(ctx, key, Served{Kind: octets, Disposition: Attachment(name)}, LinkLasts)
-	if err != nil {
-		return "", fmt.Errorf("sign a download: %w", err)
-	}
-	return link, nil
+	return s.bucket.Download(ctx, key, name)
 }
 
 // Attachment is the header Content-Disposition of a file that browsers save under this name.

@@ -118,21 +118,17 @@ func (s Store) KeepText(ctx context.Context, ref aggregate.Ref, text string) (ag
 
 // Lend stores a file named by its hash, of a conversation as KeepReads does, and returns an address at which it can be
 // read for some time.
-func (s Store) Lend(ctx context.Context, ref aggregate.Ref, file []byte,
-	during time.Duration) (address string, err error) {
+func (s Store) Lend(ctx context.Context, ref aggregate.Ref, file []byte, during time.Duration) (string, error) {
 	if err := s.KeepFile(ctx, ref, file); err != nil {
 		return "", err
 	}
-	if address, err = s.Bucket.Address(ctx, fileKey(ref, aggregate.HashOf(string(file))), during); err != nil {
-		return "", fmt.Errorf("sign an address: %w", err)
-	}
-	return address, nil
+	return s.Bucket.Address(ctx, fileKey(ref, aggregate.HashOf(string(file))), during)
 }
 
 // KeepFile stores a file named by its hash, of a conversation as KeepReads does.
 func (s Store) KeepFile(ctx context.Context, ref aggregate.Ref, file []byte) error {
 	key := fileKey(ref, aggregate.HashOf(string(file)))
-	if err := s.Bucket.Put(ctx, key, "application/octet-stream", file); err != nil {
+	if err := s.Bucket.Put(ctx, key, octets, file); err != nil {
 		return fmt.Errorf("keep a file: %w", err)
 	}
 	return nil
@@ -143,6 +139,36 @@ func fileKey(ref aggregate.Ref, sum string) string {
 		return filesOf + under(ref) + sum
 	}
 	return reads(ref) + sum
+}
+
+// File returns a file that KeepFile stored, by its hash. It returns ErrExpired for one that is not there, and an error
+// for content that has another hash.
+func (s Store) File(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error) {
+	return s.get(ctx, fileKey(ref, sum), sum, task.MaxFileBytes)
+}
+
+func attachedKey(ref aggregate.Ref, sum string) string { return beside + under(ref) + sum }
+
+// Attach stores a request's file, which KeepFile stored before, for as long as the audit log.
+func (s Store) Attach(ctx context.Context, ref aggregate.Ref, sum string) error {
+	v, err := s.File(ctx, ref, sum)
+	if err == nil {
+		err = s.Bucket.Put(ctx, attachedKey(ref, sum), octets, v)
+	}
+	if err != nil {
+		return fmt.Errorf("attach a file: %w", err)
+	}
+	return nil
+}
+
+// Attached returns a file that Attach stored, as File does.
+func (s Store) Attached(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error) {
+	return s.get(ctx, attachedKey(ref, sum), sum, task.MaxFileBytes)
+}
+
+// AttachedAddress returns an address that serves such a file as one to be saved under a name, for LinkLasts.
+func (s Store) AttachedAddress(ctx context.Context, ref aggregate.Ref, sum, name string) (string, error) {
+	return s.Bucket.Download(ctx, attachedKey(ref, sum), name)
 }
 
 // Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by
@@ -207,9 +233,9 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 	if !slices.ContainsFunc([]string{results, prompts, arguments, contests, turns, talks, filesOf}, own) {
 		return nil, fmt.Errorf("open a value: %w", aggregate.ErrNotFound)
 	}
-	v, err := s.get(ctx, b.S3Key)
+	v, err := s.value(ctx, b.S3Key)
 	if stamped, talked := strings.CutPrefix(b.S3Key, talks); talked && errors.Is(err, ErrExpired) {
-		v, err = s.get(ctx, arguments+stamped) // a row from before the stamp
+		v, err = s.value(ctx, arguments+stamped) // a row from before the stamp
 	}
 	return v, err
 }
@@ -220,7 +246,7 @@ func (s Store) Copy(ctx context.Context, c aggregate.Copy) error {
 	if path.Base(c.To) != path.Base(c.From) {
 		return fmt.Errorf("copy %s to %s: %w", c.From, c.To, errAltered)
 	}
-	v, err := s.get(ctx, c.From)
+	v, err := s.value(ctx, c.From)
 	if err != nil {
 		return fmt.Errorf("copy %s: %w", c.From, err)
 	}
@@ -251,14 +277,19 @@ func Copying[A any](ctx context.Context, s Copier, decide aggregate.Decision[A])
 	}
 }
 
-// get reads an object and checks its content against the hash in its name. It returns ErrExpired for one that was
-// deleted; arguments never are.
-func (s Store) get(ctx context.Context, key string) (json.RawMessage, error) {
-	v, err := s.Bucket.Get(ctx, key, MaxBytes)
-	if MissingObject(err) && !strings.HasPrefix(key, arguments) {
-		return nil, fmt.Errorf("open a value: %w: %w", ErrExpired, err)
-	}
-	if err == nil && (aggregate.Blob{S3Key: key}).Hash() != aggregate.HashOf(string(v)) {
+// value reads an object that is named by its hash.
+func (s Store) value(ctx context.Context, key string) (json.RawMessage, error) {
+	return s.get(ctx, key, (aggregate.Blob{S3Key: key}).Hash(), MaxBytes)
+}
+
+// get reads an object and checks its content against its hash. It returns ErrExpired for one that was deleted;
+// arguments never are.
+func (s Store) get(ctx context.Context, key, sum string, limit int64) ([]byte, error) {
+	v, err := s.Bucket.Get(ctx, key, limit)
+	switch {
+	case MissingObject(err) && !strings.HasPrefix(key, arguments):
+		err = fmt.Errorf("%w: %w", ErrExpired, err)
+	case err == nil && aggregate.HashOf(string(v)) != sum:
 		err = errAltered
 	}
 	if err != nil {

@@ -128,13 +128,7 @@ func (s *Versions) Lend(ctx context.Context, of VersionsOf, on conversation.On, 
 	if left <= 0 {
 		return fmt.Errorf("lend a workspace: %s is over", until.UTC().Format(time.RFC3339))
 	}
-	read := func(key string) (string, error) {
-		address, err := s.bucket.Address(ctx, key, left)
-		if err != nil {
-			return "", fmt.Errorf("sign an address: %w", err)
-		}
-		return address, nil
-	}
+	read := func(key string) (string, error) { return s.bucket.Address(ctx, key, left) }
 	var err error
 	if on.Base != "" {
 		if o.Workspace, err = read(s.version(of, on.Base)); err != nil {
