@@ -53,7 +53,7 @@ func testCalls(t *testing.T, st *taskStore) {
 	}
 	all.Wait()
 	expect.Is(t, len(ids), 1)
-	open := func() int { return expect.Value(rows.Quota(t.Context(), "01CALLS", "CALLS#k1"))(t) }
+	open := func() int { return counted(t, rows.t, "01CALLS", "CALLS#k1") }
 	expect.Is(t, open(), 1)
 
 	for n := range call.MaxOpen - 1 {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/table"
 )
@@ -248,13 +246,9 @@ func (s *Store) AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggr
 	if err != nil {
 		return err
 	}
-	var items []types.TransactWriteItem
-	for _, c := range copies {
-		it, err := table.Pack(c.Type(), pk, c.Key(), c)
-		if err != nil {
-			return err
-		}
-		items = append(items, s.t.Put(it, 0))
+	items, err := absent(s, pk, copies...)
+	if err != nil {
+		return err
 	}
 	err = s.t.TransactPast(ctx, s.newID(), items)
 	var l *table.Lost

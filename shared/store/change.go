@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -53,13 +52,11 @@ func (s *Store) changeBy(ctx context.Context,
 		}
 		items = append(items, it)
 	}
-	for _, entry := range s.entries(c.Audit) {
-		it, err := table.PackAudit(entry)
-		if err != nil {
-			return failed(err)
-		}
-		items = append(items, s.t.Put(it, 0))
+	logged, err := s.logged(s.entries(c.Audit))
+	if err != nil {
+		return failed(err)
 	}
+	items = append(items, logged...)
 	for _, n := range told {
 		more, err := s.creating(n.Ref, s.numbered(n.Change))
 		if err != nil {
@@ -109,12 +106,7 @@ func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
 
 // whileConflict repeats try for up to two seconds while it returns aggregate.ErrConflict.
 func whileConflict(ctx context.Context, try func() error) error {
-	stop, wait := time.Now().Add(table.RetryFor), table.NewBackoff(20*time.Millisecond, 400*time.Millisecond)
-	for {
-		if err := try(); !errors.Is(err, aggregate.ErrConflict) || !wait.Until(ctx, stop) {
-			return err
-		}
-	}
+	return table.Repeat(ctx, try, func(err error) bool { return errors.Is(err, aggregate.ErrConflict) })
 }
 
 // read reads a row from the keys that into returns. It returns aggregate.ErrNotFound when there is none.

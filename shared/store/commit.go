@@ -205,8 +205,26 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 	for _, r := range c.Rely {
 		out = append(out, s.t.Check(table.Key(pk, r.Key()), r.Revision()))
 	}
-	for _, entry := range c.Audit {
+	logged, err := s.logged(c.Audit)
+	return append(out, logged...), err
+}
+
+// logged returns the actions that put audit entries.
+func (s *Store) logged(entries []aggregate.AuditEntry) (out []types.TransactWriteItem, err error) {
+	for _, entry := range entries {
 		it, err := table.PackAudit(entry)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s.t.Put(it, 0))
+	}
+	return out, nil
+}
+
+// absent returns the actions that put rows into a partition, each only if it is absent.
+func absent[R aggregate.Row](s *Store, pk string, rows ...R) (out []types.TransactWriteItem, err error) {
+	for _, r := range rows {
+		it, err := table.Pack(r.Type(), pk, r.Key(), r)
 		if err != nil {
 			return nil, err
 		}

@@ -237,6 +237,10 @@ func (s *Store) putIf(ctx context.Context, ref aggregate.Ref, r aggregate.Row, e
 	if err != nil {
 		return err
 	}
+	return s.putAt(ctx, pk, r, e, condition)
+}
+
+func (s *Store) putAt(ctx context.Context, pk string, r aggregate.Row, e *table.Expression, condition string) error {
 	it, err := table.Pack(r.Type(), pk, r.Key(), r)
 	if err != nil {
 		return err

@@ -69,11 +69,11 @@ func (s *Store) beside(ref aggregate.Ref, c aggregate.Change) ([]types.TransactW
 		if err != nil {
 			return nil, err
 		}
-		it, err := table.Pack(l.Row.Type(), pk, l.Row.Key(), l.Row)
+		put, err := absent(s, pk, l.Row)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s.t.Put(it, 0))
+		out = append(out, put...)
 	}
 	return out, nil
 }

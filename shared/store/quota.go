@@ -19,10 +19,6 @@ import (
 // minute.
 const quotas = "QUOTA#"
 
-type quota struct {
-	N int `json:"n"`
-}
-
 // countMoves returns the actions that change counters. Decrements have no condition, so that a task's end never fails
 // because of a counter.
 func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.TransactWriteItem, error) {
@@ -75,19 +71,6 @@ func full(err error, counts []aggregate.Count, first int) error {
 	return *none
 }
 
-// Quota reads a counter. A missing counter is 0.
-func (s *Store) Quota(ctx context.Context, tenant, counter string) (int, error) {
-	pk, err := table.TenantPartition(quotas, tenant)
-	if err != nil {
-		return 0, err
-	}
-	var x quota
-	if err := s.t.Get(ctx, pk, counter, &x); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-		return 0, fmt.Errorf("read the counter %s of %s: %w", counter, tenant, err)
-	}
-	return x.N, nil
-}
-
 // Spent sums the daily costs of a tenant's tasks, and what is reserved. It reads at most 31 small rows.
 func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error) {
 	pk, err := table.TenantPartition(quotas, tenant)
@@ -117,13 +100,9 @@ func (s *Store) putCounted(ctx context.Context, ref aggregate.Ref, rows []aggreg
 	if err != nil {
 		return err
 	}
-	var items []types.TransactWriteItem
-	for _, r := range rows {
-		it, err := table.Pack(r.Type(), pk, r.Key(), r)
-		if err != nil {
-			return err
-		}
-		items = append(items, s.t.Put(it, 0))
+	items, err := absent(s, pk, rows...)
+	if err != nil {
+		return err
 	}
 	moves, err := s.countMoves(ref.Tenant, counts)
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/store/table"
@@ -219,13 +217,8 @@ func (s *ContestStore) addTurn(ctx context.Context, team aggregate.Ref, t *conte
 	if err != nil {
 		return false, err
 	}
-	it, err := table.Pack(t.Type(), pk, t.Key(), t)
-	if err != nil {
-		return false, err
-	}
 	e := table.NewExpression()
-	_, err = s.t.DB.PutItem(ctx, table.Filled(e, &dynamodb.PutItemInput{TableName: &s.t.Name, Item: it,
-		ConditionExpression: table.All(e.Absent())}))
+	err = s.putAt(ctx, pk, t, e, e.Absent())
 	if table.ConditionFailed(err) {
 		return false, nil
 	}

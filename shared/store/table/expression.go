@@ -219,15 +219,12 @@ func (t *Table) DeleteIf(ctx context.Context, k Item, e *Expression, condition s
 // SDK does not retry. The caller makes the input once.
 func Unhindered[In, Out any](
 	ctx context.Context, write func(context.Context, In, ...func(*dynamodb.Options)) (Out, error), in In,
-) (Out, error) {
-	stop := time.Now().Add(RetryFor)
-	for wait := NewBackoff(10*time.Millisecond, 200*time.Millisecond); ; {
-		out, err := write(ctx, in)
-		var held *types.TransactionConflictException
-		if !errors.As(err, &held) || !wait.Until(ctx, stop) {
-			return out, err
-		}
-	}
+) (out Out, err error) {
+	err = Repeat(ctx, func() (err error) {
+		out, err = write(ctx, in)
+		return err
+	}, func(err error) bool { return errors.As(err, new(*types.TransactionConflictException)) })
+	return out, err
 }
 
 func ConditionFailed(err error) bool {

@@ -111,8 +111,7 @@ func (t *Table) readPage(
 	}
 	for ; at >= 0 && at < len(l.Partitions); at, start = at+1, nil {
 		for {
-			in := l.query(t.Name, l.Partitions[at], start, r.fetch)
-			res, err := t.DB.Query(ctx, in)
+			res, err := t.DB.Query(ctx, t.pageOf(l, l.Partitions[at], start, r.fetch))
 			if err != nil {
 				return r.page(), fmt.Errorf("list %s: %w", l.Name, err)
 			}
@@ -178,20 +177,15 @@ func (r *reading) page() Page[any] {
 	return out
 }
 
-func (l List) query(table, partition string, start Item, limit int) *dynamodb.QueryInput {
+func (t *Table) pageOf(l List, partition string, start Item, limit int) *dynamodb.QueryInput {
 	e := NewExpression()
-	pk, sk := l.keys()
-	conditions := []string{e.Is(pk, "=", partition)}
+	var within []string
 	if l.From != "" || l.Until != "" {
-		conditions = append(conditions, e.Between(sk, l.From, l.Until))
+		within = []string{e.Between(l.Index+"SK", l.From, l.Until)}
 	}
-	in := Filled(e, &dynamodb.QueryInput{
-		TableName: &table, KeyConditionExpression: All(conditions...),
-		ExclusiveStartKey: start, Limit: aws.Int32(int32(limit)), ScanIndexForward: &l.OldestFirst,
-	})
-	if l.Index != "" {
-		in.IndexName = &l.Index
-	}
+	in := t.Find(e, l.Index, partition, within...)
+	in.ExclusiveStartKey, in.Limit, in.ScanIndexForward = start, aws.Int32(int32(limit)), &l.OldestFirst
+	in.ConsistentRead = nil // a page may be slightly stale
 	return in
 }
 

@@ -39,8 +39,7 @@ func (t *Table) Transact(ctx context.Context, token string, items []types.Transa
 		return fmt.Errorf("%d actions in one change, a transaction takes at most %d", len(items), maxActions)
 	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token}
-	stop := time.Now().Add(RetryFor)
-	for wait := NewBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
+	return Repeat(ctx, func() error {
 		_, err := t.DB.TransactWriteItems(ctx, in, quickly)
 		var cancelled *types.TransactionCanceledException
 		if errors.As(err, &cancelled) {
@@ -48,7 +47,15 @@ func (t *Table) Transact(ctx context.Context, token string, items []types.Transa
 				return l
 			}
 		}
-		if err == nil || !busy(err) || !wait.Until(ctx, stop) {
+		return err
+	}, busy)
+}
+
+// Repeat tries again for up to two seconds, with growing pauses, while again says of the error that this may help.
+func Repeat(ctx context.Context, try func() error, again func(error) bool) error {
+	stop := time.Now().Add(RetryFor)
+	for wait := NewBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
+		if err := try(); err == nil || !again(err) || !wait.Until(ctx, stop) {
 			return err
 		}
 	}
@@ -56,14 +63,10 @@ func (t *Table) Transact(ctx context.Context, token string, items []types.Transa
 
 // TransactPast is Transact, repeated for up to two seconds while only other transactions are in the way.
 func (t *Table) TransactPast(ctx context.Context, token string, items []types.TransactWriteItem) error {
-	stop := time.Now().Add(RetryFor)
-	for wait := NewBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
-		err := t.Transact(ctx, token, items)
+	return Repeat(ctx, func() error { return t.Transact(ctx, token, items) }, func(err error) bool {
 		var l *Lost
-		if !errors.As(err, &l) || !l.OnlyInTheWay() || !wait.Until(ctx, stop) {
-			return err
-		}
-	}
+		return errors.As(err, &l) && l.OnlyInTheWay()
+	})
 }
 
 // quickly shortens the client's waits between retries, which could exceed the two seconds. It does not change a client
