@@ -23,8 +23,8 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/words/charset"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 func main() {
@@ -213,7 +213,7 @@ func (w *writer) done() string {
 
 // plain returns a text without a form.
 func plain(file []byte, name string) isolated.FileText {
-	text, as := charset.Decode(file)
+	text, as := legible.Decode(file)
 	switch {
 	case bytes.HasPrefix(file, []byte(`{\rtf`)):
 		return isolated.FileText{Why: isolated.OtherType}

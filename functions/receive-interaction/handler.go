@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/gateway"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -97,7 +97,7 @@ type click struct {
 // draws the card with the decision.
 func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
 	return h.Edge.Serve(ctx, r, func(ctx context.Context, body []byte) (inbound.Response, error) {
-		return h.receive(ctx, gateway.Address(r.RequestContext.DomainName)+"/console", body)
+		return h.receive(ctx, boot.Address(r.RequestContext.DomainName)+"/console", body)
 	}), nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/gateway"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
@@ -30,7 +29,7 @@ import (
 const slackTimeout = 5 * time.Second
 
 func main() {
-	boot.Run(newConsole, func(c *console.Console) any { return gateway.Serve(c.Handler(), web.MaxFile, http.Error) })
+	boot.Run(newConsole, func(c *console.Console) any { return boot.Serve(c.Handler(), web.MaxFile, http.Error) })
 }
 
 // environment is what template.yaml sets for this function.

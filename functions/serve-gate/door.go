@@ -23,7 +23,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/gateway"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/tool"
 	"ringi/shared/words/legible"
 )
@@ -79,7 +79,7 @@ const pathMCP = "/mcp"
 
 // serve answers API Gateway's events.
 func (d *door) serve() any {
-	return gateway.Serve(d.handler(), mostSent, func(w http.ResponseWriter, text string, status int) {
+	return boot.Serve(d.handler(), mostSent, func(w http.ResponseWriter, text string, status int) {
 		no(status, text).write(w)
 	})
 }
@@ -202,7 +202,7 @@ func write(w http.ResponseWriter, status int, v any) {
 
 // page is where people see the call.
 func page(host, id string) string {
-	return gateway.Address(host) + "/console/calls/" + id
+	return boot.Address(host) + "/console/calls/" + id
 }
 
 // ask asks for a call that runs where the agent runs.

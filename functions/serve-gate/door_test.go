@@ -25,8 +25,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/gateway"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool"
@@ -337,10 +337,10 @@ func TestAFaultIsNamed(t *testing.T) {
 
 // What the handler never sees, and what it dies of, is a fault of the same form.
 func TestWhatIsNotHandledIsAFault(t *testing.T) {
-	serve := (&door{}).serve().(func(context.Context, gateway.Request) (gateway.Response, error)) // without Keys it dies
+	serve := (&door{}).serve().(func(context.Context, boot.Request) (boot.Response, error)) // without Keys it dies
 	large := base64.StdEncoding.EncodeToString(make([]byte, mostSent+1))
 	for body, want := range map[string]int{"*": 400, large: 413, "": 500} {
-		in := gateway.Request{RawPath: "/calls", Body: body, IsBase64Encoded: true}
+		in := boot.Request{RawPath: "/calls", Body: body, IsBase64Encoded: true}
 		in.RequestContext.HTTP.Method = "POST"
 		out := expect.Value(serve(t.Context(), in))(t)
 		var is struct{ Error string }

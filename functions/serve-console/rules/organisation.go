@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/store"
-	"ringi/shared/words/charset"
 	"ringi/shared/words/legible"
 )
 
@@ -145,7 +144,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 		return err
 	}
 	// What is neither UTF-8 nor Shift_JIS is refused for that when it is read.
-	if text, as := charset.Decode(file); as != "" {
+	if text, as := legible.Decode(file); as != "" {
 		file = []byte(text)
 	}
 	o, wrong := organisation.Read(file)

@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"ringi/shared/runtime/gateway"
+	"ringi/shared/runtime/boot"
 )
 
 // The largest bodies that are read, in bytes. MaxFile is for routes that take files: a request of Lambda's has at most
@@ -40,7 +40,7 @@ func Safe(h http.Handler) http.Handler {
 		} {
 			w.Header().Set(name, value)
 		}
-		if !gateway.IsLocal(r.Host) {
+		if !boot.IsLocal(r.Host) {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		guarded.ServeHTTP(w, r)

@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/gateway"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
@@ -48,7 +48,7 @@ const (
 )
 
 func cookieName(r *http.Request, name string) string {
-	if gateway.IsLocal(r.Host) {
+	if boot.IsLocal(r.Host) {
 		return name
 	}
 	return "__Host-" + name
@@ -57,7 +57,7 @@ func cookieName(r *http.Request, name string) string {
 // SetCookie sets a cookie that lasts so long; a negative duration deletes it.
 func SetCookie(w http.ResponseWriter, r *http.Request, name, value string, lasts time.Duration) {
 	http.SetCookie(w, &http.Cookie{Name: cookieName(r, name), Value: value, Path: "/", MaxAge: int(lasts / time.Second),
-		HttpOnly: true, Secure: !gateway.IsLocal(r.Host), SameSite: http.SameSiteLaxMode})
+		HttpOnly: true, Secure: !boot.IsLocal(r.Host), SameSite: http.SameSiteLaxMode})
 }
 
 // CookieOf returns a cookie's value, or "".
@@ -249,4 +249,4 @@ func (c *Site) Belongs(ctx context.Context, user string, owner tenancy.Tenant) (
 }
 
 // Address returns the console's address as the browser sees it.
-func Address(r *http.Request) string { return gateway.Address(r.Host) }
+func Address(r *http.Request) string { return boot.Address(r.Host) }

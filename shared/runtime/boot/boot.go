@@ -1,5 +1,5 @@
 // Package boot starts a Lambda function: it sets up the AWS configuration and the log, and logs one clear line when the
-// function can't start.
+// function can't start. It also answers API Gateway's events with a handler of net/http.
 package boot
 
 import (

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/oklog/ulid/v2"
+	"golang.org/x/text/encoding/japanese"
 	"pgregory.net/rapid"
 
 	"ringi/shared/runtime/expect"
@@ -361,4 +362,29 @@ func TestAnErrorQuotesNoNumber(t *testing.T) {
 		expect.That(t, err != nil && !strings.Contains(b.String(), "45000") && strings.Count(b.String(), "…") == 2,
 			"%v: logged %s", err, &b)
 	}
+}
+
+func TestUTF8AndShiftJISAreDecoded(t *testing.T) {
+	const names = "氏名,部署\r\n髙橋①,㈱営業 ソ能表ｱｲｳ\r\n"
+	sjis := expect.Value(japanese.ShiftJIS.NewEncoder().String(names))(t)
+	euc := expect.Value(japanese.EUCJP.NewEncoder().String("氏名,部署\r\n佐藤,営業\r\n"))(t)
+	for file, want := range map[string][2]string{
+		names: {names, legible.UTF8}, "\ufeff" + names: {names, legible.UTF8}, "": {"", legible.UTF8},
+		"plain": {"plain", legible.UTF8},
+		sjis:    {names, legible.ShiftJIS},
+		euc:     {}, "caf\x8e cr\x8fme": {}, "\xff\xfea\x00": {}, names[:1]: {},
+		strings.Repeat(sjis, 3) + "\xf0\x40": {strings.Repeat(names, 3) + "\ufffd", legible.ShiftJIS},
+		sjis + "\xf0\x40\xf0\x40\xf0\x40":    {},
+	} {
+		text, as := legible.Decode([]byte(file))
+		expect.That(t, text == want[0] && as == want[1], "%.20q: %q as %q", file, text, as)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("\x8e\x81\x96\xbc"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		text, as := legible.Decode(file)
+		expect.That(t, utf8.ValidString(text) && (as != "" || text == ""), "%q as %q", text, as)
+	})
 }

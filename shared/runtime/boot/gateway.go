@@ -1,5 +1,4 @@
-// Package gateway answers API Gateway's events with a handler of net/http.
-package gateway
+package boot
 
 import (
 	"bytes"
@@ -14,8 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
-
-	"ringi/shared/runtime/boot"
 )
 
 type (
@@ -33,7 +30,7 @@ func Serve(h http.Handler, most int64, no Fault) func(context.Context, Request) 
 	return func(ctx context.Context, in Request) (Response, error) {
 		out := answered(ctx, h, in, most, no).response()
 		if out.StatusCode >= http.StatusInternalServerError {
-			boot.Count(boot.NotAnswered, 1)
+			Count(NotAnswered, 1)
 		}
 		return out, nil
 	}
@@ -59,7 +56,7 @@ func answered(ctx context.Context, h http.Handler, in Request, most int64, no Fa
 }
 
 func guarded(ctx context.Context, h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
-	defer boot.Recover(ctx, &err)
+	defer Recover(ctx, &err)
 	h.ServeHTTP(w, r)
 	return nil
 }
