@@ -25,24 +25,32 @@ const (
 // An error of decide, or a conflict that persists, is returned wrapped.
 func (s *Store) Decide(ctx context.Context, ref aggregate.Ref,
 	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	return s.decide(ctx, ref, nil, decide)
+	return s.decide(ctx, ref, nil, false, decide)
 }
 
 // DecideFrom is Decide for a caller who has just loaded the aggregate: it is loaded again only after a conflict.
 func (s *Store) DecideFrom(ctx context.Context, a aggregate.Aggregate,
 	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	return s.decide(ctx, a.Ref(), a, decide)
+	return s.decide(ctx, a.Ref(), a, false, decide)
 }
 
-// decide decides on an aggregate, the first time as it is loaded already, if it is.
-func (s *Store) decide(ctx context.Context, ref aggregate.Ref, a aggregate.Aggregate,
+// DecideOn is DecideFrom for a caller whose rows may be stale: if the head has not changed, nothing is read. Therefore
+// an error of decide, a change without a head or a conflict is not final at first: DecideOn reads the rows and decides
+// again.
+func (s *Store) DecideOn(ctx context.Context, a aggregate.Aggregate,
+	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+	return s.decide(ctx, a.Ref(), a, true, decide)
+}
+
+// decide decides on an aggregate, the first time as it is loaded already, if it is; its rows may be stale.
+func (s *Store) decide(ctx context.Context, ref aggregate.Ref, a aggregate.Aggregate, stale bool,
 	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
 	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
 	defer cancel()
 	wait := table.NewBackoff(10*time.Millisecond, 500*time.Millisecond)
 	odd, rev := 0, 0 // decisions in a row that found the rows of the head at this revision inconsistent
-	for ; ; a = nil {
+	for ; ; a, stale = nil, false {
 		var err error
 		if a == nil {
 			if a, err = s.Load(ctx, ref); err != nil {
@@ -53,6 +61,9 @@ func (s *Store) decide(ctx context.Context, ref aggregate.Ref, a aggregate.Aggre
 			odd, rev = 0, now
 		}
 		c, err := decide(a)
+		if stale && (err != nil || c.Head == nil) {
+			continue
+		}
 		if err != nil {
 			odd++
 		} else if after, failed := s.Commit(ctx, a, c); failed == nil {
@@ -64,25 +75,6 @@ func (s *Store) decide(ctx context.Context, ref aggregate.Ref, a aggregate.Aggre
 			return nil, decideOn(ref, err)
 		}
 	}
-}
-
-// DecideOn is Decide for a caller who has just loaded or committed the aggregate: if its head has not changed, nothing
-// is read. The caller's rows may be stale. Therefore an error of decide, a change without a head or a conflict is not
-// final: DecideOn reads the rows and decides again.
-func (s *Store) DecideOn(ctx context.Context, a aggregate.Aggregate,
-	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	within, cancel := context.WithDeadline(ctx, decideUntil(ctx))
-	defer cancel()
-	if c, err := decide(a); err == nil && c.Head != nil {
-		after, err := s.Commit(within, a, c)
-		switch {
-		case err == nil:
-			return after, told(a.Ref(), c)
-		case !errors.Is(err, aggregate.ErrConflict):
-			return nil, decideOn(a.Ref(), err)
-		}
-	}
-	return s.Decide(ctx, a.Ref(), decide)
 }
 
 func decideUntil(ctx context.Context) time.Time {

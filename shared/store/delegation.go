@@ -52,8 +52,7 @@ func (s *Store) DelegationsOf(ctx context.Context, tenant, principal string) ([]
 
 // Delegation reads the row with the keys of d, or returns aggregate.ErrNotFound.
 func (s *Store) Delegation(ctx context.Context, d tenancy.Delegation) (tenancy.Delegation, error) {
-	err := s.read(ctx, d.TenantID, &d)
-	return d, err
+	return saved(ctx, s, d.TenantID, d)
 }
 
 // SetDelegation reads what Delegation.Set needs and commits it, with the notices that tell of it. If nothing changes,

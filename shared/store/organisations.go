@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/store/table"
 )
 
 // MaxOrganisation is how many bytes a packed file may have: an item of DynamoDB has at most 400 KB with its keys.
@@ -32,12 +31,12 @@ var ErrUnreadable = errors.New("the organisation can't be read")
 // Rev is what a commit may rely on, by tenancy.OrganisationKey. With ErrUnreadable it returns the row.
 func (s *Store) Organisation(ctx context.Context, tenant string) (is StandingOrganisation, err error) {
 	for last := -1; ; last = is.Rev {
-		is = StandingOrganisation{OrganisationRow: tenancy.OrganisationRow{TenantID: tenant}}
-		if err := s.readIfThere(ctx, tenant, &is.OrganisationRow); err != nil || !is.Stands() {
+		row, err := savedOr(ctx, s, tenant, tenancy.OrganisationRow{TenantID: tenant})
+		if is = (StandingOrganisation{OrganisationRow: row}); err != nil || !is.Stands() {
 			return is, err
 		}
-		f := tenancy.OrganisationFile{TenantID: tenant}
-		if err := s.readIfThere(ctx, tenant, &f); err != nil {
+		f, err := savedOr(ctx, s, tenant, tenancy.OrganisationFile{TenantID: tenant})
+		if err != nil {
 			return is, err
 		}
 		if f.Rev != is.Rev && is.Rev != last {
@@ -102,19 +101,10 @@ func (s *Store) SaveOrganisation(ctx context.Context, tenant string, over int, o
 // RemoveOrganisation has none stand. It returns aggregate.ErrConflict when the row has another revision.
 func (s *Store) RemoveOrganisation(ctx context.Context, tenant string, over int, by aggregate.Actor,
 	now time.Time) error {
-	row := tenancy.OrganisationRow{TenantID: tenant}
-	if err := s.readIfThere(ctx, tenant, &row); err != nil {
+	row, err := savedOr(ctx, s, tenant, tenancy.OrganisationRow{TenantID: tenant})
+	if err != nil {
 		return err
 	}
 	c, err := row.Remove(over, by, now)
 	return s.change(ctx, c, err)
-}
-
-// readIfThere is read, but a row that a tenant doesn't have stays as it is.
-func (s *Store) readIfThere(ctx context.Context, tenant string, into tenancy.Row) error {
-	err := s.read(ctx, tenant, into)
-	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
-		return nil
-	}
-	return err
 }

@@ -1,6 +1,6 @@
 // Package store is the area of the one DynamoDB table and the bucket of large results. This package stores aggregates,
 // whose rows change by commits, and tenants' settings. It knows only the kinds of aggregates that it is given. Other
-// rows of the table are in packages below: records, seal.
+// rows of the table, those of chains, are in the package seal.
 //
 // It imports explain and the areas above explain in the README. Begin with Load and Commit, then tasks, conversations
 // and contests.

@@ -3,7 +3,12 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -19,9 +24,7 @@ func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, 
 
 // settings reads the row. What is missing in it has its default.
 func (s *Store) settings(ctx context.Context, tenant string) (tenancy.SettingsRow, error) {
-	row := tenancy.SettingsRow{TenantID: tenant, Config: tenancy.DefaultSettings()}
-	err := s.readIfThere(ctx, tenant, &row)
-	return row, err
+	return savedOr(ctx, s, tenant, tenancy.SettingsRow{TenantID: tenant, Config: tenancy.DefaultSettings()})
 }
 
 // SaveSettings reads the settings and commits Settings.Save. It returns aggregate.ErrConflict when
@@ -45,9 +48,7 @@ func (s *Store) Rules(ctx context.Context, tenant string) (x *rules.Rules, rev i
 
 // RulesRow returns a tenant's rules with who saved them when, or an empty row.
 func (s *Store) RulesRow(ctx context.Context, tenant string) (tenancy.RulesRow, error) {
-	row := tenancy.RulesRow{TenantID: tenant}
-	err := s.readIfThere(ctx, tenant, &row)
-	return row, err
+	return savedOr(ctx, s, tenant, tenancy.RulesRow{TenantID: tenant})
 }
 
 // SaveRules reads the rules and the settings and commits RulesRow.Save: x replaces the rules of revision rev, nil ends
@@ -70,8 +71,7 @@ func (s *Store) SaveRules(ctx context.Context, tenant string, x *rules.Rules, re
 // tools of MCP servers are not. Then found is false and the revision is 0, which claims check as well.
 func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool,
 	err error) {
-	p = tenancy.ToolPermission{TenantID: tenant, ToolName: name}
-	err = s.read(ctx, tenant, &p)
+	p, err = saved(ctx, s, tenant, tenancy.ToolPermission{TenantID: tenant, ToolName: name})
 	if !errors.Is(err, aggregate.ErrNotFound) || !table.KeyPart(tenant) {
 		return p, err == nil, err
 	}
@@ -101,11 +101,7 @@ func (s *Store) NoteToolChanged(ctx context.Context, x tenancy.ToolPermission, n
 
 // Integration reads a tenant's connection to a provider. It returns aggregate.ErrNotFound if the tenant never had one.
 func (s *Store) Integration(ctx context.Context, tenant, provider string) (tenancy.Integration, error) {
-	x := tenancy.Integration{TenantID: tenant, Provider: provider}
-	if err := s.read(ctx, tenant, &x); err != nil {
-		return tenancy.Integration{}, err
-	}
-	return x, nil
+	return saved(ctx, s, tenant, tenancy.Integration{TenantID: tenant, Provider: provider})
 }
 
 // Integrations returns all of a tenant's integrations, by provider.
@@ -151,11 +147,7 @@ func (s *Store) EndIntegrations(ctx context.Context, tenant string, why tenancy.
 
 // Tenant reads a tenant, or returns aggregate.ErrNotFound.
 func (s *Store) Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error) {
-	t := tenancy.Tenant{ID: tenant}
-	if err := s.read(ctx, tenant, &t); err != nil {
-		return tenancy.Tenant{}, err
-	}
-	return t, nil
+	return saved(ctx, s, tenant, tenancy.Tenant{ID: tenant})
 }
 
 // Bootstrap creates a tenant at first contact, by Tenant.Founded. An existing tenant is returned unchanged.
@@ -214,11 +206,7 @@ func (s *Store) SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environm
 
 // VendorClient returns a tenant's client at a vendor. It returns aggregate.ErrNotFound when it has none.
 func (s *Store) VendorClient(ctx context.Context, tenant, provider string) (tenancy.VendorClient, error) {
-	x := tenancy.VendorClient{TenantID: tenant, Provider: provider}
-	if err := s.read(ctx, tenant, &x); err != nil {
-		return tenancy.VendorClient{}, err
-	}
-	return x, nil
+	return saved(ctx, s, tenant, tenancy.VendorClient{TenantID: tenant, Provider: provider})
 }
 
 // VendorClients returns all of a tenant's clients at vendors, by provider.
@@ -238,4 +226,120 @@ func (s *Store) SaveVendorClient(ctx context.Context, x tenancy.VendorClient, by
 	}
 	x, c, err := x.Save(was, by, now)
 	return x, s.change(ctx, c, err)
+}
+
+// change commits a tenant's change in one transaction, or returns err, the error of the decision that made it. An empty
+// change writes nothing. Waiting cards that show the changed settings are redrawn, at most a hundred tasks.
+//
+// When a row is not as a write expected, it returns that write's error, or aggregate.ErrConflict if the write has none.
+func (s *Store) change(ctx context.Context, c tenancy.Change, err error) error {
+	return s.changeBy(ctx, s.t.TransactPast, c, nil, err)
+}
+
+// changeOnce is change without retries: whileConflict retries it.
+func (s *Store) changeOnce(ctx context.Context, c tenancy.Change, err error) error {
+	return s.changeBy(ctx, s.t.Transact, c, nil, err)
+}
+
+// Notice is an aggregate that tells somebody of a tenant's change. It is created in the same transaction.
+type Notice struct {
+	Ref    aggregate.Ref
+	Change aggregate.Change
+}
+
+func (s *Store) changeBy(ctx context.Context,
+	transact func(ctx context.Context, token string, items []types.TransactWriteItem) error, c tenancy.Change,
+	told []Notice, err error) error {
+	if err != nil || len(c.Writes) == 0 {
+		return err
+	}
+	_, what, _ := c.Writes[0].Row.Place()
+	failed := func(err error) error { return fmt.Errorf("save %s of %.40q: %w", what, c.Tenant, err) }
+	if !table.KeyPart(c.Tenant) {
+		return failed(aggregate.ErrNotFound)
+	}
+	var items []types.TransactWriteItem
+	for _, w := range c.Writes {
+		it, err := s.write(w)
+		if err != nil {
+			return failed(err)
+		}
+		items = append(items, it)
+	}
+	logged, err := s.logged(s.entries(c.Audit))
+	if err != nil {
+		return failed(err)
+	}
+	items = append(items, logged...)
+	for _, n := range told {
+		more, err := s.creating(n.Ref, s.numbered(n.Change))
+		if err != nil {
+			return failed(err)
+		}
+		items = append(items, more...)
+	}
+	if err := transact(ctx, s.newID(), items); err != nil {
+		return failed(err)
+	}
+	if c.Redraw {
+		s.redrawWaiting(ctx, c.Tenant, c.Owes)
+	}
+	return nil
+}
+
+func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
+	pk, sk, typ := w.Row.Place()
+	if w.Set == nil && !w.Delete {
+		it, err := table.Pack(typ, pk, sk, w.Row)
+		if x, has := w.Row.(aggregate.Indexed); has && err == nil {
+			for _, i := range x.Indexes(nil) {
+				table.Index(it, i.N, i.PK, i.SK)
+			}
+		}
+		return s.t.Put(it, w.Over), err
+	}
+	e := table.NewExpression()
+	conditions := []string{e.Exists()}
+	for _, name := range slices.Sorted(maps.Keys(w.If)) {
+		if w.If[name] == nil {
+			conditions = append(conditions, e.Lacks(name))
+		} else {
+			conditions = append(conditions, e.Is(name, "=", w.If[name]))
+		}
+	}
+	if w.Delete {
+		return types.TransactWriteItem{Delete: table.Filled(e, &types.Delete{
+			TableName: &s.t.Name, Key: table.Key(pk, sk), ConditionExpression: table.All(conditions...),
+		})}, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Set)) {
+		e.Set(name, w.Set[name])
+	}
+	return s.t.Move(table.Key(pk, sk), e, conditions...), nil
+}
+
+// whileConflict repeats try for up to two seconds while it returns aggregate.ErrConflict.
+func whileConflict(ctx context.Context, try func() error) error {
+	return table.Repeat(ctx, try, func(err error) bool { return errors.Is(err, aggregate.ErrConflict) })
+}
+
+// saved returns the row with the keys of at. It returns aggregate.ErrNotFound when there is none.
+func saved[R tenancy.Row](ctx context.Context, s *Store, tenant string, at R) (none R, err error) {
+	pk, sk, _ := at.Place()
+	if !table.KeyPart(tenant) {
+		return none, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
+	}
+	if err := s.t.Get(ctx, pk, sk, &at); err != nil {
+		return none, fmt.Errorf("read %s of %s: %w", sk, tenant, err)
+	}
+	return at, nil
+}
+
+// savedOr is saved, but returns the row as it is where the tenant has none.
+func savedOr[R tenancy.Row](ctx context.Context, s *Store, tenant string, row R) (R, error) {
+	is, err := saved(ctx, s, tenant, row)
+	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
+		return row, nil
+	}
+	return is, err
 }
