@@ -32,13 +32,14 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/slack/slackapi/outgoing"
 )
 
-// Message is a drawn card, Suggestion a request that people may begin with: aliases, which spare callers an import.
+// Message is a drawn card: a text for notifications, and one attachment whose bar shows the state by its colour. A plain
+// reply has no attachment, and what an agent says a block in place of the text. Suggestion is a request that people may
+// begin with.
 type (
-	Message    = outgoing.Message
-	Suggestion = outgoing.Suggestion
+	Message    = slack.Msg
+	Suggestion = slack.AssistantThreadsPrompt
 )
 
 // Around is what a card in a thread shows besides the rows. Its zero value shows nothing.
@@ -64,7 +65,8 @@ func Render(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, aroun
 	d := drawingOf(ConversationOf(of), s, now)
 	if c.CardType == conversation.CardMessage {
 		text := d.said(c.Subject)
-		return Message{Text: cut(text, maxSaid), Markdown: text, Attachments: []slack.Attachment{}}
+		return Message{Text: cut(text, maxSaid), Attachments: []slack.Attachment{},
+			Blocks: slack.Blocks{BlockSet: []slack.Block{slack.NewMarkdownBlock("", text)}}}
 	}
 	return d.talkFace(c).message()
 }

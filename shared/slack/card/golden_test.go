@@ -67,6 +67,9 @@ func textOf(name string, sent any) string {
 	}
 	blocks, _ := holder["blocks"].([]any)
 	delete(holder, "blocks")
+	for _, name := range []string{"blocks", "metadata", "replace_original", "delete_original"} { // no card sets them
+		delete(x, name)
+	}
 	var b strings.Builder
 	b.WriteString("== " + name + "\n")
 	enc := json.NewEncoder(&b)

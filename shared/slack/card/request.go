@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/slack/slackapi/outgoing"
 	"ringi/shared/words/legible"
 )
 
@@ -269,7 +268,7 @@ const maxAsked = 2500 // characters of a request that its first message repeats;
 // Asked is the message that begins the thread of a request made by a dialog.
 func Asked(locale, user, text string) Message {
 	said := "> " + strings.ReplaceAll(paragraph(text, maxAsked), "\n", "\n> ")
-	return outgoing.Message{Text: fill(askWordsOf.In(locale).Asked, "who", wordsOf.In(locale).mention(user), "text", said),
+	return Message{Text: fill(askWordsOf.In(locale).Asked, "who", wordsOf.In(locale).mention(user), "text", said),
 		Attachments: []slack.Attachment{}}
 }
 

@@ -23,8 +23,8 @@ import (
 
 var about = slackapi.Metadata{Task: "01TASK", Card: "CARD#task"}
 
-func message(text string) slackapi.Message {
-	return slackapi.Message{Text: text,
+func message(text string) slack.Msg {
+	return slack.Msg{Text: text,
 		Attachments: []slack.Attachment{{Color: "#f2c744", Blocks: slack.Blocks{BlockSet: []slack.Block{
 			slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, text, false, false), nil, nil),
 		}}}}}

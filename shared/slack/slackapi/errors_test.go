@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slack-go/slack"
+
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
@@ -90,7 +92,7 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(tt.answer)
 			defer server.Close()
-			_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", slackapi.Message{Text: "x"},
+			_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", slack.Msg{Text: "x"},
 				slackapi.Metadata{})
 			check(t, err, tt.want)
 		})
@@ -115,7 +117,7 @@ func check(t *testing.T, err, want error) {
 func TestNobodyListens(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", slackapi.Message{Text: "x"},
+	_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", slack.Msg{Text: "x"},
 		slackapi.Metadata{})
 	check(t, err, slackapi.Refused{Code: "unreached"})
 }
@@ -126,7 +128,7 @@ func TestASlowAnswerIsUnknown(t *testing.T) {
 	defer server.Close()
 	defer close(done)
 	_, err := client(t, server.URL+"/api/", 20*time.Millisecond).Post(t.Context(), "C1", "1.000001",
-		slackapi.Message{Text: "x"}, slackapi.Metadata{})
+		slack.Msg{Text: "x"}, slackapi.Metadata{})
 	check(t, err, slackapi.Unknown{Cause: "timeout"})
 }
 

@@ -13,14 +13,6 @@ import (
 	"strings"
 
 	"github.com/slack-go/slack"
-
-	"ringi/shared/slack/slackapi/outgoing"
-)
-
-// Message is a card's message, Suggestion a request that people may begin with: aliases, which spare callers an import.
-type (
-	Message    = outgoing.Message
-	Suggestion = outgoing.Suggestion
 )
 
 // EventType is the metadata type of a card's message.
@@ -41,15 +33,15 @@ func (m Metadata) option() slack.MsgOption {
 // body is a card's content. It always sends the attachments: an update without them would keep the old ones. Slack
 // shows a text above attachments, where it would repeat their heading: there it is the first one's fallback, which
 // notifications have.
-func body(m Message) slack.MsgOption {
+func body(m slack.Msg) slack.MsgOption {
 	text, attachments := m.Text, slices.Clone(m.Attachments)
 	if len(attachments) > 0 {
 		attachments[0].Fallback, text = text, ""
 	}
 	options := []slack.MsgOption{slack.MsgOptionText(text, false), slack.MsgOptionAttachments(attachments...),
 		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl()}
-	if m.Markdown != "" {
-		options = append(options, slack.MsgOptionBlocks(slack.NewMarkdownBlock("", m.Markdown)))
+	if len(m.Blocks.BlockSet) > 0 {
+		options = append(options, slack.MsgOptionBlocks(m.Blocks.BlockSet...))
 	}
 	return slack.MsgOptionCompose(options...)
 }
@@ -57,7 +49,7 @@ func body(m Message) slack.MsgOption {
 // Post posts a card's message into a thread, or outside of threads if thread is empty, and returns its timestamp. After
 // Unknown the message may exist: look with FindCards before posting again.
 func (c *Client) Post(
-	ctx context.Context, channel, thread string, m Message, about Metadata,
+	ctx context.Context, channel, thread string, m slack.Msg, about Metadata,
 ) (ts string, err error) {
 	options := []slack.MsgOption{body(m), about.option()}
 	if thread != "" {
@@ -74,7 +66,7 @@ func (c *Client) Post(
 }
 
 // Update replaces the content of a card's message. It is idempotent.
-func (c *Client) Update(ctx context.Context, channel, ts string, m Message, about Metadata) error {
+func (c *Client) Update(ctx context.Context, channel, ts string, m slack.Msg, about Metadata) error {
 	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, body(m), about.option())
 	return outcome("chat.update", err)
 }
@@ -142,11 +134,8 @@ func (c *Client) UpdateView(ctx context.Context, id, hash string, view slack.Mod
 
 // Suggest sets the prompts that Slack offers in a direct message. It names no thread: for an app with agent_view, a
 // call with a thread does nothing.
-func (c *Client) Suggest(ctx context.Context, channel string, suggestions []Suggestion) error {
-	params := slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: channel}
-	for _, s := range suggestions {
-		params.AddPrompt(s.Title, s.Message)
-	}
+func (c *Client) Suggest(ctx context.Context, channel string, suggestions []slack.AssistantThreadsPrompt) error {
+	params := slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: channel, Prompts: suggestions}
 	return outcome("assistant.threads.setSuggestedPrompts", c.api.SetAssistantThreadsSuggestedPromptsContext(ctx, params))
 }
 

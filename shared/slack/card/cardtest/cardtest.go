@@ -13,7 +13,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/slack/slackapi"
 )
 
 const (
@@ -31,7 +30,7 @@ var (
 
 // Check returns the reasons why Slack would refuse a message, and violations of Ringi's rules: a message has a text and
 // one attachment (a plain reply has none) with a colour and at most 16 blocks, of the types that cards use.
-func Check(m slackapi.Message) error {
+func Check(m slack.Msg) error {
 	found := problems{}
 	if n := webapi.Units(m.Text); n < 1 || n > maxFallback {
 		found.add("/text", "must have 1 to %d characters, not %d", maxFallback, n)

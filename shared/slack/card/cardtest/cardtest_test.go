@@ -8,7 +8,6 @@ import (
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card/cardtest"
-	"ringi/shared/slack/slackapi"
 )
 
 func x(n int) string { return strings.Repeat("x", n) }
@@ -29,13 +28,13 @@ func many(n int, b slack.Block) []slack.Block {
 	return out
 }
 
-func message(blocks ...slack.Block) slackapi.Message {
-	return slackapi.Message{Text: "x",
+func message(blocks ...slack.Block) slack.Msg {
+	return slack.Msg{Text: "x",
 		Attachments: []slack.Attachment{{Color: "#36a64f", Blocks: slack.Blocks{BlockSet: blocks}}}}
 }
 
 // with returns a message that edit has changed.
-func with(edit func(m *slackapi.Message, a *slack.Attachment)) slackapi.Message {
+func with(edit func(m *slack.Msg, a *slack.Attachment)) slack.Msg {
 	m := message(slack.NewDividerBlock())
 	edit(&m, &m.Attachments[0])
 	return m
@@ -67,19 +66,19 @@ func refused(t *testing.T, err error, want string) {
 func TestWhatAMessageMustNotBe(t *testing.T) {
 	image := slack.NewImageBlockElement("https://x.example/a.png", "x")
 	for name, tc := range map[string]struct {
-		m    slackapi.Message
+		m    slack.Msg
 		want string
 	}{
-		"a text of 4000":  {with(func(m *slackapi.Message, _ *slack.Attachment) { m.Text = x(4000) }), ""},
-		"a text of 4001":  {with(func(m *slackapi.Message, _ *slack.Attachment) { m.Text = x(4001) }), "/text: "},
-		"no text":         {with(func(m *slackapi.Message, _ *slack.Attachment) { m.Text = "" }), "/text: "},
-		"a plain reply":   {slackapi.Message{Text: "x", Attachments: []slack.Attachment{}}, ""},
-		"no attachment":   {slackapi.Message{Text: "x"}, "/attachments: "},
-		"two attachments": {slackapi.Message{Text: "x", Attachments: make([]slack.Attachment, 2)}, "/attachments: "},
-		"no colour":       {with(func(_ *slackapi.Message, a *slack.Attachment) { a.Color = "" }), "/attachments/0/color: "},
-		"a text beside the blocks": {with(func(_ *slackapi.Message, a *slack.Attachment) { a.Text = "x" }),
+		"a text of 4000":  {with(func(m *slack.Msg, _ *slack.Attachment) { m.Text = x(4000) }), ""},
+		"a text of 4001":  {with(func(m *slack.Msg, _ *slack.Attachment) { m.Text = x(4001) }), "/text: "},
+		"no text":         {with(func(m *slack.Msg, _ *slack.Attachment) { m.Text = "" }), "/text: "},
+		"a plain reply":   {slack.Msg{Text: "x", Attachments: []slack.Attachment{}}, ""},
+		"no attachment":   {slack.Msg{Text: "x"}, "/attachments: "},
+		"two attachments": {slack.Msg{Text: "x", Attachments: make([]slack.Attachment, 2)}, "/attachments: "},
+		"no colour":       {with(func(_ *slack.Msg, a *slack.Attachment) { a.Color = "" }), "/attachments/0/color: "},
+		"a text beside the blocks": {with(func(_ *slack.Msg, a *slack.Attachment) { a.Text = "x" }),
 			"/attachments/0: "},
-		"a footer beside the blocks": {with(func(_ *slackapi.Message, a *slack.Attachment) { a.Footer = "x" }),
+		"a footer beside the blocks": {with(func(_ *slack.Msg, a *slack.Attachment) { a.Footer = "x" }),
 			"/attachments/0: "},
 		"no blocks":               {message(), "/attachments/0: "},
 		"no block":                {message(nil), "/blocks/0"},
