@@ -19,7 +19,6 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/outbound"
 )
 
@@ -28,7 +27,6 @@ type Client struct {
 	api   *slack.Client
 	keys  Keys
 	files *http.Client
-	apps  clock.Answers[string, bool] // whether a tenant's user is an app's
 
 	mu   sync.Mutex
 	self map[string]*slack.AuthTestResponse // the bot of each token, once known

@@ -5,12 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/slack-go/slack"
 
@@ -18,7 +14,7 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 )
 
-// maxPages bounds a search to 50 pages of 200 replies, more than any task's thread has.
+// maxPages bounds the reading of a thread to 50 pages of 200 replies, more than any task's thread has.
 const maxPages = 50
 
 // FindCards returns the timestamps, earliest first, of Ringi's messages that show this card, in a thread or, if there
@@ -100,7 +96,7 @@ func paged[V any](next func(cursor string) (page []V, after string, err error)) 
 	}
 }
 
-// errTooLong means that threadCalls or maxPages calls did not find what is looked for in a thread.
+// errTooLong means that a thread has more than maxPages pages.
 var errTooLong = errors.New("conversations.replies: the thread is too long to read")
 
 // replies lists the messages of a thread, the oldest first. After maxPages it ends with errTooLong.
@@ -131,7 +127,7 @@ func (c *Client) repliesAt(
 
 // Said is a person's or another app's message in a thread.
 type Said struct {
-	User string // the author; for an app, its bot's id
+	User string // the author; of what an app sent, for itself or with a person's token, its bot's id
 	Text string // see inbound.Content.Whole
 	TS   string
 	// Quoted are the authors of messages that it forwards.
@@ -139,27 +135,30 @@ type Said struct {
 }
 
 // Before returns the last n messages of a thread before ts, oldest first. It omits Ringi's cards, what Slack itself
-// writes, such as “This message was deleted.”, and messages without a text and a file.
-func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) ([]Said, error) {
+// writes, such as “This message was deleted.”, and messages without a text and a file. Slack lists a thread's oldest
+// messages first, so that all of them are read.
+func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) (said []Said, err error) {
 	shown := map[string]inbound.Message{} // by timestamp
 	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) {
 		clear(shown)
 		readShown(answer, shown)
 	})
-	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Inclusive: true}
-	said, err := c.end(ctx, params, ts, n, func(m slack.Message) (Said, bool) {
-		if m.Metadata.EventType == EventType || m.SubType == tombstone || m.User == slackbot {
-			return Said{}, false
+	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Latest: ts}
+	for m, err := range c.replies(ctx, params) {
+		if err != nil {
+			return nil, err
 		}
 		content := shown[m.Timestamp].Content()
 		text := content.Whole()
+		if text == "" || m.Timestamp >= ts || m.Metadata.EventType == EventType || m.SubType == tombstone ||
+			m.User == slackbot {
+			continue
+		}
 		quoted := append(aggregate.AuthorsOf(content.Forwarded), aggregate.OwnersOf(content.Files)...)
-		return Said{authorOf(m), text, m.Timestamp, quoted}, text != ""
-	})
-	for i := 0; err == nil && i < len(said); i++ {
-		err = c.nameApp(ctx, &said[i])
+		said = append(said, Said{cmp.Or(m.BotID, m.User), text, m.Timestamp, quoted})
+		said = said[max(0, len(said)-n):]
 	}
-	return said, err
+	return said, nil
 }
 
 // Seen returns what people see of a message by now, and whether it is still there. thread is the root of its thread, if
@@ -181,98 +180,8 @@ func (c *Client) Seen(ctx context.Context, channel, thread, ts string) (m inboun
 	return m, false, err
 }
 
-// bots stands between the user and the bot of a message that has both, until Slack says which of them wrote it.
-const bots = "/"
-
-// authorOf returns who wrote a message. What an app sends has its bot's id and its bot's user; what it sends with a
-// person's token has that person as its user.
-func authorOf(m slack.Message) string {
-	if m.BotID == "" || m.User == "" {
-		return cmp.Or(m.User, m.BotID)
-	}
-	return m.User + bots + m.BotID
-}
-
-// nameApp gives a message the id of the app's bot that wrote it, or of the person whose token the app used.
-func (c *Client) nameApp(ctx context.Context, s *Said) error {
-	user, bot, both := strings.Cut(s.User, bots)
-	if !both {
-		return nil
-	}
-	of := Tenant(ctx) + bots + user
-	is, known := c.apps.Known(of, time.Now())
-	if !known {
-		u, err := c.User(ctx, user)
-		if code := Code(err); code == CodeUserNotFound || code == CodeUserNotVisible {
-			s.User = bot // all that is known of who wrote it
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		is = u.Bot
-		c.apps.Keep(of, is, time.Now(), appsFor)
-	}
-	if s.User = user; is {
-		s.User = bot
-	}
-	return nil
-}
-
-// appsFor is how long it is remembered whether a user is an app's. That never changes.
-const appsFor = 24 * time.Hour
-
 // tombstone is the subtype of what stands where a message with replies was deleted.
 const tombstone = "tombstone"
-
-// threadCalls bounds the calls for the end of a thread.
-const threadCalls = 25
-
-// end returns the last n messages of a thread before ts that read accepts. Slack returns a thread's oldest replies
-// first. So if more than a page follows a message, end asks for the later half of the time, until one page has all
-// that follows. If these are too few, it goes on with what is before them.
-func (c *Client) end(ctx context.Context, params slack.GetConversationRepliesParameters, ts string, n int,
-	read func(slack.Message) (Said, bool)) (said []Said, err error) {
-	early := params.Timestamp
-	params.Oldest, params.Latest = early, ts
-	for range threadCalls {
-		page, more, err := c.repliesAt(ctx, params)
-		if err != nil {
-			return nil, err
-		}
-		if more != "" && len(page) > 0 {
-			early = max(early, page[len(page)-1].Timestamp)
-			params.Oldest = between(early, params.Latest)
-			continue
-		}
-		var found []Said
-		for _, m := range page { // Slack adds the thread's first message to any page
-			if s, ok := read(m); ok && m.Timestamp >= params.Oldest && m.Timestamp < params.Latest {
-				found = append(found, s)
-			}
-		}
-		said = append(found, said...)
-		if len(said) >= n || params.Oldest <= params.Timestamp {
-			return said[max(0, len(said)-n):], nil
-		}
-		if params.Latest = params.Oldest; early >= params.Latest {
-			early = params.Timestamp
-		}
-		params.Oldest = early
-	}
-	return nil, errTooLong
-}
-
-// between returns a timestamp halfway between two, or the earlier one if there is none.
-func between(early, late string) string {
-	a, errA := strconv.ParseInt(strings.Replace(early, ".", "", 1), 10, 64)
-	b, errB := strconv.ParseInt(strings.Replace(late, ".", "", 1), 10, 64)
-	if errA != nil || errB != nil || b <= a {
-		return early
-	}
-	mid := a + (b-a)/2
-	return fmt.Sprintf("%d.%06d", mid/1e6, mid%1e6)
-}
 
 // readShown adds the messages of an answer to those that are shown.
 func readShown(answer []byte, shown map[string]inbound.Message) {
