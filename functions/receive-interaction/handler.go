@@ -172,7 +172,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 func (p payload) click(subject, id string) click {
 	return click{team: p.Team.ID, thread: p.thread(), console: p.console, trigger: p.TriggerID, Click: decide.Click{
 		Ref: store.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
-		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
+		Want: people.Want{User: p.User.ID, Channel: p.channel()},
 	}}
 }
 

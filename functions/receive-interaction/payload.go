@@ -44,8 +44,7 @@ type team struct {
 }
 
 type user struct {
-	ID     string `json:"id"`
-	TeamID string `json:"team_id"`
+	ID string `json:"id"`
 }
 
 type channel struct {

@@ -43,9 +43,10 @@ func (nobody) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Ch
 	return func(func(slackapi.Channel, error) bool) {}
 }
 
-// Team fails as in a Slack that has only one workspace.
-func (nobody) Team(context.Context) (string, error) {
-	return "", slackapi.Refused{Code: slackapi.CodeUnknownMethod}
+func (nobody) Team(context.Context) (string, error) { return "T1", nil }
+
+func (nobody) Tenant(context.Context, string) (tenancy.Tenant, error) {
+	return tenancy.Tenant{}, aggregate.ErrNotFound
 }
 
 func idle() *Handler {

@@ -224,7 +224,7 @@ func (h *Handler) noteBot(ctx context.Context, t tenancy.Tenant) {
 	if err == nil {
 		err = h.Store.NoteBot(ctx, t, self.User, self.Bot, h.Now())
 	}
-	if err != nil && slackapi.Code(err) != slackapi.CodeUnknownMethod {
+	if err != nil {
 		slog.WarnContext(ctx, "whose workspace it is is not noted", "tenant", t.ID, "err", err)
 	}
 }

@@ -24,11 +24,10 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 		who    answers
 		reason aggregate.Reason
 	}{
-		"a member":                             {answers{user: member}, ""},
-		"a guest":                              {answers{user: guest}, task.ReasonGuest},
-		"a stranger":                           {answers{user: stranger}, task.ReasonStranger},
-		"one whom Slack doesn't show us":       {answers{err: refused("user_not_visible")}, task.ReasonStranger},
-		"where Slack can't say who people are": {answers{err: refused("unknown_method")}, ""},
+		"a member":                       {answers{user: member}, ""},
+		"a guest":                        {answers{user: guest}, task.ReasonGuest},
+		"a stranger":                     {answers{user: stranger}, task.ReasonStranger},
+		"one whom Slack doesn't show us": {answers{err: refused("user_not_visible")}, task.ReasonStranger},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := server.World(t)

@@ -61,7 +61,7 @@ func keyedCall(t *testing.T, asker, asks string) (s *keyed, maker Maker, who fun
 }
 
 func (s *keyed) click(user string) Click {
-	return Click{Want: people.Want{User: user, Team: "T1"}, Ref: s.a.Ref(), ID: s.a.Head.CallID, Stage: 1}
+	return Click{Want: people.Want{User: user}, Ref: s.a.Ref(), ID: s.a.Head.CallID, Stage: 1}
 }
 
 // stoodIn returns what became of a stamp that hand gave for principal by a delegation that setBy set, on such a call.

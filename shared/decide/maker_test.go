@@ -85,7 +85,7 @@ func TestAPersonIsLookedUpForTheQuestionThatTheyAnswer(t *testing.T) {
 	} {
 		var got []bool
 		m := Maker{Store: &faster{rows: tt.rows}, People: &people.People{Slack: member{}, Now: time.Now}, Now: time.Now}
-		v := m.Decide(t.Context(), Click{Want: people.Want{User: "U1", Team: "T1"}, Ref: ref, ID: gate},
+		v := m.Decide(t.Context(), Click{Want: people.Want{User: "U1"}, Ref: ref, ID: gate},
 			func(_ Subject, _ string, by aggregate.Actor, _ aggregate.Policy, _ time.Time) (aggregate.Change, error) {
 				got = append(got, by.Member && by.Channel == "CMINE")
 				return aggregate.Change{}, nil
@@ -128,7 +128,7 @@ func TestWhoeverComesSecondIsLookedUpOnce(t *testing.T) {
 	slack := &answersOnce{}
 	m := Maker{Store: &faster{rows: []*task.Aggregate{of(g), of(done)}}, Now: time.Now,
 		People: &people.People{Slack: slack, Now: time.Now}}
-	v := m.Decide(t.Context(), Click{Want: people.Want{User: "U1", Team: "T1"}, Ref: ref, ID: gate}, Approve)
+	v := m.Decide(t.Context(), Click{Want: people.Want{User: "U1"}, Ref: ref, ID: gate}, Approve)
 	expect.That(t, slack.times == 1, "Slack was asked %d times", slack.times)
 	decided, is := errors.AsType[aggregate.ErrDecided](v.Err)
 	expect.That(t, is && decided.By == "U2", "told %v", v.Err)

@@ -279,7 +279,7 @@ func TestWhoeverIsListedToStandInIsAdmitted(t *testing.T) {
 		for user := range hands(rows.all) {
 			own := expect.Value(StandInsOf(t.Context(), rows, "T", user, d.now))(t)
 			principal, stage := own.Owes(&g, a.Askers()...)
-			v := maker.Check(t.Context(), Click{Want: people.Want{User: user, Team: "T1"}, Ref: ref, ID: gate,
+			v := maker.Check(t.Context(), Click{Want: people.Want{User: user}, Ref: ref, ID: gate,
 				Stage: st.Present}, instead)
 			admitted := v.Err == nil && !v.Empty
 			shown := slices.ContainsFunc(st.StoodFor(&c, circulation.Beside(own.all, a.Askers()...)),

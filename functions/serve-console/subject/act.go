@@ -162,7 +162,7 @@ func (c *Acts) Act(on Page) web.Page {
 
 // Click returns a click by the viewer.
 func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
-	return decide.Click{Ref: ref, ID: id, Want: people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}}
+	return decide.Click{Ref: ref, ID: id, Want: people.Want{User: v.User, Surface: aggregate.SurfaceConsole}}
 }
 
 func (c *Acts) Maker() decide.Maker {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -59,7 +58,6 @@ type People struct {
 // Want says who wants to do something, what, and from where.
 type Want struct {
 	User      string
-	Team      string            // from the click; used only if Slack lacks users.info
 	Channel   string            // where the person clicked, empty in a dialog
 	Surface   aggregate.Surface // empty: Slack; in the console people signed in to the tenant's own workspace
 	Withdraws bool              // cancels or tries again: the requester may
@@ -78,9 +76,6 @@ func (p *People) Who(
 	ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings,
 ) (aggregate.Actor, aggregate.Policy, error) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: w.User, Surface: w.Surface}
-	if w.Surface == aggregate.SurfaceConsole {
-		w.Team = o.Team
-	}
 	policy := s.Policy(o.Team)
 	if w.Withdraws && !w.Retries && by.ID == o.User { // requesters may always cancel their own request
 		by.Team = o.Team
@@ -90,7 +85,7 @@ func (p *People) Who(
 	}
 	var wg sync.WaitGroup
 	var whoErr, listErr error
-	wg.Go(func() { whoErr = belongs(ctx, p.now(o.Team), &by, w.Team, o.Team) })
+	wg.Go(func() { whoErr = belongs(ctx, p.now(o.Team), &by, o.Team) })
 	var member bool
 	wg.Go(func() {
 		if w.Retries && w.User == o.User { // requesters who are no guests may always try again
@@ -141,19 +136,12 @@ func (p *People) Spoken(ctx context.Context, team, user, otherwise string) strin
 
 // belongs asks Slack which workspace a person belongs to, and whether they are a guest. A click doesn't say: it names
 // an organization, the person's home workspace, or nothing. A member of an organization belongs to our workspace if
-// they are in it. People whom the app can't see, and those who have left, belong to no workspace. If Slack lacks
-// users.info, which slack.com never does, they belong to the workspace of the click.
-func belongs(
-	ctx context.Context, user func(context.Context, string) (slackapi.User,
-		error), by *aggregate.Actor, unasked, ours string,
-) error {
+// they are in it. People whom the app can't see, and those who have left, belong to no workspace.
+func belongs(ctx context.Context, user func(context.Context, string) (slackapi.User, error), by *aggregate.Actor,
+	ours string) error {
 	u, err := user(ctx, by.ID)
 	switch code := slackapi.Code(err); {
 	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
-		return nil
-	case code == slackapi.CodeUnknownMethod:
-		slog.WarnContext(ctx, "guests can't be told from members here", "err", err)
-		by.Team = unasked
 		return nil
 	case err != nil:
 		return err
@@ -175,8 +163,7 @@ func (p *People) approvers(ctx context.Context, team, id string, a tenancy.Appro
 	return p.asking.Listed(ctx, p.Slack, team, a, p.Now())
 }
 
-// memberOf reports whether the person is a member of the request's channel. If Slack doesn't list the channel,
-// everybody who could click there counts as a member.
+// memberOf reports whether the person is a member of the request's channel.
 func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
 	if o.ChannelType == "im" {
 		return w.User == o.User, nil
@@ -186,12 +173,6 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 		return true, nil
 	}
 	for ch, err := range p.Slack.Channels(ctx, w.User, typesOf(o)...) {
-		if slackapi.Code(err) == slackapi.CodeUnknownMethod {
-			// A modal was opened by a click in the channel; a person in the console may be anywhere.
-			there := w.Channel == "" && w.Surface != aggregate.SurfaceConsole || w.Channel == o.Channel
-			slog.WarnContext(ctx, "a person's channels can't be listed here", "channel", o.Channel, "allowed", there)
-			return there, nil
-		}
 		if err != nil {
 			return false, err
 		}
@@ -234,10 +215,7 @@ func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
 		}
 		return names, nil
 	})
-	switch {
-	case slackapi.Code(err) == slackapi.CodeUnknownMethod:
-		return r, nil
-	case err != nil:
+	if err != nil {
 		return r, fmt.Errorf("%w: list a person's channels: %w", explain.ErrUnverified, err)
 	}
 	r.channels = names

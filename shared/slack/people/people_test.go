@@ -58,7 +58,7 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 	p := &People{Slack: d, Now: func() time.Time { return now }}
 	who := func(user, channel, kind string) bool {
 		t.Helper()
-		by, _, err := p.Who(t.Context(), Want{User: user, Team: "T1"},
+		by, _, err := p.Who(t.Context(), Want{User: user},
 			aggregate.Origin{Team: "T1", User: "U0", Channel: channel, ChannelType: kind}, tenancy.DefaultSettings())
 		expect.NoError(t, err)
 		return by.Member
@@ -86,7 +86,6 @@ type vouching struct {
 
 func (v *vouching) User(_ context.Context, id string) (slackapi.User, error) { return v.users[id], nil }
 
-// The workspace that a click names doesn't count: it may be an organization, the person's home workspace, or missing.
 func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	d := &vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
 		"UOURS": {Team: "T1"}, "UGRID": {Team: "T2", Teams: []string{"T1",
@@ -94,23 +93,17 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 		"ULEFT": {Team: "T1", Gone: true},
 	}}
 	p := &People{Slack: d, Now: time.Now}
-	for _, tt := range []struct {
-		user, team string // from the click
-		rule       aggregate.Rule
-	}{
-		{"UOURS", "T1", ""}, {"UOURS", "E1", ""}, {"UOURS", "", ""}, {"UGRID", "T2", ""}, {"UGRID", "E1", ""}, {"UGUEST",
-			"T1", aggregate.RuleGuest},
-		{"USTRANGER", "", aggregate.RuleForeign}, {"USTRANGER", "T1", aggregate.RuleForeign}, {"USTRANGER", "T9",
-			aggregate.RuleForeign}, {"UUNKNOWN", "T1", aggregate.RuleForeign},
-		{"ULEFT", "T1", aggregate.RuleForeign},
+	for user, rule := range map[string]aggregate.Rule{
+		"UOURS": "", "UGRID": "", "UGUEST": aggregate.RuleGuest, "USTRANGER": aggregate.RuleForeign,
+		"UUNKNOWN": aggregate.RuleForeign, "ULEFT": aggregate.RuleForeign,
 	} {
 		r := aggregate.Origin{Team: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}
-		by, policy, err := p.Who(t.Context(), Want{User: tt.user, Team: tt.team}, r, tenancy.DefaultSettings())
+		by, policy, err := p.Who(t.Context(), Want{User: user}, r, tenancy.DefaultSettings())
 		expect.NoError(t, err)
 		var refused aggregate.ErrNotAllowed
 		err = policy.Approve(by, "U0")
-		expect.That(t, (err != nil) == (tt.rule != "") && (!errors.As(err, &refused) || refused.Rule == tt.rule),
-			"%s, whose click says %q: %v", tt.user, tt.team, err)
+		expect.That(t, (err != nil) == (rule != "") && (!errors.As(err, &refused) || refused.Rule == rule),
+			"%s: %v", user, err)
 	}
 }
 
@@ -120,30 +113,10 @@ func TestWhoCancelsTheirOwnIsAnsweredInTheirPresentLanguage(t *testing.T) {
 	p := &People{Slack: d, Now: time.Now}
 	expect.That(t, p.Language(t.Context(), "T1", "U0", "en") == "ja", "not the language that they chose")
 	d.users["U0"] = slackapi.User{Team: "T1", Language: "en"}
-	_, _, err := p.Who(t.Context(), Want{User: "U0", Team: "T1", Withdraws: true},
+	_, _, err := p.Who(t.Context(), Want{User: "U0", Withdraws: true},
 		aggregate.Origin{Team: "T1", User: "U0", Channel: "C1"}, tenancy.DefaultSettings())
 	expect.NoError(t, err)
 	expect.That(t, p.Spoken(t.Context(), "T1", "U0", "ja") == "en", "answered in the language that they had before")
-}
-
-// listless is a Slack without the method that lists a person's channels.
-type listless struct{ directory }
-
-func (listless) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Channel, error] {
-	return func(yield func(slackapi.Channel, error) bool) {
-		yield(slackapi.Channel{}, slackapi.Refused{Code: slackapi.CodeUnknownMethod})
-	}
-}
-
-// A person who clicked in a channel is in it; a person on a page may be anywhere.
-func TestWhereChannelsCantBeListedAPageVouchesForNobody(t *testing.T) {
-	p := &People{Slack: &listless{}, Now: time.Now}
-	for surface, member := range map[aggregate.Surface]bool{"": true, aggregate.SurfaceConsole: false} {
-		by, _, err := p.Who(t.Context(), Want{User: "U1", Team: "T1", Surface: surface},
-			aggregate.Origin{Team: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}, tenancy.DefaultSettings())
-		expect.NoError(t, err)
-		expect.That(t, by.Member == member && by.Surface == surface, "%q: %+v", surface, by)
-	}
 }
 
 // each has a user group in every workspace, whose only member is named after the workspace.

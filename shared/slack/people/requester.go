@@ -47,7 +47,7 @@ func (q *Requesters) Requester(
 func (q *Requesters) who(ctx context.Context, slack Users, by *aggregate.Actor, team string, now time.Time) error {
 	return belongs(ctx, func(ctx context.Context, id string) (slackapi.User, error) {
 		return q.user(ctx, slack, team, id, now)
-	}, by, team, team)
+	}, by, team)
 }
 
 // user returns Slack's facts about a person; they may be knownFor old.
@@ -185,7 +185,7 @@ func (q *Requesters) Listed(
 
 // group returns a user group's members; the answer may be as old as remembered.
 func (q *Requesters) group(ctx context.Context, slack UserGroups, team, name string, now time.Time) ([]string, error) {
-	members, err := q.groups.Ask(place{team, name}, now, remembered, func() ([]string, error) {
+	return q.groups.Ask(place{team, name}, now, remembered, func() ([]string, error) {
 		members, err := slack.UsergroupMembers(ctx, name)
 		if slackapi.Code(err) == slackapi.CodeNoSuchGroup { // deleted since it was listed: other groups still count
 			slog.WarnContext(ctx, "a listed user group is gone", "group", name)
@@ -193,11 +193,6 @@ func (q *Requesters) group(ctx context.Context, slack UserGroups, team, name str
 		}
 		return members, err
 	})
-	if slackapi.Code(err) == slackapi.CodeUnknownMethod {
-		slog.WarnContext(ctx, "user groups can't be read here", "err", err)
-		return nil, nil
-	}
-	return members, err
 }
 
 // standsFor is how long Requesters cache what an account is along a route. A route may need 250 people looked up, and
@@ -231,9 +226,6 @@ func (q *Requesters) Standing(ctx context.Context, slack Users, team, id string,
 		switch slackapi.Code(err) {
 		case slackapi.CodeUserNotFound, slackapi.CodeUserNotVisible:
 			return Standing{ID: id}, nil
-		case slackapi.CodeUnknownMethod:
-			slog.WarnContext(ctx, "guests can't be told from members here", "err", err)
-			return Standing{ID: id, Full: true}, nil
 		}
 		return standingOf(team, u), err
 	})
@@ -310,5 +302,5 @@ type inside struct {
 // refusedForGood reports whether Slack refuses this channel, or the call, so that asking again would not help.
 func refusedForGood(err error) bool {
 	refused, is := errors.AsType[slackapi.Refused](err)
-	return is && (refused.Permanent || refused.Code == slackapi.CodeUnknownMethod)
+	return is && refused.Permanent
 }

@@ -270,8 +270,6 @@ func TestWhichWorkspaceIsServed(t *testing.T) {
 		"ours, whose token has ended":   {signInSlack{err: silent}, known, "T0OURS", true, nil},
 		"another, and nobody knows":     {signInSlack{err: silent}, known, "T0OTHER", false, slackapi.ErrNoWorkspace},
 		"the table doesn't answer":      {signInSlack{team: "T0OURS"}, rows{err: down}, "T0OTHER", false, down},
-		"a Slack that has one workspace": {signInSlack{err: slackapi.Refused{Code: slackapi.CodeUnknownMethod}}, rows{},
-			"T0OTHER", true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			serves, err := slackapi.HomeWorkspace{Slack: tt.slack, Rows: tt.rows}.Serves(t.Context(),

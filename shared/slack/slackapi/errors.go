@@ -62,7 +62,6 @@ const (
 	CodeMessageNotFound = "message_not_found"
 	CodeCantUpdate      = "cant_update_message"
 	CodeEditWindow      = "edit_window_closed"
-	CodeUnknownMethod   = "unknown_method"
 	CodeNoSuchGroup     = "no_such_subteam"
 	CodeThreadNotFound  = "thread_not_found"
 	CodeMissingScope    = "missing_scope"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"strings"
 
@@ -115,15 +114,11 @@ type HomeWorkspace struct {
 // ErrNoWorkspace means that Slack could not be asked which workspace the deployment's token belongs to.
 var ErrNoWorkspace = errors.New("nobody says whose the app is")
 
-// Own reports whether the deployment's token belongs to a tenant. A stand-in for Slack that lacks auth.test has one
-// unnamed workspace. On failure Own returns ErrNoWorkspace with Slack's error.
+// Own reports whether the deployment's token belongs to a tenant. On failure it returns ErrNoWorkspace with Slack's
+// error.
 func (h HomeWorkspace) Own(ctx context.Context, tenant string) (bool, error) {
 	team, err := h.Slack.Team(For(ctx, ""))
-	switch {
-	case Code(err) == CodeUnknownMethod:
-		slog.WarnContext(ctx, "workspaces can't be told apart here")
-		return true, nil
-	case err != nil:
+	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrNoWorkspace, err)
 	}
 	return aggregate.TenantID(team) == tenant, nil
