@@ -120,6 +120,36 @@ func (how goOn) put(text, detail string) string {
 		how.Undone)
 }
 
+// Happened is the first sentence of a text, which says what happened and not what to do.
+func Happened(text string) string {
+	for _, end := range []string{"。", ". "} {
+		if said, _, more := strings.Cut(text, end); more {
+			return said + strings.TrimSpace(end)
+		}
+	}
+	return text
+}
+
+// Length says how long something lasted, "" for zero: below ten seconds it has tenths.
+func Length(locale string, d time.Duration) string {
+	units := language.InEach([3]string{" 時間", " 分", " 秒"}, [3]string{" h", " min", " s"}).In(locale)
+	h, m, s, alone := units[0], units[1], units[2], language.InEach("秒", " s").In(locale)
+	switch seconds := int(d.Round(time.Second).Seconds()); {
+	case d <= 0:
+		return ""
+	case d < 10*time.Second-time.Second/20:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", max(d.Seconds(), 0.1)), ".0") + alone
+	case seconds < 60:
+		return fmt.Sprintf("%d%s", seconds, alone)
+	case seconds < 3600:
+		return fmt.Sprintf("%d%s %d%s", seconds/60, m, seconds%60, s)
+	case seconds/60%60 == 0:
+		return fmt.Sprintf("%d%s", seconds/3600, h)
+	default:
+		return fmt.Sprintf("%d%s %d%s", seconds/3600, h, seconds/60%60, m)
+	}
+}
+
 // Unread says why an agent could not read an attachment.
 func Unread(locale, why string) string {
 	return endWordsOf.In(locale).Unread[conversation.CauseOf(why)]

@@ -33,16 +33,15 @@ type Route struct {
 type Rounds struct {
 	Round   int             // 1, or one more for each of them
 	Before  *aggregate.Gate // the last one; nil: there is none
-	From    int             // number of the version that was made of it
 	Further int             // how many versions may be made after it
 }
 
 // RoundsOf returns the rounds before the last of some versions.
 func RoundsOf(all []*task.Process) Rounds {
 	r := Rounds{Round: 1}
-	for i, p := range all[:len(all)-1] {
+	for _, p := range all[:len(all)-1] {
 		if p.SentBack() {
-			r = Rounds{Round: r.Round + 1, Before: &p.Gate, From: all[i+1].Version}
+			r = Rounds{Round: r.Round + 1, Before: &p.Gate}
 		}
 	}
 	return r
@@ -73,9 +72,8 @@ type RouteWords struct {
 	Amount, AmountUnknown, AmountCounts, Askers, SendBacks              string
 	And, Others, Need, NeedAll, StandsIn, StandIn, Members, Owes, Waits string
 	Now, NowAny, NowNobody, Yours, YoursFor, Rule, OneDenies, OneStops  string
-	OtherRule, NotCarried, NoneCarried, MadeFrom, Left, SetStandIn      string
+	NotCarried, Left, SetStandIn                                        string
 	Decided, Closed                                                     string
-	OnlyButton                                                          string // below the first copy to a person
 }
 
 var routeWordsOf = language.Catalog[RouteWords]{Files: &texts, Folder: "texts/routes"}
@@ -291,7 +289,7 @@ func (r *Route) Carried() string {
 	st := circulation.Walk(r.Before.Circulating())
 	acts := st.Stamps()
 	if len(acts) == 0 {
-		return fill(r.Words.NoneCarried, "round", r.Round-1)
+		return ""
 	}
 	return fill(r.Words.NotCarried, "who", r.hands(acts, maxNamed), "round", r.Round-1)
 }

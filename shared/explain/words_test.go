@@ -127,17 +127,6 @@ func TestWithoutAButtonNoSentenceNamesOne(t *testing.T) {
 	expect.Is(t, Ended("en", task.ReasonToolFailed, "x", NoRetry), "A tool call failed (x).")
 }
 
-// Of a line that stands twice in the other draft and once in this one, one is missing.
-func TestALineIsMissedAsOftenAsItLacks(t *testing.T) {
-	for draft, want := range map[string]string{
-		"y\nx": "➖ x\ny\nx", "x\ny": "x\ny\n➖ x", "x\ny\nx": "x\ny\nx", "y": "➖ x\ny\n➖ x", "x\ny\nx\nx": "x\ny\nx\n➕ x",
-	} {
-		text, differs := Beside(draft, "x\ny\nx")
-		expect.Is(t, text, want)
-		expect.Is(t, differs, text != draft)
-	}
-}
-
 func TestALengthIsInHoursAndMinutes(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		90 * time.Minute: "1 時間 30 分", time.Hour: "1 時間", 3610 * time.Second: "1 時間", 65 * time.Second: "1 分 5 秒", 0: "",

@@ -39,9 +39,6 @@ type Version struct {
 	Verdict
 }
 
-// Headed is the text with what its lines are about.
-func (v Version) Headed() []legible.Passage { return card.Headed(v.Text) }
-
 // Drafted is how a contest drafted a policy.
 type Drafted struct {
 	Execution string // "" where none was held

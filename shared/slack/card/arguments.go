@@ -52,22 +52,6 @@ func Address(row *task.StepResult) string {
 
 const maxLinks = 5
 
-var writtenAddress = language.Regexp{Text: `https?://[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*[A-Za-z0-9/_=-]`}
-
-// summary is what a model said of an attempt. The address of a result, which the card links, is the same link there.
-func (d drawing) summary(r attempt, most int) string {
-	left := maxLinks
-	text := paragraph(r.Summary, most-20*maxLinks)
-	return writtenAddress.Get().ReplaceAllStringFunc(text, func(found string) string {
-		result := func(s task.Step) bool { return escape(Address(r.rows[s.StepID])) == found }
-		if left == 0 || !slices.ContainsFunc(r.steps, result) {
-			return found
-		}
-		left--
-		return "<" + found + "|" + d.opens(found) + ">"
-	})
-}
-
 // opens is the text of a link to a result: with its host, which a tool's server chose.
 func (d drawing) opens(address string) string {
 	text := askWordsOf.In(d.w.Locale).Open
@@ -77,15 +61,13 @@ func (d drawing) opens(address string) string {
 	return text
 }
 
-// links lists the url members of completed steps' results, but for those that the text that was said links to. A card
-// has no other links: an address within a text stays text.
-func (d drawing) links(r attempt, said string) []slack.Block {
-	var out []string
+// links lists the url members of completed steps' results, each once. A card has no other links: an address within a
+// text stays text.
+func (d drawing) links(r attempt) []slack.Block {
+	var out, all []string
 	for _, s := range r.steps {
-		to := Address(r.rows[s.StepID])
-		if link := "<" + escape(to) + "|"; to != "" && len(out) < maxLinks && !strings.Contains(said, link) {
-			said += link
-			out = append(out, fill(d.w.Result, "step", s.Order, "open", linkAs(to, d.opens(to))))
+		if to := Address(r.rows[s.StepID]); to != "" && len(out) < maxLinks && !slices.Contains(all, to) {
+			all, out = append(all, to), append(out, fill(d.w.Result, "step", s.Order, "open", linkAs(to, d.opens(to))))
 		}
 	}
 	return contextOf(out)

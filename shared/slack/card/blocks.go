@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // The colours of an attachment's bar.
@@ -173,33 +172,9 @@ func sectioned(parts ...string) []slack.Block {
 	return out
 }
 
-// headed are lines that begin with what they are about, such as Purpose: …
-var headed = language.Regexp{Text: `(?m)^(\pL[\pL\pN ]{0,24}:)( |$)`}
-
-// prose draws a text that people approve, in up to most sections. What a line is about is bold, but not in code or
-// after it, where a star could be the text's.
+// prose draws a text that people approve, in up to most sections.
 func (d drawing) prose(text string, most int) body {
-	return d.sections(pages(emboldened(text), maxSection), most)
-}
-
-func emboldened(text string) string {
-	before, code, found := strings.Cut(prepared(text), "```")
-	before = headed.Get().ReplaceAllString(before, "*$1*$2")
-	if found {
-		code = "```" + code
-	}
-	return before + code
-}
-
-// Headed splits such a text for a page, as Prose returned it.
-func Headed(text string) (out []legible.Passage) {
-	before, _, _ := strings.Cut(text, "```")
-	from := 0
-	for _, at := range headed.Get().FindAllStringSubmatchIndex(before, -1) {
-		out = append(out, legible.Passage{Text: text[from:at[2]]}, legible.Passage{Text: text[at[2]:at[3]], Strong: true})
-		from = at[3]
-	}
-	return append(out, legible.Passage{Text: text[from:]})
+	return d.sections(pages(prepared(text), maxSection), most)
 }
 
 func (d drawing) sections(parts []string, most int) body {

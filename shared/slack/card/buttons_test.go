@@ -215,8 +215,8 @@ func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 		says  []string
 		whole bool
 	}{
-		{card.Summary{Looked: 1000}, []string{"1000 件だけを確認しました。あなたの承認待ちは"}, false},
-		{card.Summary{Looked: 60, Waiting: many}, []string{"(50 件以上)", "60 件だけ"}, false},
+		{card.Summary{Looked: 1000}, []string{"1000 件だけを確認しました。"}, false},
+		{card.Summary{Looked: 60, Waiting: many}, []string{"ほか 30+ 件", "60 件だけ"}, false},
 		{card.Summary{}, []string{"(0 件)", "承認待ちのものはありません。"}, true},
 		{card.Summary{Waiting: many}, []string{"(50 件)", "ほか "}, true},
 	} {

@@ -45,7 +45,7 @@ func drawCall(a *call.Aggregate, around Around, s tenancy.Settings, locale strin
 
 // callFace draws the card c, or what its copy shows.
 func (d drawing) callFace(c *aggregate.Card) face {
-	d.copied(c, d.outside.Copies)
+	d.copied(c)
 	if d.outside.Call == nil {
 		return face{text: d.calls.Header, colour: grey}.with(section(d.calls.Header))
 	}

@@ -34,9 +34,9 @@ import (
 	"ringi/shared/explain"
 )
 
-// Message is a drawn card: a text for notifications, and one attachment whose bar shows the state by its colour. A plain
-// reply has no attachment, and what an agent says a block in place of the text. Suggestion is a request that people may
-// begin with.
+// Message is a drawn card: a text for notifications, and one attachment whose bar shows the state by its colour. A
+// plain reply has no attachment; what an agent says has a block in place of the text. Suggestion is a request that
+// people may begin with.
 type (
 	Message    = slack.Msg
 	Suggestion = slack.AssistantThreadsPrompt
@@ -72,7 +72,7 @@ func Render(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, aroun
 }
 
 func (d drawing) face(c *aggregate.Card) (f face) {
-	d.copied(c, d.a.Copies)
+	d.copied(c)
 	d.beneath = c.User != ""
 	switch c.CardType {
 	case task.CardPrompt, task.CardProcess, task.CardStep:
@@ -117,7 +117,6 @@ type drawing struct {
 	beneath bool            // what is drawn stands below what names the request
 	headed  bool            // and what is drawn of a call, below what names its tool
 	copy    *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread
-	first   bool            // it is the first copy to its person
 }
 
 type face struct {

@@ -52,12 +52,8 @@ func OthersModal(
 		return view, false
 	}
 	o.ID, o.TaskID, o.Team, o.Hash = ident(o.ID), ident(o.TaskID), e.TeamID, e.Hash
-	text, differs := explain.Beside(emboldened(draft.SubmissionContent), emboldened(p.Content))
-	about := []string{fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", fmt.Sprintf("%.2f", e.Points()))}
-	if differs {
-		about = append(about, w.Differs)
-	}
-	blocks := append([]slack.Block{contextLine(about...)}, d.sections(pages(text, maxSection), everything).blocks...)
+	about := fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", fmt.Sprintf("%.2f", e.Points()))
+	blocks := append([]slack.Block{contextLine(about)}, d.prose(draft.SubmissionContent, everything).blocks...)
 	if said := draft.EvaluationFeedback; said != "" {
 		blocks = append(append(blocks, divider(), contextLine(w.Feedback)),
 			d.prose(contest.InPoints(said, d.w.Locale), 1).blocks...)
@@ -153,7 +149,7 @@ const maxEnding, maxEndingName = 150, 60
 type contestTexts struct {
 	Contesting, Live                        string
 	Others, Title, Entry, More, Pick, Picks string
-	Reads, Reason, Replaced, Differs        string
+	Reads, Reason, Replaced                 string
 	Ending, MoreFailed, Limited, Feedback   string
 }
 

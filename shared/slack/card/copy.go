@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -139,14 +138,13 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 	switch e := a.Head.Ended; {
 	case e.As == task.TaskCompleted:
 		colour = green
-		if r.Execution == nil || ToldRequester(a) {
+		if r.Execution == nil {
 			break
 		}
-		summary := d.summary(r, maxReason)
-		if summary != "" {
+		if summary := paragraph(r.Summary, maxReason); summary != "" {
 			rest = sectioned(fill(d.w.Summary, "text", summary))
 		}
-		rest = append(rest, d.links(r, summary)...)
+		rest = append(rest, d.links(r)...)
 	default:
 		if e.As == task.TaskFailed {
 			colour = red
@@ -156,30 +154,7 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		}
 		rest = append(rest, contextLine(append(d.rejection(), d.ended())...))
 	}
-	rest = append(rest, contextOf(d.inPlaces())...)
 	return face{text, colour, sectioned("*" + text + "*" + opens(link, w))}.with(rest...).message()
-}
-
-// inPlaces draws the route of the newest steps, and of what was rejected last, if somebody decided there in another's
-// place.
-func (d drawing) inPlaces() (lines []string) {
-	steps, last := d.a.Process(), d.a.RejectedLast()
-	for _, g := range d.a.AllGates() {
-		if r := d.route(g, false, aggregate.Origin{}); (steps != nil && g == &steps.Gate || last == &g.Verdict) &&
-			r.inPlace() {
-			lines = append(lines, r.path())
-		}
-	}
-	return lines
-}
-
-// inPlace reports whether somebody acted in another's place.
-func (r routed) inPlace() bool {
-	acts := r.Stamps()
-	if r.Ended() != "" {
-		acts = append(acts, r.Last)
-	}
-	return slices.ContainsFunc(acts, func(act *circulation.Act) bool { return act.Hand.User != act.Principal.User })
 }
 
 // ToldRequester reports whether a step of a completed request sent the requester a direct message, which says what they

@@ -154,19 +154,6 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 	}
 }
 
-// A star in a policy's code is the text's own.
-func TestNoLineOfAPolicysCodeIsBold(t *testing.T) {
-	all := map[string]bool{}
-	for _, text := range []string{"方針: x\n```\ncommand: rm\n```", "方針: x\n```\n*command:* rm\n```"} {
-		s := received(t).extracted().drafting()
-		s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: text}, defaults, s.now))
-		m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
-		is := sections(m.Attachments[0].Blocks.BlockSet)[0]
-		expect.That(t, !all[is] && strings.HasPrefix(is, "*方針:* x\n"), "%q", is)
-		all[is] = true
-	}
-}
-
 // Somebody may write a title like the line in which Ringi says what is moved, and to whom.
 func TestNoTitlePassesForRingisWords(t *testing.T) {
 	steps := orderSteps(1)[:1]

@@ -22,10 +22,10 @@ func (d drawing) execution() face {
 	r := d.attempt(e)
 	switch e.Status {
 	case task.ExecutionCompleted:
-		summary := d.summary(r, maxSection-units(w.Summary))
+		summary := paragraph(r.Summary, maxSection-units(w.Summary))
 		return d.drawn(r, w.CompletedHeader, green).with(
 			section(fill(w.Summary, "text", or(summary, w.None))),
-		).with(d.below(r)...).with(d.links(r, summary)...).with(
+		).with(d.below(r)...).with(d.links(r)...).with(
 			contextLine(w.timed(e.RanFrom(), e.CompletedAt, w.CompletedTimed, w.Completed)),
 		)
 	case task.ExecutionFailed:

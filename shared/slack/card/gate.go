@@ -88,11 +88,11 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				v.body, v.sum = d.call(step, g.Arguments, most)
 				v.body = d.sections(pages(line, maxSection), most).with(v.body)
 				v.body.blocks = append(v.body.blocks, d.checksAgain(step, g)...)
-				v.made, v.order, v.note = true, g.Order, d.otherRule(g)
+				v.made, v.order = true, g.Order
 			}
 		}
 	}
-	v.remade, v.unreadable = v.since != "", v.sum.Unreadable() != ""
+	v.unreadable = v.sum.Unreadable() != ""
 	if seen := v.Gate.Seen; seen != nil && v.told() {
 		v.said = string(v.sum.Amount.Value) == seen.Amount && v.sum.Amount.Known()
 	}

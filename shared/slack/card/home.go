@@ -3,6 +3,7 @@ package card
 import (
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -64,13 +65,14 @@ type More struct {
 
 // more counts what is left out; nil: nothing is.
 func (w *askWords) more(m More) []string {
+	n := strconv.Itoa(max(1, m.N))
 	switch {
 	case m.Unread:
-		return []string{fill(w.HomeHiddenMore, "n", max(1, m.N))}
-	case m.N > 0:
-		return []string{fill(wordsOf.In(w.Locale).EnclosedMore, "n", m.N)}
+		n += "+"
+	case m.N <= 0:
+		return nil
 	}
-	return nil
+	return []string{fill(wordsOf.In(w.Locale).EnclosedMore, "n", n)}
 }
 
 // Mine is one of the person's own requests.
@@ -109,14 +111,17 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 		m.N += len(lines) - n
 		return append(rows(lines[:n]), contextOf(w.more(m))...)
 	}
-	blocks := []slack.Block{header(w.waitingTitle(in))}
-	if len(turn) == 0 {
-		blocks = append(blocks, section(w.nothing(in)))
+	blocks := []slack.Block{header(fill(w.HomeWaiting, "n", len(turn)))}
+	if in.Looked > 0 { // not all were read
+		blocks = []slack.Block{header(w.HomeWaitingSome)}
 	}
 	most := max(maxHomeLines/2, maxHomeLines-len(mine))
 	blocks = append(blocks, list(turn, most, More{Unread: in.Looked > 0 && len(turn) > most})...)
-	if in.Looked > 0 && len(in.Waiting) > 0 {
+	switch {
+	case in.Looked > 0:
 		blocks = append(blocks, contextLine(fill(w.HomeMore, "n", in.Looked)))
+	case len(turn) == 0:
+		blocks = append(blocks, section(w.HomeNothing))
 	}
 	blocks = append(blocks, divider(), header(w.HomeMine))
 	if len(mine) == 0 {
@@ -143,26 +148,6 @@ func byDue(all []Waits) []Waits {
 		return at.Before(*other)
 	})
 	return all
-}
-
-// waitingTitle heads the waiting items. If not all were read, it says that there may be more.
-func (w *askWords) waitingTitle(in Summary) string {
-	n := len(in.Waiting) + len(in.Returned)
-	switch {
-	case in.Looked == 0:
-		return fill(w.HomeWaiting, "n", n)
-	case n == 0:
-		return w.HomeWaitingSome
-	}
-	return fill(w.HomeWaitingMore, "n", n)
-}
-
-// nothing says that nothing waits for the person, or that nothing was found among the items that were read.
-func (w *askWords) nothing(in Summary) string {
-	if in.Looked > 0 {
-		return fill(w.HomeNoneOf, "n", in.Looked)
-	}
-	return w.HomeNothing
 }
 
 func rows(lines []string) (out []slack.Block) {

@@ -237,21 +237,6 @@ func TestACheckSaysHowTheRequestEnded(t *testing.T) {
 	expect.Has(t, title(), "実行前の確認(承認済み → タスクはキャンセル)")
 }
 
-// Whom a step has told gets a short message of the end, and anybody else the summary and the links.
-func TestTheEndIsToldOnce(t *testing.T) {
-	for recipient, short := range map[string]bool{requester.ID: true, suzuki: false} {
-		step := fiveSteps()[0]
-		step.Tool, step.Access = card.MessageTool, aggregate.Write
-		step.ToolInput = aggregate.JSON(`{"recipient":"` + recipient + `","text":"済"}`)
-		s := started(t, []task.Step{step}).claim(1)
-		s.finish(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{}`}})
-		s.do(s.CompleteExecution(s.Head.Run, "まとめました", s.now))
-		s.Head.Ended = &task.Ended{As: task.TaskCompleted, At: s.now}
-		said := drawn(s.told().Attachments[0].Blocks.BlockSet)
-		expect.That(t, strings.Contains(said, "まとめました") != short, "to %s: %s", recipient, said)
-	}
-}
-
 // How long a run took is told without the time in which it waited for people.
 func TestARunsTimeLeavesOutWaits(t *testing.T) {
 	s := started(t, fiveSteps()[:1]).claim(1)
@@ -261,18 +246,6 @@ func TestARunsTimeLeavesOutWaits(t *testing.T) {
 	begun := e.CompletedAt.Add(-time.Hour - 5*time.Second)
 	e.StartedAt, e.WaitedMS = &begun, time.Hour.Milliseconds()
 	expect.Has(t, s.drawn(executionCard), "実行時間: 5秒")
-}
-
-// Another draft shows which of its lines the waiting version has nowhere, and which of that version it lacks.
-func TestAnotherDraftShowsWhatTheVersionLacks(t *testing.T) {
-	s := received(t).extracted().contested()
-	other := func(text string) string {
-		view, _ := card.OthersModal(s.Aggregate, card.OtherDraft{ID: s.Prompt().ID},
-			contest.RoundResult{SubmissionContent: text}, "ja")
-		return drawn(view.Blocks.BlockSet)
-	}
-	expect.Has(t, other("- 対象: 今月\n- 通知: ➕ しません"), "- 対象: 今月\n➖ - 通知: 完了時に DM\n➕ - 通知: ・ しません")
-	expect.That(t, !strings.ContainsAny(other(content), "➕➖"), "the same text differs")
 }
 
 // Rejected steps say why once, below what they were.

@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 )
 
@@ -30,7 +29,6 @@ type routed struct {
 	step       bool              // it is of a step that waits before it runs: a rejection sends nothing back
 	said       bool              // the card says what money moves
 	unreadable bool              // nobody can approve what nobody can read
-	remade     bool              // the card says why the version was made, if it has room for that
 }
 
 func (d drawing) route(g *aggregate.Gate, open bool, o aggregate.Origin) routed {
@@ -38,22 +36,6 @@ func (d drawing) route(g *aggregate.Gate, open bool, o aggregate.Origin) routed 
 }
 
 func (d drawing) looking() slack.Block { return contextLine(explain.RouteOf(d.w.Locale).Looking) }
-
-// otherRule says of a step's gate that its arguments are under another rule than the steps were, and that people are
-// asked from the first stage of that.
-func (d drawing) otherRule(g *task.StepGate) []slack.Block {
-	e := aggregate.Find(d.a.Executions, task.ExecutionKey(g.ProcessVersion, g.Attempt))
-	if e == nil || g.Terms.Rule == nil || d.a.ProcessOf(e) == nil {
-		return nil
-	}
-	settled := d.a.Settled(e)
-	if settled == nil || settled.Rule.ID == g.Terms.Rule.ID {
-		return nil
-	}
-	r := d.route(&g.Gate, false, aggregate.Origin{})
-	return []slack.Block{contextLine(fill(r.Words.OtherRule,
-		"steps", or(inline(settled.Rule.Name, maxStage), d.w.None), "rule", r.RuleName()))}
-}
 
 // passed returns the path of a gate that is over: nothing without a rule, or with a route that this release can't read.
 func (r routed) passed() []string {
@@ -93,7 +75,7 @@ func (r routed) waits(notes ...string) []slack.Block {
 		amount = r.Amount(r.plain)
 	}
 	if r.copy != nil {
-		return append(sectioned(r.yours(s)+r.until(s.DecideBy)), contextOf(append(notes, amount, r.hint()))...)
+		return append(sectioned(r.yours(s)+r.until(s.DecideBy)), contextOf(append(notes, amount))...)
 	}
 	turn := fill(r.Words.Now, "owes", r.Owes(), "who", r.Owing(maxNamed))
 	left, alone := r.left()
@@ -149,16 +131,13 @@ func (r routed) until(by *time.Time) string {
 	return "\n" + fill(r.w.DecideBy, "when", when(*by))
 }
 
-// carried says of a version that was made after a rejection whose stamps it doesn't have, and why it was made.
+// carried says of a version that was made after a rejection whose stamps it doesn't have, and how often it may be sent
+// back.
 func (r routed) carried() string {
-	text := r.Carried()
-	if text != "" && !r.remade {
-		text += " · " + fill(r.Words.MadeFrom, "version", r.From, "who", r.w.mention(r.Before.RejectedBy))
+	if r.Before == nil {
+		return ""
 	}
-	if text != "" {
-		text += " · " + fill(r.Words.SendBacks, "n", r.Further)
-	}
-	return text
+	return strings.Join(saying([]string{r.Carried(), fill(r.Words.SendBacks, "n", r.Further)}), " · ")
 }
 
 // sendBacks says how often a version that is made after this one, which was sent back, may be sent back.
@@ -201,21 +180,10 @@ func Gone(c *aggregate.Card) bool {
 }
 
 // copied says which copy of a gate under a rule is drawn, if one is.
-func (d *drawing) copied(c *aggregate.Card, all []*aggregate.Card) {
-	if c.User == "" || c.Stage == 0 {
-		return
+func (d *drawing) copied(c *aggregate.Card) {
+	if c.User != "" && c.Stage > 0 {
+		d.copy = c
 	}
-	d.copy, d.first = c, !slices.ContainsFunc(all, func(other *aggregate.Card) bool {
-		return other.User == c.User && other.Stage > 0 && other.CreatedAt.Before(c.CreatedAt)
-	})
-}
-
-// hint says below the first copy to a person that nothing but its button approves.
-func (r routed) hint() string {
-	if !r.first {
-		return ""
-	}
-	return r.Words.OnlyButton
 }
 
 // resting returns what a copy says whose person owes nothing at its stage, and its colour: "" for a copy that asks, and

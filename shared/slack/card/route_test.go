@@ -224,25 +224,3 @@ func TestHomeBeginsWithWhatNamesThePerson(t *testing.T) {
 		at = i
 	}
 }
-
-// The message about an end says in whose place somebody decided, as the card does; otherwise it names no route.
-func TestAnEndSaysInWhosePlaceItWasDecided(t *testing.T) {
-	for name, c := range map[string]struct {
-		then func(s *scenario) *scenario
-		want string
-	}{
-		"by a stand-in": {func(s *scenario) *scenario {
-			return onRoute(s, desk("課長", 1, suzuki), desk("部長", 1, yamada)).
-				act(circulation.Stamp, 1, tanaka, standingFor(suzuki)).act(circulation.Deny, 2, yamada)
-		}, "<@U0TANAKA>(<@U0SUZUKI>さんの代理)"},
-		"themselves": {func(s *scenario) *scenario {
-			return onRoute(s, desk("課長", 1, suzuki), desk("部長", 1, yamada)).stamps(1, suzuki).act(circulation.Deny, 2, yamada)
-		}, ""},
-	} {
-		s := c.then(received(t))
-		s.Head.Ended = &task.Ended{As: task.TaskCancelled, Reason: task.ReasonDenied, At: s.now}
-		text := drawn(s.told().Attachments[0].Blocks.BlockSet)
-		expect.That(t, strings.Contains(text, c.want) && (c.want != "" || !strings.Contains(text, "回覧")), "%s: %s",
-			name, text)
-	}
-}

@@ -99,7 +99,7 @@ func (d drawing) processBody(p *task.Process, s explain.Sum, since string, most 
 // described is what the form of a decision says about it, in full: the policy, which has it too, stands elsewhere.
 func (d drawing) described(m *task.Matter, most int) body {
 	name := askWordsOf.In(d.w.Locale).Matter[MatterDescription]
-	return d.sections(pages(strong(name)+"\n"+emboldened(m.Description), maxSection), most)
+	return d.sections(pages(strong(name)+"\n"+prepared(m.Description), maxSection), most)
 }
 
 // checks returns what says of a step that it is asked about once more, and of the first for each reason why.

@@ -140,10 +140,10 @@ type askWords struct {
 	// by field, and by code
 	Matter, MatterFaults map[string]string
 
-	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
+	// Copies, the Home tab and lists; HomeWaitingSome, if not all items were read.
 	CopyFrom, CopyText, OutcomeText, Open                               string
 	HomeWaiting, HomeNothing, HomeMore, HomeMine, HomeNoneMine, HomeHow string
-	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore        string
+	HomeWaitingSome                                                     string
 	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom       string
 	WhatAction, WhatPrompt, WhatProcess, WhatStep                       string
 	OpenResult                                                          string

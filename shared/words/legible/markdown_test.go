@@ -315,9 +315,3 @@ func TestEverydayWordsHaveNoNumbers(t *testing.T) {
 		expect.Is(t, legible.OneLine(word), word)
 	}
 }
-
-// Beside another text only what that text has nowhere is marked.
-func TestALineThatOnlyMovedIsNoDifference(t *testing.T) {
-	got := legible.Beside("order\nask first\n\npay", "ask first\norder\norder")
-	expect.Same(t, got, []legible.Line{{Text: "order"}, {Text: "ask first"}, {}, {Text: "pay", Alone: true}})
-}
