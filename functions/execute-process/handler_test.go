@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -178,7 +177,7 @@ func settledForm(t *testing.T, server *pipelinetest.Server) *world {
 	w := newWorld(t, server)
 	w.h.Open = func(string) (model.Wire, error) { t.Error("a model is asked"); return nil, nil }
 	w.ReceiveForm()
-	spec, _ := w.h.Catalog.Lookup(catalog.Decide)
+	spec, _ := w.h.Catalog.Lookup(tenancy.DecideTool)
 	s := tenancy.DefaultSettings()
 	s.Executor, s.AutoApproveTools, s.MaxCostUSD = tenancy.ExecutorManaged, false, 0.01
 	w.Approved(s, pipelinetest.Form.Steps("ja", spec.Version())...)

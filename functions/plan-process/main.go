@@ -13,7 +13,6 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -106,7 +105,7 @@ func (h *Handler) decision(m *task.Matter, locale string) (plan, model.Usage, er
 	if err != nil {
 		return plan{}, model.Usage{}, err
 	}
-	tool, _ := tools.Lookup(catalog.Decide)
+	tool, _ := tools.Lookup(tenancy.DecideTool)
 	return plan{steps: m.Steps(locale, tool.Version())}, model.Usage{}, nil
 }
 

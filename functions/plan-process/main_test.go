@@ -12,7 +12,6 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -229,7 +228,7 @@ func TestAFormHasItsPlan(t *testing.T) {
 	w.Approve()
 	next := handle(t, w, g)
 	p := w.Load().Process()
-	spec, _ := expect.Value(tool.Builtin())(t).Lookup(catalog.Decide)
+	spec, _ := expect.Value(tool.Builtin())(t).Lookup(tenancy.DecideTool)
 	expect.That(t, next.State == task.StateAwaitProcessApproval && p.Terms.ApprovalRequired && g.Calls == 0, "%+v", next)
 	expect.Same(t, pipelinetest.Form.Steps("ja", spec.Version()), p.Steps)
 }

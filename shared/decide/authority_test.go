@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -203,8 +203,8 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 	if !ask.Blank && amount != "0" {
 		input["amount"] = json.Number(amount)
 	}
-	f.Calls, _ = CallsOf("T1", []task.Step{{Tool: catalog.Decide, ToolVersion: "v1", Access: aggregate.Write, Mark: mark,
-		ToolInput: aggregate.JSON(expect.Value(json.Marshal(input))(t))}}, nil)
+	f.Calls, _ = CallsOf("T1", []task.Step{{Tool: tenancy.DecideTool, ToolVersion: "v1", Access: aggregate.Write,
+		Mark: mark, ToolInput: aggregate.JSON(expect.Value(json.Marshal(input))(t))}}, nil)
 	AskedBy(f, r, d, by)
 	return f
 }

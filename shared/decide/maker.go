@@ -9,13 +9,16 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/clock"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store/large"
 )
@@ -255,3 +258,77 @@ func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
 
 // Unsaved reports whether Ringi or Slack failed, as opposed to a rule that refused the click.
 func (v Verdict) Unsaved() bool { return v.Err != nil && !explain.ClassOf(v.Err).Refusal() }
+
+// Pick replaces the waiting policy by another team's submission, which the person has read. If the next card could not
+// show all of its text it returns explain.ErrMalformedForm: no card offers such a submission. unread is the error of
+// reading the text, if any.
+func Pick(team, content string, unread error) Act {
+	return Gate(task.CardPrompt, on(func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		switch {
+		case unread != nil:
+			return aggregate.Change{}, unread
+		case !card.Stampable(content):
+			return aggregate.Change{}, explain.ErrMalformedForm
+		}
+		name := team
+		for _, row := range a.Prompts {
+			if e := row.Contest.Entry(team); row.ID == id && e != nil {
+				name = e.TeamName
+			}
+		}
+		locale := ""
+		if g := a.Asked(id).Gate; g != nil {
+			locale = g.Terms.Locale
+		}
+		return a.PickDraft(id, team, content, card.PickReason(locale, name), by, p, now)
+	}))
+}
+
+// MayPropose checks whether a person may propose an action of their own now, before they type one. Its change is never
+// committed.
+func MayPropose(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ time.Time) (aggregate.Change, error) {
+	of, is := a.(*conversation.Aggregate)
+	if !is {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	if of.Current() != nil {
+		return aggregate.Change{}, conversation.ErrPending
+	}
+	return aggregate.Change{}, p.Request(by)
+}
+
+// Propose makes a person's own proposal of a command in a conversation. It waits for approval as an agent's does, and
+// the person counts as who asked for it. The verdict's error is a Problem of what they typed, and
+// aggregate.ErrNotAllowed also if nobody could approve it.
+func (m Maker) Propose(ctx context.Context, c Click, command string) (v Verdict) {
+	for range 2 { // the settings may change meanwhile
+		s, err := m.Store.Settings(ctx, c.Ref.Tenant)
+		if err != nil {
+			return Verdict{Err: fmt.Errorf("read the settings: %w", err)}
+		}
+		if v = m.Decide(ctx, c, proposing(command, s)); !errors.Is(v.Err, aggregate.ErrSettings) {
+			break
+		}
+	}
+	return v
+}
+
+func proposing(command string, s tenancy.Settings) Act {
+	return func(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		of, is := a.(*conversation.Aggregate)
+		if !is {
+			return aggregate.Change{}, aggregate.ErrNotFound
+		}
+		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
+		own, err := conversation.Own(command, def, of.Conversation.On(), s.Locale)
+		if err != nil {
+			return aggregate.Change{}, err
+		}
+		if err := s.Nobody(of.Origin(), by.ID); err != nil {
+			return aggregate.Change{}, err
+		}
+		own.Terms = s.ActionTerms(now)
+		return of.Propose(own, by, p, now)
+	}
+}

@@ -207,3 +207,43 @@ func namedIn(a rules.Answer, locale string) rules.Answer {
 	}
 	return a
 }
+
+// CallsOf returns what the rules may know of the calls of these steps, and the rows of their tools, whose marks say so:
+// a Change that relies on the calls relies on those.
+func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermission) (calls []rules.Call,
+	on []aggregate.Owned) {
+	for _, s := range steps {
+		p := tenancy.Standing(permissions, tenant, s.Tool)
+		calls = append(calls, p.Call(s.ToolVersion, s.Access, s.ToolInput, s.Mark))
+		row := aggregate.Owned{Key: tenancy.ToolKey(s.Tool), Rev: p.Rev, Err: aggregate.ErrSettings}
+		if !slices.Contains(on, row) {
+			on = append(on, row)
+		}
+	}
+	return calls, on
+}
+
+// again returns how a step's gate opens if the rule that takes its call is the one by which the steps were settled, at
+// whatever revision: by one stamp of anybody for whom their last stage was stamped. It returns nil if that is another
+// rule, or if nobody is left who may stamp. Then the rule's route is gone from its beginning.
+func (x *About) again(answer rules.Answer, f *rules.Facts, d rules.Directory) *aggregate.Opening {
+	s := x.Settled
+	if s == nil || answer.Refused || answer.Rule.ID != s.Rule.ID {
+		return nil
+	}
+	now := *s
+	now.Rule, now.Desk.People = answer.Rule, slices.DeleteFunc(slices.Clone(s.Desk.People),
+		func(p circulation.Person) bool {
+			return !d.MayStamp(p.User) || slices.ContainsFunc(f.Askers, p.Is)
+		})
+	if len(now.Desk.People) == 0 {
+		return nil
+	}
+	now.Askers = slices.Clone(f.Askers)
+	for _, p := range s.Askers {
+		if !slices.ContainsFunc(now.Askers, p.Is) {
+			now.Askers = append(now.Askers, p)
+		}
+	}
+	return now.Opening()
+}

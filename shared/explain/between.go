@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
 
@@ -225,7 +225,7 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 	_, after := task.Leads(is)
 	if before != after {
 		name := effectWordsOf.In(locale).Total
-		if len(now) == 1 && now[0].step.Tool == catalog.Decide {
+		if len(now) == 1 && now[0].step.Tool == tenancy.DecideTool {
 			name = argumentName(locale, *now[0].step, "amount")
 		}
 		all = append(all, Change{[]Piece{{Words, name}}, []Piece{{Words, Money(locale, before)}},

@@ -10,10 +10,10 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -198,7 +198,7 @@ func (t *teller) parts() {
 func (t *teller) amount() {
 	m, currency := t.e.Amount, t.args["currency"]
 	switch {
-	case t.step.Tool != catalog.Decide || !m.Known() || fmt.Sprint(t.args["amount"]) != string(m.Value):
+	case t.step.Tool != tenancy.DecideTool || !m.Known() || fmt.Sprint(t.args["amount"]) != string(m.Value):
 	case m == rules.Nothing() && currency == nil:
 		t.e.Rest = append(t.e.Rest, Argument{Name: t.name([]part{{name: "amount"}}),
 			Value: []Piece{{Value, "0"}, {Words, " (" + t.w.NoMoney + ")"}}})
@@ -332,7 +332,7 @@ func Does(locale string, row aggregate.Row, planned *task.Process) Sum {
 
 // look is how a step is shown.
 type look struct {
-	own                *catalog.File
+	own                *tenancy.OwnTool
 	party, item, words string
 	names              map[string]language.Texts // of arguments, by pointer
 	taken              map[string]bool           // names that no other argument has without quotation marks
@@ -350,7 +350,7 @@ func lookOf(s *task.Step) look {
 	for _, name := range rules.OwnNames {
 		k.taken[legible.Folded(name)] = true
 	}
-	if f, own := catalog.Named(s.Tool); own {
+	if f, own := tenancy.OwnToolNamed(s.Tool); own {
 		k.own, k.party, k.item, k.words, k.names = &f, f.Shown.Party, f.Shown.Item, f.Shown.Words, f.Shown.Names
 	}
 	for _, names := range k.names {

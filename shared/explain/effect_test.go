@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -136,7 +136,7 @@ func effectWith(locale, tool string, mark *rules.Mark, args string) explain.Effe
 	steps[2].Access, steps[2].ToolVersion, steps[2].Mark = aggregate.Write, "v1", mark
 	steps[2].Declared = `[["/b","a"],["/a","品目"],["/items",""],["/items/*/b","Subtotal"],["/a_b",` +
 		`""],["/label","「a」"]]`
-	if f, own := catalog.Named(tool); own {
+	if f, own := tenancy.OwnToolNamed(tool); own {
 		steps[2].Access = f.Effect
 	}
 	return explain.EffectOf(locale, steps[2], nil, steps[:2])

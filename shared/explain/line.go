@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -230,7 +230,7 @@ func (l *writer) from(path string) bool {
 		return false
 	}
 	step := fill(l.w.step, "n", s.Order)
-	f, _ := catalog.Named(s.Tool)
+	f, _ := tenancy.OwnToolNamed(s.Tool)
 	heading := f.Heading(l.locale, inside)
 	switch {
 	case inside == "":

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card/cardtest"
@@ -148,7 +148,7 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 	}
 	steps := plan(of...)
 	for i, l := range lines {
-		if f, own := catalog.Named(l.tool); own {
+		if f, own := tenancy.OwnToolNamed(l.tool); own {
 			steps[i].Access = f.Effect
 		}
 		for locale, want := range map[string]string{"ja": l.ja, "en": l.en} {
@@ -181,7 +181,7 @@ func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 	for _, s := range c.All() {
 		own := said("ja", plan(s.Name, `{}`)...)
 		expect.That(t, !strings.HasPrefix(own, s.Name),
-			"%s has no line: write one into its file in shared/domain/catalog, or what it does into its \"shown\"", s.Name)
+			"%s has no line: write one into its file in shared/domain/tenancy/tools, or what it does into its \"shown\"", s.Name)
 		expect.That(t, tried[s.Name],
 			"the line of %s is not tried: add a call of it, and what it says in ja and en, to lines of "+
 				"shared/explain/line_test.go", s.Name)
@@ -195,7 +195,7 @@ func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 // said returns the sentence of the last step.
 func said(locale string, steps ...task.Step) string {
 	last := len(steps) - 1
-	if f, own := catalog.Named(steps[last].Tool); own {
+	if f, own := tenancy.OwnToolNamed(steps[last].Tool); own {
 		steps[last].Access = f.Effect
 	}
 	return text(explain.EffectOf(locale, steps[last], nil, steps[:last]).Sentence)

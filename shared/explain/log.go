@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
@@ -355,7 +354,7 @@ func (w LogWords) Subject(x aggregate.AuditEntry) string {
 
 // Tool returns what people call one of Ringi's own tools, with its name. Another one has only its name.
 func (w LogWords) Tool(name string) string {
-	if f, own := catalog.Named(name); own {
+	if f, own := tenancy.OwnToolNamed(name); own {
 		return f.Title.In(w.Locale) + " (" + name + ")"
 	}
 	return name

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -22,7 +22,7 @@ import (
 func written(locale string, steps []task.Step) (writes, reads string) {
 	for i := range steps {
 		steps[i].Access = aggregate.Read
-		if f, _ := catalog.Named(steps[i].Tool); f.Effect == aggregate.Write {
+		if f, _ := tenancy.OwnToolNamed(steps[i].Tool); f.Effect == aggregate.Write {
 			steps[i].Access = aggregate.Write
 		}
 	}
@@ -79,7 +79,7 @@ func TestEachWriteHasItsOwnLine(t *testing.T) {
 
 // No heading is another member's, in any language, and none has a sign that a line uses.
 func TestHeadingsTellMembersApart(t *testing.T) {
-	for _, f := range expect.Value(catalog.Files())(t) {
+	for _, f := range expect.Value(tenancy.OwnTools())(t) {
 		seen := map[string]string{}
 		for _, locale := range language.All {
 			expect.That(t, len(f.Headings[locale]) == len(f.Headings["ja"]), "%s lacks headings in %s", f.Name, locale)

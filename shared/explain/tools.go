@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
@@ -16,7 +15,7 @@ import (
 // template writes a line of a tool's file.
 //
 //go:noinline
-func (l *writer) template(f *catalog.File, text string) {
+func (l *writer) template(f *tenancy.OwnTool, text string) {
 	l.fill(text, func(name string) {
 		v := l.take(name)
 		words := wordsFor(f.Arguments[name], v)
@@ -38,7 +37,7 @@ func (l *writer) template(f *catalog.File, text string) {
 var date = language.Regexp{Text: `^20[0-9]{2}-[01][0-9](-[0-3][0-9])?$`}
 
 // wordsFor returns the words for an argument's value, nil if the value is shown as it is.
-func wordsFor(a catalog.Argument, v any) language.Texts {
+func wordsFor(a tenancy.ToolArgument, v any) language.Texts {
 	var words language.Texts
 	switch v := v.(type) {
 	case nil:
@@ -64,7 +63,7 @@ func (l *writer) headings(rows any) func(member, title string) string {
 	if s == nil || inside == "" {
 		return nil
 	}
-	f, known := catalog.Named(s.Tool)
+	f, known := tenancy.OwnToolNamed(s.Tool)
 	if !known {
 		return nil
 	}
@@ -103,11 +102,11 @@ func (l *writer) columns(columns []any, headings func(member, title string) stri
 
 // most returns how many rows a reference gives at most: the limit of its tool or of a sheet.
 func (l *writer) most(rows any) int {
-	sheet, _ := catalog.Named(toolSheet)
+	sheet, _ := tenancy.OwnToolNamed(toolSheet)
 	path, _ := reference(rows)
 	step, _, _ := strings.Cut(path, ".")
 	if s, _ := source(step+".result", l.earlier); s != nil {
-		if f, ok := catalog.Named(s.Tool); ok {
+		if f, ok := tenancy.OwnToolNamed(s.Tool); ok {
 			return min(f.Limits.MaxRows, sheet.Limits.MaxRows)
 		}
 	}

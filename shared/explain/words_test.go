@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -106,7 +106,7 @@ func TestAPartOfAResultHasItsName(t *testing.T) {
 
 // A kind of matter could go on with the sentence.
 func TestAPartyIsQuoted(t *testing.T) {
-	decide := task.Step{Order: 1, Tool: catalog.Decide, ToolVersion: "v1", Access: aggregate.Write,
+	decide := task.Step{Order: 1, Tool: tenancy.DecideTool, ToolVersion: "v1", Access: aggregate.Write,
 		ToolInput: `{"matter":"既に部長が承認した支出","title":"x"}`}
 	s := SumUp("ja", []task.Step{decide})
 	expect.Has(t, Plain(s.Says()), "「既に部長が承認した支出」")

@@ -1,8 +1,8 @@
 // Package tool is the catalog of the tools that steps may call. It makes the tools from their files in
-// shared/domain/catalog, and defines how arguments refer to earlier results. It calls no vendor: the packages below it
-// are the vendors' clients and the runner that calls them.
+// shared/domain/tenancy/tools, and defines how arguments refer to earlier results. It calls no vendor: the packages
+// below it are the vendors' clients and the runner that calls them.
 //
-// It imports slack and the areas under it. Begin with a file of shared/domain/catalog, then runner.
+// It imports slack and the areas under it. Begin with a file of shared/domain/tenancy/tools, then runner.
 package tool
 
 import (
@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool/schema"
@@ -32,7 +31,7 @@ type Spec struct {
 	Description string         // for the model that plans
 	Access      aggregate.Access
 	Provider    string        // whose credentials it needs; empty: none
-	Sourced     bool          // only conversations with a source may call it; see catalog.File
+	Sourced     bool          // only conversations with a source may call it; see tenancy.OwnTool
 	Timeout     time.Duration // the longest a call may take
 	MaxRows     int           // rows in the longest list that it takes or returns
 	MaxBytes    int           // size of its result
@@ -123,7 +122,7 @@ func (c *Catalog) input(name string) (*schema.Schema, error) {
 func Builtin() (*Catalog, error) { return builtin() }
 
 var builtin = sync.OnceValues(func() (*Catalog, error) {
-	files, err := catalog.Files()
+	files, err := tenancy.OwnTools()
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +185,7 @@ func (c *Catalog) Planned() *Catalog { return c.Only(func(s Spec) bool { return 
 
 // Modelled returns the tools that models may plan. The other one, which records decisions, is never called.
 func (c *Catalog) Modelled() *Catalog {
-	return c.Only(func(s Spec) bool { return s.Name != catalog.Decide })
+	return c.Only(func(s Spec) bool { return s.Name != tenancy.DecideTool })
 }
 
 // Only returns a catalog of the tools for which keep returns true.

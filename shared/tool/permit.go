@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/tool/schema"
@@ -49,7 +48,7 @@ func NoteChanged(ctx context.Context, rows interface {
 }
 
 // Keyed reports whether keys of outside agents may have the tool.
-func (s Spec) Keyed() bool { return !s.Sourced && s.Name != catalog.Decide }
+func (s Spec) Keyed() bool { return !s.Sourced && s.Name != tenancy.DecideTool }
 
 // Allowed returns a tenant's catalog: Under, with the tools of MCP servers that an administrator allowed. The error
 // names

@@ -12,7 +12,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -61,7 +60,7 @@ func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error)
 		return m, err
 	}
 	s, ok := tools.Lookup(name)
-	if !ok || s.Access != aggregate.Write || name == catalog.Decide { // its mark is made from the form
+	if !ok || s.Access != aggregate.Write || name == tenancy.DecideTool { // its mark is made from the form
 		return m, web.ErrNoPage
 	}
 	m.Title, m.Version, m.schema, m.knows = s.Title(v.Locale), s.Version(), s.InputSchema, s.Knows()

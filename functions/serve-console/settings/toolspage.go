@@ -12,7 +12,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/tool"
@@ -85,7 +84,7 @@ func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, se
 	x := ownTool{Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale),
 		Write: s.Access == aggregate.Write, Provider: explain.Provider(s.Provider).Called(locale), Allowed: p.Allowed,
 		Rev: p.Rev}
-	if x.Write && s.Name != catalog.Decide {
+	if x.Write && s.Name != tenancy.DecideTool {
 		x.Mark = markTexts{web.TextsOf("tool-mark", locale)}.sum(p.Marked(x.Version), x.Version)
 	}
 	bounds, err := p.Bounds(s.Knows())

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -40,7 +39,7 @@ func (c *Site) KnownTools(ctx context.Context, v *Viewer) (all []KnownTool, err 
 	}
 	for _, s := range tools.Planned().All() {
 		own := tenancy.Standing(rows, v.Tenant, s.Name)
-		if s.Name == catalog.Decide { // its mark is made from the form
+		if s.Name == tenancy.DecideTool { // its mark is made from the form
 			own.Mark = (&task.Matter{}).Steps(v.Locale, s.Version())[0].Mark
 		}
 		all = append(all, knownAs(own, s.Access, s.Title(v.Locale), own.Allowed))
@@ -62,7 +61,7 @@ func knownAs(p tenancy.ToolPermission, access aggregate.Access, title string, al
 	if p.Mark != nil {
 		version = p.Mark.Version
 	}
-	free := p.ToolName != catalog.Decide && p.Call(version, access, "{}", p.Mark).Amount == rules.Nothing()
+	free := p.ToolName != tenancy.DecideTool && p.Call(version, access, "{}", p.Mark).Amount == rules.Nothing()
 	return KnownTool{rules.Known{Tool: p.Tool(), Access: access}, p.ToolName, title, allowed, labels, free}
 }
 

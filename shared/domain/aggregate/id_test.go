@@ -3,7 +3,9 @@ package aggregate_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -144,4 +146,28 @@ func TestAPartitionIsReadAsItIsWritten(t *testing.T) {
 	expect.That(t, known && key == "NOTE#T#1" && read && got == ref, "%s, %t: %v, %t", key, known, got, read)
 	key, known = kinds.Partition(aggregate.Ref{Tenant: "T", Kind: "team", ID: "1"})
 	expect.That(t, !known, "a kind that nobody knows is at %s", key)
+}
+
+// What a text says about one place isn't paid for at each of its values.
+func TestALongNameCostsNoMoreThanItsText(t *testing.T) {
+	var short uint64 // what a name of one character allocates
+	for _, n := range []int{1, 150, 16000} {
+		name := strings.Repeat("n", n)
+		list := func(last string) aggregate.JSON {
+			return aggregate.JSON(fmt.Sprintf(`{"a":{"%s":[%s%s]}}`, name, strings.Repeat("0,", (60<<10-n)/2), last))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := list("0").Unambiguous("body", 64, 1)
+		runtime.ReadMemStats(&after)
+		bytes := after.TotalAlloc - before.TotalAlloc
+		if n == 1 {
+			short = bytes
+		}
+		expect.That(t, err == nil && bytes < short+20<<20, "%d: %v, %d bytes, %d of a short name", n, err, bytes, short)
+		wrong := list(`{"x":1,"x":2}`).Unambiguous("body", 64, 1)
+		expect.That(t, wrong != nil && strings.HasPrefix(wrong.Error(), "a."+name[:min(n, 198)]) &&
+			len(wrong.Error()) < 250 &&
+			strings.HasSuffix(wrong.Error(), " is there twice"), "%d: %v", n, wrong)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -141,7 +140,7 @@ type Call struct {
 // NeedsGate reports whether a person must see a step's resolved arguments first: those of each write if nobody was
 // asked about the steps. dynamic says that the target of a write comes from an earlier result.
 func NeedsGate(s Step, t aggregate.Terms, dynamic bool) bool {
-	if s.Tool == catalog.Decide { // its arguments are those that were stamped
+	if s.Tool == tenancy.DecideTool { // its arguments are those that were stamped
 		return false
 	}
 	return s.RequiresHumanCheck || s.Access == aggregate.Write && (!t.AutoApproveTools || !t.ApprovalRequired || dynamic)
@@ -199,7 +198,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		Tool: step.Tool, Access: step.Access, Status: StepRunning, Call: number,
 		Claim: &call.Claim, ToolRequest: call.ToolRequest, Arguments: call.Arguments, StartedAt: c.Now,
 	}
-	if step.Tool == catalog.Decide {
+	if step.Tool == tenancy.DecideTool {
 		c.decided(&row, e.Number)
 	} else {
 		c.claim(row, held)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
@@ -139,7 +138,7 @@ func (s Step) Act() rules.Act {
 	if s.Access == aggregate.Read {
 		return rules.ActRead
 	}
-	if f, own := catalog.Named(s.Tool); own {
+	if f, own := tenancy.OwnToolNamed(s.Tool); own {
 		return f.Shown.Act
 	}
 	return ""

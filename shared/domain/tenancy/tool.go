@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 )
@@ -271,7 +270,7 @@ func (p ToolPermission) Tool() rules.Tool {
 func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON,
 	carried *rules.Mark) rules.Call {
 	mark := p.Marked(version)
-	if p.ToolName == catalog.Decide { // its mark is made from the form
+	if p.ToolName == DecideTool { // its mark is made from the form
 		mark = carried
 	}
 	c := rules.Call{Tool: p.Tool(), Access: access}

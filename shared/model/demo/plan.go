@@ -12,8 +12,8 @@ import (
 	"sync"
 	"text/template"
 
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -82,9 +82,9 @@ func oneLine(s string) string { return legible.Clip(strings.Join(strings.Fields(
 
 // allLists are the tools that the demo plans from their catalog files. A list's rows go to the sheet, and the notice
 // tells their number.
-var allLists = sync.OnceValue(func() []catalog.File {
-	files, _ := catalog.Files() // a test reads every file
-	return slices.DeleteFunc(slices.Clone(files), func(f catalog.File) bool { return f.Demo == nil })
+var allLists = sync.OnceValue(func() []tenancy.OwnTool {
+	files, _ := tenancy.OwnTools() // a test reads every file
+	return slices.DeleteFunc(slices.Clone(files), func(f tenancy.OwnTool) bool { return f.Demo == nil })
 })
 
 // takes reports whether the list can be asked for something, as for a department or as of a past month.
@@ -96,10 +96,10 @@ func (w *meant) takes(name string) bool {
 const people = "list_employees"
 
 // List is the topic's list, or that of people.
-func (w *meant) List() catalog.File {
-	at := slices.IndexFunc(allLists(), func(l catalog.File) bool { return l.Name == w.Topic })
+func (w *meant) List() tenancy.OwnTool {
+	at := slices.IndexFunc(allLists(), func(l tenancy.OwnTool) bool { return l.Name == w.Topic })
 	if at < 0 {
-		at = slices.IndexFunc(allLists(), func(l catalog.File) bool { return l.Name == people })
+		at = slices.IndexFunc(allLists(), func(l tenancy.OwnTool) bool { return l.Name == people })
 	}
 	return allLists()[at]
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -34,7 +34,7 @@ func allowed(t *testing.T) input {
 	t.Helper()
 	in := input{Requester: "U0SANDSATO", Now: written, Locale: "ja"}
 	in.Tools = []offered{{Name: listRooms}, {Name: bookRoom}, {Name: placeOrder}}
-	for _, f := range expect.Value(catalog.Files())(t) {
+	for _, f := range expect.Value(tenancy.OwnTools())(t) {
 		in.Tools = append(in.Tools, offered{Name: f.Name})
 	}
 	return in

@@ -8,9 +8,9 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
@@ -61,7 +61,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 		rest = body{blocks: []slack.Block{contextLine("💴 " + explain.Money(d.w.Locale, s.Amount))}}.with(rest)
 	}
 	for _, why := range []string{s.Unreadable(), said[1]} {
-		if why != "" && !d.settled && lead.Tool != catalog.Decide {
+		if why != "" && !d.settled && lead.Tool != tenancy.DecideTool {
 			top.add(0, "", fill(d.w.Final, "text", why))
 		}
 	}

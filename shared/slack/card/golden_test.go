@@ -15,8 +15,8 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -187,7 +187,7 @@ func TestACardShowsEachTool(t *testing.T) {
 		}
 	}
 	for _, s := range expect.Value(tool.Builtin())(t).Planned().All() {
-		if f, _ := catalog.Named(s.Name); f.Demo != nil && f.Line != nil {
+		if f, _ := tenancy.OwnToolNamed(s.Name); f.Demo != nil && f.Line != nil {
 			input := aggregate.JSON(expect.Value(json.Marshal(f.Demo.Input))(t))
 			steps := []task.Step{{StepID: "step-1", Order: 1, Title: s.Title("ja"), Tool: s.Name, Access: aggregate.Read,
 				ToolInput: input}}

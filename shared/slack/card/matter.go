@@ -8,7 +8,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -50,7 +49,7 @@ func (d drawing) form() face {
 		return d.asks(task.CardProcess, p.Key())
 	}
 	d.settled = true
-	b := d.effects(explain.SumUp(w.Locale, m.Steps(w.Locale, catalog.Decide)), "",
+	b := d.effects(explain.SumUp(w.Locale, m.Steps(w.Locale, tenancy.DecideTool)), "",
 		maxPages).with(d.described(m, maxPages)).bounded()
 	f := face{w.FormHeader, yellow, nil}.with(header(w.FormHeader)).with(d.askedBy()...).with(b.blocks...)
 	switch {

@@ -16,7 +16,6 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -65,7 +64,7 @@ func TestAPlanOfAllToolsRuns(t *testing.T) {
 // TestTheDemoPlansWhatAToolsFileAsks runs the plan for each example request in a tool's file. The rows are in the
 // sheet, and the requester reads how many there are.
 func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
-	for _, f := range expect.Value(catalog.Files())(t) {
+	for _, f := range expect.Value(tenancy.OwnTools())(t) {
 		if f.Demo == nil {
 			continue
 		}

@@ -1,6 +1,4 @@
-// Package catalog has one file for each tool that comes with Ringi. A file holds the tool's schemas, whether it writes,
-// and all its texts in each language.
-package catalog
+package tenancy
 
 import (
 	"embed"
@@ -14,17 +12,18 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Decide is the tool that records a decision. No model plans it: see task.Matter.
-const Decide = "record_decision"
+// DecideTool is the tool that records a decision. No model plans it: see task.Matter.
+const DecideTool = "record_decision"
 
 // MatterLabel is the label by which rules tell decisions apart by their kind, in all languages.
 const MatterLabel = "区分"
 
-//go:embed *.json
-var files embed.FS
+//go:embed tools/*.json
+var toolFiles embed.FS
 
-// File describes one tool.
-type File struct {
+// OwnTool is the file of a tool that comes with Ringi: its schemas, whether it writes, and all its texts in each
+// language.
+type OwnTool struct {
 	Name        string           `json:"name"`
 	Title       language.Texts   `json:"title"`
 	About       language.Texts   `json:"about"`       // what the tool does, for the administrator who allows it
@@ -48,21 +47,21 @@ type File struct {
 
 	// Line is a card's sentence about a call, with {name} for an argument. It is empty if shared/explain builds
 	// the sentence in code.
-	Line      language.Texts      `json:"line"`
-	Arguments map[string]Argument `json:"arguments"` // arguments of Line that need their own wording
+	Line      language.Texts          `json:"line"`
+	Arguments map[string]ToolArgument `json:"arguments"` // arguments of Line that need their own wording
 
 	// Headings name, by locale, members of the result and, behind a dot, of a list's rows.
 	Headings map[string]map[string]string `json:"headings"`
 
 	// Shown says how people are shown a call of a tool that writes; of one that reads, what its arguments are called.
 	// It is no part of the tool's version.
-	Shown Shown `json:"shown"`
+	Shown ToolShown `json:"shown"`
 
-	Demo *Demo `json:"demo"` // nil if the demo model needs code to plan with this tool
+	Demo *ToolDemo `json:"demo"` // nil if the demo model needs code to plan with this tool
 }
 
-// Shown says of Ringi's own tool what an administrator's mark says of others.
-type Shown struct {
+// ToolShown says of Ringi's own tool what an administrator's mark says of others.
+type ToolShown struct {
 	Act   rules.Act                 `json:"act"`
 	Party string                    `json:"party"`
 	Item  string                    `json:"item"`
@@ -70,8 +69,8 @@ type Shown struct {
 	Names map[string]language.Texts `json:"names"` // by pointer
 }
 
-// Argument says how Line words one argument. A value without a case is shown unchanged.
-type Argument struct {
+// ToolArgument says how Line words one argument. A value without a case is shown unchanged.
+type ToolArgument struct {
 	Absent language.Texts            `json:"absent"`
 	Null   language.Texts            `json:"null"`
 	Is     map[string]language.Texts `json:"is"`     // by the argument's text
@@ -80,7 +79,7 @@ type Argument struct {
 }
 
 // Heading returns what people call a member of the tool's result, or of the rows of a list in it, or "".
-func (f File) Heading(locale, path string) string {
+func (f OwnTool) Heading(locale, path string) string {
 	if h := f.Headings[locale][path]; h != "" || f.Demo == nil {
 		return h
 	}
@@ -94,18 +93,18 @@ func (f File) Heading(locale, path string) string {
 	return ""
 }
 
-// Demo is an example from which the demo model plans a list: one call whose rows go to a sheet and are counted.
-type Demo struct {
+// ToolDemo is an example from which the demo model plans a list: one call whose rows go to a sheet and are counted.
+type ToolDemo struct {
 	Request language.Texts       `json:"request"` // an example request
 	Asks    string               `json:"asks"`    // regular expression that matches requests for this list
 	Input   map[string]any       `json:"input"`   // example arguments; a department in the request replaces this one
 	Columns []string             `json:"columns"` // members of the rows that become columns of the sheet
 	Rows    string               `json:"rows"`    // member of the result that contains the list
-	Words   map[string]ListWords `json:"words"`   // by locale
+	Words   map[string]DemoWords `json:"words"`   // by locale
 }
 
-// ListWords are one language's words for a list.
-type ListWords struct {
+// DemoWords are one language's words for a list.
+type DemoWords struct {
 	From    string            `json:"from"`    // where the list is read
 	Things  string            `json:"things"`  // the things in the list
 	Tab     string            `json:"tab"`     // title of the sheet's tab
@@ -114,18 +113,18 @@ type ListWords struct {
 	Forms   map[string]string `json:"forms"`   // sentences that replace the demo's general ones, by name
 }
 
-// Files returns all tools' files, sorted by name. The error names the file that can't be read.
-var Files = sync.OnceValues(func() (all []File, err error) {
-	entries, err := files.ReadDir(".")
+// OwnTools returns the files of all tools, sorted by name. The error names the file that can't be read.
+var OwnTools = sync.OnceValues(func() (all []OwnTool, err error) {
+	entries, err := toolFiles.ReadDir("tools")
 	if err != nil {
 		return nil, fmt.Errorf("read the tool catalog: %w", err)
 	}
 	for _, e := range entries {
-		text, err := files.ReadFile(e.Name())
+		text, err := toolFiles.ReadFile("tools/" + e.Name())
 		if err != nil {
 			return nil, fmt.Errorf("read the tool catalog: %w", err)
 		}
-		var f File
+		var f OwnTool
 		if err := json.Unmarshal(text, &f); err != nil {
 			return nil, fmt.Errorf("read the tool catalog: %s: %w", e.Name(), err)
 		}
@@ -134,13 +133,13 @@ var Files = sync.OnceValues(func() (all []File, err error) {
 	return all, nil
 })
 
-// Named returns a tool's file, and false if it has none.
-func Named(name string) (File, bool) {
-	all, _ := Files() // the error can be ignored: a test reads every file
+// OwnToolNamed returns the file of one of Ringi's tools, and false if it has none.
+func OwnToolNamed(name string) (OwnTool, bool) {
+	all, _ := OwnTools() // the error can be ignored: a test reads every file
 	for _, f := range all {
 		if f.Name == name {
 			return f, true
 		}
 	}
-	return File{}, false
+	return OwnTool{}, false
 }
