@@ -91,14 +91,6 @@ func (v Verdict) Task() (a *task.Aggregate, is bool) {
 	return a, is
 }
 
-// Origin returns where the subject was asked for; it is zero without a subject.
-func (v Verdict) Origin() aggregate.Origin {
-	if v.Subject == nil {
-		return aggregate.Origin{}
-	}
-	return v.Subject.Origin()
-}
-
 // Decide loads the subject, applies the act and commits. The store decides again after a conflict.
 func (m Maker) Decide(ctx context.Context, c Click, act Act) Verdict {
 	return m.judge(ctx, c, act, func(ctx context.Context, a Subject, f aggregate.Decision[aggregate.Aggregate]) error {

@@ -100,7 +100,7 @@ func detailsOf(details aggregate.JSON) (all map[string]any, err error) {
 var (
 	telling = []string{"changes", "reason", "why", "error", "principal", "hand", "from", "until", "allowed",
 		"rule", "added_rules", "changed", "removed", "type", "agent", "teams", "best_team", "best_score",
-		"people", "people_added", "people_gone", "kind"}
+		"people", "kind"}
 	unnamed = []string{"reason", "why", "error", "kind", "type"}
 )
 
@@ -299,7 +299,7 @@ var logTextsIn = language.Catalog[logTexts]{Files: &texts, Folder: "texts/log"}
 func LogWordsIn(locale string) LogWords {
 	w := LogWords{logTexts: logTextsIn.In(locale), settings: map[string]string{}}
 	for _, f := range new(tenancy.Settings).Fields() {
-		w.settings[f.Name] = f.LogName(w.Locale)
+		w.settings[f.Name] = f.Says.In(w.Locale).Label
 	}
 	return w
 }

@@ -92,9 +92,7 @@ func (s *Store) SaveOrganisation(ctx context.Context, tenant string, over int, o
 	if packed.Len() > MaxOrganisation {
 		return aggregate.Problem{Code: "csv_large", Args: []any{packed.Len() >> 10, MaxOrganisation >> 10}}
 	}
-	n := tenancy.OrganisationCounts{People: o.People(), Added: o.Without(was.Organisation),
-		Gone: was.Organisation.Without(o)}
-	c, err := was.Save(over, sum, packed.Bytes(), n, by, now)
+	c, err := was.Save(over, sum, packed.Bytes(), o.People(), by, now)
 	return s.change(ctx, c, err)
 }
 

@@ -261,6 +261,6 @@ func (a *asked) finding(f rules.Finding) string {
 	if f.Kind == rules.FindingUnknown && f.Stage == 0 {
 		kind += "_condition"
 	}
-	return a.In("findings", kind, "rule", a.ruleNamed(f.Rule), "by", a.ruleNamed(f.By), "stage", number(f.Stage-1),
+	return a.In("findings", kind, "rule", a.ruleNamed(f.Rule), "stage", number(f.Stage-1),
 		"who", legible.OneLine(f.Who))
 }

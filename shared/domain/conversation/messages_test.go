@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -115,23 +114,4 @@ func TestTheOrderOfAnAnsweredTurnStays(t *testing.T) {
 		"after a skewed clock")
 
 	expect.Is(t, names(nil), "", "of nothing")
-}
-
-// relay does what the relay does after each change: it commits the decision that the rows ask for, if there is one.
-func (tb *table) relay() (began bool) {
-	tb.t.Helper()
-	begin := tb.load().Effects(tb.now).Begin
-	if begin == nil {
-		return false
-	}
-	err := tb.do(func(a *Aggregate) (aggregate.Change, error) { return begin(a) })
-	expect.Must(tb.t, err == nil || errors.Is(err, aggregate.ErrNotDue), "the relay: %v", err)
-	return err == nil
-}
-
-// tellAndAnswer delivers a message and lets the agent answer with a proposal.
-func (tb *table) tellAndAnswer(p *Proposal) error {
-	tb.tell("go on")
-	tb.relay()
-	return tb.answer(p)
 }

@@ -71,9 +71,6 @@ func TestPeopleHaveTheirPosts(t *testing.T) {
 	expect.That(t, o.Has("watanabe@haken.example") && !o.Has("x@midori.example") && !o.Has(""), "who is there")
 	expect.Is(t, o.Name("watanabe@haken.example")+o.Name("U9"), "渡辺 翔U9")
 	expect.Is(t, o.People(), 11)
-	other := read(t, file("U0ITO,,A,,,,", "U0NEW,,A,,,,"))
-	expect.Same(t, []int{o.Without(other), other.Without(o), o.Without(nil), (*organisation.Organisation)(nil).Without(o)},
-		[]int{10, 1, 11, 0})
 }
 
 func TestHoldersOfAPositionHaveItAsAnyPost(t *testing.T) {

@@ -63,19 +63,6 @@ func (o *Organisation) All() []Post { return slices.Clone(o.posts) }
 // People returns how many people there are.
 func (o *Organisation) People() int { return len(o.held) }
 
-// Without returns how many people another organisation doesn't have; nil has nobody.
-func (o *Organisation) Without(other *Organisation) (n int) {
-	if o == nil {
-		return 0
-	}
-	for who := range o.held {
-		if other == nil || !other.Has(who) {
-			n++
-		}
-	}
-	return n
-}
-
 // Has reports whether somebody works here.
 func (o *Organisation) Has(person string) bool { return len(o.held[person]) > 0 }
 

@@ -213,7 +213,6 @@ var (
 type Finding struct {
 	Kind  FindingKind
 	Rule  string // id
-	By    string // of FindingNever, id of the rule that takes its requests
 	Stage int    // number of the stage, from 1; 0: it is the condition on who asks
 	Who   string // of FindingUnknown, what the rule names
 }
@@ -222,8 +221,6 @@ type Finding struct {
 type FindingKind string
 
 const (
-	// FindingNever: an earlier rule takes all requests that this one would.
-	FindingNever FindingKind = "never"
 	// FindingUnknown: a stage or condition names a post or department that the organisation doesn't have, or no
 	// organisation stands. What it takes is refused.
 	FindingUnknown FindingKind = "unknown"
@@ -235,10 +232,6 @@ const (
 func (r *Rules) Findings(d Directory) (all []Finding) {
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		if j := slices.IndexFunc(r.Rules[:i], func(x Rule) bool { return x.covers(&rule.Conditions) }); j >= 0 {
-			all = append(all, Finding{Kind: FindingNever, Rule: rule.ID, By: r.Rules[j].ID})
-			continue
-		}
 		for _, name := range rule.Unknown(d) {
 			all = append(all, Finding{Kind: FindingUnknown, Rule: rule.ID, Who: name})
 		}

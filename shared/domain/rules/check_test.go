@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"pgregory.net/rapid"
 
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
@@ -229,56 +228,4 @@ func TestFindings(t *testing.T) {
 		t.Log(name)
 		expect.Same(t, of(c.rule).Findings(d), c.want, cmpopts.EquateEmpty())
 	}
-}
-
-func TestRulesThatTakeNothing(t *testing.T) {
-	any, stage := rules.Conditions{}, people(1, "A")
-	for name, c := range map[string]struct {
-		first, then rules.Conditions
-		want        bool
-	}{
-		"after everything":       {any, from(any, "5"), true},
-		"after all that writes":  {any, some(read), false},
-		"after itself":           {from(some(pay), "5"), from(some(pay), "5"), true},
-		"after one that is less": {some(pay), from(some(pay), "5"), true},
-		"nothing said is wider":  {from(any, "5"), any, false},
-		"a higher amount":        {from(any, "5"), from(any, "6"), true},
-		"below a lower one":      {under(any, "6"), under(any, "5"), true},
-		"another tool":           {some(pay), some(dm), false},
-		"another amount":         {from(some(pay), "5"), from(some(pay), "4"), false},
-	} {
-		found := of(rule(1, c.first, stage), rule(2, c.then, stage)).Findings(&company{org: "v1"})
-		expect.Is(t, len(found) == 1 && found[0].Kind == rules.FindingNever, c.want, "%s: %v", name, found)
-	}
-}
-
-// A rule that is called covered takes no request, whatever is asked.
-func TestACoveredRuleNeverDecides(t *testing.T) {
-	met := 0
-	rapid.Check(t, func(t *rapid.T) {
-		r := drawnRules(t)
-		for i := range r.Rules { // copies with one condition less are often covered
-			if i > 0 && rapid.Bool().Draw(t, "narrower") {
-				r.Rules[i].Conditions = r.Rules[0].Conditions
-				if c := &r.Rules[i]; !c.Bounded() {
-					c.Below, c.Currency = "10", "JPY"
-				}
-			}
-		}
-		covered := map[string]bool{}
-		for _, f := range r.Findings(&company{org: "v1"}) {
-			covered[f.Rule] = covered[f.Rule] || f.Kind == rules.FindingNever
-		}
-		for range 20 {
-			f := drawnFacts(t)
-			expect.That(t, !covered[r.Match(f).Rule.ID], "%+v is taken by a rule that is covered: %+v", f, r)
-		}
-		for _, is := range covered {
-			if is {
-				met++
-			}
-		}
-	})
-	t.Logf("%d rules were covered", met)
-	expect.That(t, met > 20 || testing.Short(), "only %d rules were covered", met) // short: few tries
 }

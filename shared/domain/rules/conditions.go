@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"maps"
-	"reflect"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
@@ -64,32 +63,6 @@ func (c *Conditions) unsure(f *Facts, listed map[string][]string) (label string,
 		return "", false
 	}
 	return label, who
-}
-
-// covers reports whether all requests that meet the other conditions meet these, since each of these is among them.
-func (c *Conditions) covers(other *Conditions) bool {
-	among := func(mine, theirs []string) bool {
-		return mine == nil || theirs != nil && !slices.ContainsFunc(theirs, func(x string) bool {
-			return !slices.Contains(mine, x)
-		})
-	}
-	for name, list := range c.Labels {
-		if !among(list, other.Labels[name]) {
-			return false
-		}
-	}
-	same := func(x, y Conditions) bool { return reflect.DeepEqual(x, y) }
-	return among(choices(c.Asks), choices(other.Asks)) && among(c.Channels, other.Channels) &&
-		(!c.Asker() || same(Conditions{People: c.People, Departments: c.Departments, Groups: c.Groups},
-			Conditions{People: other.People, Departments: other.Departments, Groups: other.Groups})) &&
-		same(Conditions{Tools: c.Tools, Only: c.Only}, Conditions{Tools: other.Tools, Only: other.Only}) &&
-		c.spans(other)
-}
-
-// spans reports whether every amount within the other bounds is within these.
-func (c *Conditions) spans(other *Conditions) bool {
-	return !c.Bounded() || c.Currency == other.Currency && (c.From == "" || other.From.least(c.From)) &&
-		(c.Below == "" || c.Below == other.Below || other.Below.below(c.Below))
 }
 
 func (c *Conditions) asks(kind Kind) bool { return len(c.Asks) == 0 || slices.Contains(c.Asks, kind) }

@@ -172,15 +172,10 @@ func (f OrganisationFile) Place() (partition, key, typ string) {
 	return "TENANT#" + f.TenantID, OrganisationKey + "#FILE", "organisation_file"
 }
 
-// OrganisationCounts are the numbers of an audit entry: what differs from the file before.
-type OrganisationCounts struct {
-	People, Added, Gone int
-}
-
 // Save has another file stand. Over is the revision that was shown. It returns ErrConflict if the row has another one.
-func (r OrganisationRow) Save(over int, sum string, packed []byte, n OrganisationCounts, by aggregate.Actor,
+func (r OrganisationRow) Save(over int, sum string, packed []byte, people int, by aggregate.Actor,
 	now time.Time) (Change, error) {
-	details := map[string]any{"sha256": sum, "people": n.People, "people_added": n.Added, "people_gone": n.Gone}
+	details := map[string]any{"sha256": sum, "people": people}
 	if r.Stands() {
 		details["sha256_before"] = r.SHA256
 	}

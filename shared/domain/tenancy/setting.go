@@ -46,7 +46,6 @@ type Words struct {
 	Label, About, Unit string
 	Choices            []string // in the order of Setting.Choices
 	Hint               string   // how to fill in the rows
-	Logged             string   // name in the audit log; empty: label and unit
 }
 
 // Section is a section of the settings page.
@@ -71,18 +70,6 @@ var byName = sync.OnceValue(func() map[string]Setting {
 func SettingNamed(name string) (Setting, bool) {
 	x, ok := byName()[name]
 	return x, ok
-}
-
-// LogName returns the setting's name in the audit log.
-func (x Setting) LogName(locale string) string {
-	w := x.Says.In(locale)
-	switch {
-	case w.Logged != "":
-		return w.Logged
-	case w.Unit == "":
-		return w.Label
-	}
-	return w.Label + " (" + w.Unit + ")"
 }
 
 // Member is a field of a struct under its JSON name.

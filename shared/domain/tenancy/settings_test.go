@@ -36,7 +36,7 @@ func TestEachSettingHasOneRow(t *testing.T) {
 			rows = append(rows, x.Name)
 			for i, locale := range language.All {
 				w := x.Says[i]
-				expect.That(t, x.LogName(locale) != "" && len(w.Choices) == len(x.Choices) && w.Label != "" &&
+				expect.That(t, len(w.Choices) == len(x.Choices) && w.Label != "" &&
 					!slices.Contains(w.Choices, ""), "%s lacks words in %s: %+v", x.Name, locale, w)
 			}
 			expect.That(t, x.Min <= x.Max && (x.Kind != KindWhole || x.Max != 0) && (x.fits != nil) == (x.Code != ""),

@@ -44,8 +44,7 @@ var Sections = []Section{
 		{Name: "fiscal_year_month", Kind: KindWhole, Min: 1, Max: 12, Default: FiscalYearBegins, Says: language.InEach(
 			Words{Label: "番号の年度が始まる月", About: "決裁番号は、年度ごとに 1 から始まります。", Unit: "月"},
 			Words{Label: "Fiscal year of numbers begins in month",
-				About:  "Numbers of decisions start at 1 in each fiscal year.",
-				Logged: "First month of the fiscal year"})},
+				About: "Numbers of decisions start at 1 in each fiscal year."})},
 		{Name: "matters", Kind: KindRows, Max: MaxMatters, Says: language.InEach(
 			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの種別「区分」にこの名前を書くと、その区分の決裁だけに当てはまります。空なら、支出、契約、人事、規程、その他です。",
 				Hint: "名前は 1〜40 文字です。"},
@@ -54,9 +53,9 @@ var Sections = []Section{
 					"If empty: Spending, Contract, People, Regulation, Other.",
 				Hint: "Names have 1–40 characters."})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
-			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
+			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個"},
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",
-				Unit: "versions", Logged: "Maximum versions"})},
+				Unit: "versions"})},
 		{Name: "remind_at", Kind: KindText, Code: "clock", fits: isClockOrNone, Default: "09:30", Says: language.InEach(
 			Words{Label: "承認待ちをお知らせする時刻", About: "名前を挙げて承認を求められている人に、承認待ちの一覧を営業日ごとに 1 通の DM で送ります。" +
 				"チャンネルのだれでも承認できるものは、そのチャンネルに 1 通だけ送ります。この時刻 (日本時間、例: 09:30) までの 4 時間に届いたものは翌営業日に回します。空なら送りません。"},
@@ -73,11 +72,9 @@ var Sections = []Section{
 				Unit: "US dollars"})},
 		{Name: "max_cost_day_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "1 日の予算 (ワークスペース全体)",
-				About: "毎日午前 9 時 (日本時間) に 0 に戻ります。上限に達すると、それまで新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル",
-				Logged: "1 日の予算 (米ドル)"},
+				About: "毎日午前 9 時 (日本時間) に 0 に戻ります。上限に達すると、それまで新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},
 			Words{Label: "Daily budget (workspace)", About: "Starts again each day at 0:00 UTC (9:00 in Japan). " +
-				"Once reached, no new AI calls start until then. Calls in progress can exceed it.", Unit: "US dollars",
-				Logged: "Daily budget (US dollars)"})},
+				"Once reached, no new AI calls start until then. Calls in progress can exceed it.", Unit: "US dollars"})},
 		{Name: "prices", Kind: KindRows, Max: MaxPrices, Says: language.InEach(
 			Words{Label: "モデルの料金",
 				About: "Ringi が料金を知らないモデルや、自社で用意した接続先の料金を登録します。単位は、100 万トークンあたりの米ドルです。予算があるとき、料金の分からないモデルは使えません。",
@@ -90,11 +87,11 @@ var Sections = []Section{
 	}},
 	{Key: "limit", Title: language.InEach("依頼の数の上限", "Request limits"), Settings: []Setting{
 		{Name: "max_open_tasks", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 50, Says: language.InEach(
-			Words{Label: "同時に進む依頼 (1 人)", Unit: "件", Logged: "同時に進む依頼 (1 人)"},
-			Words{Label: "Open requests (per person)", Unit: "requests", Logged: "Open requests (per person)"})},
+			Words{Label: "同時に進む依頼 (1 人)", Unit: "件"},
+			Words{Label: "Open requests (per person)", Unit: "requests"})},
 		{Name: "max_tasks_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
-			Words{Label: "1 時間の依頼 (1 人)", Unit: "件", Logged: "1 時間の依頼 (1 人)"},
-			Words{Label: "Requests per hour (per person)", Unit: "requests", Logged: "Requests per hour (per person)"})},
+			Words{Label: "1 時間の依頼 (1 人)", Unit: "件"},
+			Words{Label: "Requests per hour (per person)", Unit: "requests"})},
 	}},
 	{Key: "work", Title: language.InEach("実行と AI", "Running and AI"), Settings: []Setting{
 		{Name: "model", Kind: KindText, Code: "model", fits: isModel, Default: "claude-sonnet-4-6", Says: language.InEach(
@@ -136,11 +133,10 @@ var Sections = []Section{
 				"there.", Unit: "US dollars"})},
 		{Name: "draft_contest.max_rounds", Kind: KindWhole, Min: 1, Max: 10, Default: 3, Says: language.InEach(
 			Words{Label: "1 チームが書く回数の上限",
-				About: "2 回目からは、前回の採点を踏まえて書き直します。多いほど案はよくなりますが、時間と費用がかかります。コンテストのファイルの上限のほうが少なければ、そちらを使います。", Unit: "回",
-				Logged: "1 チームが書く回数の上限"},
+				About: "2 回目からは、前回の採点を踏まえて書き直します。多いほど案はよくなりますが、時間と費用がかかります。コンテストのファイルの上限のほうが少なければ、そちらを使います。", Unit: "回"},
 			Words{Label: "Maximum drafts per team", About: "From the second on, a team rewrites with its last score in view. " +
-				"More make better drafts, and take more time and money. A lower limit in the contest file applies.", Unit: "drafts",
-				Logged: "Maximum drafts per team"})},
+				"More make better drafts, and take more time and money. A lower limit in the contest file applies.",
+				Unit: "drafts"})},
 		{Name: "draft_contest.seconds", Kind: KindWhole, Min: 10, Max: 3600, Default: 300, Says: language.InEach(
 			Words{Label: "コンテストの制限時間", About: "過ぎると、それまでの案の最高点を承認に回します。その間、依頼した人は待ちます。", Unit: "秒"},
 			Words{Label: "Contest time limit",
@@ -150,8 +146,7 @@ var Sections = []Section{
 			Words{Label: "コンテストのファイル",
 				About: "チームと採点方法を定めたファイルの場所です (200 文字まで)。ファイルは Ringi の導入担当者が用意します。ないあいだ、方針はコンテストなしで作られます。"},
 			Words{Label: "Contest file", About: "Path of the file with teams and scoring (up to 200 characters). " +
-				"Whoever installed Ringi provides it; until then policies are drafted without a contest.",
-				Logged: "Contest file"})},
+				"Whoever installed Ringi provides it; until then policies are drafted without a contest."})},
 		{Name: "contest_search", Kind: KindFlag, Says: language.InEach(
 			Words{Label: "Web 検索を許可する", About: "入れると、検索担当のメンバー (ファイルの web-search) が、Anthropic の Web 検索を使います " +
 				"(Anthropic のモデルのメンバーだけ)。検索語には依頼の内容やツールで読んだ内容が含まれ、検索先のサイトに伝わることがあります。" +
@@ -159,7 +154,7 @@ var Sections = []Section{
 			Words{Label: "Allow web search", About: "If on, members who search (web-search in the file) use Anthropic’s web " +
 				"search if their model is Anthropic’s. Search terms may include parts of the request and of what members " +
 				"read with allowed tools, and can reach the sites visited. " +
-				"1,000 searches cost 10 US dollars plus tokens, and count toward all budgets.", Logged: "Web search in contests"})},
+				"1,000 searches cost 10 US dollars plus tokens, and count toward all budgets."})},
 	}},
 	{Key: "agent", Title: language.InEach("エージェント", "Agents"), Settings: []Setting{
 		{Name: "agents", Kind: KindRows, Max: MaxAgents, Says: language.InEach(
@@ -177,7 +172,7 @@ var Sections = []Section{
 				Hint: "Commands are compared word by word, as they are.\n" +
 					"Shell commands and file writes always need approval.\n" +
 					"For conversations from a source, also enter its name. The rule applies only while the files match the " +
-					"source, or also later if changed is true.", Logged: "Tests that run without approval"})},
+					"source, or also later if changed is true."})},
 		{Name: "listed_reads", Kind: KindRows, Max: MaxListedReads, Says: language.InEach(
 			Words{Label: "エージェントが読み取ってよいツール", About: "空なら、エージェントはツールで何も読み取れません。結果は、そのエージェントの提供元に送られます。",
 				Hint: "承認を待たずに呼び出します。呼び出せるのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。\nバージョンは「ツール」のページにあります。ツールが変わると、無効になります。"},
@@ -185,8 +180,7 @@ var Sections = []Section{
 				About: "If empty, agents read with no tool. Results go to the agent’s vendor.",
 				Hint: "They are called without approval, and only if their values are choices, numbers or dates, or were written " +
 					"word for word by " +
-					"a person in the conversation.\nFind versions on the Tools page. One stops working when its tool changes.",
-				Logged: "Tools that agents may read with"})},
+					"a person in the conversation.\nFind versions on the Tools page. One stops working when its tool changes."})},
 		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(
 			Words{Label: "ソース (GitHub のリポジトリ)",
 				About: "会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。リポジトリのファイルが、そのエージェントの提供元に渡ります。書かれた秘密の情報も含みます。",
