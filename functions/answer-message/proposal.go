@@ -180,11 +180,11 @@ func (t *answering) completePush(ctx context.Context, p conversation.Payload) (c
 		return p, []string{filesUnread}
 	}
 	changes := conversation.Commit{Path: s.Path}.Changes(was, t.tree)
-	if problems := conversation.Unpushable(changes, source.Allow); problems != nil {
+	if problems := conversation.Unpushable(changes); problems != nil {
 		return p, append(problems, leftBehind, saveFiles)
 	}
 	p.Changes = changes
 	p.Push = &conversation.Push{Source: s.Name, Repository: s.Repository, RepositoryID: s.RepositoryID, Commit: s.Commit,
-		Into: strings.TrimPrefix(source.Ref, "heads/"), CI: source.CI, Allow: source.Allow}
+		Into: strings.TrimPrefix(source.Ref, "heads/"), CI: source.CI}
 	return p, nil
 }

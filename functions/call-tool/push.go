@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
@@ -34,7 +33,7 @@ func (j *job) pushable(p conversation.Payload) refusal {
 		return refusal{reason: conversation.ReasonPushSource}
 	}
 	source, _ := agent.SourceNamed(j.settings.Sources, s.Name, j.session.Opener, j.session.AgentID)
-	if source.CI != p.Push.CI || !slices.Equal(source.Allow, p.Push.Allow) || source.Ref != "heads/"+p.Push.Into {
+	if source.CI != p.Push.CI || source.Ref != "heads/"+p.Push.Into {
 		j.cause = errors.New("the settings of the source have changed")
 		return refusal{reason: conversation.ReasonPushSource}
 	}
@@ -55,7 +54,7 @@ func (j *job) order() (o github.Order, err error) {
 	return github.Order{
 		RepositoryID: int64(p.Push.RepositoryID), Base: p.Push.Commit, Branch: x.Pushed.Branch, Into: p.Push.Into,
 		Title: said.Title, Body: conversation.PullBody(said.Body), At: *x.Gate.ApprovedAt, Changes: p.Changes,
-		Message: conversation.PushMessage(x.SessionID, x.ActionID, p.Push.CI), Allow: p.Push.Allow,
+		Message: conversation.PushMessage(x.SessionID, x.ActionID, p.Push.CI),
 	}, nil
 }
 

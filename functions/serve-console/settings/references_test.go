@@ -162,11 +162,11 @@ func connected(w *consoletest.World) *gitHub {
 // sources returns the form with one source. change has texts of it, each with what stands there instead.
 func sources(w *consoletest.World, change ...string) url.Values {
 	return opened(w, "sources", strings.NewReplacer(change...).Replace("- name: shop\n  repository: acme/shop\n"+
-		"  ref: heads/main\n  people: [everybody]\n  agents: [claude, codex]\n  ci: skip\n  allow: [CODEOWNERS]\n"))
+		"  ref: heads/main\n  people: [everybody]\n  agents: [claude, codex]\n  ci: skip\n"))
 }
 
 var shop = agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{agent.Everybody},
-	Agents: []string{"claude", "codex"}, CI: agent.CISkip, Allow: []string{"CODEOWNERS"}, RepositoryID: 7_000_001}
+	Agents: []string{"claude", "codex"}, CI: agent.CISkip, RepositoryID: 7_000_001}
 
 func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	hub, b := connected(w), w.As(webapi.Suzuki)
@@ -195,7 +195,7 @@ func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 		"source_name": {"name: shop", "name: Shop!"}, "source_repository": {"acme/shop", "shop"},
 		"source_ref": {"heads/main", "main"}, "source_path": {"  ref", "  path: ../x\n  ref"},
 		"source_people": {"[everybody]", "['@sato']"}, "source_agents": {"[claude, codex]", "[]"},
-		"source_ci": {"  ci: skip\n", ""}, "source_allow": {"[CODEOWNERS]", "[.gitmodules]"},
+		"source_ci":      {"  ci: skip\n", ""},
 		"source_missing": {"acme/shop", "acme/none"}, "source_no_ref": {"heads/main", "tags/none"},
 	} {
 		b.Post(formPage, sources(w, change...)).Says(t, http.StatusUnprocessableEntity, ja.Rule(string(rule)))

@@ -172,7 +172,6 @@ func TestASourcesFieldsAreChecked(t *testing.T) {
 		"people":     func(s *agent.Source, v string) { s.People = strings.Fields(v) },
 		"agents":     func(s *agent.Source, v string) { s.Agents = strings.Fields(v) },
 		"ci":         func(s *agent.Source, v string) { s.CI = agent.CI(v) },
-		"allow":      func(s *agent.Source, v string) { s.Allow = strings.Fields(v) },
 	}
 	for field, values := range map[string]struct{ good, bad []string }{
 		"name": {[]string{"a", "0-9", strings.Repeat("a", 32)}, []string{"", "A", "a b", "a_b", strings.Repeat("a", 33)}},
@@ -188,7 +187,6 @@ func TestASourcesFieldsAreChecked(t *testing.T) {
 		"people": {[]string{"everybody", "U0SATO W0SUZUKI"}, []string{"", "@sato", "everybody U0SATO", "C0HR"}},
 		"agents": {[]string{"claude", "claude codex"}, []string{"", "A B!", "everybody!"}},
 		"ci":     {[]string{"run", "skip"}, []string{"", "no"}},
-		"allow":  {[]string{"", "CODEOWNERS .gitattributes"}, []string{".gitmodules", "CODEOWNERS CODEOWNERS", "codeowners"}},
 	} {
 		for i, value := range append(slices.Clone(values.good), values.bad...) {
 			s, good := shop(), i < len(values.good)

@@ -18,7 +18,6 @@ type Source struct {
 	People     []string `json:"people"`         // Slack user ids, or Everybody alone
 	Agents     []string `json:"agents"`         // ids of agents, whose vendors get the files
 	CI         CI       `json:"ci"`
-	Allow      []string `json:"allow,omitempty"` // of Allowable: files that pull requests may change here
 	// RepositoryID is GitHub's number of the repository that was listed. A name that is given up may become another
 	// repository's. 0: GitHub was not asked, so the source is not used.
 	RepositoryID int `json:"repository_id,omitempty"`
@@ -34,9 +33,6 @@ const (
 
 // CIs lists them. None is the default: an administrator chooses.
 var CIs = []CI{CIRun, CISkip}
-
-// Allowable are files that pull requests may change only where the source allows that.
-var Allowable = []string{".gitattributes", "CODEOWNERS"}
 
 // Everybody stands for all members of the workspace.
 const Everybody = "everybody"
@@ -72,11 +68,6 @@ func (s Source) Problems() (all aggregate.Problems) {
 	}
 	all.Unless(agents, "agents", "source_agents")
 	all.Unless(slices.Contains(CIs, s.CI), "ci", "source_ci")
-	allow := len(s.Allow) <= len(Allowable)
-	for i, name := range s.Allow {
-		allow = allow && slices.Contains(Allowable, name) && !slices.Contains(s.Allow[:i], name)
-	}
-	all.Unless(allow, "allow", "source_allow")
 	return all
 }
 

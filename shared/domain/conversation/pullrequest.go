@@ -23,7 +23,6 @@ type Push struct {
 	Commit       string   `json:"commit"` // on which it is made
 	Into         string   `json:"into"`   // the branch that is asked to take the changes
 	CI           agent.CI `json:"ci"`
-	Allow        []string `json:"allow,omitempty"` // as in the source
 }
 
 // Limits of what a pull request says, in characters.
@@ -117,11 +116,11 @@ func (c Commit) path(p string) string {
 // something is pushed, or who may accept it: guarded of files and folders, guardedFiles of files alone. What is run in
 // its turn (scripts, Makefiles) is not among them.
 var (
-	guarded = strings.Fields(`.github .gitmodules .gitlab .gitea .forgejo .circleci* .buildkite .semaphore* .tekton
-		.teamcity .woodpecker* .cirrus* .drone* .harness* .codefresh .jenkins *jenkinsfile* .azure-pipelines
-		azure-pipelines* .azuredevops .pipelines bitbucket-pipelines* .jfrog-pipelines .kode .erda .dice *zuul.d .builds
-		.buddy .ci .concourse .bazelci .gitlab-ci* .travis* .appveyor* .mergify* .dependabot .platform* .upsun* .do .husky
-		.githooks .pre-commit* .lefthook*`)
+	guarded = strings.Fields(`.github .gitmodules .gitattributes codeowners .gitlab .gitea .forgejo .circleci*
+		.buildkite .semaphore* .tekton .teamcity .woodpecker* .cirrus* .drone* .harness* .codefresh .jenkins
+		*jenkinsfile* .azure-pipelines azure-pipelines* .azuredevops .pipelines bitbucket-pipelines*
+		.jfrog-pipelines .kode .erda .dice *zuul.d .builds .buddy .ci .concourse .bazelci .gitlab-ci* .travis*
+		.appveyor* .mergify* .dependabot .platform* .upsun* .do .husky .githooks .pre-commit* .lefthook*`)
 	guardedFiles = strings.Fields(`*gitlab-ci* *.jenkins jenkins-x* jenkins.y*ml *.drone.* *.woodpecker.*
 		*azure-pipeline* azure-ci* *bitbucket-pipelines* *appveyor* *cirrus.* *buildspec*.* *cloudbuild*.* *buildkite.*
 		circle.y*ml circleci* *semaphore.y*ml *bitrise.* *codemagic.* *wercker.* *codefresh* *screwdriver.y*ml codeship-*
@@ -135,7 +134,7 @@ var (
 )
 
 // guards returns the name in a path that pull requests may not change, or "".
-func guards(p string, allow []string) string {
+func guards(p string) string {
 	names := strings.Split(p, "/")
 	for i, name := range names {
 		low := strings.TrimRight(strings.ToLower(legible.Folded(name)), ". ") // Windows leaves these out
@@ -143,11 +142,7 @@ func guards(p string, allow []string) string {
 			ok, err := path.Match(strings.ToLower(pattern), low)
 			return ok || err != nil
 		}
-		if slices.ContainsFunc(allow, same) {
-			continue
-		}
-		if slices.ContainsFunc(agent.Allowable, same) || slices.ContainsFunc(guarded, same) ||
-			i == len(names)-1 && slices.ContainsFunc(guardedFiles, same) {
+		if slices.ContainsFunc(guarded, same) || i == len(names)-1 && slices.ContainsFunc(guardedFiles, same) {
 			return name
 		}
 	}
@@ -155,8 +150,8 @@ func guards(p string, allow []string) string {
 }
 
 // Unpushable says why these changes can't become a pull request, whatever the commit has, worded for the agent; empty:
-// they can. allow is as in the source.
-func Unpushable(changes []files.Change, allow []string) (problems []string) {
+// they can.
+func Unpushable(changes []files.Change) (problems []string) {
 	if len(changes) == 0 {
 		return []string{"nothing has changed since the commit"}
 	}
@@ -165,8 +160,8 @@ func Unpushable(changes []files.Change, allow []string) (problems []string) {
 		switch {
 		case files.CheckPath(x.Path) != nil || files.DotGit(x.Path):
 			add("%q is no path that can be pushed", x.Path)
-		case guards(x.Path, allow) != "":
-			add("%q can't be changed by a pull request, because of %q", x.Path, guards(x.Path, allow))
+		case guards(x.Path) != "":
+			add("%q can't be changed by a pull request, because of %q", x.Path, guards(x.Path))
 		case !fileOrNone(x.Was) || !fileOrNone(x.Is):
 			add("%q is or was a link or a folder: pull requests change files alone", x.Path)
 		}
@@ -176,8 +171,8 @@ func Unpushable(changes []files.Change, allow []string) (problems []string) {
 
 // Unpushable adds why these changes can't be made of the commit. Its archive, which the conversation began with, may
 // lack files of the commit, or have others in their place.
-func (c Commit) Unpushable(changes []files.Change, allow []string) (problems []string) {
-	if problems = Unpushable(changes, allow); len(problems) > 0 {
+func (c Commit) Unpushable(changes []files.Change) (problems []string) {
+	if problems = Unpushable(changes); len(problems) > 0 {
 		return problems
 	}
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }

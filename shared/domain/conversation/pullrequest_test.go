@@ -39,8 +39,8 @@ func TestAPullRequestHasWhatChangedAndNothingElse(t *testing.T) {
 	}
 	expect.Same(t, []string{"services/pay/run.sh[mode]", "services/pay/new/x.py[added]",
 		"services/pay/main.py[changed]", "services/pay/old.py[deleted]"}, got)
-	expect.Same(t, []string(nil), c.Unpushable(changes, nil))
-	expect.Same(t, []string{"nothing has changed since the commit"}, c.Unpushable(c.Changes(was, was), nil))
+	expect.Same(t, []string(nil), c.Unpushable(changes))
+	expect.Same(t, []string{"nothing has changed since the commit"}, c.Unpushable(c.Changes(was, was)))
 }
 
 // Each of these would change what nobody was shown, what runs, or what a person takes for something else.
@@ -88,28 +88,16 @@ func TestWhatAPullRequestMayNotChange(t *testing.T) {
 		next = slices.DeleteFunc(next, func(w written) bool { return w.Header.Name == test.remove })
 		is := treeOf(t, append(next, test.add...)...)
 		c := commitOf(t, "", was, left...)
-		expect.Has(t, strings.Join(c.Unpushable(c.Changes(was, is), nil), "\n"), test.says, "%s", name)
+		expect.Has(t, strings.Join(c.Unpushable(c.Changes(was, is)), "\n"), test.says, "%s", name)
 	}
 }
 
-func TestASourceMayAllowAttributesAndOwners(t *testing.T) {
-	was := treeOf(t, file("a", "x\n"))
-	is := treeOf(t, file("a", "x\n"), file(".gitattributes", "x\n"), file("CODEOWNERS", "x\n"),
-		file(".github/CODEOWNERS", "x\n"))
-	c := commitOf(t, "", was)
-	changes := c.Changes(was, is)
-	expect.Is(t, len(c.Unpushable(changes, nil)), 3)
-	expect.Is(t, len(c.Unpushable(changes, []string{"CODEOWNERS"})), 2)
-	left := c.Unpushable(changes, agent.Allowable)
-	expect.That(t, len(left) == 1 && strings.Contains(left[0], ".github"), "%q", left)
-}
-
-// isGuarded reports whether no pull request may add a file, whatever its source allows.
+// isGuarded reports whether no pull request may add a file.
 func isGuarded(t *testing.T, p string) bool {
 	t.Helper()
 	was, is := treeOf(t), treeOf(t, file(p, "x\n"))
 	c := commitOf(t, "", was)
-	return strings.Contains(strings.Join(c.Unpushable(c.Changes(was, is), agent.Allowable), "\n"), "because of")
+	return strings.Contains(strings.Join(c.Unpushable(c.Changes(was, is)), "\n"), "because of")
 }
 
 // testdata/pushed-names.txt are the names by which services and hooks of Git are steered, of the published catalog that
@@ -159,9 +147,9 @@ func TestGuardsKnowNamesInAnyWriting(t *testing.T) {
 func TestChangesAreOfTheCommit(t *testing.T) {
 	was, is := treeOf(t, file("a.txt", "x\n")), treeOf(t, file("A.txt", "x\n"))
 	c := commitOf(t, "", was)
-	expect.Same(t, []string(nil), c.Unpushable(c.Changes(was, is), nil))
+	expect.Same(t, []string(nil), c.Unpushable(c.Changes(was, is)))
 	c.Entries[0].Mode = "100755"
-	expect.Has(t, strings.Join(c.Unpushable(c.Changes(was, is), nil), "\n"), `"a.txt" is not what the commit has`)
+	expect.Has(t, strings.Join(c.Unpushable(c.Changes(was, is)), "\n"), `"a.txt" is not what the commit has`)
 }
 
 func TestATitleSaysNothingToGitHub(t *testing.T) {

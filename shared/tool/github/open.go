@@ -22,7 +22,6 @@ type Order struct {
 	Title, Body, Message string
 	At                   time.Time // the commit's date
 	Changes              []files.Change
-	Allow                []string // as in the source
 }
 
 // Step is how far an order has come.
@@ -112,7 +111,7 @@ func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
 		want[e.Path] = Entry{Mode: e.Mode, SHA: e.SHA}
 		whole.Entries = append(whole.Entries, files.Committed{Path: e.Path, Mode: e.Mode})
 	}
-	if problems := whole.Unpushable(o.Changes, o.Allow); problems != nil {
+	if problems := whole.Unpushable(o.Changes); problems != nil {
 		return fmt.Errorf("%s: %w", problems[0], files.ErrRefused)
 	}
 	changes, err := c.apply(ctx, o.Changes, want)
