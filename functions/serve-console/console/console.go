@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"ringi/functions/serve-console/agents"
-	"ringi/functions/serve-console/contest"
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/settings"
@@ -54,7 +53,6 @@ func (c *Console) Routes() []web.Route {
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations}).Routes(),
 		(&agents.Pages{Acts: acts, Conversations: c.Conversations, Calls: store.CallsOf(c.Store.KindStore.Store),
 			Outbound: c.Outbound, Files: c.Files}).Routes(),
-		(&contest.Pages{Acts: acts, Contests: c.Contests}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.ContestFiles, Servers: c.Servers}).Routes(),
 		(&rules.Pages{Site: site}).Routes(), c.connections().Routes(), c.records(),

@@ -1,6 +1,6 @@
-// Package task has the home, which lists what waits for people, the list of requests, and each request's page with its
-// versions, decisions, executions, costs and offered acts. Texts by people or models are shown as text, never as
-// markup.
+// Package task has the home, which lists what waits for people, the list of requests, each request's page with its
+// versions, decisions, executions, costs and offered acts, and the contests that draft policies. Texts by people or
+// models are shown as text, never as markup.
 package task
 
 import (
@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -30,14 +33,14 @@ const (
 	openAtOnce  = 8
 )
 
-// Pages serves the pages of requests, and the list of everything that waits for people.
+// Pages serves the pages of requests and contests, and the list of everything that waits for people.
 type Pages struct {
 	*subject.Acts
 	Contests      *store.ContestStore
 	Conversations *store.ConversationStore
 }
 
-// Routes returns the home, the list of requests, and each request's pages.
+// Routes returns the home, and the lists and pages of requests and of contests.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/tasks", c.tasks),
@@ -50,6 +53,9 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/tasks/{id}/sent", web.Of(c.taskOf, c.sendSent)),
 		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.load, c.showOtherDraft)),
 		web.ForMembers("POST /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.taskOf, c.pickDraft)),
+		web.ForAdministrators("GET "+contestsPath, c.contests),
+		web.ForMembers("GET "+contestsPath+"/{id}", web.Of(c.contestOf, c.showContest)),
+		web.ForAdministrators("GET "+contestsPath+"/{id}/sent/{team}", web.Of(c.contestOf, c.sendContest)),
 	}
 }
 
@@ -217,4 +223,95 @@ func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x su
 		err = explain.ErrMalformedForm
 	}
 	return err
+}
+
+// sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables.
+func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, _ *web.Viewer, a *task.Aggregate) error {
+	i := slices.IndexFunc(a.Steps, func(s *task.StepResult) bool {
+		return Key(s.ProcessVersion, s.Attempt, s.Order) == r.PathValue("step")
+	})
+	name, isCSV := strings.CutSuffix(r.PathValue("file"), ".csv")
+	if i < 0 || a.Steps[i].Result == nil || !isCSV {
+		return aggregate.ErrNotFound
+	}
+	text, err := c.Results.Open(r.Context(), a.Ref(), *a.Steps[i].Result)
+	if errors.Is(err, large.ErrExpired) {
+		return fmt.Errorf("%w: %w: %w", web.ErrExpired, aggregate.ErrNotFound, err)
+	}
+	if err != nil {
+		return err
+	}
+	values, ok := web.ResultValues(text)
+	table, found := tableNamed(values, name)
+	if !ok || !found {
+		return aggregate.ErrNotFound
+	}
+	name = fmt.Sprintf("ringi-%s-%s-%s.csv", a.Head.TaskID, r.PathValue("step"), name)
+	return web.AttachCSV(w, r, name, append([][]string{table.Columns}, table.Rows...))
+}
+
+// tableNamed returns the table for a file name.
+func tableNamed(values []web.Value, name string) (t web.Sheet, ok bool) {
+	var tables []web.Sheet
+	t.Columns = []string{"name", "value"}
+	for _, v := range values {
+		if v.Table != nil {
+			tables = append(tables, *v.Table)
+		}
+		for _, text := range v.Texts {
+			t.Rows = append(t.Rows, []string{v.Name, text})
+		}
+	}
+	number, err := strconv.Atoi(name)
+	switch {
+	case name == "values", name == "1" && len(tables) == 0:
+		return t, true
+	case err == nil && number >= 1 && number <= len(tables):
+		return tables[number-1], true
+	}
+	return web.Sheet{}, false
+}
+
+// sendSent sends what models were sent for a request. Only the requester and administrators may see it.
+func (c *Pages) sendSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, a *task.Aggregate) error {
+	if !mayReadPrompts(v, a) {
+		return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}
+	}
+	return c.SendSent(w, r, a.Ref(), a.Uses)
+}
+
+// mostServed is the largest file that the console serves itself, in bytes: Lambda limits answers to 6 MB, in which a
+// third more stands for bytes that are no text. A larger one is fetched from the bucket by a link of a minute.
+const mostServed = 4 << 20
+
+// shielded is the policy of a file that browsers show by themselves: it runs nothing, loads nothing, and has no origin.
+const shielded = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+// sendFile sends a file of the request, to be saved or, if it is asked for and browsers can, to be looked at.
+func (c *Pages) sendFile(w http.ResponseWriter, r *http.Request, _ *web.Viewer, a *task.Aggregate) error {
+	f := a.AttachedAs(r.PathValue("sum"))
+	if f == nil {
+		return aggregate.ErrNotFound
+	}
+	if f.Bytes > mostServed {
+		address, err := c.Results.AttachedAddress(r.Context(), a.Ref(), f.SHA256, f.SavedAs())
+		if err != nil {
+			return err
+		}
+		http.Redirect(w, r, address, http.StatusSeeOther)
+		return nil
+	}
+	body, err := c.Results.Attached(r.Context(), a.Ref(), f.SHA256)
+	if errors.Is(err, large.ErrExpired) {
+		return fmt.Errorf("%w: %w: %w", web.ErrExpired, aggregate.ErrNotFound, err)
+	}
+	if err != nil {
+		return err
+	}
+	kept := large.Attachment(f.SavedAs())
+	if r.URL.Query().Has("view") && f.Kind.Previewed() {
+		kept = "inline" + strings.TrimPrefix(kept, "attachment")
+	}
+	w.Header().Set("Content-Security-Policy", shielded)
+	return web.Serve(w, f.Kind.MediaType(), kept, body)
 }
