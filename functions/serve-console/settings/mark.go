@@ -237,7 +237,7 @@ func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m ma
 			m.Problems = append(m.Problems, said)
 		}
 	}
-	if mark, wrong := m.made(); len(wrong) == 0 {
+	if mark, wrong := m.made(); len(wrong) == 0 && m.Example != "" {
 		p := m.Row
 		p.Mark = mark
 		call := p.Call(m.Version, aggregate.Write, aggregate.JSON(m.Example), mark)
@@ -279,35 +279,12 @@ func shownPointer(pointer string) string {
 	return strings.ReplaceAll(strings.Join(path, " › "), " › "+schema.Rows, "[]")
 }
 
-// example returns arguments that a tool takes: an example of its schema or, without one, made from the schema.
+// example returns the first example of a tool's arguments in its schema, "" without one.
 func example(input string) string {
-	b, err := json.Marshal(sample(schema.Parsed(input), 0))
-	if err != nil { // impossible: the values were read as JSON
-		return ""
+	s, _ := schema.Parsed(input).(map[string]any)
+	for _, is := range schema.List(s["examples"]) {
+		b, _ := json.Marshal(is) // it was read as JSON
+		return web.Indented(string(b))
 	}
-	return web.Indented(string(b))
-}
-
-func sample(v any, depth int) any {
-	s, _ := v.(map[string]any)
-	given := slices.Concat(schema.List(s["examples"]), []any{s["default"], s["const"]}, schema.List(s["enum"]))
-	if i := slices.IndexFunc(given, func(v any) bool { return v != nil }); i >= 0 {
-		return given[i]
-	}
-	members, _ := s["properties"].(map[string]any)
-	switch kind := append(schema.Types(s), "object")[0]; {
-	case depth > 8:
-		return nil
-	case kind == "array":
-		return []any{sample(s["items"], depth+1)}
-	case kind == "object":
-		out := map[string]any{}
-		for name, member := range members {
-			out[name] = sample(member, depth+1)
-		}
-		return out
-	case kind == "string":
-		return "…"
-	}
-	return 1
+	return ""
 }

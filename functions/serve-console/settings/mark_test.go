@@ -205,7 +205,7 @@ func testMarkTried(t *testing.T, w *consoletest.World) {
 func testOwnMarked(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	const name = "send_slack_dm"
-	page := b.Get(markPage+name).Says(t, http.StatusOK).Holds(t, "A Slack user id or an e-mail address.", "金額なし")
+	page := b.Get(markPage+name).Says(t, http.StatusOK).Holds(t, "A Slack user id or an e-mail address.")
 	version := hiddenIn(page, "version")
 	f := url.Values{"act": {"save"}, "rev": {fmt.Sprint(permission(w, name).Rev)}, "version": {version},
 		"at": {"/recipient"}, "role": {"label"}}
