@@ -143,31 +143,6 @@ func emptyLooks(w *consoletest.World) (all []look) {
 		look{name: "rules-none", path: rulesPath})
 }
 
-// What is chosen in a rule's form shows above it, without a reload.
-func TestARuleIsShownLive(t *testing.T) {
-	w := consoletest.Start(t)
-	b := w.As(webapi.Suzuki)
-	form := b.Post(rulesPath, b.Get(rulesPath).Hidden("act", "add"))
-	address := served(t, func(r *http.Request) consoletest.Answer {
-		switch {
-		case r.Method == http.MethodPost:
-			return b.Post(r.URL.Path, r.PostForm)
-		case r.URL.Path != "/":
-			return b.Get(r.URL.RequestURI())
-		}
-		return form
-	})
-	tab := browser.Start(t).Open(t, address, browser.Window{Width: 1000, Height: 800, Language: "ja"})
-	tab.Eval(`window.same = true`)
-	tab.Eval(`const least = document.querySelector("#from"); least.value = "10万"; ` +
-		`least.dispatchEvent(new Event("change", {bubbles: true}))`)
-	tab.Until(`document.querySelector("#says").innerText.includes("外部への書き込み: 10万円以上") && window.same`)
-	tab.Eval(`const who = document.querySelector("#stages-0-who-0"); who.value = "channel:"; who.dispatchEvent(` +
-		`new Event("change", {bubbles: true}))`)
-	tab.Until(`document.querySelector("#says").innerText.includes("チャンネルの 1 人") && window.same`)
-	tab.Until(`document.querySelector("#from").value === "10万"`)
-}
-
 const rulesPath, approvalPage = "/console/rules", "/console/settings"
 
 // ruleLooks gives a workspace rules of circulation, and returns their pages.

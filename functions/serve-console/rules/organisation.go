@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -63,7 +62,7 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 	if o := is.Organisation; o != nil {
 		d.Says = t.Say("stands", "n", web.Count(int64(o.People())), "by",
 			c.Names(r.Context(), v, is.SavedBy)[is.SavedBy], "at", web.Minute(is.SavedAt))
-		c.list(r.Context(), v, t, o, &d)
+		d.list(t, o)
 	}
 	for i, header := range organisation.Header(v.Locale) {
 		d.Columns = append(d.Columns, header+t.List("about_lists", "columns")[i])
@@ -92,49 +91,25 @@ func faultOf(t web.Texts, p aggregate.Problem) (f web.Fault) {
 const mostPosts = 200
 
 // list shows the first posts.
-func (c *OrganisationPages) list(ctx context.Context, v *web.Viewer, t web.Texts, o *organisation.Organisation,
-	d *organisationData) {
+func (d *organisationData) list(t web.Texts, o *organisation.Organisation) {
 	d.Posts = web.Table{Long: true}
-	headers := organisation.Header(v.Locale)
+	headers := organisation.Header(t.Locale())
 	for _, i := range []int{1, 0, 2, 3, 5} {
 		d.Posts.Columns = append(d.Posts.Columns, web.Column{Name: headers[i]})
 	}
-	gone, all := c.gone(ctx, v, o), o.All()
+	all := o.All()
 	shown := all[:min(len(all), mostPosts)]
 	d.More = len(all) - len(shown)
 	for _, p := range shown {
-		manager, person, position := p.Manager, p.Person, p.Position
+		manager, position := p.Manager, p.Position
 		if chain, _ := o.Above(p.Person); p.Main && len(chain) > 0 {
 			manager = chain[0]
-		}
-		if gone[p.Person] {
-			person += " " + t.Say("no_account")
 		}
 		if p.Head {
 			position = strings.TrimSpace(position + " " + t.Say("head"))
 		}
-		d.Posts.Rows = append(d.Posts.Rows, []string{o.Name(p.Person), person, p.Department, position, o.Name(manager)})
+		d.Posts.Rows = append(d.Posts.Rows, []string{o.Name(p.Person), p.Person, p.Department, position, o.Name(manager)})
 	}
-}
-
-// gone returns who has no account in Slack; nobody, while Slack doesn't list them all.
-func (c *OrganisationPages) gone(ctx context.Context, v *web.Viewer, o *organisation.Organisation) map[string]bool {
-	m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
-	if err != nil || m.More {
-		slog.WarnContext(ctx, "people of the organisation are not looked up", "err", err)
-		return nil
-	}
-	all := map[string]bool{}
-	for _, p := range o.All() {
-		all[p.Person] = true
-	}
-	for _, u := range m.People {
-		if !u.Gone {
-			delete(all, u.ID)
-			delete(all, strings.ToLower(u.Mail))
-		}
-	}
-	return all
 }
 
 // upload saves a file, or says what is wrong with it.

@@ -34,7 +34,7 @@ func stored(w *consoletest.World) *rules.Rules {
 
 // ordered are the fields of a rule of three stages.
 var ordered = []string{
-	"name", "10万円以上の外部書き込み", "use", "writing", "from", "10万円", "currency", "jpy", "asks", "steps|step|call",
+	"name", "10万円以上の外部書き込み", "use", "writing", "from", "¥100,000", "currency", "jpy", "asks", "steps|step|call",
 	"channels", "|" + webapi.HR,
 	"stages.0.name", "部長", "stages.0.who", "user:" + webapi.Suzuki, "stages.0.need", "",
 	"stages.1.name", "経理", "stages.1.who", "user:" + webapi.Tanaka + "|user:" + webapi.Alex, "stages.1.need", "１",
@@ -85,7 +85,7 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 		{Name: "経理", Who: rules.Who{People: []string{webapi.Tanaka, webapi.Alex}}, Need: 1},
 		{Name: "人事のみなさん", Who: rules.Who{Channel: true}, Need: 1},
 	}, Tells: webapi.HR}, r.Outcome)
-	b.Get(path).Says(t, http.StatusOK, "外部への書き込み 10万円以上 「10万円以上の外部書き込み」 · 金額が不明でも · #人事 部長 鈴木 一郎 の全員",
+	b.Get(path).Says(t, http.StatusOK, "外部への書き込み ¥100,000以上 「10万円以上の外部書き込み」 · 金額が不明でも · #人事 部長 鈴木 一郎 の全員",
 		"経理 田中 恵 または Alex Kim 人事のみなさん チャンネルの 1 人", "どのルールにも当てはまらないもの 読むだけ チャンネルの 1 人")
 	b.Get("/console/audit?action=rules.updated").Says(t, http.StatusOK, "鈴木 一郎")
 	b.In("en").Get(path).Says(t, http.StatusOK, "Writes outside ¥100,000 or more", "What no rule takes")
@@ -198,7 +198,7 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 	priced(w)
 	for _, x := range []struct{ tool, place, amount, who, says string }{
 		{"send_slack_dm", webapi.HR, "", "佐藤", "ルール 1「10万円以上の外部書き込み」 鈴木 一郎 部長 田中 恵・Alex Kim のうち 1 人 経理 チャンネルの 1 人 人事のみなさん"},
-		{"send_slack_dm", webapi.HR, "10万", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、人が足りません)。"},
+		{"send_slack_dm", webapi.HR, "100,000", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、人が足りません)。"},
 		{"send_slack_dm", webapi.HR, "99,999", "", "どのルールにも当てはまらないもの : 断る"},
 		{"send_slack_dm", "", "", "", "どのルールにも当てはまらないもの : 断る"},
 		{"list_employees", webapi.HR, "", "佐藤", "どのルールにも当てはまらないもの チャンネルの 1 人"},

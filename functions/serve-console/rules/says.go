@@ -240,40 +240,18 @@ func (s speaker) label(field string) (text string) {
 	return strings.TrimSpace(text)
 }
 
-// tenThousands says which languages count by ten thousands.
-var tenThousands = language.InEach(true, false)
-
-// money says an amount. In languages that count by ten thousands, yen are said so where they come out even.
+// money says an amount, or as it was typed what is none.
 func (s speaker) money(n rules.Decimal, currency string) string {
-	if !n.Valid() {
-		return legible.OneLine(string(n))
+	if a := (rules.Amount{Value: n, Currency: currency}); a.Known() {
+		return explain.Money(s.Locale(), a)
 	}
-	if currency != yen {
-		return explain.Grouped(string(n)) + " " + legible.OneLine(currency)
-	}
-	if whole := string(n); tenThousands.In(s.Locale()) && !strings.Contains(whole, ".") {
-		for _, of := range []struct{ zeros, key string }{{"00000000", "hundred_millions"}, {"0000", "ten_thousands"}} {
-			if rest, ok := strings.CutSuffix(whole, of.zeros); ok && rest != "" {
-				return s.In("yen", of.key, "n", explain.Grouped(rest))
-			}
-		}
-	}
-	return s.In("yen", "ones", "n", explain.Grouped(string(n)))
+	return legible.OneLine(string(n))
 }
 
 // yen is the currency that a form has until somebody types another.
 const yen = "JPY"
 
-// units are what a typed amount may end with, and the zeros for it.
-var units = []struct{ unit, zeros string }{{"億", "00000000"}, {"万", "0000"}}
-
-// amountTyped reads an amount as people type it, such as 10万円 or ¥100,000. What it can't read stays, and is refused.
+// amountTyped reads an amount as people type it, such as ¥100,000. What it can't read stays, and is refused.
 func amountTyped(text string) rules.Decimal {
-	text = strings.Trim(web.Digits(text), "¥￥円")
-	for _, u := range units {
-		if rest, ok := strings.CutSuffix(text, u.unit); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
-			text = rest + u.zeros
-		}
-	}
-	return rules.Decimal(text)
+	return rules.Decimal(strings.Trim(web.Digits(text), "¥￥円"))
 }

@@ -95,22 +95,6 @@ document.addEventListener("submit", (event) => {
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) =>
   delete form.dataset.sent));
 
-// A form with data-try="<id>" shows at once, in the element with that id, what its button of the act "try" would show.
-let tries = 0;
-document.addEventListener("change", async (event) => {
-  const form = event.target.closest("form[data-try]"), time = ++tries;
-  if (!form) return;
-  const sends = new URLSearchParams(new FormData(form));
-  sends.set("act", "try");
-  try {
-    const answer = await fetch(form.getAttribute("action"), { method: "POST", body: sends, redirect: "error" });
-    const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(form.dataset.try);
-    const now = document.getElementById(form.dataset.try), fold = next?.querySelector("details");
-    if (fold) fold.open = now.querySelector("details")?.open;
-    if (next && time === tries) now.replaceChildren(...next.childNodes);
-  } catch { /* the button stays */ }
-});
-
 // A button with data-copy copies that text, and says so.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
