@@ -34,23 +34,15 @@ type callRow struct {
 // calls lists the calls that the viewer may read, the newest first.
 func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words, p := v.Texts("calls"), callsPage{}
-	person, err := p.OfMine(r, words, callsPath)
-	if err != nil {
-		return err
-	}
-	of := web.Whom(person, v)
 	if p.Hints = []string{words.Say("empty_about")}; v.Admin {
 		p.Hints = []string{words.Say("empty_admin")}
 	}
-	at := func(cursor string) string {
-		return web.At(callsPath, map[string]string{"person": person, "cursor": cursor})
-	}
+	at := func(cursor string) string { return web.At(callsPath, map[string]string{"cursor": cursor}) }
 	page, reach, err := web.ReadList(c.Site, r, v, &p.List, at,
 		func(reach people.Reach, cursor string) (store.Page[call.Call], error) {
 			return c.Calls.Listed(r.Context(), v.Tenant, cursor, rowsOfPage, web.MostLooked,
 				func(x call.Call) bool {
-					return (of == "" || x.AnsweredBy(of)) &&
-						(v.Admin || x.AnsweredBy(v.User) || reach.Sees(x.Origin()) || x.Gate.OnRoute(v.User, nil))
+					return v.Admin || x.AnsweredBy(v.User) || reach.Sees(x.Origin()) || x.Gate.OnRoute(v.User, nil)
 				})
 		})
 	if err != nil {

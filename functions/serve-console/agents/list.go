@@ -92,13 +92,7 @@ const agentsPath = "/console/agents"
 func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("agents")
 	p := agentsPage{words: words}
-	person, err := p.OfMine(r, words, agentsPath)
-	if err != nil {
-		return err
-	}
-	at := func(cursor string) string {
-		return web.At(agentsPath, map[string]string{"person": person, "cursor": cursor})
-	}
+	at := func(cursor string) string { return web.At(agentsPath, map[string]string{"cursor": cursor}) }
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
@@ -111,7 +105,11 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	}
 	page, reach, err := web.ReadList(c.Site, r, v, &p.List, at,
 		func(reach people.Reach, cursor string) (store.Page[conversation.Conversation], error) {
-			return c.visible(r, v, web.Whom(person, v), cursor, reach)
+			var keep func(conversation.Conversation) bool
+			if !v.Admin { // members see only their own conversations and those in their channels
+				keep = func(x conversation.Conversation) bool { return reach.Sees(x.Origin()) }
+			}
+			return c.Conversations.Listed(r.Context(), v.Tenant, "", cursor, rowsOfPage, web.MostLooked, keep)
 		})
 	if err != nil {
 		return err
@@ -127,17 +125,6 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 		})
 	})
 	return c.Show(w, r, v, web.Document{Here: "agents", Data: p}, "agents")
-}
-
-// visible reads the page of conversations that an address asks for. Members see only their own conversations and those
-// in their channels.
-func (c *Pages) visible(r *http.Request, v *web.Viewer, opener, cursor string,
-	reach people.Reach) (store.Page[conversation.Conversation], error) {
-	var keep func(conversation.Conversation) bool
-	if !v.Admin && opener != v.User {
-		keep = func(x conversation.Conversation) bool { return reach.Sees(x.Origin()) }
-	}
-	return c.Conversations.Listed(r.Context(), v.Tenant, opener, cursor, rowsOfPage, web.MostLooked, keep)
 }
 
 // labelOf returns the agent's name, or its id if the agent was removed.

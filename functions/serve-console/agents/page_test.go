@@ -100,7 +100,7 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 	k.Answers(conversation.Answer{Text: markup, Proposal: &conversation.Proposal{Type: conversation.CodeGenerate,
 		Payload: consoletest.Inline(payload), Summary: markup,
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}}})
-	for _, path := range []string{k.Page(), "/console/agents", "/console?of=all"} {
+	for _, path := range []string{k.Page(), "/console/agents", "/console"} {
 		a := w.As(webapi.Suzuki).Get(path)
 		expect.That(t, a.Status == http.StatusOK && !strings.Contains(a.Body, "<script>alert") &&
 			!strings.Contains(a.Body, "<img src=x") && !strings.Contains(a.Body, "\u202e"),

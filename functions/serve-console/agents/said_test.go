@@ -168,11 +168,6 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 	}
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/agents").Holds(t, "承認待ち", "Codex", "佐藤", "$0.0056", `data-live="/console/agents"`)
-	for query, listed := range map[string]bool{"person=me": false, "": true} {
-		a := w.As(webapi.Suzuki).Get("/console/agents?" + query)
-		expect.That(t, strings.Contains(a.Body, in.Ref.ID) == listed, "%s: %v", query, a)
-	}
-	b.Get("/console/agents?person=U0NOBODY").Says(t, http.StatusBadRequest)
 	b.Get("/console/agents?cursor=x").Says(t, http.StatusBadRequest) // a cursor of nothing
 	for range pages.RowsOfPage {
 		w.Direct()

@@ -34,7 +34,7 @@ func fullLooks(w *consoletest.World) []look {
 	return append(append(turnLooks(w), organised(w)...), []look{
 		{name: "home", path: "/console"}, {name: "audit", path: "/console/audit"},
 		{name: "figures", path: "/console/figures"}, {name: "tasks", path: "/console/tasks"},
-		{name: "home-all", path: "/console?of=all"}, {name: "settings", path: "/console/settings"}, {name: "request",
+		{name: "settings", path: "/console/settings"}, {name: "request",
 			path: request},
 		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()},
 		{name: "agents", path: "/console/agents"}, {name: "conversation", path: talk},
@@ -251,7 +251,6 @@ func requestLooks(full *consoletest.World) (all []look) {
 	}
 	for name, path := range map[string]string{
 		"home-requests": "", "requests": "/tasks", "requests-bad": "/tasks?status=x&from=x", "requests-none": "/tasks?q=zzz",
-		"waiting": "?of=all",
 	} {
 		all = append(all, look{name: name, path: "/console" + path, daily: true})
 	}

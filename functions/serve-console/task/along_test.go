@@ -81,7 +81,6 @@ func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get(w.TaskPage()).Says(t, 200, "今の Ringi では読み取れない形式です", "依頼をキャンセルする").
 		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
-	b.Get("/console?of=all").Says(t, 200, "今の Ringi では読み取れない形式です")
 	b.Get("/console").Lacks(t, "締切は金曜です")
 	b.In("en").Get(w.TaskPage()).Says(t, 200, "can&#39;t read how this goes round")
 }
@@ -94,7 +93,6 @@ func testWhoIsOnTheRoute(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "決定後に知らせる先: #人事", "課長")
 	onRoute(w, consoletest.ThreeStages()...)
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 これから")
-	alex.Get("/console?of=all").Says(t, 200, "課長(あと1人): 鈴木 一郎") // of both, before their turn
 }
 
 func testHostileRoute(t *testing.T, w *consoletest.World) {
@@ -111,7 +109,7 @@ func testHostileRoute(t *testing.T, w *consoletest.World) {
 		for _, locale := range language.All {
 			b := w.As(webapi.Suzuki).In(locale)
 			consoletest.Harmless(t, "a request", b.Get(w.TaskPage()))
-			consoletest.Harmless(t, "approvals", b.Get("/console?of=all"))
+			consoletest.Harmless(t, "approvals", b.Get("/console"))
 		}
 	}
 	w.ChangeSteps(w.Acts(circulation.Deny, 1, webapi.Suzuki, func(act *circulation.Act) {

@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	homePath = "/console"
-	// waitingOfPage is how many waiting items the page shows, what is due first; the list of requests has all.
+	// waitingOfPage is how many waiting items the page shows, what is due first.
 	waitingOfPage = 50
 	// mostText is how many characters a row shows of a message, and mostAbout of one that is to be sent.
 	mostText, mostAbout = 200, 80
@@ -32,11 +31,10 @@ const (
 	urgent = 24 * time.Hour
 )
 
-// homePage lists what waits: for the viewer, or all that they may see.
+// homePage lists what waits for the viewer.
 type homePage struct {
-	web.List
-	Mine bool
-	Rows []waitingRow
+	Count string // how much waits
+	Rows  []waitingRow
 }
 
 // waitingRow says what happens once something is approved, and who asked for it.
@@ -61,13 +59,12 @@ type waitingItem struct {
 	agent     string // who asks for an action or a call
 	rank      task.Priority
 	plan      *task.Process // whose step the gate is about
-	mine      bool          // the viewer may decide
 	standsFor string        // for whom, if not for themselves
 }
 
-// home lists what waits, what is due first at the top, and before it the viewer's forms that were sent back.
+// home lists what waits for the viewer, what is due first at the top, and before it their forms that were sent back.
 func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	ctx, q, words := r.Context(), r.URL.Query(), v.Texts("home")
+	ctx := r.Context()
 	settings, err := c.Store.Settings(ctx, v.Tenant)
 	if err != nil {
 		return err
@@ -80,26 +77,15 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if err != nil {
 		return err
 	}
-	mine := slices.DeleteFunc(slices.Clone(all), func(x waitingItem) bool { return !x.mine })
-	p := homePage{Mine: q.Get("of") != everything}
-	p.Views = []web.View{{Path: homePath, Text: words.Say("mine", "n", len(mine)), Here: p.Mine},
-		{Path: homePath + "?of=" + everything, Text: words.Say("everything", "n", len(all)), Here: !p.Mine}}
-	shown := all
-	if p.Live = homePath + "?of=" + everything; p.Mine {
-		p.Live, shown = homePath, mine
-		if p.Rows, err = c.returned(ctx, v); err != nil {
-			return err
-		}
+	p := homePage{Count: v.Texts("home").Say("mine", "n", len(all))}
+	if p.Rows, err = c.returned(ctx, v); err != nil {
+		return err
 	}
-	p.Rows = append(p.Rows, c.rows(ctx, v, shown[:min(len(shown), waitingOfPage)], reach, settings)...)
+	p.Rows = append(p.Rows, c.rows(ctx, v, all[:min(len(all), waitingOfPage)], reach, settings)...)
 	return c.Show(w, r, v, web.Document{Here: "home", Data: p}, "home")
 }
 
-// everything is the tab of all that the viewer may see.
-const everything = "all"
-
-// waiting returns what waits and the viewer may see, in the order in which it is due. Administrators see all; others
-// what they may decide, what is of their channels, and what is on a route with them.
+// waiting returns what waits and the viewer may decide, also for whom they stand in, in the order in which it is due.
 func (c *Pages) waiting(ctx context.Context, v *web.Viewer, reach people.Reach) (out []waitingItem, err error) {
 	standIns, err := c.StandIns(ctx, v)
 	if err != nil {
@@ -116,12 +102,13 @@ func (c *Pages) waiting(ctx context.Context, v *web.Viewer, reach people.Reach) 
 		}
 		for _, x := range items {
 			g := aggregate.GateOf(x.Row)
-			if x.mine = reach.Owes(g, x.origin); !x.mine {
+			mine := reach.Owes(g, x.origin)
+			if !mine {
 				var stage int
 				x.standsFor, stage = standIns.Owes(g, x.Askers...)
-				x.mine = stage > 0
+				mine = stage > 0
 			}
-			if x.mine || v.Admin || reach.Sees(x.origin) || g.OnRoute(v.User, nil) {
+			if mine {
 				out = append(out, x)
 			}
 		}

@@ -3,6 +3,7 @@ package task_test
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func TestTheHome(t *testing.T) {
 
 func testApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
-	w.As(webapi.Suzuki).Get("/console?of=all").Says(t, 200, "承認待ちのものはありません")
+	w.As(webapi.Suzuki).Get("/console").Says(t, 200, "あなたの番のものはありません")
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "先の依頼"})
 	w.Draft(s)
 	w.Later(time.Minute)
@@ -40,7 +41,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 		Priority: task.High})
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
-	got := w.As(webapi.Suzuki).Get("/console?of=all").Says(t, 200, "先の依頼", "方針", "連絡",
+	got := w.As(webapi.Suzuki).Get("/console").Says(t, 200, "先の依頼", "方針", "連絡",
 		"田中 恵", "DM を送ります", "⚠️", "「締切は金曜です」", "ほか 1 ステップ", "#人事", "佐藤 花子", "期限", "あなたの番")
 	text := got.Text()
 	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "DM を送ります"), "the older one is not first")
@@ -50,10 +51,10 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Suzuki).Get("/console/tasks/"+later).Says(t, 200, "優先度", "🔴 High")
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
 	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t, "<input type=\"checkbox\"") // one is decided at a time
-	w.As(webapi.Suzuki).In("en").Get("/console?of=all").Says(t, 200, "Message", "Sends", "DM", "Policy",
+	w.As(webapi.Suzuki).In("en").Get("/console").Says(t, 200, "Message", "Sends", "DM", "Policy",
 		"Your turn", "佐藤 花子")
 	w.Cancel()
-	w.As(webapi.Suzuki).Get("/console?of=all").Says(t, 200, "先の依頼").Lacks(t, "DM を送ります")
+	w.As(webapi.Suzuki).Get("/console").Says(t, 200, "先の依頼").Lacks(t, "DM を送ります")
 }
 
 // paying is a step whose own check moves money.
@@ -85,7 +86,7 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.OpenStepGate(a.Head.Run, 2, tt.is, "hash", nil, w.Now())
 		})
-		got := w.As(webapi.Suzuki).Get("/console?of=all")
+		got := w.As(webapi.Suzuki).Get("/console")
 		if got.Says(t, 200, tt.says...); tt.is.JSON != "" {
 			got.Lacks(t, "ステップ1の結果")
 		}
@@ -103,7 +104,7 @@ func testListsAreEscaped(t *testing.T, w *consoletest.World) {
 	}
 	w.People.Called[webapi.Sato] = consoletest.Payloads[1]
 	w.People.Channel = consoletest.Payloads[2]
-	for _, path := range []string{"/console/tasks", "/console?of=all", "/console"} {
+	for _, path := range []string{"/console/tasks", "/console"} {
 		got := w.As(webapi.Suzuki).Get(path).Says(t, 200).Holds(t, "&lt;img src=x onerror=alert(1)&gt;",
 			"&lt;svg/onload=alert(1)&gt;")
 		consoletest.Harmless(t, path, got)
@@ -124,7 +125,7 @@ func testForeignApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "うちの件"})
 	w.Draft(s)
-	w.Of(other, webapi.Suzuki).Get("/console?of=all").Says(t, 200, "承認待ちのものはありません").Lacks(t, "うちの件")
+	w.Of(other, webapi.Suzuki).Get("/console").Says(t, 200, "あなたの番のものはありません").Lacks(t, "うちの件")
 }
 
 // ordering is a step that orders a laptop from Acme for an amount of yen.
@@ -145,22 +146,16 @@ func testForMe(t *testing.T, w *consoletest.World) {
 	w.Draft(s)
 	w.Made(consoletest.Requested{User: webapi.Alex, Channel: "C0ELSEWHERE", Kind: "channel", Title: "営業の件"})
 	w.Draft(s)
-	for user, want := range map[string]struct{ all, mine []string }{
-		webapi.Suzuki: {[]string{"人事の件", "営業の件"}, []string{"人事の件", "営業の件"}}, // of the group
-		webapi.Alex:   {[]string{"人事の件", "営業の件"}, []string{"人事の件"}},         // not his own
-		webapi.Sato:   {[]string{"人事の件"}, nil},
+	for user, want := range map[string][]string{
+		webapi.Suzuki: {"人事の件", "営業の件"}, // of the group
+		webapi.Alex:   {"人事の件"},         // not his own
+		webapi.Sato:   nil,
 	} {
-		for path, titles := range map[string][]string{"/console?of=all": want.all, "/console": want.mine} {
-			got := w.As(user).Get(path)
-			for _, title := range []string{"人事の件", "営業の件"} {
-				listed := strings.Contains(got.Text(), title)
-				expect.That(t, listed == strings.Contains(strings.Join(titles, " "), title), "%s, %s: %s is listed: %v", user,
-					path, title, listed)
-			}
-			got.Says(t, 200, fmt.Sprintf("あなたの番 %d すべて %d", len(want.mine), len(want.all)))
+		got := w.As(user).Get("/console").Says(t, 200, fmt.Sprintf("あなたの番 %d", len(want)))
+		for _, title := range []string{"人事の件", "営業の件"} {
+			expect.Is(t, strings.Contains(got.Text(), title), slices.Contains(want, title), "%s: %s is listed", user, title)
 		}
 	}
-	w.As(webapi.Alex).Get("/console?of=all").Says(t, 200, "Alex Kim")
 }
 
 func testManyWait(t *testing.T, w *consoletest.World) {
@@ -226,21 +221,12 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 	owing(w, "登録前の件", consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Alex))
 	owing(w, "回覧の件", consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Alex))
 	owing(w, "別の人の件", consoletest.Desk("課長", 1, webapi.Tanaka))
-	for path, of := range map[string]map[string][]string{
-		"": {webapi.Suzuki: {"人事の件", "全社の件", "登録前の件", "回覧の件"},
-			webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}, webapi.Tanaka: {"人事の件", "全社の件", "別の人の件"}, webapi.Guest: {}},
-		"?of=all": {webapi.Suzuki: {"人事の件", "全社の件", "登録前の件", "回覧の件", "別の人の件"},
-			webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}},
-	} {
-		for user, titles := range of {
-			b := w.As(user)
-			page := b.Get("/console" + path)
-			lists(t, page, titles...)
-			for _, title := range []string{"人事の件", "全社の件", "登録前の件", "回覧の件", "別の人の件"} {
-				listed := strings.Contains(page.Text(), title)
-				expect.That(t, listed == strings.Contains(strings.Join(titles, " "), title), "%s of %s: %s: %v", path, user,
-					title, listed)
-			}
+	for user, titles := range map[string][]string{webapi.Suzuki: {"人事の件", "全社の件", "登録前の件", "回覧の件"},
+		webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}, webapi.Tanaka: {"人事の件", "全社の件", "別の人の件"}, webapi.Guest: nil} {
+		page := w.As(user).Get("/console")
+		lists(t, page, titles...)
+		for _, title := range []string{"人事の件", "全社の件", "登録前の件", "回覧の件", "別の人の件"} {
+			expect.Is(t, strings.Contains(page.Text(), title), slices.Contains(titles, title), "%s: %s", user, title)
 		}
 	}
 	w.As(webapi.Alex).Get("/console").Says(t, 200, "課長(あと1人): 鈴木 一郎・Alex Kim")
@@ -256,19 +242,18 @@ func testStandInReads(t *testing.T, w *consoletest.World) {
 	owing(w, "代理の一件", consoletest.Desk("課長", 1, webapi.Suzuki))
 	page := "/console/tasks/" + w.Ref.ID
 	alex := w.As(webapi.Alex)
-	alex.Get("/console?of=all").Lacks(t, "代理の一件")
+	alex.Get("/console").Lacks(t, "代理の一件")
 	alex.Get(page).Lacks(t, "代理の一件")
 	d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: webapi.Alex,
 		Principal: webapi.Suzuki, From: tenancy.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
 	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}
 	d = expect.Value(w.Console.Store.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
-	lists(t, alex.Get("/console?of=all"), "代理の一件")
 	alex.Get("/console").Says(t, 200, "代理の一件", "鈴木 一郎 さんの代理")
 	alex.Get(page).Says(t, 200, "代理の一件", "あなたの番です", "承認が必要です 鈴木 一郎 さんの代理", "却下して終了")
 	w.As(webapi.Suzuki).Get(page).Says(t, 200, "あなたの番です").Lacks(t, "さんの代理")
 	w.Later(d.StandIn().Ends.Sub(w.Now()))
 	alex = w.As(webapi.Alex)
-	alex.Get("/console?of=all").Lacks(t, "代理の一件")
+	alex.Get("/console").Lacks(t, "代理の一件")
 	alex.Get(page).Lacks(t, "代理の一件")
 }

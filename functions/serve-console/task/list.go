@@ -28,6 +28,8 @@ const (
 	tasksPath = "/console/tasks"
 	// rowsOfPage is the number of requests on a page of the list.
 	rowsOfPage = 50
+	// myself stands for the viewer in addresses that other people may open too.
+	myself = "me"
 	// maxSearch is the longest search text, in characters.
 	maxSearch = 100
 )
@@ -57,7 +59,7 @@ func readTaskFilter(q url.Values) (taskFilter, error) {
 	f := taskFilter{Status: q.Get("status"), Person: q.Get("person"),
 		Search: strings.TrimSpace(legible.Visible(q.Get("q")))}
 	return f, cmp.Or(web.Known("status", f.Status, task.Filter{Status: task.Status(f.Status)}.Check() == nil),
-		web.Known("person", f.Person, f.Person == web.Myself),
+		web.Known("person", f.Person, f.Person == myself),
 		web.Known("q", f.Search, utf8.RuneCountInString(f.Search) <= maxSearch))
 }
 
@@ -99,7 +101,7 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 		list.Hints = append(list.Hints, words.Say("empty_mine"))
 	}
 	mine, all := f, f
-	mine.Person, all.Person = web.Myself, ""
+	mine.Person, all.Person = myself, ""
 	list.Views = []web.View{{Path: all.at(""), Text: words.Say("all"), Here: f.Person == ""},
 		{Path: mine.at(""), Text: words.Say("mine"), Here: f.Person != ""}}
 	list.Filter = f.form(words)
@@ -120,7 +122,10 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 // channels.
 func (c *Pages) visible(r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
 	cursor string) (store.Page[store.ListedTask], error) {
-	filter := task.Filter{Status: task.Status(f.Status), Requester: web.Whom(f.Person, v)}
+	filter := task.Filter{Status: task.Status(f.Status)}
+	if f.Person == myself {
+		filter.Requester = v.User
+	}
 	limit := rowsOfPage
 	var keep func(store.ListedTask) bool
 	if !v.Admin && filter.Requester != v.User {

@@ -223,7 +223,7 @@ func TestTitlesAreNotOfWhatWasAskedFirst(t *testing.T) {
 	sentBack(w)
 	const title = "勤怠集計 v2"
 	b := w.As(webapi.Suzuki)
-	b.Get("/console?of=all").Says(t, 200, title)
+	b.Get("/console").Says(t, 200, title)
 	for _, path := range []string{"/console/tasks", "/console/tasks?q=" + url.QueryEscape("勤怠"), w.TaskPage()} {
 		b.Get(path).Says(t, 200, title)
 	}
@@ -231,7 +231,7 @@ func TestTitlesAreNotOfWhatWasAskedFirst(t *testing.T) {
 	w.As(webapi.Sato).In("en").Get("/console").Says(t, 200, "勤怠集計 v2")
 	b.Get(w.TaskPage()).Holds(t, `<p class="notice warning">⚠️ 変更の理由があったのに、前のバージョンから何も変わっていません。</p>`)
 	w.AskForSteps(ordering("298000"))
-	b.Get("/console?of=all").Says(t, 200, "shop__order を実行します", "¥298,000")
+	b.Get("/console").Says(t, 200, "shop__order を実行します", "¥298,000")
 	b.Get("/console/tasks").Says(t, 200, title, "¥298,000")
 	w.Cancel()
 	b.Get("/console/tasks").Says(t, 200, title)
@@ -241,5 +241,5 @@ func TestTitlesAreNotOfWhatWasAskedFirst(t *testing.T) {
 	unmarked := ordering("1")
 	unmarked.Mark = nil
 	w.AskForSteps(unmarked)
-	b.Get("/console?of=all").Says(t, 200, "shop__order", "勤怠集計").Lacks(t, "」の v")
+	b.Get("/console").Says(t, 200, "shop__order", "勤怠集計").Lacks(t, "」の v")
 }

@@ -24,8 +24,6 @@ const (
 	MostLive = 200
 	// MostToChoose bounds the people among whom one is chosen; of more somebody types a name.
 	MostToChoose = 200
-	// Myself stands for the viewer in addresses that other people may open too.
-	Myself = "me"
 )
 
 // List is what lists show besides their rows.
@@ -37,14 +35,6 @@ type List struct {
 	Narrowed    bool     // the filter excludes something
 	Short       bool     // the read stopped at MostLooked rows
 	Hints       []string // of a list that has no rows yet
-}
-
-// OfMine offers all rows of a list and the viewer's own, and returns whose an address asks for.
-func (l *List) OfMine(r *http.Request, words Texts, path string) (person string, err error) {
-	person = r.URL.Query().Get("person")
-	l.Views = []View{{Path: path, Text: words.Say("all"), Here: person == ""},
-		{Path: path + "?person=" + Myself, Text: words.Say("mine"), Here: person != ""}}
-	return person, Known("person", person, person == Myself)
 }
 
 // ReadList reads the page of a list at a cursor, and fills in l. at returns the address of the page at a cursor.
@@ -184,14 +174,6 @@ func Days(first, last string) (from, to time.Time, err error) {
 		err = aggregate.Problem{Field: "from", Code: "must be a day before the last"}
 	}
 	return from, to, err
-}
-
-// Whom returns the id of a filter's person; Myself is the viewer.
-func Whom(person string, v *Viewer) string {
-	if person == Myself {
-		return v.User
-	}
-	return person
 }
 
 // DayOf returns the start of a day in the tenant's zone, as pages show it; the zero time for "".
