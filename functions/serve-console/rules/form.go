@@ -250,7 +250,7 @@ type ruleData struct {
 	Draft, ID string
 	At        int
 	What      string // it is for
-	Further   bool // it has conditions besides what is used for how much
+	Further   bool   // it has conditions besides what is used for how much
 	Problems  []web.Fault
 
 	Name, Find        string

@@ -37,10 +37,10 @@ type ownTool struct {
 	Problems           int
 }
 
-// serverSum counts an MCP server's tools by state. Only the server knows the tools that nobody has decided on yet.
+// serverSum is an MCP server with the number of its tools that are on, and of those that are off since they changed.
 type serverSum struct {
-	Name, URL        string
-	On, Off, Changed int
+	Name, URL   string
+	On, Changed int
 }
 
 // typedTool is a form to show again.
@@ -185,25 +185,19 @@ func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	return c.Done(w, r, "/console/tools#"+spec.Name, "saved")
 }
 
-// serverSums returns the servers of the settings, first those with tools that are off since they changed.
+// serverSums returns the servers of the settings.
 func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all []serverSum) {
 	for _, s := range servers {
 		sum := serverSum{Name: s.Name, URL: s.URL}
 		for _, p := range rows {
-			if server, _, ok := tenancy.ServerTool(p.ToolName); ok && server == s.Name {
-				switch {
-				case p.Allowed && p.ChangedAt != nil:
-					sum.Changed++
-				case p.Allowed:
-					sum.On++
-				default:
-					sum.Off++
+			if server, _, ok := tenancy.ServerTool(p.ToolName); ok && server == s.Name && p.Allowed {
+				if sum.On++; p.ChangedAt != nil {
+					sum.On, sum.Changed = sum.On-1, sum.Changed+1
 				}
 			}
 		}
 		all = append(all, sum)
 	}
-	slices.SortStableFunc(all, func(x, y serverSum) int { return min(y.Changed, 1) - min(x.Changed, 1) })
 	return all
 }
 

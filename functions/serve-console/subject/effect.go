@@ -24,7 +24,6 @@ type Piece struct {
 
 // Effect is what one call does, as the template "effect" draws it.
 type Effect struct {
-	Words    web.Texts
 	Orders   string // the numbers of its steps; empty: it is no step of a plan
 	Amount   string // that it moves; empty: none, or another place has it
 	Tool     string
@@ -33,7 +32,6 @@ type Effect struct {
 	Rest     []Argument
 	Warning  string // why it matters that the effect is final
 	Checked  string // that it is asked once more before it runs
-	Changes  *Changes
 }
 
 // Argument is one argument, a part of one, or a row of a list.
@@ -41,11 +39,8 @@ type Argument struct{ Name, Value []Piece }
 
 // Changes are what a version of steps does otherwise than the one before it.
 type Changes struct {
-	Words   web.Texts
-	Version int // the one before
-	All     []Change
-
-	By, Because string // who rejected the one before, and why
+	Words web.Texts
+	All   []Change
 }
 
 // Change is one value. What has no pieces was not there, or isn't any more.
@@ -61,7 +56,7 @@ type Sum struct {
 
 // Effect returns an effect's drawing.
 func (r Reader) Effect(e explain.Effect) Effect {
-	out := Effect{Words: web.TextsOf("common", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
+	out := Effect{Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
 		Text: r.Line(e.Words), Rest: web.Each(e.Rest, func(a explain.Argument) Argument {
 			return Argument{r.Line(a.Name), r.Line(a.Value)}
 		})}
@@ -106,12 +101,12 @@ func (r Reader) Sum(steps []task.Step) Sum {
 	return out
 }
 
-// Changes returns what differs from a version, nil if nothing does.
-func (r Reader) Changes(version int, all []explain.Change) *Changes {
+// Changes returns what differs from the version before, nil if nothing does.
+func (r Reader) Changes(all []explain.Change) *Changes {
 	if len(all) == 0 {
 		return nil
 	}
-	return &Changes{Words: web.TextsOf("common", r.Locale), Version: version, All: web.Each(all,
+	return &Changes{web.TextsOf("common", r.Locale), web.Each(all,
 		func(c explain.Change) Change { return Change{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)} })}
 }
 

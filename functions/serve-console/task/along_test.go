@@ -69,7 +69,7 @@ func testNextRound(t *testing.T, w *consoletest.World) {
 	}
 	again()
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2 回目の回覧", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。", "課長 いまここ", "経理 差し戻し",
-		"v1 から ( 田中 恵 : 宛名が違います ): ").Lacks(t, "前のバージョンとの違い")
+		"前のバージョンの却下理由 宛名が違います", "前のバージョンとの違い")
 	w.ChangeSteps(w.Acts(circulation.SendBack, 1, webapi.Suzuki))
 	again()
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Holds(t, `<p class="notice warning">⚠️ 前のバージョンと同じ書き込みです。</p>`)

@@ -15,13 +15,6 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Limits on what a page shows of a result: table rows, and texts outside tables. The page counts the rest.
-const (
-	maxRows  = 100
-	maxTexts = 200
-	maxText  = 4000 // characters of one text
-)
-
 // Attempt is one execution.
 type Attempt struct {
 	ID                 string
@@ -65,20 +58,6 @@ type Call struct {
 	Masked  []string // the names of arguments with masked data
 	Left    int      // rows that are not shown
 	Preview string   // used if the arguments can't be shown in full
-}
-
-// Shown is a value and how much of it is hidden.
-type Shown struct {
-	web.Value
-	Number int // of the result's table, from 1
-	Left   int // rows that are not shown
-}
-
-type Result struct {
-	Values  []Shown
-	Left    int // values that are not shown
-	Expired bool
-	Preview string // when it was not opened
 }
 
 func (r Reader) attempt(s Source, e *task.Execution) Attempt {
@@ -215,47 +194,3 @@ func (r Reader) told(e explain.Effect, all bool) (c Call) {
 	return c
 }
 
-func (r Reader) result(s Source, b *aggregate.Blob) *Result {
-	if b == nil {
-		return nil
-	}
-	out := &Result{}
-	text := []byte(b.JSON)
-	if v, opened := s.Opened[b.S3Key]; opened && b.S3Key != "" {
-		text, out.Expired = v.JSON, v.Expired
-	}
-	if out.Expired || len(text) == 0 {
-		out.Preview = legible.Spelled(b.Preview)
-		return out
-	}
-	values, ok := web.ResultValues(text)
-	if !ok {
-		out.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(text), maxText)))
-		return out
-	}
-	out.Left = max(0, len(values)-maxTexts)
-	out.Values = shownValues(values[:len(values)-out.Left])
-	return out
-}
-
-// shownValues returns values with invisible characters spelled out, and at most maxRows rows of a table and maxText
-// characters of a text.
-func shownValues(values []web.Value) []Shown {
-	begin := func(text string) string { return legible.Spelled(legible.Beginning(text, maxText)) }
-	var out []Shown
-	tables := 0
-	for _, v := range values {
-		s := Shown{Value: web.Value{Name: legible.OneLine(v.Name)}}
-		s.Texts = web.Each(v.Texts, begin)
-		if v.Table != nil {
-			tables++
-			s.Number, s.Left, s.Table = tables, max(0, len(v.Table.Rows)-maxRows), &web.Sheet{}
-			s.Table.Columns = web.Each(v.Table.Columns, legible.OneLine)
-			for _, row := range v.Table.Rows[:len(v.Table.Rows)-s.Left] {
-				s.Table.Rows = append(s.Table.Rows, web.Each(row, begin))
-			}
-		}
-		out = append(out, s)
-	}
-	return out
-}

@@ -76,14 +76,7 @@ func (t *History) arrange() {
 	newest := &all[0]
 	if newest.Top, newest.Beside = t.Gate != nil || len(t.Attempts) == 0, true; t.Gate == nil {
 		t.Along = newest.Route
-		return
 	}
-	if newest.Sum == nil || len(newest.Sum.Writes) == 0 || newest.Changes == nil {
-		return
-	}
-	changes := *newest.Changes // which say once what differs, and why
-	changes.By, changes.Because = all[1].By, newest.Because
-	newest.Sum.Writes[0].Changes, newest.Because = &changes, ""
 }
 
 // Outcome is the latest execution once something came of it: the page begins with that. It is nil while it goes on.
@@ -256,8 +249,8 @@ func (t *History) lighten(show string) {
 			within = within || s.name() == show
 			weight := s.weight()
 			if left -= weight; left < 0 && weight > 0 && s.name() != show {
-				only := subject.Effect{Words: s.Effect.Words, Tool: s.Effect.Tool, Sentence: s.Effect.Sentence}
-				s.Call, s.Result, s.Folded = Call{Effect: only}, nil, true
+				s.Call = Call{Effect: subject.Effect{Tool: s.Effect.Tool, Sentence: s.Effect.Sentence}}
+				s.Result, s.Folded = nil, true
 			}
 		}
 		if steps -= len(a.Steps); steps < 0 && i > 0 && a.Name() != show && !within {

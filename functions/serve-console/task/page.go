@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -223,53 +221,6 @@ func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x su
 		err = explain.ErrMalformedForm
 	}
 	return err
-}
-
-// sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables.
-func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, _ *web.Viewer, a *task.Aggregate) error {
-	i := slices.IndexFunc(a.Steps, func(s *task.StepResult) bool {
-		return Key(s.ProcessVersion, s.Attempt, s.Order) == r.PathValue("step")
-	})
-	name, isCSV := strings.CutSuffix(r.PathValue("file"), ".csv")
-	if i < 0 || a.Steps[i].Result == nil || !isCSV {
-		return aggregate.ErrNotFound
-	}
-	text, err := c.Results.Open(r.Context(), a.Ref(), *a.Steps[i].Result)
-	if errors.Is(err, large.ErrExpired) {
-		return fmt.Errorf("%w: %w: %w", web.ErrExpired, aggregate.ErrNotFound, err)
-	}
-	if err != nil {
-		return err
-	}
-	values, ok := web.ResultValues(text)
-	table, found := tableNamed(values, name)
-	if !ok || !found {
-		return aggregate.ErrNotFound
-	}
-	name = fmt.Sprintf("ringi-%s-%s-%s.csv", a.Head.TaskID, r.PathValue("step"), name)
-	return web.AttachCSV(w, r, name, append([][]string{table.Columns}, table.Rows...))
-}
-
-// tableNamed returns the table for a file name.
-func tableNamed(values []web.Value, name string) (t web.Sheet, ok bool) {
-	var tables []web.Sheet
-	t.Columns = []string{"name", "value"}
-	for _, v := range values {
-		if v.Table != nil {
-			tables = append(tables, *v.Table)
-		}
-		for _, text := range v.Texts {
-			t.Rows = append(t.Rows, []string{v.Name, text})
-		}
-	}
-	number, err := strconv.Atoi(name)
-	switch {
-	case name == "values", name == "1" && len(tables) == 0:
-		return t, true
-	case err == nil && number >= 1 && number <= len(tables):
-		return tables[number-1], true
-	}
-	return web.Sheet{}, false
 }
 
 // sendSent sends what models were sent for a request. Only the requester and administrators may see it.

@@ -156,7 +156,7 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 			v.Files = r.files(a, a.FilesOf(p.ID))
 		}
 		if i > 0 && v.Sum != nil {
-			v.Changes = r.Changes(a.Processes[i-1].Version, explain.Differences(a, r.Locale, i))
+			v.Changes = r.Changes(explain.Differences(a, r.Locale, i))
 		}
 		out = append([]Version{v}, out...)
 	}
