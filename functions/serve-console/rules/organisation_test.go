@@ -93,7 +93,8 @@ func testAFileIsSavedAndShown(t *testing.T, w *consoletest.World) {
 	is := stands(w)
 	expect.That(t, is.Organisation.People() == 5 && is.SavedBy == webapi.Suzuki, "%+v", is.OrganisationRow)
 	b.Get(page).Says(t, http.StatusOK, "5 人。鈴木 一郎 が", "佐藤 花子 sato@example.com 本社/営業部/二課 Alex Kim",
-		"Alex Kim alex.kim@example.com 本社/営業部 部長 (長) 鈴木 一郎", "髙橋 誠 makoto@example.com 本社/営業部/二課 田中 恵").Holds(t, page+".csv", page+"/remove")
+		"Alex Kim alex.kim@example.com 本社/営業部 部長 (長) 鈴木 一郎", "髙橋 誠 makoto@example.com 本社/営業部/二課 田中 恵").
+		Holds(t, page+".csv", page+"/remove")
 	entries := w.Audited(store.AuditFilter{Action: tenancy.AuditOrganisationSaved})
 	expect.That(t, len(entries) == 1 && strings.Contains(string(entries[0].Details), `"people":5`), "%+v", entries)
 	b.Get("/console/audit").Says(t, http.StatusOK, "組織を保存した")

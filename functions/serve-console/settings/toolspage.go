@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -190,10 +189,13 @@ func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all
 	for _, s := range servers {
 		sum := serverSum{Name: s.Name, URL: s.URL}
 		for _, p := range rows {
-			if server, _, ok := tenancy.ServerTool(p.ToolName); ok && server == s.Name && p.Allowed {
-				if sum.On++; p.ChangedAt != nil {
-					sum.On, sum.Changed = sum.On-1, sum.Changed+1
-				}
+			server, _, ok := tenancy.ServerTool(p.ToolName)
+			switch {
+			case !ok || server != s.Name || !p.Allowed:
+			case p.ChangedAt != nil:
+				sum.Changed++
+			default:
+				sum.On++
 			}
 		}
 		all = append(all, sum)

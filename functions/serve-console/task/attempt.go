@@ -193,4 +193,3 @@ func (r Reader) told(e explain.Effect, all bool) (c Call) {
 	c.Effect = r.Effect(e)
 	return c
 }
-

@@ -73,7 +73,8 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 	return out
 }
 
-// shown returns a part with invisible characters spelled out, and at most maxRows rows and maxText characters of a text.
+// shown returns a part with invisible characters spelled out, and at most maxRows rows and maxText characters of a
+// text.
 func (p Part) shown() Part {
 	begin := func(text string) string { return legible.Spelled(legible.Beginning(text, maxText)) }
 	p.Name, p.Text = legible.OneLine(p.Name), begin(p.Text)
