@@ -20,15 +20,8 @@ import (
 	"ringi/infra/local/template"
 )
 
-// bareOf names the clients, which are build tags, of the bare handler that each function is paired with, by the
-// function's folder; each also has DynamoDB's. The function has all of them, and may have more; read-file has none.
-var bareOf = map[string]string{
-	"resume-task": "slack", "call-tool": "slack", "serve-console": "slack", "receive-event": "slack",
-	"receive-interaction": "slack", "update-card": "runs-slack", "execute-process": "mcp-models-slack",
-	"serve-gate": "mcp", "request-approval": "runs", "relay-changes": "runs", "sweep-tasks": "runs",
-	"extract-task": "models", "draft-prompt": "models", "plan-process": "models", "answer-message": "models",
-	"run-round": "mcp-models",
-}
+// withMCP are the functions that link a client of MCP servers, and so are paired with a bare handler that has one.
+var withMCP = []string{"serve-gate", "execute-process", "run-round"}
 
 // start compares how long a function's process and a bare handler's take until they ask for their first event.
 type start struct {
@@ -76,7 +69,11 @@ func measureStarts(ctx context.Context, spawns int, folders ...string) ([]start,
 		if err != nil {
 			return nil, err
 		}
-		x, err := pairs(ctx, spawns, env, binary, filepath.Join(bare, "bare-"+bareOf[f.Folder]))
+		other := filepath.Join(bare, "bare-")
+		if slices.Contains(withMCP, f.Folder) {
+			other += "mcp"
+		}
+		x, err := pairs(ctx, spawns, env, binary, other)
 		if err != nil {
 			return nil, err
 		}
@@ -113,13 +110,12 @@ func environment(endpoint string, own map[string]string) (list []string) {
 	return list
 }
 
-// build compiles the bare handlers like the functions, each with the clients of its name.
+// build compiles the bare handlers like the functions, each with the build tag of its name.
 func build(ctx context.Context, root, into string) error {
-	for _, clients := range append(slices.Compact(slices.Sorted(maps.Values(bareOf))), "") {
-		tags := strings.ReplaceAll(clients, "-", ",")
-		cmd := lambda.LikeAWS.Build(ctx, root, filepath.Join(into, "bare-"+clients), tags, "./infra/bench/bare")
+	for _, tag := range []string{"", "mcp"} {
+		cmd := lambda.LikeAWS.Build(ctx, root, filepath.Join(into, "bare-"+tag), tag, "./infra/bench/bare")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("build the bare handler with %s: %w\n%s", clients, err, out)
+			return fmt.Errorf("build the bare handler: %w\n%s", err, out)
 		}
 	}
 	return nil

@@ -1,6 +1,5 @@
 // Command bare is a Lambda function without its work: it makes clients, and echoes events. Functions are measured
-// beside it, so it links the client of DynamoDB and those whose build tags it is compiled with, and no others: mcp,
-// models, runs, slack.
+// beside it. It links the clients of DynamoDB and Slack, and with the build tag mcp that of MCP servers.
 package main
 
 import (
@@ -13,36 +12,42 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/slack-go/slack"
 )
 
-// making makes a client, or reads what a function needs at its start.
-type making func(context.Context, aws.Config) (any, error)
-
-// clients are DynamoDB's and those of the build tags: each tag's file adds its own.
-var clients = []making{with(dynamodb.NewFromConfig)}
-
-// with makes an AWS client.
-func with[C, O any](client func(aws.Config, ...func(*O)) *C) making {
-	return func(_ context.Context, cfg aws.Config) (any, error) { return client(cfg), nil }
-}
+// made keeps the clients alive, and what a build tag links.
+var made []any
 
 func main() {
 	cfg, err := config.LoadDefaultConfig(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
-	var made []any
-	for _, client := range clients {
-		x, err := client(context.Background(), cfg)
+	made = append(made, dynamodb.NewFromConfig(cfg))
+	if id := os.Getenv("SLACK_SECRET_ID"); id != "" { // like the function beside it
+		client, err := slackClient(context.Background(), cfg, id)
 		if err != nil {
 			log.Fatal(err)
 		}
-		made = append(made, x)
+		made = append(made, client)
 	}
-	lambda.Start(func(_ context.Context, event json.RawMessage) (json.RawMessage, error) {
-		if made == nil {
-			os.Exit(1) // keeps the clients alive
-		}
-		return event, nil
-	})
+	lambda.Start(func(_ context.Context, event json.RawMessage) (json.RawMessage, error) { return event, nil })
+}
+
+// slackClient reads the secret with the bot's token and makes a Slack client with it.
+func slackClient(ctx context.Context, cfg aws.Config, id string) (*slack.Client, error) {
+	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx,
+		&secretsmanager.GetSecretValueInput{SecretId: &id})
+	if err != nil {
+		return nil, err
+	}
+	var keys struct {
+		BotToken string `json:"bot_token"`
+		APIURL   string `json:"api_url"`
+	}
+	if err := json.Unmarshal([]byte(aws.ToString(out.SecretString)), &keys); err != nil {
+		return nil, err
+	}
+	return slack.New(keys.BotToken, slack.OptionAPIURL(keys.APIURL)), nil
 }

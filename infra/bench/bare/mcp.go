@@ -5,13 +5,10 @@ package main
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-func init() {
-	clients = append(clients, func(context.Context, aws.Config) (any, error) { return call, nil })
-}
+func init() { made = append(made, call) }
 
 // call links what a call of an MCP server needs; its client is made at the first call.
 func call(ctx context.Context) error {
