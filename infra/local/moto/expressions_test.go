@@ -40,7 +40,6 @@ func refusals() (all []struct{ operation, body, want string }) {
 		moreValues            = `"ExpressionAttributeValues":{":n":{"S":"1"},":nn":{"S":"1"},":v0":{"S":"1"}}`
 		read                  = `"ProjectionExpression":"#n",` + moreNames
 		unused                = "Value provided in ExpressionAttribute%s unused in expressions: keys: {%s}"
-		none                  = "ExpressionAttribute%s can only be specified when using expressions"
 		missing               = "Invalid %s: An expression attribute %s is not defined; attribute %s"
 		inCondition, inUpdate = "ConditionExpression", "UpdateExpression"
 		valueUsed, name       = "value used in expression", "name used in the document path"
@@ -67,11 +66,8 @@ func refusals() (all []struct{ operation, body, want string }) {
 		`"ExpressionAttributeValues":{}`)
 	refused("PutItem", "ExpressionAttributeNames must not be empty", item, condition, value,
 		`"ExpressionAttributeNames":{}`)
-	refused("PutItem", fmt.Sprintf(none, "Names"), item, names)
-	refused("PutItem", fmt.Sprintf(none, "Values")+": ConditionExpression is null", item, value)
-	refused("UpdateItem", fmt.Sprintf(none, "Values")+": UpdateExpression and ConditionExpression are null", key, value)
-	refused("Query", fmt.Sprintf(none, "Values")+": FilterExpression and KeyConditionExpression are null", `"Limit":1`,
-		value)
+	refused("PutItem", fmt.Sprintf(unused, "Names", "#n"), item, names)
+	refused("Query", fmt.Sprintf(unused, "Values", ":n"), `"Limit":1`, value)
 	refused("Scan", fmt.Sprintf(unused, "Names", "#more"), `"FilterExpression":"#n = :n"`, moreNames, value)
 	refused("GetItem", fmt.Sprintf(unused, "Names", "#more"), key, read)
 	refused("Get TransactGetItems", fmt.Sprintf(unused, "Names", "#more"), key, read)

@@ -6,6 +6,7 @@ other end, so that it cannot outlive its owner, however that one ends.
 
 import json
 import os
+import re
 import resource
 import sys
 import threading
@@ -15,11 +16,8 @@ from werkzeug.serving import ThreadedWSGIServer
 
 import calls
 import client
-import guard
-import patch_answers
 import patch_dynamodb
 import patch_kms
-import patch_placeholders
 import patch_sqs
 import patch_streams
 from moto.core.config import default_user_config
@@ -30,56 +28,61 @@ from moto.moto_server.werkzeug_app import (
 )
 
 
-class Handler(MotoRequestHandler):
-    """Keeps the connections of calls to tables and queues open, which halves the time of a small call.
+# Names of this machine. No page under a name that leads here has an address as its Host.
+OWN = re.compile(r"(localhost|[1-9][0-9.]*|\[[0-9a-f:]+\])(:\d+)?")
+REFUSAL = b"web pages are not answered\n"
 
-    werkzeug's own handler closes each one, and makes a thread for the next.
+
+class Handler(MotoRequestHandler):
+    """Answers programs and no web pages, by the rules of Guard of infra/local/lambda.
+
+    moto has nothing that is opened in a browser; for a file that a signed link leads to, the listener before it has
+    judged. The connections of calls to tables and queues stay open, which halves the time of a small call: werkzeug's
+    own handler closes each one, and makes a thread for the next.
     """
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1
-    call = None
 
-    def parse_request(self):
-        self.call = None
-        if not super().parse_request():
-            return False
-        self.call = calls.Call.of(self.command, self.path, self.headers)
-        return True
+    def foreign(self):
+        host = self.headers.get("host", "")
+        return (not OWN.fullmatch(host) or self.headers.get("origin") not in (None, "http://" + host)
+            or self.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"))
 
-    def run_call(self):
+    def run_wsgi(self):
+        call = calls.Call.of(self.command, self.path, self.headers)
+        if client.gone():
+            self.close_connection = True
+        elif self.foreign():
+            self.close_connection = True
+            self.rfile.read(min(int(self.headers.get("content-length") or 0), 1 << 16))  # or it never sees the answer
+            self.say(403, {"Content-Type": "text/plain", "Connection": "close"}, REFUSAL)
+        elif call is None:
+            super().run_wsgi()
+        else:
+            self.run_call(call)
+
+    def run_call(self, call):
         """Answers a call that needs nothing of a web framework."""
-        headers = self.call.headers
-        body = self.rfile.read(int(headers["content-length"]))
+        body = self.rfile.read(int(self.headers["content-length"]))
         if client.gone():
             self.close_connection = True
             return
         try:
-            if self.server.app.refuses(headers.get("host", ""), headers.get("origin"),
-                headers.get("sec-fetch-site", "none")):
-                status, said, content = 403, {"Content-Type": "text/plain"}, guard.REFUSAL
-            else:
-                status, said, content = self.call.answer(body)
+            self.say(*call.answer(body))
         except client.Gone:
             self.close_connection = True
-            return
         except Exception:
             traceback.print_exc()
-            status, said, content = 500, {}, b""
+            self.say(500, {}, b"")
+
+    def say(self, status, headers, content):
         head = [f"HTTP/1.1 {status} {self.responses.get(status, ('',))[0]}"]
-        head += [f"{name}: {value}" for name, value in said.items()]
+        head += [f"{name}: {value}" for name, value in headers.items()]
         head.append(f"Content-Length: {len(content)}\r\n\r\n")
         self.wfile.write("\r\n".join(head).encode("latin-1") + content)
         self.wfile.flush()
-
-    def run_wsgi(self):
-        if self.call is not None:
-            self.run_call()
-        elif client.gone():
-            self.close_connection = True
-        else:
-            super().run_wsgi()
 
     def log_request(self, *_):
         pass
@@ -135,14 +138,14 @@ def end_with_owner():
 
 
 def main():
-    for patch in (patch_dynamodb, patch_placeholders, patch_streams, patch_answers, patch_sqs, patch_kms):
+    for patch in (patch_dynamodb, patch_streams, patch_sqs, patch_kms):
         patch.apply()
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     threading.Thread(target=end_with_owner, daemon=True).start()
 
     app = StateMachines(DomainDispatcherApplication(create_backend_app))
     allow_connections()
-    front = Server("127.0.0.1", 0, guard.Guard(app), Handler)
+    front = Server("127.0.0.1", 0, app, Handler)
     if "MOTO_PORT" in os.environ:
         # Somebody answers the tasks of state machines, so there will be some.
         threading.Thread(target=app.load, daemon=True).start()
