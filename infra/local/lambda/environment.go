@@ -56,16 +56,14 @@ type environment struct {
 // invocation is one event for an environment.
 type invocation struct {
 	id       string
-	trace    string
 	payload  []byte
 	deadline time.Time // set when the process takes it
 	taken    chan struct{}
 	answer   chan Result
 }
 
-func newInvocation(trace string, payload []byte) *invocation {
-	return &invocation{id: requestID(), trace: trace, payload: payload, taken: make(chan struct{}),
-		answer: make(chan Result, 1)}
+func newInvocation(payload []byte) *invocation {
+	return &invocation{id: requestID(), payload: payload, taken: make(chan struct{}), answer: make(chan Result, 1)}
 }
 
 func startEnvironment(s *Service, f Function, first []byte) (*environment, error) {
@@ -206,12 +204,6 @@ func requestID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-func traceID() string {
-	var b [20]byte
-	rand.Read(b[:])
-	return fmt.Sprintf("Root=1-%08x-%x;Parent=%x;Sampled=0", time.Now().Unix(), b[:12], b[12:])
-}
-
 const runtimePrefix = "/2018-06-01/runtime/"
 
 // runtimeAPI serves the Runtime API to the process of an environment.
@@ -251,7 +243,6 @@ func (e *environment) next(w http.ResponseWriter, r *http.Request) {
 	h.Set("Lambda-Runtime-Aws-Request-Id", inv.id)
 	h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(inv.deadline.UnixMilli(), 10))
 	h.Set("Lambda-Runtime-Invoked-Function-Arn", e.arn)
-	h.Set("Lambda-Runtime-Trace-Id", inv.trace)
 	w.Write(inv.payload)
 }
 

@@ -14,7 +14,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -95,20 +94,17 @@ type Result struct {
 // function fails, Invoke returns a Result, not an error. When ctx ends, Invoke returns but the function continues, as
 // in AWS.
 //
-// It returns ErrUnknown, ErrBusy, ErrLoop or ErrClosed if it did not run the function.
+// It returns ErrUnknown, ErrBusy or ErrClosed if it did not run the function.
 func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Result, error) {
 	p, ok := s.functions[plainName(name)]
 	if !ok {
 		return Result{}, fmt.Errorf("%w: %s", ErrUnknown, plainName(name))
 	}
-	trace, err := chain(ctx, p.function.Name)
-	if err != nil {
-		return Result{}, err
-	}
 	if err := s.begin(); err != nil {
 		return Result{}, err
 	}
 	var result Result
+	var err error
 	ended := make(chan struct{})
 	go func() {
 		defer s.active.Done()
@@ -116,7 +112,7 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 		if p.function.Managed {
 			result, err = p.runWhole(payload)
 		} else {
-			result, err = p.run(trace, payload)
+			result, err = p.run(payload)
 		}
 	}()
 	select {
@@ -220,40 +216,6 @@ type Faults interface {
 	Meet(Call) Fault
 	// Dying is called when the process was killed, before its invocation ends. With After, the call has been made.
 	Dying(Call)
-}
-
-// mostInChain is how often Lambda invokes functions in one chain of requests:
-// https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
-const mostInChain = 16
-
-// ErrLoop means that an event came of too long a chain of invocations.
-var ErrLoop = errors.New("RecursiveInvocationException: the function is invoked in a loop")
-
-type traceKey struct{}
-
-// Traced returns a context for Invoke with the trace header that came with the event: that of the call which sent the
-// message or invoked the function. A function's SDK sends its own invocation's header with each of its calls.
-func Traced(ctx context.Context, header string) context.Context {
-	return context.WithValue(ctx, traceKey{}, header)
-}
-
-// chain returns the trace header of a new invocation. Its field Lineage begins with how many invocations led to it,
-// itself included, as AWS counts them. It returns ErrLoop for an invocation that Lambda would not run.
-func chain(ctx context.Context, function string) (header string, err error) {
-	came, _ := ctx.Value(traceKey{}).(string)
-	if plain, err := url.PathUnescape(came); err == nil { // as SDKs write it
-		came = plain
-	}
-	trace, lineage, _ := strings.Cut(came, ";Lineage=")
-	if !strings.HasPrefix(trace, "Root=") {
-		trace = traceID()
-	}
-	count, _, _ := strings.Cut(lineage, ":")
-	length, _ := strconv.Atoi(count) // 0 at the beginning of a chain
-	if length >= mostInChain {
-		return "", fmt.Errorf("%w: %s", ErrLoop, function)
-	}
-	return fmt.Sprintf("%s;Lineage=%d:0", trace, length+1), nil
 }
 
 // variables returns all environment variables of a function's process: Lambda's own, then the function's. The process

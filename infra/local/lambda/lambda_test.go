@@ -335,28 +335,3 @@ func TestInvokeDoor(t *testing.T) {
 		})
 	}
 }
-
-// A chain of invocations is ended as AWS ends it:
-// https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
-func TestALoopIsEnded(t *testing.T) {
-	s := start(t, nil, nil)
-	api := httptest.NewServer(s.Handler())
-	t.Cleanup(api.Close)
-	trace, n := "", 0
-	for ; n < 40; n++ {
-		r := expect.Value(http.NewRequest(http.MethodPost, api.URL+lambda.Path+"Probe/invocations",
-			strings.NewReader(`{"Do":"environment"}`)))(t)
-		r.Header.Set("X-Amzn-Trace-Id", trace)
-		resp := expect.Value(http.DefaultClient.Do(r))(t)
-		var a probeAnswer
-		err := json.NewDecoder(resp.Body).Decode(&a)
-		resp.Body.Close()
-		if resp.Header.Get("X-Amzn-ErrorType") == "RecursiveInvocationException" {
-			break
-		}
-		expect.NoError(t, err)
-		trace = strings.ReplaceAll(a.Variables["_X_AMZN_TRACE_ID"], "|", "%7C") // what its SDK sends
-	}
-	expect.Is(t, n, 16, "invocations")
-	expect.Value(s.Invoke(t.Context(), "Probe", []byte(`{}`)))(t) // another event begins a chain of its own
-}

@@ -26,11 +26,11 @@ type pool struct {
 }
 
 // run runs one invocation. If a process ended before it took the event, run tries another environment.
-func (p *pool) run(trace string, payload []byte) (Result, error) {
+func (p *pool) run(payload []byte) (Result, error) {
 	if f := p.service.options.Faults; f != nil && f.Busy(p.function.Name, payload) {
 		return Result{}, fmt.Errorf("%w: %s is refused", ErrBusy, p.function.Name)
 	}
-	inv := newInvocation(trace, payload)
+	inv := newInvocation(payload)
 	cold := p.service.options.Faults != nil && p.service.options.Faults.Cold(p.function.Name, payload)
 	for {
 		e, fresh, err := p.take(payload, cold)
@@ -189,7 +189,7 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// An asynchronous call gets no answer; the function's log shows the outcome.
-	go s.Invoke(traced(context.WithoutCancel(r.Context()), r), name, payload)
+	go s.Invoke(context.WithoutCancel(r.Context()), name, payload)
 	w.Header().Set("X-Amzn-RequestId", requestID())
 	w.WriteHeader(http.StatusAccepted)
 }
@@ -222,11 +222,8 @@ func (s *Service) call(w http.ResponseWriter, r *http.Request) (name string, pay
 }
 
 func (s *Service) respond(w http.ResponseWriter, r *http.Request, name string, payload []byte) {
-	result, err := s.Invoke(traced(r.Context(), r), name, payload)
+	result, err := s.Invoke(r.Context(), name, payload)
 	switch {
-	case errors.Is(err, ErrLoop):
-		deny(w, http.StatusBadRequest, "RecursiveInvocationException", err.Error())
-		return
 	case errors.Is(err, ErrBusy):
 		deny(w, http.StatusTooManyRequests, "TooManyRequestsException", "Rate Exceeded.")
 		return
@@ -242,10 +239,6 @@ func (s *Service) respond(w http.ResponseWriter, r *http.Request, name string, p
 		h.Set("X-Amz-Function-Error", "Unhandled")
 	}
 	w.Write(result.Payload)
-}
-
-func traced(ctx context.Context, r *http.Request) context.Context {
-	return Traced(ctx, r.Header.Get("X-Amzn-Trace-Id"))
 }
 
 // deny answers with an error as Lambda's API does. The state machine interpreter treats an answer without a request id

@@ -108,8 +108,7 @@ func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 	if len(kept) == 0 {
 		return
 	}
-	o, err := batch(Traced(ctx, kept[0].Attributes["AWSTraceHeader"]), q.Invoker, q.Function, records,
-		q.Mapping.PartialFailures, known)
+	o, err := batch(ctx, q.Invoker, q.Function, records, q.Mapping.PartialFailures, known)
 	if err != nil && ctx.Err() == nil {
 		q.Log.Warn("batch failed", "function", q.Function, "messages", len(kept), "request_id", o.id, "err", err)
 	}

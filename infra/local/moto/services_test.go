@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/infra/local/moto"
 	"ringi/shared/runtime/expect"
@@ -118,28 +116,6 @@ func TestNoMessageIsLostWhileOthersAreDeleted(t *testing.T) {
 		done()
 	}
 	all.Wait()
-}
-
-// SQS keeps the trace header that an SDK sends from a Lambda function, by which Lambda finds loops.
-func TestAMessageKeepsTheTraceOfItsSender(t *testing.T) {
-	q := startFIFO(t)
-	t.Setenv("AWS_LAMBDA_FUNCTION_NAME", "F")
-	t.Setenv("_X_AMZN_TRACE_ID", "Root=1-6a000000-000000000000000000000000;Lineage=2:0000abcd:2")
-	expect.NoError(t, q.send("a", "1"))
-	expect.Value(q.c.SendMessageBatch(t.Context(), &sqs.SendMessageBatchInput{QueueUrl: q.url,
-		Entries: []sqstypes.SendMessageBatchRequestEntry{
-			{Id: aws.String("1"), MessageBody: aws.String("b1"), MessageGroupId: aws.String("b"),
-				MessageDeduplicationId: aws.String("1")},
-		}}))(t)
-	t.Setenv("AWS_LAMBDA_FUNCTION_NAME", "")
-	os.Unsetenv("AWS_LAMBDA_FUNCTION_NAME")
-	expect.NoError(t, q.send("c", "1"))
-	for _, want := range []string{os.Getenv("_X_AMZN_TRACE_ID"), os.Getenv("_X_AMZN_TRACE_ID"), ""} {
-		out := expect.Value(q.c.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: q.url,
-			MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll}}))(t)
-		expect.Must(t, len(out.Messages) == 1, "%d messages", len(out.Messages))
-		expect.Is(t, out.Messages[0].Attributes["AWSTraceHeader"], want, "the trace of "+aws.ToString(out.Messages[0].Body))
-	}
 }
 
 // waiting is a state machine whose only state sends its task token to a queue and waits.

@@ -6,7 +6,6 @@
   queue. moto looks once, when the wait begins, and spins while it waits.
 - A FIFO queue remembers deduplication ids for five minutes, as SQS does, and
   per group if its attributes say so; moto, while the message is there.
-- A message keeps the trace header of the call that sent it, by which Lambda counts a loop.
 """
 
 import threading
@@ -14,7 +13,6 @@ import time
 
 import client
 import moto.sqs.models as models
-import moto.sqs.responses as responses
 
 DEDUPLICATION_SECONDS = 300
 LOOK_EVERY = 0.1  # seconds, while a receive waits: for what becomes visible by itself
@@ -38,7 +36,6 @@ def apply():
         serialise(name)
     wait_by_looking()
     remember_deduplication_ids()
-    keep_traces()
     models.Queue.messages = property(visible_messages)
 
 
@@ -99,24 +96,6 @@ def remember_deduplication_ids():
         add(self, message)
 
     models.Queue.add_message = add_message
-
-
-def keep_traces():
-    send, calls = models.SQSBackend.send_message, threading.local()
-
-    def send_message(self, *args, system_attributes=None, **kwargs):
-        header = getattr(calls, "header", None)
-        traced = {"AWSTraceHeader": {"DataType": "String", "StringValue": header}} if header else {}
-        return send(self, *args, system_attributes={**traced, **(system_attributes or {})}, **kwargs)
-
-    models.SQSBackend.send_message = send_message
-    for name in ("send_message", "send_message_batch"):
-
-        def answer(self, call=getattr(responses.SQSResponse, name)):
-            calls.header = self.headers.get("X-Amzn-Trace-Id")
-            return call(self)
-
-        setattr(responses.SQSResponse, name, answer)
 
 
 def visible_messages(queue):
