@@ -32,17 +32,17 @@ const clients = 32
 // stages are the states in which rounds begin, and the decisions besides cancelling that clients try there.
 var stages = []struct {
 	name  string
-	reach func(t fataler, s *scenario)
+	reach func(t *testing.T, s *scenario)
 	moves func(s *scenario, by aggregate.Actor) []decision
 }{
 	{
-		"the policy waits", func(t fataler, s *scenario) { s.do(t, s.extract, s.finishPrompt) },
+		"the policy waits", func(t *testing.T, s *scenario) { s.do(t, s.extract, s.finishPrompt) },
 		func(s *scenario, by aggregate.Actor) []decision {
 			return []decision{s.approvePrompt(by), s.rejectPrompt(by), s.beginProcess, s.beginPrompt}
 		},
 	},
 	{
-		"the steps wait", func(t fataler, s *scenario) {
+		"the steps wait", func(t *testing.T, s *scenario) {
 			s.do(t, s.extract, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.finishProcess)
 		},
 		func(s *scenario, by aggregate.Actor) []decision {
@@ -50,7 +50,7 @@ var stages = []struct {
 		},
 	},
 	{
-		"a generation is parked", func(t fataler, s *scenario) {
+		"a generation is parked", func(t *testing.T, s *scenario) {
 			s.do(t, s.extract, func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", s.now)
 			})
@@ -60,7 +60,7 @@ var stages = []struct {
 		},
 	},
 	{
-		"a call is out", func(t fataler, s *scenario) {
+		"a call is out", func(t *testing.T, s *scenario) {
 			s.do(t, s.extract, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.finishProcess,
 				s.approveProcess(person("U_FIRST")), s.start, s.claim)
 		},
@@ -70,7 +70,7 @@ var stages = []struct {
 		},
 	},
 	{
-		"the execution failed", func(t fataler, s *scenario) {
+		"the execution failed", func(t *testing.T, s *scenario) {
 			s.do(t, s.extract, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.finishProcess,
 				s.approveProcess(person("U_FIRST")), s.start, s.claim, s.finish(task.StepFailed), s.fail)
 		},
@@ -269,7 +269,7 @@ func entries(won []move) []string {
 }
 
 // audit returns the task's audit log, oldest first.
-func audit(t fataler, s *scenario) []string {
+func audit(t *testing.T, s *scenario) []string {
 	page := expect.Value(s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.ID}, "",
 		100))(t)
 	out := []string{}

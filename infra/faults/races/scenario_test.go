@@ -1,5 +1,4 @@
-// Package races lets many clients decide on one task at once, on an emulator whose transactions are checked, and
-// compares the store with a simple reference model.
+// Package races lets many clients decide on one task at once, on an emulator whose transactions are checked.
 package races
 
 import (
@@ -8,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -43,7 +43,7 @@ type scenario struct {
 	now      time.Time
 }
 
-func begin(t fataler, s *store.TaskStore) *scenario {
+func begin(t *testing.T, s *store.TaskStore) *scenario {
 	ts := fmt.Sprintf("1776490200.%06d", told.Add(1))
 	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{TeamID: team, Text: "今月の勤怠をまとめて", User: "U_SATO",
 		Channel: "C_HR", ChannelType: "channel", MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel,
@@ -55,13 +55,7 @@ func begin(t fataler, s *store.TaskStore) *scenario {
 	return &scenario{s, ref, tenancy.DefaultSettings(), dawn.Add(time.Second)}
 }
 
-// fataler is a *testing.T or a *rapid.T.
-type fataler interface {
-	expect.T
-	Fatalf(format string, args ...any)
-}
-
-func (s *scenario) load(t fataler) *task.Aggregate {
+func (s *scenario) load(t *testing.T) *task.Aggregate {
 	return expect.Value(s.store.Load(context.Background(), s.ref))(t)
 }
 
@@ -76,7 +70,7 @@ func (s *scenario) try(d decision) (changed bool, err error) {
 }
 
 // do calls try for decisions that must change something.
-func (s *scenario) do(t fataler, decisions ...decision) {
+func (s *scenario) do(t *testing.T, decisions ...decision) {
 	for i, d := range decisions {
 		changed, err := s.try(d)
 		expect.Must(t, err == nil && changed, "decision %d: changed %v, %v", i+1, changed, err)
@@ -144,10 +138,6 @@ func (s *scenario) finish(status task.StepStatus) decision {
 		}
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
-}
-
-func (s *scenario) complete(a *task.Aggregate) (aggregate.Change, error) {
-	return a.CompleteExecution(a.Head.Run, "完了", s.now)
 }
 
 func (s *scenario) fail(a *task.Aggregate) (aggregate.Change, error) {
