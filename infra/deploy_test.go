@@ -2,9 +2,6 @@ package infra_test
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,48 +55,4 @@ func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	expect.Is(t, fmt.Sprint(at(plain(&rule), "RuleCondition")), "map[Fn::Equals:[map[Ref:Stage] prod]]")
 	expect.Is(t, fmt.Sprint(at(list(at(plain(&rule), "Assertions"))[0], "Assert")),
 		"map[Fn::Not:[map[Fn::Equals:[map[Ref:Model] demo]]]]")
-}
-
-// fakeNPM installs what npm would, and what no function needs.
-const fakeNPM = `#!/bin/sh
-echo "$@" >asked
-mkdir -p node_modules/pyodide node_modules/@types
-touch node_modules/pyodide/pyodide.mjs node_modules/pyodide/pyodide.mjs.map
-`
-
-// A function's Python is installed beside its binary, by its lock; without npm nothing is built that lacks it unseen.
-func TestThePythonOfAFunctionIsBuilt(t *testing.T) {
-	tool, err := exec.LookPath("make")
-	if err != nil {
-		t.Skip("there is no make")
-	}
-	dir := t.TempDir()
-	for name, text := range map[string]string{"Makefile": textOf(t, "../Makefile"), "bin/go": "#!/bin/sh\n",
-		"functions/run-sandbox/index.mjs": "", "functions/run-sandbox/python/python3": "",
-		"functions/run-sandbox/python/package-lock.json": "", "out/bootstrap": "", "npm/npm": fakeNPM} { // SAM makes out
-		path := filepath.Join(dir, name)
-		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		expect.NoError(t, os.WriteFile(path, []byte(text), 0o755))
-	}
-	for _, name := range []string{"sh", "sed", "tr", "printf", "mkdir", "rm", "touch", "cp", "cat"} {
-		if path, err := exec.LookPath(name); err == nil {
-			expect.NoError(t, os.Symlink(path, filepath.Join(dir, "bin", name)))
-		}
-	}
-	build := func(path string) (string, error) {
-		cmd := exec.Command(tool, "build-RunSandboxFunction", "ARTIFACTS_DIR="+filepath.Join(dir, "out"))
-		cmd.Dir, cmd.Env = dir, []string{"PATH=" + path}
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
-	out, err := build(filepath.Join(dir, "bin"))
-	expect.That(t, err != nil && strings.Contains(out, "npm is missing"), "%v\n%s", err, out)
-	out, err = build(filepath.Join(dir, "bin") + ":" + filepath.Join(dir, "npm"))
-	expect.That(t, err == nil, "%v\n%s", err, out)
-	python := filepath.Join(dir, "out/python")
-	expect.Has(t, textOf(t, filepath.Join(python, "asked")), "ci --ignore-scripts")
-	for _, name := range []string{"python3", "python", "package-lock.json", "node_modules/pyodide/pyodide.mjs"} {
-		_, err := os.Stat(filepath.Join(python, name))
-		expect.NoError(t, err)
-	}
 }
