@@ -158,7 +158,7 @@ func TestWhatIsNoListedReadIsRefusedToTheModel(t *testing.T) {
 type oneResult struct{ storetest.Rows }
 
 const keptResult = `{"value":{"employees":[{"display_name":"佐藤","entry_date":"2026-10-01"}]},` +
-	`"entries":900,"shown_entries":1}`
+	`"bytes":90000,"shown_bytes":60}`
 
 func (oneResult) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	if strings.HasPrefix(b.S3Key, "talks/") {
@@ -208,7 +208,7 @@ func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 		}
 	}
 	expect.Is(t, results, mostReturned)
-	expect.Has(t, text, "of the 900 entries of its longest list, only the first 1 are shown")
+	expect.Has(t, text, "of its 90,000 bytes, only the first 60 are shown")
 	expect.Has(t, text, "is old and no longer shown")
 	expect.That(t, !strings.Contains(r.System, "entry_date"), "a result stands in the system's words")
 }

@@ -3,7 +3,6 @@ package tool_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -222,26 +221,6 @@ func FuzzResolve(f *testing.F) {
 		again, _, err := resolve(t, raw)
 		expect.That(t, err == nil && again == got, "%q resolved to %q, then to %q, %v", raw, got, again, err)
 	})
-}
-
-func TestALongResultKeepsTheFirstEntriesAndSaysHowMany(t *testing.T) {
-	var rows []string
-	for i := range 3000 {
-		rows = append(rows, fmt.Sprintf(`{"id":%d,"name":"従業員 %d"}`, i, i))
-	}
-	list := "[" + strings.Join(rows, ",") + "]"
-	for name, value := range map[string]string{
-		"in an object": `{"as_of":"2026-11-01","departments":["a","b"],"deeper":{"employees":` + list + `}}`,
-		"at the top":   list,
-	} {
-		r := expect.Value(tool.Given(json.RawMessage(value)))(t)
-		expect.That(t, len(r.Value) <= conversation.MaxCallResult && len(r.Value) > conversation.MaxCallResult-100,
-			"%s: %d bytes", name, len(r.Value))
-		expect.Is(t, r.Entries, 3000)
-		expect.Is(t, strings.Count(string(r.Value), `"id"`), r.ShownEntries)
-		expect.That(t, json.Valid(r.Value), "%s: no JSON", name)
-		expect.That(t, strings.Contains(string(r.Value), "as_of") == (name == "in an object"), "%s: %.80s", name, r.Value)
-	}
 }
 
 func TestALongTextIsCutAtACharacter(t *testing.T) {

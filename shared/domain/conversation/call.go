@@ -108,9 +108,6 @@ const MaxCallResult = 64 << 10
 // CallResult is what the agent is given of a call's result: with personal data masked, and cut to MaxCallResult.
 type CallResult struct {
 	Value json.RawMessage `json:"value"`
-	// Entries is how many entries the longest list had, and ShownEntries how many of them are there; 0: it is whole.
-	Entries      int `json:"entries,omitempty"`
-	ShownEntries int `json:"shown_entries,omitempty"`
 	// Bytes is how long the text was that Value begins, and ShownBytes how much of it is there; 0: it is whole.
 	Bytes      int `json:"bytes,omitempty"`
 	ShownBytes int `json:"shown_bytes,omitempty"`
@@ -137,13 +134,10 @@ func (r CallResult) Pieces(locale string) []Piece {
 
 // LeftOut says how much of what was returned the result doesn't have; empty: nothing.
 func (r CallResult) LeftOut(locale string) string {
-	switch w := said.In(locale); {
-	case r.Entries > 0:
-		return fmt.Sprintf(w.entries, Grouped(r.Entries), Grouped(r.ShownEntries))
-	case r.Bytes > 0:
-		return fmt.Sprintf(w.bytes, Grouped(r.Bytes), Grouped(r.ShownBytes))
+	if r.Bytes == 0 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(said.In(locale).bytes, Grouped(r.Bytes), Grouped(r.ShownBytes))
 }
 
 // NotShownAgain stands in place of an older result.

@@ -19,7 +19,7 @@ type words struct {
 	stopped                                       string
 	changed, wrote, deleted, more, notTaken       string
 	lost, unread                                  string
-	returned, entries, bytes, resultGone          string // of a tool
+	returned, bytes, resultGone                   string // of a tool
 	resultOld                                     string // of a tool
 	pulled, branched                              string // of a pull request
 	ownProposal                                   string
@@ -56,8 +56,6 @@ var said = language.InEach(
 		branched: "ブランチはありますが、プルリクエストはありません: %s",
 		returned: "ツールの結果です。メールアドレス、電話番号、マイナンバーは * で伏せています。" +
 			"氏名などはそのままです。",
-		entries: "結果が長いため、最も長い一覧は %s 件のうち最初の %s 件だけを示し、" +
-			"残りは省略しました。",
 		bytes:      "長いため、%s バイトのうち最初の %s バイトだけを示し、残りは省略しました。",
 		resultGone: "ツールの結果は保存されていません。",
 		resultOld: "ツールの結果は古いため、表示していません。" +
@@ -94,8 +92,6 @@ var said = language.InEach(
 		branched: "The branch exists, without a pull request: %s",
 		returned: "The tool’s result. Email addresses, phone numbers and My Numbers are masked with *; " +
 			"names and everything else are unmasked:",
-		entries: "It is long: of the %s entries of its longest list, only the first %s " +
-			"are shown.",
 		bytes:      "It is long: of its %s bytes, only the first %s are shown.",
 		resultGone: "The tool’s result is no longer kept.",
 		resultOld: "The tool’s result is old and no longer shown. " +
