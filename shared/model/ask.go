@@ -327,15 +327,10 @@ func tokensRefused(said string) (refused bool, most int) {
 
 // Simpler has a request made by say, and where the vendor refuses it for something that it can do without, once more
 // without that: with fewer tokens, without the schema of the answer, or without sampling. A single question has its
-// schema in words then. The usage is that of all tries: what was refused may have gone on with a paused answer.
+// schema in words then.
 func Simpler(r Request, say func(Request) (Response, error)) (Response, error) {
-	var paid Usage
 	for {
 		out, err := say(r)
-		if !paid.Free() {
-			out.Usage = paid.Plus(out.Usage)
-		}
-		paid = out.Usage
 		e, is := errors.AsType[*Error](err)
 		if !is || !e.simplify(&r, out.Tokens) {
 			return out, err

@@ -6,8 +6,8 @@
 //
 // Whole answers are asked for, and all wires share one reader (hear.go). An answer counts only if its reason to stop is
 // known to mean that it is whole; anything else broke off, is asked for once more, and is paid for both times. What
-// can't be read is an error that says what came. A call whose arguments are not one JSON object broke off too. A call
-// of no tool never goes back to a vendor.
+// can't be read is an error that says what came. A call whose arguments are not one JSON object broke off too, and so did
+// a call of no tool: it never goes back to a vendor, because all of them refuse names that no tool can have.
 //
 // Thoughts count as a part of the answer, so up to 16,384 tokens more are asked for, within the model's limit
 // (ask.go); an answer that was cut off is asked for once more with twice as many. What a vendor hangs on a call or
@@ -32,7 +32,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -139,31 +138,6 @@ func (c Call) Object() json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return c.Input
-}
-
-// Offered returns the calls of tools with these names, and reports whether there were others. Those never go back to a
-// vendor, because all of them refuse names that no tool can have. What was hung on one goes with the next.
-func Offered(calls []Call, names []string) (known []Call, others bool) {
-	var hung *Opaque
-	for _, c := range calls {
-		hung = cmp.Or(hung, c.Opaque)
-		if !slices.Contains(names, c.Name) {
-			others = true
-			continue
-		}
-		c.Opaque, hung = hung, nil
-		known = append(known, c)
-	}
-	return known, others
-}
-
-// NoSuchTool tells a model that a call was left out whose name no tool has.
-func NoSuchTool(names []string) string {
-	if len(names) == 0 {
-		return "You called a tool, and there is none. Answer again, without a call."
-	}
-	return "You called a tool that does not exist. Answer again, and call none but these: " + strings.Join(names,
-		", ") + "."
 }
 
 // Result is the result of a call.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -19,9 +20,13 @@ import (
 func Say(ctx context.Context, w Wire, r Request, prompt string) (Response, error) {
 	began, begun := time.Now(), ctx.Err() == nil
 	got, err := w.Say(ctx, r)
+	broke := errors.New(got.Why)
+	if got.Stop == StopEnd && slices.ContainsFunc(got.Calls, r.noTool) {
+		got.Stop, broke = StopBroken, ErrNoTool
+	}
 	if err == nil && got.Stop == StopBroken {
 		err = &Error{Provider: got.Usage.Provider, Model: got.Usage.Model, Kind: BrokenOff, RequestID: got.Usage.RequestID,
-			Err: errors.New(got.Why)}
+			Err: broke}
 	}
 	u := r.counted(got, err, begun && ctx.Err() != nil)
 	if !r.Once { // a turn counts as a call even if nothing could be sent
@@ -44,6 +49,18 @@ func Say(ctx context.Context, w Wire, r Request, prompt string) (Response, error
 		u.Cached, "estimated", u.Estimated,
 		"cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
 	return got, err
+}
+
+// ErrNoTool says that an answer has a call of a tool that does not exist.
+var ErrNoTool = errors.New("a call of no tool")
+
+// noTool reports whether a call is of a tool that the request neither offers nor has a call of before: some tools are
+// taken back.
+func (r Request) noTool(c Call) bool {
+	return !slices.ContainsFunc(r.Tools, func(t Tool) bool { return t.Name == c.Name }) &&
+		!slices.ContainsFunc(r.Messages, func(m Message) bool {
+			return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Call != nil && p.Call.Name == c.Name })
+		})
 }
 
 // SayWhole is Say, and if the answer was cut off, once more with more room, or if it broke off otherwise, once more.

@@ -21,7 +21,6 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/bedrock"
 	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/domain/aggregate"
@@ -131,8 +130,7 @@ func left(ctx context.Context) time.Duration {
 	return 2 * time.Minute
 }
 
-// Say makes one call. An answer that pauses, because the vendor searched for long, goes back as it came, with its
-// encrypted results, so that the vendor goes on with it.
+// Say makes one call. An answer that pauses, because the vendor searched for long, is not whole.
 func (c *Client) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	return model.Simpler(r, func(r model.Request) (model.Response, error) { return c.say(ctx, r) })
 }
@@ -145,23 +143,13 @@ func (c *Client) say(ctx context.Context, r model.Request) (model.Response, erro
 	}
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	p.MaxTokens = int64(out.Tokens)
-	asked, blocks := p.Messages, []sdk.ContentBlockParamUnion(nil)
-	for pauses := 0; ; pauses++ {
-		m, err := c.call(ctx, p, &out.Usage)
-		if err != nil {
-			return out, c.problem(err, out.Usage.RequestID)
-		}
-		c.read(m, r, &out)
-		if m.StopReason != sdk.StopReasonPauseTurn || r.Searches == 0 || pauses == mostPauses {
-			out.Complete(string(m.StopReason), false)
-			return out, nil
-		}
-		for _, b := range m.Content {
-			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](json.RawMessage(b.RawJSON())))
-		}
-		p.Messages = append(asked[:len(asked):len(asked)], sdk.NewAssistantMessage(blocks...))
-		p.Tools[len(p.Tools)-1] = searching(max(1, r.Searches-int(out.Usage.Searches)))
+	m, err := c.call(ctx, p, &out.Usage)
+	if err != nil {
+		return out, c.problem(err, out.Usage.RequestID)
 	}
+	c.read(m, r, &out)
+	out.Complete(string(m.StopReason), false)
+	return out, nil
 }
 
 // call sends a request and reads its answer, whatever its form is.
@@ -243,7 +231,8 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 			!r.Parallel)}}
 	}
 	if r.Searches > 0 {
-		p.Tools = append(p.Tools, searching(r.Searches))
+		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfWebSearchTool20250305: &sdk.WebSearchTool20250305Param{
+			MaxUses: sdk.Int(int64(r.Searches))}})
 	}
 	for i, m := range r.Messages {
 		blocks := c.blocksOf(r, i)
@@ -312,14 +301,6 @@ func (c *Client) blocksOf(r model.Request, index int) (blocks []sdk.ContentBlock
 		}
 	}
 	return blocks
-}
-
-// mostPauses is how often an answer that the vendor paused while it searched is gone on with.
-const mostPauses = 3
-
-// searching lets the vendor search the web so many times.
-func searching(times int) sdk.ToolUnionParam {
-	return sdk.ToolUnionParam{OfWebSearchTool20250305: &sdk.WebSearchTool20250305Param{MaxUses: sdk.Int(int64(times))}}
 }
 
 // found adds what a search found, or its failure.

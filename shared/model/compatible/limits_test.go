@@ -224,7 +224,8 @@ func answered(t *testing.T, body string) (got model.Response, err error) {
 	defer s.Close()
 	own := model.Priced(open(s.URL), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1",
 		Output: "1"}})
-	r := model.Request{System: "s", MaxTokens: 100, Messages: []model.Message{model.Words(model.User, "x")}}
+	r := model.Request{System: "s", MaxTokens: 100, Messages: []model.Message{model.Words(model.User, "x")},
+		Tools: []model.Tool{{Name: "f", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}}}
 	return model.Say(t.Context(), own, r, "p")
 }
 

@@ -3,7 +3,6 @@ package round
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -128,8 +127,6 @@ type talk struct {
 	spent    model.Usage
 	turns    int
 	cutOff   bool // the last answer reached its token limit
-	strayed  bool // an answer called nothing but tools that do not exist
-	stray    bool // the last answer called one, too
 }
 
 // begin sets the first message.
@@ -141,8 +138,7 @@ func (t *talk) begin(data string, at time.Time) {
 	}}}
 }
 
-// ask gets the next answer. The ids of its calls are unique in the talk. An answer that calls only tools that do not
-// exist is asked for again, once.
+// ask gets the next answer. The ids of its calls are unique in the talk.
 func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err error) {
 	t.turns++
 	got, err := t.turn(ctx, t.agent, fmt.Sprintf("%s/%d", t.key, t.turns),
@@ -169,8 +165,8 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 	if t.cutOff {
 		got.Calls = nil // the last one may be half
 	}
-	made := t.called(got.Calls)
-	for _, c := range made {
+	for i, x := range got.Calls {
+		c := model.Call{ID: fmt.Sprintf("call_%d_%d", t.turns, i+1), Name: x.Name, Input: x.Input, Opaque: x.Opaque}
 		calls = append(calls, c)
 		spoken.Parts = append(spoken.Parts, model.Part{Call: &c})
 		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.ToolCall, ToolName: c.Name, Args: c.Input,
@@ -180,36 +176,7 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 		spoken.Parts = []model.Part{{Text: "…"}}
 	}
 	t.said, t.messages = append(t.said, spoken), append(t.messages, answer)
-	switch {
-	case !t.stray || len(calls) > 0:
-		return text, calls, nil
-	case t.strayed:
-		return "", nil, &model.Error{Provider: got.Usage.Provider, Model: got.Usage.Model, Kind: model.BrokenOff,
-			RequestID: got.Usage.RequestID, Err: errors.New("calls of no tool")}
-	}
-	t.strayed = true
-	t.again(model.NoSuchTool(t.names()))
-	return t.ask(ctx)
-}
-
-func (t *talk) names() (all []string) {
-	for _, tool := range t.tools {
-		all = append(all, tool.Name)
-	}
-	return all
-}
-
-// called returns an answer's calls of tools with new ids. Where there are no tools, a call is nothing.
-func (t *talk) called(all []call) (made []model.Call) {
-	for _, c := range all {
-		made = append(made, model.Call{Name: c.Name, Input: c.Input, Opaque: c.Opaque})
-	}
-	made, t.stray = model.Offered(made, t.names())
-	t.stray = t.stray && len(t.tools) > 0
-	for i := range made {
-		made[i].ID = fmt.Sprintf("call_%d_%d", t.turns, i+1)
-	}
-	return made
+	return text, calls, nil
 }
 
 func (t *talk) charge(u model.Usage) {
@@ -236,9 +203,6 @@ func (t *talk) answer(results []result) {
 		turn.Parts = append(turn.Parts, model.Part{Result: &model.Result{CallID: r.call.ID, Text: r.text, Failed: r.failed}})
 		message.Parts = append(message.Parts, contest.Part{PartKind: contest.ToolReturn, ToolName: r.call.Name,
 			Content: r.text, ToolCallID: r.call.ID, Timestamp: &at})
-	}
-	if t.stray {
-		turn.Parts = append(turn.Parts, model.Part{Text: model.NoSuchTool(t.names())})
 	}
 	t.said, t.messages = append(t.said, turn), append(t.messages, message)
 }

@@ -103,7 +103,7 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 				return text("案")
 			}
 			return calls("delegate_to_down", "delegate_to_shy", "delegate_to_no", "delegate_to_search", "delegate_to_code",
-				"delegate_to_good", "delegate_to_panic", "unknown")
+				"delegate_to_good", "delegate_to_panic")
 		},
 		"down": failing(model.Overloaded, true), "shy": func(context.Context, model.Request) (model.Response, error) {
 			return text(" 　")

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,22 +48,27 @@ func Answer(ctx context.Context, w model.Wire, t Turn) (Reply, error) {
 	defer cancel()
 	var reply Reply
 	reading := t.begin(ctx, &r)
-	for again, strayed := 0, false; ; {
+	for again := 0; ; {
 		got, err := model.SayWhole(ctx, w, r, p.Name())
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
-		if err != nil {
+		noTool := errors.Is(err, model.ErrNoTool)
+		switch {
+		case noTool:
+			got = model.Response{} // nothing of it is usable
+		case err != nil:
 			return Reply{Usage: reply.Usage, Calls: reply.Calls, Rounds: reading.rounds}, err
 		}
-		stray := false
-		got.Calls, stray = model.Offered(got.Calls, t.known(r.Tools))
 		if read, err := reading.read(ctx, &r, got, &reply); err != nil {
 			return Reply{Usage: reply.Usage, Calls: reply.Calls}, err
 		} else if read {
 			continue
 		}
-		next := t.take(&reply, got, r.Tools, stray)
-		if next == nil || again == mostAgain || strayed && reply.Code == NotSupported {
+		next := t.take(&reply, got, r.Tools)
+		if noTool {
+			reply.Code = NotSupported
+		}
+		if next == nil || again == mostAgain {
 			if reply.Rounds = reading.rounds; reply.Code != Declined {
 				reply.Text = reading.said(reply.Text)
 			}
@@ -70,25 +76,13 @@ func Answer(ctx context.Context, w model.Wire, t Turn) (Reply, error) {
 			return reply, nil
 		}
 		again++
-		strayed = strayed || stray
 		r.Messages = append(r.Messages, next...)
 	}
 }
 
-// known returns the names that calls may have: of the tools, and of reads, of which no more may be possible.
-func (t Turn) known(offered []model.Tool) (names []string) {
-	for _, tool := range offered {
-		names = append(names, tool.Name)
-	}
-	if t.Files != nil {
-		names = append(names, readNames...)
-	}
-	return names
-}
-
 // take puts the usable parts of an answer into the reply. If the model has to be asked again, take returns the
-// messages. Half a text is not usable. stray says that the answer had calls that no tool has, which are left out.
-func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool, stray bool) []model.Message {
+// messages. Half a text is not usable.
+func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []model.Message {
 	reply.Code = ""
 	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" &&
 		got.Stop != model.StopLength { // asked again, a model may omit its text
@@ -101,13 +95,15 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool, stray
 	case got.Stop == model.StopLength && len(got.Calls) == 0:
 		reply.Code = CutOff
 		return nil
-	case stray && len(got.Calls) == 0:
-		reply.Code = NotSupported
 	case len(got.Calls) == 0:
 		return nil
 	}
-	calls, results := numbered(got.Calls, reply.Calls), []model.Part(nil)
-	for _, c := range calls {
+	spoken, results := model.Message{Role: model.Assistant}, []model.Part(nil)
+	if text := strings.TrimSpace(got.Text); text != "" {
+		spoken.Parts = append(spoken.Parts, model.Part{Text: text})
+	}
+	for i, c := range got.Calls {
+		c.ID = fmt.Sprintf("call_try%d_%d", reply.Calls, i+1) // a server may send none or repeat old ones
 		j := t.judge(c, offered)
 		if got.Stop == model.StopLength { // the arguments may look complete but are cut off
 			j = judged{code: CutOff, problems: []string{"the answer was cut off after the limit of tokens: propose " +
@@ -118,41 +114,12 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool, stray
 			return nil
 		}
 		reply.Code = j.code
+		quoted, _ := json.Marshal(j.problems) // of texts; they quote the answer, which may quote anybody
 		results = append(results, model.Part{Result: &model.Result{CallID: c.ID, Failed: true,
-			Text: "It can't be used. What is wrong with it:\n" + fencedProblems(j.problems)}})
-	}
-	if stray {
-		results = append(results, model.Part{Text: model.NoSuchTool(t.known(offered))})
-	}
-	spoken := model.Message{Role: model.Assistant}
-	if text := strings.TrimSpace(got.Text); text != "" {
-		spoken.Parts = append(spoken.Parts, model.Part{Text: text})
-	}
-	for _, c := range calls {
+			Text: "It can't be used. What is wrong with it:\n<data>" + string(quoted) + "</data>"}})
 		spoken.Parts = append(spoken.Parts, model.Part{Call: &c})
 	}
-	if len(spoken.Parts) == 0 { // vendors refuse an empty turn
-		spoken.Parts = []model.Part{{Text: "…"}}
-	}
 	return []model.Message{spoken, {Role: model.User, Parts: results}}
-}
-
-// numbered gives calls new ids, because a server may send none or repeat old ones.
-func numbered(calls []model.Call, try int) []model.Call {
-	out := make([]model.Call, len(calls))
-	for i, c := range calls {
-		c.ID = fmt.Sprintf("call_try%d_%d", try, i+1)
-		out[i] = c
-	}
-	return out
-}
-
-func fencedProblems(problems []string) string {
-	b, err := json.Marshal(problems) // the problems quote the answer, which may quote anybody
-	if err != nil {
-		return "[]"
-	}
-	return "<data>" + string(b) + "</data>"
 }
 
 // finish adds a sentence about a missing part of the reply.

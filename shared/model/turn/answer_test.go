@@ -161,29 +161,21 @@ func TestAnAnswerThatBrokeOffIsNoAnswer(t *testing.T) {
 	})
 }
 
-// A name that no tool has does not go back to the vendor, which would refuse it. The model is asked once without it.
-func TestACallOfNoToolIsLeftOut(t *testing.T) {
+// A name that no tool has does not go back to the vendor, which would refuse it. The model is asked once more.
+func TestACallOfNoToolIsAskedForAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		for _, name := range []string{"brain</arg_value>", "test run", "", strings.Repeat("x", 65), "テスト", "test_run\n",
 			"shell.command"} {
-			stray := models.Script{Text: "実行します。", Calls: []models.ScriptedCall{call("c1", name, testRun)}}
+			stray := models.Script{Text: "実行します。", Calls: []models.ScriptedCall{call("c1", name, testRun),
+				call("c2", "test_run", testRun)}}
 			w.Scripted(stray, models.Script{Calls: []models.ScriptedCall{call("c2", "test_run", testRun)}})
 			reply, err := w.answer(t, turnOf(user("テストして")))
-			expect.That(t, err == nil && reply.Action != nil && reply.Calls == 2 && reply.Code == "", "%q: %+v, %v",
-				name,
-				reply, err)
-			stray.Text = ""
+			expect.That(t, err == nil && reply.Action != nil && reply.Usage.Calls == 2 && reply.Code == "", "%q: %+v, %v",
+				name, reply, err)
 			w.Scripted(stray, stray)
 			reply, err = w.answer(t, turnOf(user("テストして")))
-			expect.That(t, err == nil && reply.Action == nil && reply.Calls == 2 && reply.Code == turn.NotSupported &&
+			expect.That(t, err == nil && reply.Action == nil && reply.Usage.Calls == 2 && reply.Code == turn.NotSupported &&
 				reply.Text != "", "%q, twice: %+v, %v", name, reply, err)
-			both := models.Script{Calls: []models.ScriptedCall{call("c1", name, testRun),
-				call("c2", "test_run", `{"argv":[],"timeout_seconds":60,"summary":"x"}`)}}
-			w.Scripted(both, models.Script{Text: "やめます。"})
-			reply, err = w.answer(t, turnOf(user("テストして")))
-			expect.That(t, err == nil && reply.Text == "やめます。" && reply.Calls == 2, "%q beside another: %+v, %v",
-				name, reply,
-				err)
 		}
 	})
 }

@@ -253,7 +253,11 @@ func TestReadingEnds(t *testing.T) {
 			reply, err := turn.Answer(ctx, reader(&requests), asked)
 			expect.NoError(t, err)
 			expect.Is(t, len(reply.Rounds), tt.rounds+tt.earlier)
-			expect.Is(t, len(requests), tt.rounds+3, "calls, of which the last three ask for an answer without reads")
+			without := 3
+			if len(reply.Rounds) == 0 { // a call of a tool that it was never offered is asked for again once
+				without = 2
+			}
+			expect.Is(t, len(requests), tt.rounds+without, "calls, of which the last ask for an answer without reads")
 			last := requests[len(requests)-1]
 			expect.That(t, !offered(last, "list_files") && offered(last, "test_run") &&
 				offered(requests[0], "list_files") == (tt.rounds > 0), "%+v", last.Tools)
