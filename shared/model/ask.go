@@ -74,7 +74,7 @@ func ask(ctx context.Context, w Wire, q question) (usage Usage, err error) {
 		return first.Usage, fmt.Errorf("write the problems of %s: %w", q.purpose, err)
 	}
 	r.Messages = append(r.Messages,
-		Words(Assistant, repeated(first.Text)),
+		Words(Assistant, cmp.Or(strings.TrimSpace(first.Text[:min(len(first.Text), maxRepeated)]), "{}")),
 		Words(User, "The answer can't be used. What is wrong with it:\n"+again+
 			"\nAnswer again, completely, as JSON of the schema alone."))
 	second, err := SayWhole(ctx, w, r, p.Name())
@@ -111,16 +111,8 @@ func (q question) request(p Prompt, shape json.RawMessage) (Request, error) {
 	return r, nil
 }
 
-// repeated returns an answer as it is quoted back to the model: cut to maxRepeated bytes and never blank, because
-// vendors refuse blank messages.
-func repeated(text string) string {
-	if strings.TrimSpace(text) == "" {
-		return "{}"
-	}
-	return text[:min(len(text), maxRepeated)]
-}
-
-// maxRepeated is how many bytes of a bad answer are quoted back to the model; steps have at most task.MaxStepsBytes.
+// maxRepeated is how many bytes of a bad answer are quoted back to the model; steps have at most task.MaxStepsBytes. A
+// blank one is not, because vendors refuse blank messages.
 const maxRepeated = 256 << 10
 
 // judge returns what is wrong with an answer, none if it is usable, and an *Error if the model refused.

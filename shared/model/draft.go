@@ -248,23 +248,19 @@ func ReadThread(ctx context.Context, before func(ctx context.Context, n int) ([]
 // maxMoreTools is how many tools of MCP servers the first layer sees, and maxMoreTool the characters of each line.
 const maxMoreTools, maxMoreTool = 100, 200
 
-func moreTools(lines []string) []string {
-	out := []string{}
-	for _, l := range lines[:min(len(lines), maxMoreTools)] {
-		out = append(out, legible.Clip(line(l), maxMoreTool))
-	}
-	return out
-}
-
 // Extract turns a message into a task, or returns a sentence that says why it can't. It returns an *OutputError if the
 // answer stays unusable, and an *Error if the model gives none.
 func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage, error) {
 	var out task.Extract
 	thread, _ := Recent(in.Thread)
+	tools := []string{}
+	for _, l := range in.Tools[:min(len(in.Tools), maxMoreTools)] {
+		tools = append(tools, legible.Clip(line(l), maxMoreTool))
+	}
 	usage, err := ask(ctx, w, question{
 		purpose: Extracting, locale: in.Locale, try: in.Try, tokens: 4096,
 		data: ExtractData{Message: in.Text, Enclosed: in.Enclosed, Thread: thread, ThreadNotShown: in.ThreadNotShown,
-			Tools: moreTools(in.Tools), Now: stamp(in.Now), Locale: in.Locale},
+			Tools: tools, Now: stamp(in.Now), Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			out, problems = readExtract(answer)
 			return problems

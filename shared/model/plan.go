@@ -175,7 +175,13 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []s
 		return nil, "", nil, []string{tooLong + ": " + count}
 	}
 	var steps []task.Step
-	remarks, problems := readRemarks(a.Remarks, len(in.Earlier) > 0)
+	remarks, problems := "", []string(nil)
+	if len(in.Earlier) > 0 { // else there is nothing to answer
+		remarks = prose(a.Remarks)
+		if problems = bounded("remarks", remarks, MaxRemarks); len(problems) > 0 {
+			problems[0] += ": say in one line each what became of the reasons for which steps were rejected"
+		}
+	}
 	before := map[string]string{} // step id → tool
 	for i, d := range a.Steps {
 		s, found := readStep(i, d, in, before)
@@ -188,18 +194,6 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []s
 			task.MaxStepsBytes))
 	}
 	return steps, remarks, nil, problems
-}
-
-// readRemarks reads the model's answer to the reasons of rejections, which must be empty if nothing was rejected.
-func readRemarks(said string, rejected bool) (remarks string, problems []string) {
-	if !rejected {
-		return "", nil
-	}
-	remarks = prose(said)
-	if problems = bounded("remarks", remarks, MaxRemarks); len(problems) > 0 {
-		problems[0] += ": say in one line each what became of the reasons for which steps were rejected"
-	}
-	return remarks, problems
 }
 
 func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.Step, []string) {

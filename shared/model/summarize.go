@@ -37,13 +37,22 @@ type StepResult struct {
 // Summarize tells in a few lines what was done. It returns the same errors as Extract, and with each of them Plain's
 // summary, so that the execution can be completed anyway.
 func Summarize(ctx context.Context, w Wire, in SummaryInput) (string, Usage, error) {
+	d := SummaryData{Task: taskData(in.Task), Message: in.Request, Steps: []StepFact{}, Now: stamp(in.Now),
+		Locale: in.Locale}
+	for _, s := range in.Steps {
+		d.Steps = append(d.Steps, StepFact{StepID: s.StepID, Title: s.Title, Tool: s.Tool, Facts: Facts(s.Result)})
+	}
 	var summary string
 	usage, err := ask(ctx, w, question{
 		purpose: Summarizing, locale: in.Locale, try: in.Try, tokens: 2048,
-		data: summaryData(in),
-		accept: func(answer []byte) (problems []string) {
-			summary, problems = readSummary(answer)
-			return problems
+		data: d,
+		accept: func(answer []byte) []string {
+			var a struct{ Summary string }
+			if err := json.Unmarshal(answer, &a); err != nil {
+				return []string{err.Error()}
+			}
+			summary = legible.Mask(prose(a.Summary))
+			return bounded("summary", summary, MaxSummary)
 		},
 	})
 	if err != nil {
@@ -81,15 +90,6 @@ type StepFact struct {
 	Title  string         `json:"title"`
 	Tool   string         `json:"tool"`
 	Facts  map[string]any `json:"facts"`
-}
-
-func summaryData(in SummaryInput) SummaryData {
-	d := SummaryData{Task: taskData(in.Task), Message: in.Request, Steps: []StepFact{}, Now: stamp(in.Now),
-		Locale: in.Locale}
-	for _, s := range in.Steps {
-		d.Steps = append(d.Steps, StepFact{StepID: s.StepID, Title: s.Title, Tool: s.Tool, Facts: Facts(s.Result)})
-	}
-	return d
 }
 
 // maxFact is the longest text or name that counts as a fact, in bytes. maxFacts is the most facts of one result.
@@ -133,15 +133,6 @@ func Plain(in SummaryInput) string {
 		}
 	}
 	return withPeriods(legible.Clip(text, MaxSummary), in)
-}
-
-func readSummary(answer []byte) (string, []string) {
-	var a struct{ Summary string }
-	if err := json.Unmarshal(answer, &a); err != nil {
-		return "", []string{err.Error()}
-	}
-	summary := legible.Mask(prose(a.Summary))
-	return summary, bounded("summary", summary, MaxSummary)
 }
 
 // Executing is the purpose of a managed session, which has a prompt and no schema.

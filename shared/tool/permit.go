@@ -295,17 +295,12 @@ func (p parameter) plain(v any) bool {
 	case json.Number:
 		return len(v) <= maxPlainNumber
 	case string:
-		return slices.Contains(schema.List(p["enum"]), any(v)) || p["const"] == any(v) || isDate(v)
-	}
-	return false
-}
-
-// isDate reports whether a text is a day or a month, as 2026-10-31 or 2026-10.
-func isDate(s string) bool {
-	for _, form := range []string{time.DateOnly, "2006-01"} {
-		if t, err := time.Parse(form, s); err == nil && t.Format(form) == s {
-			return true
+		for _, form := range []string{time.DateOnly, "2006-01"} { // a day or a month
+			if t, err := time.Parse(form, v); err == nil && t.Format(form) == v {
+				return true
+			}
 		}
+		return slices.Contains(schema.List(p["enum"]), any(v)) || p["const"] == any(v)
 	}
 	return false
 }

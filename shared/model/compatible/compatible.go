@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -49,10 +48,6 @@ var filters = []string{"content_filter", "content_policy_violation", "invalid_pr
 type refusal struct {
 	codes []string // which may be in any of three members
 	said  string   // the parameter that it names, and the sentence
-}
-
-func (r refusal) filters() bool {
-	return slices.ContainsFunc(r.codes, func(c string) bool { return slices.Contains(filters, c) })
 }
 
 // refusalIn reads the body of an error. The code may be a number (Gemini, OpenRouter), and so may the status (Azure).
@@ -200,12 +195,8 @@ func (c *Client) read(res *http.Response, r model.Request, out *model.Response) 
 	if m.Refusal != "" {
 		reason = "refusal"
 	}
-	out.Complete(reason, !c.separates())
+	separates := c.config.Provider == aggregate.OpenAI || c.config.Endpoint == aggregate.Gemini ||
+		c.config.Endpoint == aggregate.Grok // known to tell thoughts from text
+	out.Complete(reason, !separates)
 	return nil
-}
-
-// separates reports whether an endpoint's server is known to tell thoughts from text.
-func (c *Client) separates() bool {
-	return c.config.Provider == aggregate.OpenAI || c.config.Endpoint == aggregate.Gemini ||
-		c.config.Endpoint == aggregate.Grok
 }

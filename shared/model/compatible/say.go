@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -45,7 +46,8 @@ func (c *Client) say(ctx context.Context, r model.Request, newer bool) (out mode
 	case err == nil:
 		defer res.Body.Close()
 		return out, why, c.read(res, r, &out)
-	case res != nil && why.filters() && res.StatusCode >= 400 && res.StatusCode < 500 &&
+	case res != nil && slices.ContainsFunc(why.codes, func(c string) bool { return slices.Contains(filters, c) }) &&
+		res.StatusCode >= 400 && res.StatusCode < 500 &&
 		res.StatusCode != http.StatusTooManyRequests:
 		out.Stop, err = model.StopRefused, nil
 	}
@@ -99,10 +101,10 @@ const keyInvalid = "API_KEY_INVALID"
 type request struct {
 	Model               string    `json:"model"`
 	Messages            []message `json:"messages"`
-	Tools               []tool    `json:"tools,omitempty"`
+	Tools               []any     `json:"tools,omitempty"`
 	MaxTokens           int       `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int       `json:"max_completion_tokens,omitempty"`
-	ResponseFormat      *format   `json:"response_format,omitempty"`
+	ResponseFormat      any       `json:"response_format,omitempty"`
 	sampling
 }
 
@@ -121,15 +123,6 @@ type message struct {
 	Reasoning string     `json:"reasoning_content,omitempty"` // DeepSeek's thoughts before calls
 }
 
-type tool struct {
-	Type     string `json:"type"`
-	Function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters"`
-	} `json:"function"`
-}
-
 type toolCall struct {
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
@@ -140,21 +133,6 @@ type toolCall struct {
 type function struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
-}
-
-type format struct {
-	Type       string `json:"type"`
-	JSONSchema struct {
-		Name   string          `json:"name"`
-		Strict bool            `json:"strict"`
-		Schema json.RawMessage `json:"schema"`
-	} `json:"json_schema"`
-}
-
-func formOf(schema json.RawMessage) *format {
-	f := &format{Type: "json_schema"}
-	f.JSONSchema.Name, f.JSONSchema.Strict, f.JSONSchema.Schema = "answer", true, schema
-	return f
 }
 
 // request translates a request. A single question also has its schema in words, because a server may accept
@@ -181,12 +159,12 @@ func (c *Client) request(r model.Request) request {
 		}
 	}
 	if r.Schema != nil {
-		q.ResponseFormat = formOf(r.Schema)
+		q.ResponseFormat = map[string]any{"type": "json_schema",
+			"json_schema": map[string]any{"name": "answer", "strict": true, "schema": r.Schema}}
 	}
 	for _, t := range r.Tools {
-		x := tool{Type: "function"}
-		x.Function.Name, x.Function.Description, x.Function.Parameters = t.Name, t.Description, t.Schema
-		q.Tools = append(q.Tools, x)
+		q.Tools = append(q.Tools, map[string]any{"type": "function",
+			"function": map[string]any{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
 	}
 	return q
 }

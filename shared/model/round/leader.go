@@ -122,7 +122,10 @@ func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, er
 			defer boot.Recover(ctx, &errs[i], "agent", member.AgentName)
 			var s contest.MemberSubmission
 			s, errs[i] = l.member(ctx, member, fmt.Sprintf("%s/%d/%d", l.key, l.turns, i+1), task)
-			made[i], results[i] = &s, resultOf(c, s)
+			made[i], results[i] = &s, result{call: c, text: s.Content}
+			if s.ErrorMessage != nil {
+				results[i].text, results[i].failed = "ERROR: "+*s.ErrorMessage, true
+			}
 		})
 	}
 	all.Wait()
@@ -154,14 +157,6 @@ func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
 		return m, "", "No more calls are possible in this round: submit now."
 	}
 	return m, strings.TrimSpace(legible.Visible(input.Task)), ""
-}
-
-// resultOf returns a submission in the form that the leader reads.
-func resultOf(c model.Call, s contest.MemberSubmission) result {
-	if s.ErrorMessage != nil {
-		return result{call: c, text: "ERROR: " + *s.ErrorMessage, failed: true}
-	}
-	return result{call: c, text: s.Content}
 }
 
 // first returns the most important error: one that ends the team or the contest before others, and ErrAgain last.

@@ -158,7 +158,14 @@ func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (s
 	if err != nil {
 		return "", t.failed(ctx, p, err)
 	}
-	return textOf(result)
+	if only, ok := result.(map[string]string); ok {
+		return legible.VisibleCode(only["text"]), nil
+	}
+	b, err := json.Marshal(result)
+	if err != nil {
+		return "", errors.New("the tool's result can't be read")
+	}
+	return string(legible.JSON(b)), nil
 }
 
 // checked returns the arguments if they fit the schema that was allowed.
@@ -193,18 +200,6 @@ func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error)
 	}
 	tool.NoteChanged(ctx, t.source.Rows, p, t.source.Now(), e)
 	return Refused(e.Detail)
-}
-
-// textOf returns a result for models and people: its text if it has only a text, or else JSON.
-func textOf(result any) (string, error) {
-	if only, ok := result.(map[string]string); ok {
-		return legible.VisibleCode(only["text"]), nil
-	}
-	b, err := json.Marshal(result)
-	if err != nil {
-		return "", errors.New("the tool's result can't be read")
-	}
-	return string(legible.JSON(b)), nil
 }
 
 // changed says that the tool is no longer the one that was allowed.

@@ -84,7 +84,11 @@ func (t table) decode(by, must string, into any) bool {
 	case errors.Is(err, fs.ErrNotExist):
 		at.refuse(by, "there is no such file in the workspace")
 	case err != nil:
-		at.refuse(by, "can't be read: %v", bare(err))
+		why := err
+		if of, ok := errors.AsType[*fs.PathError](err); ok { // without the path that the file system adds
+			why = of.Err
+		}
+		at.refuse(by, "can't be read: %v", why)
 		t.found[len(t.found)-1].Err = err
 	case len(text) > maxFile:
 		at.refuse(by, "must be at most %d bytes", maxFile)

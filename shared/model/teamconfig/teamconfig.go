@@ -197,14 +197,6 @@ func (w Workspace) content(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// bare removes the path that the file system adds to an error.
-func bare(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	return err
-}
-
 // readWithin limits the time for reading one file. maxObject limits its bytes; no contest's file is that large.
 const (
 	readWithin = 5 * time.Second

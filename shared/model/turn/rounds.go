@@ -90,7 +90,11 @@ func (x *readers) read(ctx context.Context, r *model.Request, got model.Response
 		c.ID, c.Input = fmt.Sprintf(roundID+"%d_%d", len(x.rounds)+1, i+1), c.Object()
 		round.Calls = append(round.Calls, c)
 	}
-	round.Reads = x.wanted(round)
+	for _, c := range round.Calls[:min(len(round.Calls), MaxReads)] { // what it is going to read
+		if read, ok := asRead(c); ok {
+			round.Reads = append(round.Reads, read)
+		}
+	}
 	goOn := true
 	if x.t.Paid != nil {
 		var err error
@@ -104,16 +108,6 @@ func (x *readers) read(ctx context.Context, r *model.Request, got model.Response
 	x.last = !goOn
 	x.limit(ctx, r)
 	return true, nil
-}
-
-// wanted lists what a round is going to read.
-func (x *readers) wanted(round Round) (all []conversation.Read) {
-	for _, c := range round.Calls[:min(len(round.Calls), MaxReads)] {
-		if read, ok := asRead(c); ok {
-			all = append(all, read)
-		}
-	}
-	return all
 }
 
 const (
@@ -154,23 +148,18 @@ func (x *readers) answered(ctx context.Context, round *Round) {
 	}
 }
 
-// add puts a round into the request.
+// add puts a round into the request: the agent's answer that read, and what it was answered.
 func (x *readers) add(r *model.Request, round Round) {
 	x.rounds = append(x.rounds, round)
-	r.Messages = append(r.Messages, round.messages()...)
-}
-
-// messages returns the agent's answer that read, and what it was answered.
-func (r Round) messages() []model.Message {
 	spoken, results := model.Message{Role: model.Assistant}, model.Message{Role: model.User}
-	if r.Text != "" {
-		spoken.Parts = append(spoken.Parts, model.Part{Text: r.Text})
+	if round.Text != "" {
+		spoken.Parts = append(spoken.Parts, model.Part{Text: round.Text})
 	}
-	for i, c := range r.Calls {
+	for i, c := range round.Calls {
 		spoken.Parts = append(spoken.Parts, model.Part{Call: &c})
-		results.Parts = append(results.Parts, model.Part{Result: &r.Results[i]})
+		results.Parts = append(results.Parts, model.Part{Result: &round.Results[i]})
 	}
-	return []model.Message{spoken, results}
+	r.Messages = append(r.Messages, spoken, results)
 }
 
 // readOf names what the agent read in an earlier turn, which is not shown again.

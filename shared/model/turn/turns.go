@@ -89,7 +89,10 @@ func (t *turns) agent(m Message, history []Message, next int) {
 		t.waiting = append(t.waiting, entry{NotShown: "what was said before"})
 		t.close()
 	}
-	turn := t.speaking()
+	if n := len(t.said); t.said[n-1].Role != model.Assistant {
+		t.said = append(t.said, model.Message{Role: model.Assistant})
+	}
+	turn := &t.said[len(t.said)-1]
 	t.waiting = append(t.waiting, readOf(m.Read)...)
 	if text != "" {
 		turn.Parts = append(turn.Parts, model.Part{Text: text})
@@ -102,7 +105,8 @@ func (t *turns) agent(m Message, history []Message, next int) {
 		t.waiting = append(t.waiting, entry{NotShown: "the arguments of " + string(m.Proposal.Type) +
 			" above, which are too large"})
 	}
-	id := "call_" + idOf(*m.Proposal, len(t.said))
+	id := cmp.Or(model.Identifier(m.Proposal.ActionID, -1), fmt.Sprint(len(t.said)))
+	id = "call_" + id[:min(len(id), 40)] // vendors accept at most 64 letters, digits, _ and -
 	turn.Parts = append(turn.Parts, model.Part{Call: callOf(*m.Proposal, id)})
 	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id,
 		Text: t.outcome(m.Proposal.ActionID, history, next)}})
@@ -117,14 +121,6 @@ func (t *turns) offered(turn *model.Message, m Message) {
 	input, _ := json.Marshal(map[string]string{"request": m.Request}) // a text can always be encoded
 	turn.Parts = append(turn.Parts, model.Part{Call: &model.Call{ID: id, Name: offerRequest, Input: input}})
 	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id, Text: byButton}})
-}
-
-// speaking returns the agent's turn at the end.
-func (t *turns) speaking() *model.Message {
-	if n := len(t.said); t.said[n-1].Role != model.Assistant {
-		t.said = append(t.said, model.Message{Role: model.Assistant})
-	}
-	return &t.said[len(t.said)-1]
 }
 
 const (
@@ -145,12 +141,6 @@ func (t *turns) outcome(action string, history []Message, next int) string {
 		}
 	}
 	return awaiting
-}
-
-// idOf makes a call's id. Vendors accept at most 64 letters, digits, _ and -.
-func idOf(p Proposal, n int) string {
-	id := cmp.Or(model.Identifier(p.ActionID, -1), fmt.Sprint(n))
-	return id[:min(len(id), 40)]
 }
 
 // callOf returns the call with which the model made a proposal.

@@ -94,7 +94,7 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 		}
 		r.EmployeeID, r.Num, r.DisplayName = e.ID, e.Num, e.DisplayName
 		of, ok := r.month()
-		switch beside := monthsBetween(of, asked); {
+		switch beside := (asked.Year()-of.Year())*12 + int(asked.Month()) - int(of.Month()); {
 		case ok && beside == 0:
 			return r, nil
 		case ok && attempt == 0 && (beside == 1 || beside == -1):
@@ -114,10 +114,6 @@ func (r Record) month() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return time.Date(end.Year(), end.Month(), 1, 0, 0, 0, 0, time.UTC), true
-}
-
-func monthsBetween(from, to time.Time) int {
-	return (to.Year()-from.Year())*12 + int(to.Month()) - int(from.Month())
 }
 
 // Period returns the days that records count, as a text. Employees with different closing days have different periods.

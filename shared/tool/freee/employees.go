@@ -77,7 +77,8 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department,
 			return 0, err
 		}
 		for _, e := range got {
-			if activeOnly && !then.employs(e.Employee) || department != "" && !members[e.ID] {
+			// who leaves works until that day
+			if activeOnly && !then.meets(text(e.EntryDate), text(e.RetireDate)) || department != "" && !members[e.ID] {
 				continue
 			}
 			if e.PaidNextMonth, err = paidNextMonth(e.MonthOfPayDay); err != nil {

@@ -124,11 +124,6 @@ func (p period) meets(start, end string) bool {
 	return start <= p.to && (end == "" || end >= p.from)
 }
 
-// employs reports whether a person was employed on a day of the period. Who leaves works until that day.
-func (p period) employs(e Employee) bool {
-	return p.meets(text(e.EntryDate), text(e.RetireDate))
-}
-
 func text(s *string) string {
 	if s == nil {
 		return ""

@@ -47,7 +47,10 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if m := messageIn(r); m.ID != nil {
 		rec.note(func() { rec.id = m.ID })
 	}
-	rec.note(rec.begin)
+	rec.note(func() { // the last request's answer is forgotten
+		rec.status, rec.header, rec.kind, rec.err = 0, nil, "", nil
+		rec.body.Reset()
+	})
 	r = r.Clone(httptrace.WithClientTrace(r.Context(),
 		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { rec.note(func() { rec.sent = true }) }}))
 	r.GetBody = nil // otherwise net/http may send the request twice
@@ -101,12 +104,6 @@ func (r *record) note(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change()
-}
-
-// begin forgets the last request's answer.
-func (r *record) begin() {
-	r.status, r.header, r.kind, r.err = 0, nil, "", nil
-	r.body.Reset()
 }
 
 // tee records a body while it is read, up to maxAnswer.

@@ -145,33 +145,17 @@ func (t Table) cells(at string) string {
 // Sheets concepts. Any other character could change the address of the call.
 var idForm = language.Regexp{Text: `^[A-Za-z0-9_-]{1,200}$`}
 
-// ofGoogle reads Google's errors: {error: {code, message, status, details: [{reason}]}}, and in older answers
-// errors: [{reason}]. A 403 may also mean that a quota is used up.
+// ofGoogle reads Google's errors: {error: {code, message, status}}.
 func ofGoogle(status int, body []byte) wire.Refusal {
-	type reasons []struct {
-		Reason string `json:"reason"`
-	}
 	var e struct {
-		Error struct {
-			Message string  `json:"message"`
-			Status  string  `json:"status"`
-			Details reasons `json:"details"`
-			Errors  reasons `json:"errors"`
-		} `json:"error"`
+		Error struct{ Message, Status string }
 	}
 	_ = json.Unmarshal(body, &e) // an unreadable body has no message
 	r := wire.Refusal{Said: e.Error.Message}
-	for _, why := range append(e.Error.Details, e.Error.Errors...) {
-		switch why.Reason {
-		case "RATE_LIMIT_EXCEEDED", "RESOURCE_QUOTA_EXCEEDED", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded",
-			"dailyLimitExceeded":
-			r.Problem = explain.ProblemRateLimited
-		}
-	}
 	switch {
 	case e.Error.Status == "RESOURCE_EXHAUSTED":
 		r.Problem = explain.ProblemRateLimited
-	case r.Problem == "" && status == http.StatusForbidden && e.Error.Status == "PERMISSION_DENIED" && r.Said != "":
+	case status == http.StatusForbidden && e.Error.Status == "PERMISSION_DENIED" && r.Said != "":
 		r.Problem = explain.ProblemDenied
 	}
 	return r

@@ -114,21 +114,20 @@ func (r *Runner) sheets(c tool.Call) *Sheets {
 
 func (r *Runner) sendDM(ctx context.Context, c tool.Call, in DirectMessage) (any, error) {
 	in.Below = BelowDM(c.Locale, c.Asked, c.Stamped)
-	sent, err := r.send(ctx, c, in)
+	send := func() (any, error) {
+		dm, err := r.dm(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return dm.Send(ctx, in, c.Key)
+	}
+	sent, err := send()
 	var e *explain.CallError
 	if errors.As(err, &e) && e.Problem == explain.ProblemUnauthorized && r.config.SlackRefused != nil &&
 		r.config.SlackRefused(ctx) {
-		return r.send(ctx, c, in) // the refused attempt sent nothing, so it may be repeated
+		return send() // the refused attempt sent nothing, so it may be repeated
 	}
 	return sent, err
-}
-
-func (r *Runner) send(ctx context.Context, c tool.Call, m DirectMessage) (SentDM, error) {
-	dm, err := r.dm(ctx, c)
-	if err != nil {
-		return SentDM{}, err
-	}
-	return dm.Send(ctx, m, c.Key)
 }
 
 // dm acts as the tenant's bot.
