@@ -6,8 +6,8 @@
 //
 // Whole answers are asked for, and all wires share one reader (hear.go). An answer counts only if its reason to stop is
 // known to mean that it is whole; anything else broke off, is asked for once more, and is paid for both times. What
-// can't be read is an error that says what came. A call whose arguments are not one JSON object broke off too, and so did
-// a call of no tool: it never goes back to a vendor, because all of them refuse names that no tool can have.
+// can't be read is an error that says what came. A call whose arguments are not one JSON object broke off too, and so
+// did a call of no tool: it never goes back to a vendor, because all of them refuse names that no tool can have.
 //
 // Thoughts count as a part of the answer, so up to 16,384 tokens more are asked for, within the model's limit
 // (ask.go); an answer that was cut off is asked for once more with twice as many. What a vendor hangs on a call or

@@ -233,7 +233,8 @@ func TestACallKeepsItsArguments(t *testing.T) {
 			io.WriteString(w, searchAnswer("tool_use", "0", `{"type":"tool_use","id":"a","name":"f","input":`+input+`}`))
 		}))
 		w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-sonnet-4-6", Key: "k", HTTP: s.Client()})
-		got, err := w.Say(t.Context(), model.Request{MaxTokens: 1000, Messages: []model.Message{model.Words(model.User, "x")}})
+		got, err := w.Say(t.Context(), model.Request{MaxTokens: 1000,
+			Messages: []model.Message{model.Words(model.User, "x")}})
 		s.Close()
 		expect.That(t, err == nil && len(got.Calls) == 1 && string(got.Calls[0].Input) == input, "%s: %+v, %v",
 			input, got.Calls, err)

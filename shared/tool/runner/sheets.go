@@ -26,8 +26,8 @@ const MaxCells = 10_000_000
 const MaxCell = 50_000
 
 // Sheets writes rows into a tenant's Google spreadsheets. It writes one fixed range, so repeating a call changes
-// nothing. Cells below or next to that range are kept, because they may be a person's. The result says how many rows are
-// below.
+// nothing. Cells below or next to that range are kept, because they may be a person's. The result says how many rows
+// are below.
 type Sheets struct{ wire wire.Client }
 
 // NewSheets makes a client. base is the API's address without /v4.
