@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -51,7 +50,6 @@ type event struct {
 	Missing string   // the command's tool, which doesn't exist
 	Limit   string   // the limit that ended the command
 	Exit    *exit    // the command has ended
-	Ended   bool     // all of the command's processes have ended
 	Packed  bool     // the workspace is packed
 	Left    []string // names of files that could not be packed
 	Refused string   // why the workspace could not be packed
@@ -89,10 +87,8 @@ type box struct {
 	events  chan event
 	held    []string
 	out     *output
-	printed *printed      // by the command
 	done    chan struct{} // closed when inside has ended
 	folder  string        // empty with namespaces
-	closing sync.Once
 }
 
 // archives are of the files that a command works on, and of those that lie beside them.
@@ -186,7 +182,7 @@ func (b *box) launch(l level, uid int, files archives) (err error) {
 	report, theirReport := pipe()
 	stdout, theirOut := pipe()
 	stderr, theirErr := pipe()
-	b.printed = &printed{streams: []*os.File{stdout, stderr}}
+	b.out.streams = []*os.File{stdout, stderr}
 	if err != nil {
 		return fmt.Errorf("open pipes: %w", err)
 	}
@@ -211,8 +207,8 @@ func (b *box) launch(l level, uid int, files archives) (err error) {
 	if err := b.start(); err != nil {
 		return fmt.Errorf("start the room: %w", err)
 	}
-	for i, r := range b.printed.streams {
-		b.printed.readers.Go(func() { b.out.read(r, i == 1) })
+	for i, r := range b.out.streams {
+		b.out.readers.Go(func() { b.out.read(r, i == 1) })
 	}
 	go b.listen(report)
 	return nil
@@ -297,12 +293,11 @@ func (b *box) listen(report *os.File) {
 	}
 }
 
-// begin has the command begin, pack has the workspace packed.
-func (b *box) begin() { io.WriteString(b.control, orderBegin+"\n") }
-func (b *box) pack()  { io.WriteString(b.control, orderPack+"\n") }
+// begin has the command begin.
+func (b *box) begin() { io.WriteString(b.control, orderBegin) }
 
 // stop asks the command to end. After two seconds inside kills it.
-func (b *box) stop() { io.WriteString(b.control, orderStop+"\n") }
+func (b *box) stop() { io.WriteString(b.control, orderStop) }
 
 // kill ends everything in the box by closing the orders for inside. If a command has stopped inside, so that it can't
 // obey, the supervisor kills it after killWithin.
@@ -326,31 +321,27 @@ func (b *box) packed() (archive []byte, version string, err error) {
 
 // close ends the box's processes and removes its files.
 func (b *box) close() {
-	b.closing.Do(func() {
-		if b.control != nil {
-			b.control.Close()
+	if b.control != nil {
+		b.control.Close()
+	}
+	if b.cmd != nil && b.cmd.Process != nil {
+		select {
+		case <-b.done:
+		case <-time.After(10 * time.Second):
+			b.cmd.Process.Kill()
+			<-b.done
 		}
-		if b.cmd != nil && b.cmd.Process != nil {
-			select {
-			case <-b.done:
-			case <-time.After(10 * time.Second):
-				b.cmd.Process.Kill()
-				<-b.done
+		go func() {
+			for range b.events {
 			}
-			go func() {
-				for range b.events {
-				}
-			}()
-		}
-		if b.printed != nil {
-			b.printed.close()
-			b.printed.readers.Wait()
-		}
-		if b.result != nil {
-			b.result.Close()
-		}
-		if b.folder != "" {
-			os.RemoveAll(b.folder)
-		}
-	})
+		}()
+	}
+	b.out.close()
+	b.out.readers.Wait()
+	if b.result != nil {
+		b.result.Close()
+	}
+	if b.folder != "" {
+		os.RemoveAll(b.folder)
+	}
 }

@@ -10,8 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -37,9 +35,8 @@ type inside struct {
 
 // Orders for inside.
 const (
-	orderBegin = "begin"
-	orderPack  = "pack"
-	orderStop  = "stop"
+	orderBegin = "begin\n"
+	orderStop  = "stop\n"
 )
 
 // The descriptors of inside's files, after the standard three.
@@ -198,27 +195,22 @@ func (c *command) hear() (e event, err error) {
 
 // attend lets the command begin once it is ordered, ends the processes that it leaves, and packs the workspace.
 func (in *inside) attend(c *command) error {
-	orders := make(chan string)
-	go in.obey(orders)
-	if <-orders != orderBegin {
+	begin := make(chan bool, 1)
+	go in.obey(begin)
+	if !<-begin {
 		in.endAll()
 		return nil
 	}
 	if !in.run(c) { // a running process could change the workspace during packing
 		return in.report.Encode(event{Refused: "what the command left running could not be ended"})
 	}
-	in.report.Encode(event{Ended: true})
-	if <-orders == orderPack {
-		return in.report.Encode(in.pack())
-	}
-	in.endAll()
-	return nil
+	return in.report.Encode(in.pack())
 }
 
 // run runs the command to its end, and reports whether none of its processes is left.
 func (in *inside) run(c *command) bool {
 	go in.watch()
-	io.WriteString(c.begin, "begin\n")
+	io.WriteString(c.begin, orderBegin)
 	c.begin.Close()
 	if e, err := c.hear(); err == nil { // it reports only if it could not execute the command
 		in.report.Encode(e)
@@ -236,29 +228,28 @@ func (in *inside) run(c *command) bool {
 	return in.endAll()
 }
 
-// obey carries out the supervisor's orders until the supervisor ends, and passes on those that are not to stop.
-func (in *inside) obey(orders chan<- string) {
+// obey carries out the supervisor's orders until the supervisor ends, and says when the command may begin.
+func (in *inside) obey(begin chan<- bool) {
 	for {
-		text, err := in.control.ReadString('\n')
-		if err != nil {
+		switch text, err := in.control.ReadString('\n'); {
+		case err != nil:
 			if in.finished.Load() {
 				os.Exit(1) // no process is left to kill, and nobody waits for the workspace
 			}
-			close(orders)
+			close(begin)
 			in.signalAll(syscall.SIGKILL)
 			time.Sleep(5 * time.Second) // attend should notice the command's end and end this process
 			os.Exit(1)
+		case text == orderBegin:
+			begin <- true
+		case text == orderStop:
+			in.signalAll(syscall.SIGTERM)
+			time.AfterFunc(2*time.Second, func() {
+				if !in.finished.Load() {
+					in.signalAll(syscall.SIGKILL)
+				}
+			})
 		}
-		if text != orderStop+"\n" {
-			orders <- strings.TrimSuffix(text, "\n")
-			continue
-		}
-		in.signalAll(syscall.SIGTERM)
-		time.AfterFunc(2*time.Second, func() {
-			if !in.finished.Load() {
-				in.signalAll(syscall.SIGKILL)
-			}
-		})
 	}
 }
 
@@ -300,34 +291,4 @@ func (in *inside) pack() event {
 func ownedHere(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid() && (info.IsDir() || s.Nlink == 1)
-}
-
-// printed are the streams of one command.
-type printed struct {
-	streams []*os.File
-	readers sync.WaitGroup
-}
-
-// drain waits until all output of a command is read, or two seconds: a process that survives its box would keep the
-// pipes open.
-func (p *printed) drain() {
-	read := make(chan struct{})
-	go func() {
-		p.readers.Wait()
-		close(read)
-	}()
-	select {
-	case <-read:
-	case <-time.After(2 * time.Second):
-		p.close()
-		<-read
-	}
-}
-
-func (p *printed) close() {
-	for _, f := range p.streams {
-		if f != nil {
-			f.Close()
-		}
-	}
 }

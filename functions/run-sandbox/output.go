@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -24,12 +26,14 @@ const (
 
 // output collects a command's output in lines, with a limit on memory.
 type output struct {
+	streams []*os.File
+	readers sync.WaitGroup // of the streams
+
 	mu      sync.Mutex
 	waiting []isolated.Line
 	bytes   int
 	count   int // of all lines
 	dropped int
-	unfound string // the last command name that a shell reported as not found
 }
 
 // read reads one of the command's streams to its end.
@@ -64,11 +68,8 @@ func (o *output) read(r io.Reader, isErr bool) {
 	}
 }
 
-var (
-	// escapes are terminals' escape sequences for colours and cursor movement.
-	escapes  = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
-	notFound = regexp.MustCompile(`([^\s:]+): (?:command )?not found$`)
-)
+// escapes are terminals' escape sequences for colours and cursor movement.
+var escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
 
 // legibly removes escape sequences, and replaces other control characters and invalid UTF-8.
 func legibly(text []byte) string {
@@ -87,11 +88,6 @@ func legibly(text []byte) string {
 func (o *output) add(l isolated.Line) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if l.Err && strings.HasSuffix(l.Text, "not found") {
-		if m := notFound.FindStringSubmatch(l.Text); m != nil {
-			o.unfound = m[1]
-		}
-	}
 	o.count++
 	l.Number = o.count
 	o.waiting = append(o.waiting, l)
@@ -126,9 +122,33 @@ func (o *output) send(all bool, to func(isolated.Line) error) error {
 	return err
 }
 
-// summary returns the number of dropped lines, and the last name that a shell did not find.
-func (o *output) summary() (dropped int, unfound string) {
+// lost returns the number of dropped lines.
+func (o *output) lost() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.dropped, o.unfound
+	return o.dropped
+}
+
+// drain waits until all output of a command is read, or two seconds: a process that survives its box would keep the
+// pipes open.
+func (o *output) drain() {
+	read := make(chan struct{})
+	go func() {
+		o.readers.Wait()
+		close(read)
+	}()
+	select {
+	case <-read:
+	case <-time.After(2 * time.Second):
+		o.close()
+		<-read
+	}
+}
+
+func (o *output) close() {
+	for _, f := range o.streams {
+		if f != nil {
+			f.Close()
+		}
+	}
 }
