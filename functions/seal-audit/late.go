@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"log/slog"
 	"slices"
 	"sort"
@@ -15,7 +14,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
@@ -73,7 +71,7 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 		}
 		unsealed := rows[:0]
 		for _, x := range rows {
-			if !r.keys.has(x.Key) {
+			if !r.keys[x.Key] {
 				unsealed = append(unsealed, x)
 			}
 		}
@@ -88,7 +86,7 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 		if err != nil {
 			return err
 		}
-		if !r.keys.has(x.Key) {
+		if !r.keys[x.Key] {
 			rows = append(rows, x)
 		}
 		if seen++; len(rows) < maxEntries && seen%checkEvery != 0 {
@@ -111,9 +109,9 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 
 // reading is how far a tenant's links are read while a window is checked.
 type reading struct {
-	keys keys      // of the rows that the links seal
-	next int       // number of the first link that was not read
-	at   time.Time // time of the last link that was read
+	keys map[string]bool // of the rows that the links seal
+	next int             // number of the first link that was not read
+	at   time.Time       // time of the last link that was read
 }
 
 // begin finds the first link that may seal a row from a time on. Links are in the order of their times and, apart from
@@ -131,7 +129,7 @@ func (h *Handler) begin(ctx context.Context, is seal.Chain, from time.Time) (*re
 		}
 		return err != nil || !l.At.Before(after)
 	})
-	return &reading{keys: newKeys(), next: skipped + 1}, failed
+	return &reading{keys: map[string]bool{}, next: skipped + 1}, failed
 }
 
 // read continues to read links, up to the first that was made after until, or to the last if until is zero.
@@ -144,7 +142,7 @@ func (h *Handler) read(ctx context.Context, r *reading, tenant string, until tim
 			return err
 		}
 		for _, e := range l.Entries {
-			r.keys.add(e.Key)
+			r.keys[e.Key] = true
 		}
 		r.next, r.at = l.Seq+1, l.At
 		if !until.IsZero() && l.At.After(until) {
@@ -154,57 +152,24 @@ func (h *Handler) read(ctx context.Context, r *reading, tenant string, until tim
 	return nil
 }
 
-// keys is a set of rows' keys. Since a day may have many, it stores eight bytes of a hash with a random seed. A
-// collision could leave a row unsealed, which a check of the log would report; it happens on one of tens of millions of
-// days with a million rows.
-type keys struct {
-	seed maphash.Seed
-	of   map[uint64]struct{}
-}
-
-func newKeys() keys { return keys{maphash.MakeSeed(), map[uint64]struct{}{}} }
-
-func (k keys) add(key string) { k.of[maphash.String(k.seed, key)] = struct{}{} }
-
-func (k keys) has(key string) bool {
-	_, is := k.of[maphash.String(k.seed, key)]
-	return is
-}
-
 type part struct {
 	tenant string
 	first  string // sequence number of the first record, to return it
 	rows   []chain.Row
 }
 
-// tenantsAtOnce is how many tenants of a batch are sealed concurrently: each link waits for a signature and a
-// transaction.
-const tenantsAtOnce = 16
-
 // records seals a batch with one link for each tenant.
 func (h *Handler) records(
 	ctx context.Context, records []events.DynamoDBEventRecord,
 ) (out events.DynamoDBEventResponse) {
-	all := parts(ctx, records)
-	back := make([]bool, len(all))
-	var each errgroup.Group
-	each.SetLimit(tenantsAtOnce)
-	for i, p := range all {
-		each.Go(func() error {
-			for rows := range slices.Chunk(p.rows, maxEntries) {
-				if err := h.seal(ctx, p.tenant, rows, false); err != nil {
-					failed(ctx, "gives back", p.tenant, err)
-					back[i] = true
-					break
-				}
+	for _, p := range parts(ctx, records) {
+		for rows := range slices.Chunk(p.rows, maxEntries) {
+			if err := h.seal(ctx, p.tenant, rows, false); err != nil {
+				failed(ctx, "gives back", p.tenant, err)
+				out.BatchItemFailures = append(out.BatchItemFailures,
+					events.DynamoDBBatchItemFailure{ItemIdentifier: p.first})
+				break
 			}
-			return nil
-		})
-	}
-	_ = each.Wait()
-	for i, p := range all {
-		if back[i] {
-			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: p.first})
 		}
 	}
 	return out

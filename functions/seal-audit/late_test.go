@@ -18,42 +18,6 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// long is a store in which an invocation has no time to read one tenant's links.
-type long struct {
-	Store
-	tenant string
-}
-
-func (s *long) Links(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
-	if tenant != s.tenant {
-		return s.Store.Links(ctx, tenant, seq)
-	}
-	return func(yield func(chain.Link, error) bool) {
-		<-ctx.Done()
-		yield(chain.Link{}, ctx.Err())
-	}
-}
-
-func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	others := []string{"02A", "02B", "02C", "02D", "02E"}
-	w.now = began.AddDate(0, 0, -1) // of each a row that a link seals, and one that none does
-	for _, of := range append([]string{tenant}, others...) {
-		w.seals(w.written(of, 1)...)
-		w.row(of, w.now.Add(time.Second))
-	}
-	w.now = began.Add(time.Hour)
-	w.Store = &long{Store: seal.RowsIn(w.store.Table()), tenant: tenant}
-	ctx, cancel := context.WithTimeout(t.Context(), margin+leastShare+3*time.Second)
-	defer cancel()
-	expect.Value(w.Handle(ctx, []byte(`{}`)))(t)
-	for _, of := range others {
-		is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), of))(t)
-		expect.That(t, is.Seq == 2 && !is.Checked.Before(w.through()), "%s has %d links, and is looked at through %v", of,
-			is.Seq, is.Checked)
-	}
-}
-
 // The bucket deletes a head whose lock is over. That of a chain that rests is put away again before.
 func TestTheHeadOfAChainThatRestsIsPutAwayAgain(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
