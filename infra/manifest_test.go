@@ -137,7 +137,6 @@ var methodScopes = map[string][]string{
 	"conversations.open":    {"im:write"},
 	"conversations.replies": {"channels:history", "groups:history", "im:history"},
 	"files.info":            {"files:read"},
-	"team.info":             {"team:read"},
 	"usergroups.list":       {"usergroups:read"},
 	"usergroups.users.list": {"usergroups:read"},
 	"users.conversations":   {"channels:read", "groups:read"},

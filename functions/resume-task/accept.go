@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -22,7 +22,6 @@ type Slack interface {
 	people.Grouped
 	Team(ctx context.Context) (string, error)
 	Self(ctx context.Context) (slackapi.Self, error)
-	TeamName(ctx context.Context) (string, error)
 	OpenDM(ctx context.Context, user string) (channel string, err error)
 }
 
@@ -130,25 +129,17 @@ func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (aggregate.A
 	return by, nil
 }
 
-const (
-	// nameWithin bounds the call for the workspace's name, which is only for display.
-	nameWithin = 2 * time.Second
-	// nameAgain is how long a process waits before it asks Slack again for a name that it didn't get.
-	nameAgain = time.Hour
-)
-
 // ensureTenant creates the tenant's row at the first request from the deployment's workspace. It refuses a request from
 // any other workspace; then only the request's own rows remain.
 func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
 	t, err := h.Store.Tenant(ctx, a.Head.TenantID)
-	switch {
-	case err == nil:
-		h.rename(ctx, t)
+	if err == nil {
 		h.noteBot(within, t)
 		return a, nil
-	case !errors.Is(err, aggregate.ErrNotFound):
+	}
+	if !errors.Is(err, aggregate.ErrNotFound) {
 		return nil, fmt.Errorf("look for the tenant: %w", err)
 	}
 	own, err := slackapi.HomeWorkspace{Slack: h.Slack}.Own(within, a.Head.TenantID)
@@ -159,14 +150,12 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 		return h.refuseWorkspace(ctx, a)
 	}
 	team := a.Request.TeamID
-	t = tenancy.Tenant{
-		ID: a.Head.TenantID, Name: h.name(ctx, team), TeamID: team, Admins: []string{},
+	t = tenancy.Tenant{ID: a.Head.TenantID, Name: team, TeamID: team, Admins: []string{}}
+	if self, err := h.Slack.Self(within); err == nil {
+		t.BotUserID, t.BotID, t.Name = self.User, self.Bot, cmp.Or(legible.First(self.Name, tenancy.MaxTenantName), team)
 	}
 	if admin := h.admin(ctx); admin != "" {
 		t.Admins = append(t.Admins, admin)
-	}
-	if self, err := h.Slack.Self(within); err == nil {
-		t.BotUserID, t.BotID = self.User, self.Bot
 	}
 	if t, err = h.Store.Bootstrap(ctx, t, h.Now()); err != nil {
 		return nil, fmt.Errorf("make the tenant: %w", err)
@@ -205,19 +194,6 @@ func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task
 	return after, nil
 }
 
-// rename saves the workspace's name for a tenant without one, because Slack did not give it at the first request. If it
-// fails, a later request tries again.
-func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
-	if t.Name != t.TeamID {
-		return
-	}
-	if name := h.name(ctx, t.TeamID); name != t.TeamID {
-		if err := h.Store.NameTenant(ctx, t, name, h.Now()); err != nil {
-			slog.WarnContext(ctx, "the tenant keeps its team's id for a name", "err", err)
-		}
-	}
-}
-
 // noteBot saves the bot's ids. If it fails, a later request tries again.
 func (h *Handler) noteBot(ctx context.Context, t tenancy.Tenant) {
 	self, err := h.Slack.Self(ctx)
@@ -227,22 +203,4 @@ func (h *Handler) noteBot(ctx context.Context, t tenancy.Tenant) {
 	if err != nil {
 		slog.WarnContext(ctx, "whose workspace it is is not noted", "tenant", t.ID, "err", err)
 	}
-}
-
-// name returns the workspace's name in Slack, or its id if Slack doesn't give the name.
-func (h *Handler) name(ctx context.Context, team string) string {
-	if h.Now().Before(h.unnamed) {
-		return team
-	}
-	ctx, cancel := context.WithTimeout(ctx, nameWithin)
-	defer cancel()
-	name, err := h.Slack.TeamName(ctx)
-	if err != nil {
-		slog.WarnContext(ctx, "Slack does not say what the workspace is called", "err", err)
-	}
-	if name = strings.Join(strings.Fields(legible.Visible(name)), " "); !legible.Text(name) {
-		h.unnamed = h.Now().Add(nameAgain)
-		return team
-	}
-	return legible.First(name, tenancy.MaxTenantName)
 }

@@ -70,7 +70,6 @@ type Store interface {
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) (tenancy.Tenant, error)
 	NoteBot(ctx context.Context, t tenancy.Tenant, user, bot string, now time.Time) error
-	NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 	Create(ctx context.Context, c aggregate.Change) error
 }
@@ -87,8 +86,7 @@ type Handler struct {
 	Secret Naming
 	Admin  string // Slack user id of a new tenant's first administrator if Secret names nobody; may be empty
 
-	people  people.Requesters
-	unnamed time.Time // until then the name of a workspace that Slack refused is not asked for again
+	people people.Requesters
 }
 
 // Handle returns the run's next state, which follows from the rows. Before the first layer it accepts or refuses the

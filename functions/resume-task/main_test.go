@@ -105,18 +105,17 @@ func (n named) TenantAdmin(context.Context) (string, error) {
 
 // answers is a Slack with one fixed answer to each question.
 type answers struct {
-	team, name       string
-	unsure, nameless error // errors in place of the team and of its name
-	user             slackapi.User
-	err              error            // error in place of the user
-	undirect         map[string]error // errors in place of people's direct messages
+	team, name string
+	unsure     error // error in place of these
+	user       slackapi.User
+	err        error            // error in place of the user
+	undirect   map[string]error // errors in place of people's direct messages
 }
 
 func (d answers) Team(context.Context) (string, error) { return d.team, d.unsure }
 func (d answers) Self(context.Context) (slackapi.Self, error) {
-	return slackapi.Self{User: "U0BOT", Bot: "B0BOT", Team: d.team}, d.unsure
+	return slackapi.Self{User: "U0BOT", Bot: "B0BOT", Team: d.team, Name: d.name}, d.unsure
 }
-func (d answers) TeamName(context.Context) (string, error) { return d.name, d.nameless }
 func (answers) Members(_ context.Context, channel string, _ int) ([]string, bool, error) {
 	if channel == "C0GROUP" { // a group direct message
 		return nil, false, slackapi.Refused{Code: slackapi.CodeMissingScope, App: true}
@@ -239,47 +238,14 @@ func TestARequestNotesTheBot(t *testing.T) {
 
 func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 	server := pipelinetest.Start(t)
-	named := func(w *pipelinetest.World, want string) {
-		t.Helper()
-		is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
-		expect.That(t, err == nil && is.Name == want, "called %q, want %q: %v", is.Name, want, err)
-	}
-	for said, want := range map[string]string{
-		"株式会社りんぎ": "株式会社りんぎ", " two\nlines\u202e ": "two lines", "\u200b": pipelinetest.Team, "": pipelinetest.Team,
-		strings.Repeat("名", 300): strings.Repeat("名", tenancy.MaxTenantName),
-	} {
+	for said, want := range map[string]string{"株式会社りんぎ": "株式会社りんぎ", "": pipelinetest.Team,
+		strings.Repeat("名", 300): strings.Repeat("名", tenancy.MaxTenantName)} {
 		w := server.World(t)
 		h := handler(w)
 		h.Slack = answers{team: pipelinetest.Team, name: said,
 			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
-		named(w, want)
+		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
+		expect.Is(t, is.Name, want, "what it is called")
 	}
-
-	w := server.World(t)
-	h := handler(w)
-	silent := answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team},
-		nameless: slackapi.Refused{Code: "missing_scope", App: true}}
-	told := silent
-	told.name, told.nameless = "株式会社りんぎ", nil
-	begins := func(w *pipelinetest.World) {
-		t.Helper()
-		next, err := h.Handle(t.Context(), w.In())
-		expect.Must(t, err == nil && next.State == task.StateExtractTask, "%+v, %v", next, err)
-	}
-	h.Slack = silent
-	begins(w)
-	named(w, pipelinetest.Team)
-	h.Slack = told // the scope was granted; the name is asked for again after another hour
-	begins(w.Another())
-	named(w, pipelinetest.Team)
-	h.Now = func() time.Time { return w.Now().Add(nameAgain) }
-	begins(w.Another())
-	named(w, "株式会社りんぎ")
-	is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
-	expect.That(t, err == nil && is.UpdatedAt.After(is.CreatedAt), "%+v, %v", is, err)
-	told.name = "別の名前" // an administrator's name for it is not Slack's to change
-	h.Slack = told
-	begins(w.Another())
-	named(w, "株式会社りんぎ")
 }

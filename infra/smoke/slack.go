@@ -116,8 +116,6 @@ func methods(method string, field func(string) string) map[string]any {
 	case "auth.test":
 		return map[string]any{"url": "https://smoke.slack.com/", "team": "smoke", "user": "ringi", "team_id": slackTeam,
 			"user_id": slackBot, "bot_id": "B0RINGI00"}
-	case "team.info":
-		return map[string]any{"team": map[string]any{"id": slackTeam, "name": "smoke", "domain": "smoke"}}
 	case "users.info":
 		id := field("user")
 		return map[string]any{"user": map[string]any{"id": id, "team_id": slackTeam, "name": strings.ToLower(id),

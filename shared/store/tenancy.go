@@ -163,20 +163,6 @@ func (s *Store) Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) 
 	return is, err
 }
 
-// NameTenant commits t.Rename. It returns aggregate.ErrNotFound if there is no such tenant, and does nothing if another
-// caller was faster. It retries conflicts for up to two seconds.
-func (s *Store) NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error {
-	return whileConflict(ctx, func() error {
-		err := s.changeOnce(ctx, t.Rename(name, now), nil)
-		if errors.Is(err, aggregate.ErrConflict) {
-			if is, gone := s.Tenant(ctx, t.ID); gone != nil || is.Name != t.Name {
-				return gone
-			}
-		}
-		return err
-	})
-}
-
 // NoteBot commits t.Bot. It retries conflicts for up to two seconds.
 func (s *Store) NoteBot(ctx context.Context, t tenancy.Tenant, user, bot string, now time.Time) error {
 	return whileConflict(ctx, func() error { return s.changeOnce(ctx, t.Bot(user, bot, now), nil) })

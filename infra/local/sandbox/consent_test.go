@@ -139,8 +139,6 @@ func (w *world) call(t *testing.T, token, method, form string) map[string]any {
 // calls are made in this order. refused is the expected error. Words in braces stand for the test's ids.
 var calls = []struct{ method, form, refused string }{
 	{"auth.test", "", ""},
-	{"team.info", "", ""},
-	{"team.info", "team=T0", "team_not_found"},
 	{"users.info", "user={sato}", ""},
 	{"users.info", "user={sato}&include_locale=true", ""},
 	{"users.info", "user=U0", "user_not_found"},
@@ -200,8 +198,8 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 	}
 	got := at(w.call(t, botToken, "users.info", "user="+webapi.Sato), "user", "locale")
 	expect.That(t, got == nil, "a locale that nobody asked for: %v", got)
-	w.Faults().Add(webapi.Fault{Method: "team.info", Kind: webapi.Refused, Code: "missing_scope"})
-	answer := w.call(t, botToken, "team.info", "")
+	w.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
+	answer := w.call(t, botToken, "users.info", "user="+webapi.Sato)
 	for _, d := range api.Differences("missing_scope", answer) {
 		t.Error(d, answer)
 	}

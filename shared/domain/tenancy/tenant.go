@@ -81,16 +81,8 @@ func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, err
 	return Change{Tenant: t.ID, Writes: []Write{{
 		Row: t, Set: map[string]any{"admins": append([]string{}, t.Admins...), "name": t.Name, "updated_at": moment(now),
 			"rev": t.Rev + 1},
-		// Rename changes the name without a new revision, so the name is compared too.
-		If: map[string]any{"rev": t.Rev, "name": was.Name},
+		If: map[string]any{"rev": t.Rev},
 	}}, Audit: []aggregate.AuditEntry{entry(t.ID, AuditSettingsUpdated, "tenant", t.ID, detailsOf(diff), by, now)}}, nil
-}
-
-// Rename changes the tenant's name, if it is still the one in t.
-func (t Tenant) Rename(name string, now time.Time) Change {
-	return Change{Tenant: t.ID, Writes: []Write{{
-		Row: t, Set: map[string]any{"name": name, "updated_at": moment(now)}, If: map[string]any{"name": t.Name},
-	}}}
 }
 
 // Bot saves the ids of Ringi's bot in the workspace; an empty id leaves the one that is saved. The Change is empty if

@@ -17,7 +17,7 @@ import (
 var BotScopes = []string{
 	"app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands", "files:read",
 	"groups:history", "groups:read",
-	"im:history", "im:write", "team:read", "usergroups:read", "users:read", "users:read.email",
+	"im:history", "im:write", "usergroups:read", "users:read", "users:read.email",
 }
 
 // Installation is the app's installation in one workspace.

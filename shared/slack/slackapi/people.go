@@ -80,6 +80,7 @@ type Self struct {
 	User string
 	Bot  string // its id as a bot, B…
 	Team string
+	Name string // of the workspace
 }
 
 // Self returns the bot that the token belongs to. It asks Slack once for each token
@@ -89,27 +90,13 @@ func (c *Client) Self(ctx context.Context) (Self, error) {
 	if err != nil {
 		return Self{}, err
 	}
-	return Self{self.UserID, self.BotID, self.TeamID}, nil
+	return Self{self.UserID, self.BotID, self.TeamID, shown(self.Team)}, nil
 }
 
 // Team returns the workspace that the token belongs to, as Self does.
 func (c *Client) Team(ctx context.Context) (string, error) {
 	self, err := c.Self(ctx)
 	return self.Team, err
-}
-
-// TeamName returns that workspace's name. Slack refuses it to installations from before the manifest had the scope
-// team:read; this refusal does not count as a failed call.
-func (c *Client) TeamName(ctx context.Context) (string, error) {
-	team, err := c.api.GetTeamInfoContext(ctx)
-	refused := normal(err)
-	if Code(refused) == CodeMissingScope {
-		err = nil
-	}
-	if err := cmp.Or(outcome("team.info", err), refused); err != nil {
-		return "", err
-	}
-	return team.Name, nil
 }
 
 // pageOfChannels is the largest page of users.conversations.

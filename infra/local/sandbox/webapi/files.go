@@ -12,7 +12,7 @@ import (
 
 // scopes are what the app may do, as Slack says in a header of each answer.
 const scopes = "app_mentions:read,assistant:write,channels:history,channels:read,chat:write,commands,files:read," +
-	"groups:history,groups:read,im:history,im:write,team:read,usergroups:read,users:read,users:read.email"
+	"groups:history,groups:read,im:history,im:write,usergroups:read,users:read,users:read.email"
 
 // FilesPath begins the paths of files' contents.
 const FilesPath = "/files-pri/"

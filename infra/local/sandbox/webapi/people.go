@@ -20,16 +20,6 @@ func authRevoke(a *API, p params) (reply, error) {
 	return reply{"revoked": true}, nil
 }
 
-// teamInfo answers as https://docs.slack.dev/reference/methods/team.info documents for a workspace without an
-// organization.
-func teamInfo(a *API, p params) (reply, error) {
-	if id := p.str("team"); id != "" && id != a.ws.TeamID() {
-		return nil, refuse("team_not_found")
-	}
-	return reply{"team": reply{"id": a.ws.TeamID(), "name": Name, "domain": "ringi-sandbox",
-		"url": a.opts.Self() + "/"}}, nil
-}
-
 func (a *API) describeUser(u User) reply {
 	name := a.ws.Named(u.Name, u.NameEN)
 	return reply{

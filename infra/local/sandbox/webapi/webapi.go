@@ -108,7 +108,6 @@ type method struct {
 var methods = map[string]method{
 	"auth.test":                             {authTest, ""},
 	"auth.revoke":                           {authRevoke, ""},
-	"team.info":                             {teamInfo, ""},
 	"chat.postMessage":                      {postMessage, "channel"},
 	"chat.update":                           {updateMessage, "channel ts"},
 	"chat.delete":                           {deleteMessage, "channel ts"},
