@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"path"
@@ -22,15 +23,15 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/store/large"
 )
 
 const (
 	// pageSize is S3's limit for one listing and for one deletion.
 	pageSize = 1000
-	// placesAtOnce is how many prefixes are processed in parallel, tasksAtOnce how many tasks of a page are loaded in
-	// parallel to see whether they have ended.
-	placesAtOnce, tasksAtOnce = 8, 16
+	// tasksAtOnce is how many tasks of a page are loaded in parallel to see whether they have ended.
+	tasksAtOnce = 16
 	// expireSpare is the time that must be left to begin another page.
 	expireSpare = 5 * time.Second
 )
@@ -53,8 +54,7 @@ type Calls interface {
 
 // Retention deletes results and prompts that are older than their tenant's retain_results_days. It needs no cursor:
 // task ids sort by time, so each listing begins with the oldest results left. Prompts of conversations and contests
-// don't sort by time: each run lists all of them. Tenants are processed in parallel, so that none uses up the time of
-// the others. It never deletes files that a conversation still needs.
+// don't sort by time: each run lists all of them. It never deletes files that a conversation still needs.
 type Retention struct {
 	Bucket        Bucket
 	Rows          Rows
@@ -73,48 +73,27 @@ type Expired struct {
 	Left    bool          // the time did not suffice to look through everything
 }
 
-// run is an Expired that parallel workers update.
-type run struct {
-	mu sync.Mutex
-	Expired
+// goesOn reports whether time is left to begin another page, and notes if not.
+func (x *Expired) goesOn(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	x.Left = ctx.Err() != nil || ok && time.Until(deadline) <= expireSpare
+	return !x.Left
 }
 
-func (r *run) note(change func(*Expired)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	change(&r.Expired)
-}
-
-func (r *run) goesOn(ctx context.Context) bool {
-	if deadline, ok := ctx.Deadline(); ctx.Err() == nil && (!ok || time.Until(deadline) > expireSpare) {
-		return true
-	}
-	r.note(func(e *Expired) { e.Left = true })
-	return false
-}
-
-// Expire deletes old results of every tenant until the time is up. An error for one tenant does not stop the others;
-// all errors are joined.
-func (r Retention) Expire(ctx context.Context) (Expired, error) {
+// Expire deletes old results of every tenant until the time is up, in an order that differs each time, so that no
+// prefix keeps the others waiting for long. An error in one place does not stop the others; all errors are joined.
+func (r Retention) Expire(ctx context.Context) (x Expired, err error) {
 	places, err := r.places(ctx)
 	rand.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
-	var x run
-	var all errgroup.Group
-	all.SetLimit(placesAtOnce)
-	errs := make([]error, len(places))
-	for i, p := range places {
-		all.Go(func() error {
-			if !x.goesOn(ctx) {
-				return nil
-			}
-			if err := r.expire(ctx, p, &x); err != nil {
-				errs[i] = fmt.Errorf("expire the results of %s: %w", p.tenant, err)
-			}
-			return nil
-		})
+	for _, p := range places {
+		if !x.goesOn(ctx) {
+			break
+		}
+		if failed := r.expire(ctx, p, &x); failed != nil {
+			err = errors.Join(err, fmt.Errorf("expire the results of %s: %w", p.tenant, failed))
+		}
 	}
-	_ = all.Wait()
-	return x.Expired, errors.Join(err, errors.Join(errs...))
+	return x, err
 }
 
 // places lists the prefixes with objects that may expire.
@@ -138,7 +117,7 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 	return list, nil
 }
 
-func (r Retention) expire(ctx context.Context, p place, x *run) error {
+func (r Retention) expire(ctx context.Context, p place, x *Expired) error {
 	settings, err := r.Rows.Settings(ctx, p.tenant)
 	if err != nil {
 		return err
@@ -154,7 +133,7 @@ func (r Retention) expire(ctx context.Context, p place, x *run) error {
 }
 
 // expireFrom deletes the old objects of one prefix after the key from.
-func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from string, x *run) error {
+func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from string, x *Expired) error {
 	pages := r.Bucket.pages(p.prefix, from)
 	for pages.more() && x.goesOn(ctx) {
 		page, err := pages.next(ctx)
@@ -168,10 +147,10 @@ func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, fr
 		var keys []types.ObjectIdentifier
 		for _, o := range old {
 			keys = append(keys, types.ObjectIdentifier{Key: &o.key, VersionId: o.version})
-			x.note(func(e *Expired) { e.Lag = max(e.Lag, before.Sub(o.at)) })
+			x.Lag = max(x.Lag, before.Sub(o.at))
 		}
 		gone, err := r.Bucket.remove(ctx, keys)
-		x.note(func(e *Expired) { e.Deleted += gone })
+		x.Deleted += gone
 		if err != nil || done {
 			return err
 		}
@@ -318,4 +297,65 @@ func (b Bucket) latest(prefix string) pages {
 		}
 		return out, nil
 	}}
+}
+
+// Bucket is the bucket of results.
+type Bucket struct {
+	S3   *s3.Client
+	Name string
+}
+
+// openBucket returns the bucket by the environment. It uses path-style addresses because a bucket's name need not
+// resolve as a host.
+func openBucket(cfg aws.Config, env boot.Results) Bucket {
+	return Bucket{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Name: env.ResultsBucket}
+}
+
+// Erase deletes every version of the objects below a prefix, and returns how many it deleted. Nobody can restore them
+// from the bucket.
+func (b Bucket) Erase(ctx context.Context, prefix string) (deleted int, err error) {
+	for pages := b.versions(prefix); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return deleted, fmt.Errorf("list what is to be deleted: %w", err)
+		}
+		var list []types.ObjectIdentifier
+		for _, v := range page.Versions {
+			list = append(list, types.ObjectIdentifier{Key: v.Key, VersionId: v.VersionId})
+		}
+		for _, m := range page.DeleteMarkers {
+			list = append(list, types.ObjectIdentifier{Key: m.Key, VersionId: m.VersionId})
+		}
+		n, err := b.remove(ctx, list)
+		if deleted += n; err != nil {
+			return deleted, fmt.Errorf("delete objects: %w", err)
+		}
+	}
+	return deleted, nil
+}
+
+// versions lists the versions and delete markers below a prefix.
+func (b Bucket) versions(prefix string) *s3.ListObjectVersionsPaginator {
+	return s3.NewListObjectVersionsPaginator(b.S3, &s3.ListObjectVersionsInput{
+		Bucket: &b.Name, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
+	})
+}
+
+// remove deletes objects, at most a page of them, and returns how many it deleted.
+func (b Bucket) remove(ctx context.Context, list []types.ObjectIdentifier) (int, error) {
+	if len(list) == 0 {
+		return 0, nil
+	}
+	out, err := b.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{
+		Bucket: &b.Name, Delete: &types.Delete{Objects: list, Quiet: aws.Bool(true)},
+	})
+	if err != nil {
+		return 0, err
+	}
+	if n := len(out.Errors); n > 0 {
+		code := aws.ToString(out.Errors[0].Code)
+		slog.WarnContext(ctx, "results not deleted", "count", n, "code", code)
+		return len(list) - n, fmt.Errorf("%d results were not deleted: %s", n, code)
+	}
+	return len(list), nil
 }
