@@ -46,12 +46,10 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys.Preload(ctx)
 	all := store.OpenAll(cfg, env.Table)
 	rows := store.TasksOf(all)
-	results := large.Open(cfg, env.Results)
 	slack := vault.OpenBot(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
-		Rows: all, Store: rows, Results: results,
-		Contests: store.ContestsOf(all, results),
-		Slack:    slack, People: &people.People{Slack: slack, Now: time.Now},
+		Rows: all, Store: rows, Results: large.Open(cfg, env.Results),
+		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil
 }
@@ -102,14 +100,13 @@ type Results interface {
 }
 
 type Handler struct {
-	Rows     Rows
-	Store    Store
-	Slack    Slack
-	People   *people.People
-	Results  Results
-	Contests Contests
-	Edge     inbound.Edge
-	Now      func() time.Time
+	Rows    Rows
+	Store   Store
+	Slack   Slack
+	People  *people.People
+	Results Results
+	Edge    inbound.Edge
+	Now     func() time.Time
 }
 
 // click is one act of one person: what they clicked, and where.
@@ -245,9 +242,8 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 			return inbound.OK(), nil
 		}
 	}
-	if press := map[string]func(context.Context, click){card.OthersAction: h.others,
-		card.Withdraw: h.askWithdraw}[a.ActionID]; press != nil {
-		press(ctx, c)
+	if a.ActionID == card.Withdraw {
+		h.askWithdraw(ctx, c)
 		return inbound.OK(), nil
 	}
 	b, ok := decide.Buttons()[a.ActionID]
@@ -319,8 +315,6 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.filledMatter(ctx, p)
 	case card.ReviewCallback:
 		return h.approveRead(ctx, p)
-	case card.OthersCallback:
-		return h.pick(ctx, p)
 	case card.ProposalCallback:
 		return h.propose(ctx, p)
 	case card.RefillCallback:

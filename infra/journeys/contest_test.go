@@ -10,7 +10,6 @@ import (
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -34,32 +33,6 @@ func TestTeamsCompeteToDraftAPolicyThatPeopleApprove(t *testing.T) {
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	named(t, d, task.AuditPromptApproved, *p.Entry)
-}
-
-func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
-	s := start(t)
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.MaxVersions = true, 1 })
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-	d.Card("CARD#prompt#0001", "ほかの案と比べる (2)")
-	d.Click(webapi.Suzuki, "CARD#prompt#0001", "other_drafts")
-	expect.Eventually(t, "a dialog shows the other drafts", func() bool { return shows(s, "この案に変更") })
-	view := s.Sandbox.Views(webapi.Suzuki)[0]
-	driver.UntilTaken(t, "another draft is taken", func() { _, _ = s.Sandbox.Submit(webapi.Suzuki, view.ID, nil) },
-		func() bool { return d.Shows("CARD#prompt#0001", "別の案に変更") })
-	d.Click(webapi.Tanaka, "CARD#prompt#0002", "approve_prompt")
-	d.Card("CARD#process#0001", "approve_process")
-	n := d.Load().Prompt()
-	expect.Must(t, n.Version == 2 && n.Author == webapi.Suzuki && n.Entry != nil && *n.Entry == n.Contest.Entries[1] &&
-		n.ApprovedBy == webapi.Tanaka, "version %d by %q, %+v of %+v", n.Version, n.Author, n.Entry, n.Contest)
-	named(t, d, task.AuditPromptPicked, *n.Entry)
-	named(t, d, task.AuditPromptApproved, *n.Entry)
-}
-
-// shows reports whether the open dialog has a text.
-func shows(s *stack.Stack, text string) bool {
-	all := s.Sandbox.Views(webapi.Suzuki)
-	b, err := json.Marshal(all)
-	return len(all) == 1 && err == nil && strings.Contains(string(b), text)
 }
 
 // named checks that the audit log has an entry of an action with a team and its score.

@@ -252,15 +252,11 @@ func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
 func (v Verdict) Unsaved() bool { return v.Err != nil && !explain.ClassOf(v.Err).Refusal() }
 
 // Pick replaces the waiting policy by another team's submission, which the person has read. If the next card could not
-// show all of its text it returns explain.ErrMalformedForm: no card offers such a submission. unread is the error of
-// reading the text, if any.
-func Pick(team, content string, unread error) Act {
+// show all of its text it returns explain.ErrMalformedForm: no page offers such a submission.
+func Pick(team, content string) Act {
 	return Gate(task.CardPrompt, on(func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
-		switch {
-		case unread != nil:
-			return aggregate.Change{}, unread
-		case !card.Stampable(content):
+		if !card.Stampable(content) {
 			return aggregate.Change{}, explain.ErrMalformedForm
 		}
 		name := team

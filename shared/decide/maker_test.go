@@ -169,13 +169,11 @@ func TestAButtonCountsOnlyForWhatItsCardShows(t *testing.T) {
 func TestADraftThatNoCardCanShowIsNotPicked(t *testing.T) {
 	of := &task.Aggregate{Prompts: []*task.Prompt{{ID: "prompt", Version: 1}},
 		Processes: []*task.Process{{ID: "process", Version: 1}}}
-	pick := func(id, content string, unread error) error {
-		_, err := Pick("team", content, unread)(of, id, aggregate.Actor{}, aggregate.Policy{}, time.Time{})
+	pick := func(id, content string) error {
+		_, err := Pick("team", content)(of, id, aggregate.Actor{}, aggregate.Policy{}, time.Time{})
 		return err
 	}
-	lost := errors.New("lost")
-	expect.Fails(t, pick("prompt", "", lost), lost, "a draft that can't be read")
-	expect.Fails(t, pick("prompt", strings.Repeat("方針 ", 9000), nil), explain.ErrMalformedForm, "a draft that is too long")
-	expect.Fails(t, pick("process", strings.Repeat("方針 ", 9000), nil), aggregate.ErrNotFound,
+	expect.Fails(t, pick("prompt", strings.Repeat("方針 ", 9000)), explain.ErrMalformedForm, "a draft that is too long")
+	expect.Fails(t, pick("process", strings.Repeat("方針 ", 9000)), aggregate.ErrNotFound,
 		"a draft in place of a process")
 }

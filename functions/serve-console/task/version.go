@@ -309,7 +309,7 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	return c.showPage(w, r, v, t, &x)
 }
 
-// pickDraft replaces the waiting version with a draft that was shown, as the button in Slack does.
+// pickDraft replaces the waiting version with a draft that was shown.
 func (c *Pages) pickDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer, a *task.Aggregate) error {
 	p, e, err := otherDraft(r, a)
 	if err != nil {
@@ -326,6 +326,6 @@ func (c *Pages) pickDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 		return aggregate.ErrMoved
 	}
 	click := c.Click(v, ref, p.ID)
-	verdict := c.Maker().Decide(ctx, click, decide.Pick(e.TeamID, draft.SubmissionContent, nil))
+	verdict := c.Maker().Decide(ctx, click, decide.Pick(e.TeamID, draft.SubmissionContent))
 	return c.Decided(w, r, v, c.page(), click, subject.Tried{}, verdict, "pick_draft")
 }

@@ -13,7 +13,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -39,21 +38,6 @@ func click(s *scenario, b pressed) error {
 			return err
 		}
 		_, err := decide.Shown(r.Type, r.Hash, decide.Approve)(s, r.ID, approver, policy, s.now)
-		return err
-	}
-	if b.ActionID == card.OthersAction {
-		other := card.OtherDraft{ID: b.Value, TaskID: s.Head.TaskID}
-		text := map[string]string{"a": content, "b": otherContent}
-		_, e, _ := card.Other(s.Aggregate, b.Value)
-		view, ok := card.OthersModal(s.Aggregate, other, contest.RoundResult{SubmissionContent: text[e.TeamID]}, "ja")
-		if !ok || view.Submit == nil {
-			return fmt.Errorf("the dialog can't be submitted")
-		}
-		var o card.OtherDraft
-		if err := json.Unmarshal([]byte(view.PrivateMetadata), &o); err != nil {
-			return err
-		}
-		_, err := s.PickDraft(o.ID, o.Team, text[o.Team], card.PickReason("ja", o.Team), approver, policy, s.now)
 		return err
 	}
 	_, _, hash, _ := card.Subject(b.block)
@@ -139,9 +123,6 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 					name += "_" + string(x.Kind)
 				}
 				want[name+" "+x.ID] = 1
-			}
-			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
-				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked
 			}
 			if s.Returned() != nil { // beside the menu
 				want[card.Withdraw+" "+s.Head.TaskID] = 1

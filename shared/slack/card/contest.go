@@ -1,7 +1,6 @@
 package card
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -12,65 +11,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
-
-// The ids of a button, and of the dialog that it opens.
-const (
-	OthersAction   = "other_drafts"
-	OthersCallback = "other_drafts_modal"
-)
-
-// OtherDraft is the private_metadata of a dialog that shows another team's draft; see modal.
-type OtherDraft struct {
-	ID     string `json:"id"` // of the waiting version
-	TaskID string `json:"task_id"`
-	Team   string `json:"team"`
-	Hash   string `json:"hash"` // of the text that the person read
-	// ReadOnly leaves the button out, for people who may not pick.
-	ReadOnly bool   `json:"read_only,omitempty"`
-	Console  string `json:"-"` // the console's address, for the drafts that the dialog lacks
-}
-
-// Other returns the version with this id, and the best of the other teams' drafts. ok is false without one.
-func Other(a *task.Aggregate, id string) (p *task.Prompt, e contest.Place, ok bool) {
-	for _, p := range a.Prompts {
-		if others := p.Others(); p.ID == id && len(others) > 0 {
-			return p, others[0], true
-		}
-	}
-	return nil, e, false
-}
-
-// OthersModal draws the best of the other teams' drafts and its evaluation, and says where more of them are. People can
-// submit the dialog while the version waits, if a card can show the complete draft.
-func OthersModal(
-	a *task.Aggregate, o OtherDraft, draft contest.RoundResult, locale string,
-) (view slack.ModalViewRequest, ok bool) {
-	d := drawing{a: a, w: wordsOf.In(locale)}
-	w := contestWords.In(locale)
-	p, e, ok := Other(a, o.ID)
-	if !ok {
-		return view, false
-	}
-	o.ID, o.TaskID, o.Team, o.Hash = ident(o.ID), ident(o.TaskID), e.TeamID, e.Hash
-	about := fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", fmt.Sprintf("%.2f", e.Points()))
-	blocks := append([]slack.Block{contextLine(about)}, d.prose(draft.SubmissionContent, everything).blocks...)
-	if said := draft.EvaluationFeedback; said != "" {
-		blocks = append(append(blocks, divider(), contextLine(w.Feedback)),
-			d.prose(contest.InPoints(said, d.w.Locale), 1).blocks...)
-	}
-	blocks = append(blocks, divider())
-	if more := len(p.Others()) - 1; more > 0 {
-		blocks = append(blocks, contextLine(fill(w.More, "n", more)+opens(Page(o.Console, a.Ref()), askWordsOf.In(locale))))
-	}
-	submit, told := "", w.Reads
-	switch {
-	case !a.Asked(p.ID).Open:
-		told = d.w.ReviewOver
-	case !o.ReadOnly && Stampable(draft.SubmissionContent):
-		submit, told = w.Pick, w.Picks
-	}
-	return modal(OthersCallback, w.Title, submit, d.w.ReviewClose, metadata(o), append(blocks, contextLine(told))...), true
-}
 
 // PickReason is the reason that is recorded when a version is rejected because another draft was picked.
 func PickReason(locale, team string) string {
@@ -92,8 +32,12 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 	case d.picked(p) != "":
 		return []slack.Block{contextLine(d.picked(p))}
 	case p.Entry != nil:
-		won := explain.Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")
-		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
+		lines := []string{explain.Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")}
+		if n := len(p.Others()); n > 0 && d.a.Asked(p.ID).Open {
+			lines = append(lines, fill(contestWords.In(d.w.Locale).Others, "n", n)+
+				opens(Page(d.Console, d.a.Ref()), askWordsOf.In(d.w.Locale)))
+		}
+		return []slack.Block{contextLine(strings.Join(append(lines, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
 		why := explain.Drafted(p, d.w.Locale)
 		if x.Detail != "" { // which the page has
@@ -147,10 +91,9 @@ func (d drawing) endings(winner *contest.Place, x *task.Contest) (lines []string
 const maxEnding, maxEndingName = 150, 60
 
 type contestTexts struct {
-	Contesting, Live                        string
-	Others, Title, Entry, More, Pick, Picks string
-	Reads, Reason, Replaced                 string
-	Ending, MoreFailed, Limited, Feedback   string
+	Contesting, Live, Others    string
+	Reason, Replaced            string
+	Ending, MoreFailed, Limited string
 }
 
 var contestWords = language.Catalog[contestTexts]{Files: &embedded, Folder: "texts/contests"}

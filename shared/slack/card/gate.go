@@ -27,7 +27,6 @@ type version struct {
 
 	note     []slack.Block // how the version was made
 	last     bool          // a rejection ends the task
-	others   int           // number of drafts that people may pick instead
 	replaced string        // who picked the next version in place of this one, and which
 }
 
@@ -101,7 +100,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 
 func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
-	v.body, v.others, v.last = d.prose(p.Content, most), len(p.Others()), d.a.Last(p)
+	v.body, v.last = d.prose(p.Content, most), d.a.Last(p)
 	v.note = append(d.contested(p), d.edited(p.EditedBy, p.Version)...)
 	if v.made = p.Content != ""; v.made {
 		v.body = v.body.with(d.attached(p))
@@ -254,12 +253,7 @@ func (v version) pending() face {
 		please = w.NobodyLeft
 	}
 	x, _ := explain.AskOf(v.a, v.id)
-	var others []slack.BlockElement
-	if v.others > 0 {
-		text := fill(contestWords.In(w.Locale).Others, "n", v.others)
-		others = append(others, button(text, OthersAction, v.id, ""))
-	}
-	asks := v.asking(x, v.id, &v.body, v.unreadable || nobody, nil, others...)
+	asks := v.asking(x, v.id, &v.body, v.unreadable || nobody, nil)
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
@@ -279,8 +273,7 @@ func (v version) pending() face {
 
 // asking draws whose turn it is, with notes, and the buttons of who is asked. People can't approve what its card shows
 // only in part: then b says so, and the button opens the dialog with all of it. unable: nobody can approve it.
-func (r routed) asking(x explain.Ask, id string, b *body, unable bool, notes []string,
-	others ...slack.BlockElement) []slack.Block {
+func (r routed) asking(x explain.Ask, id string, b *body, unable bool, notes []string) []slack.Block {
 	value, block := id, shownID(r.a.Head.TaskID, r.State.Present, x.Hash)
 	switch { // by the specification the value of a task's button is the gate's id
 	case r.outside != nil:
@@ -297,7 +290,7 @@ func (r routed) asking(x explain.Ask, id string, b *body, unable bool, notes []s
 	if !unable {
 		buttons = append([]slack.BlockElement{yes}, buttons...)
 	}
-	if buttons = append(buttons, others...); x.More() {
+	if x.More() {
 		buttons = append(buttons, button("⋯", MoreAction+string(x.Kind), value, ""))
 	}
 	return append(append([]slack.Block{divider()}, r.waits(notes...)...), slack.NewActionBlock(block, buttons...))
