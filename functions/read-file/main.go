@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -90,14 +91,19 @@ func (h *Handler) fetch(ctx context.Context, o isolated.FileOrder) ([]byte, erro
 	return file, nil
 }
 
-// Errors of reading. Each is one of isolated's reasons.
-var (
-	errBroken     = errors.New("broken")
-	errTooComplex = errors.New("too complex")
-	errEncrypted  = errors.New("encrypted")
-	errOther      = errors.New("no form that is read")
-	errFull       = errors.New("the text has as many bytes as it may") // no failure
+// unreadable is an error of reading.
+type unreadable isolated.Unreadable
+
+func (u unreadable) Error() string { return string(u) }
+
+const (
+	errBroken     = unreadable(isolated.Broken)
+	errTooComplex = unreadable(isolated.TooComplex)
+	errEncrypted  = unreadable(isolated.Encrypted)
+	errOther      = unreadable(isolated.OtherType)
 )
+
+var errFull = errors.New("the text has as many bytes as it may") // no failure
 
 // read returns a file's text. One on which a reader panics is broken in a way that nobody thought of.
 func read(file []byte, name string, until time.Time) isolated.FileText {
@@ -134,15 +140,9 @@ func textOf(file []byte, name string, until time.Time) (out isolated.FileText) {
 	default:
 		return plain(file, name)
 	}
-	switch {
-	case errors.Is(err, errTooComplex):
-		return isolated.FileText{Why: isolated.TooComplex}
-	case errors.Is(err, errEncrypted):
-		return isolated.FileText{Why: isolated.Encrypted}
-	case errors.Is(err, errOther):
-		return isolated.FileText{Why: isolated.OtherType}
-	case err != nil && !errors.Is(err, errFull):
-		return isolated.FileText{Why: isolated.Broken}
+	if err != nil && !errors.Is(err, errFull) {
+		why, _ := errors.AsType[unreadable](err)
+		return isolated.FileText{Why: isolated.Unreadable(cmp.Or(why, errBroken))}
 	}
 	if ending := strings.ToLower(path.Ext(name)); !strings.HasPrefix(ending, "."+string(out.Form[:3])) {
 		w.remark(isolated.HasEnding)
