@@ -18,14 +18,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/slack/card"
-	"ringi/shared/store"
 )
-
-// Contests stores the configurations of contests, and reads their summaries.
-type Contests interface {
-	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
-	Summary(ctx context.Context, tenant, execution string) (store.ExecutionSummary, error)
-}
 
 // contest leaves the first draft to a contest if the settings want one; what is drafted after a rejection, the
 // settings' model drafts. When the contest has a best submission, it opens the

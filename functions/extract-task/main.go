@@ -60,17 +60,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	}, nil
 }
 
-type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
-	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	pipeline.SpentReader
-	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
-}
-
 type Handler struct {
-	Store   Store
+	Store   *store.TaskStore
 	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's model unless empty
 	Prompts func(ref aggregate.Ref) model.Keep

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/secret/vault"
@@ -48,19 +47,13 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 // fetchWithin bounds one try.
 const fetchWithin = 2 * time.Minute
 
-type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
-	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-}
-
 // Files stores workspaces. *large.Versions implements it.
 type Files interface {
 	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
 }
 
 type Handler struct {
-	Store  Store
+	Store  *store.ConversationStore
 	App    func(ctx context.Context, tenant string) (github.App, error)
 	GitHub github.Config
 	Files  Files

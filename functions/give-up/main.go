@@ -25,20 +25,10 @@ func main() {
 
 type environment struct{ boot.Table }
 
-// Conversations is the store of conversations.
-type Conversations interface {
-	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
-}
-
-// Calls is the store of calls that outside agents ask for.
-type Calls interface {
-	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
-}
-
 type Handler struct {
-	Tasks         Tasks
-	Conversations Conversations
-	Calls         Calls
+	Tasks         *store.TaskStore
+	Conversations *store.ConversationStore
+	Calls         store.CallStore
 	Now           func() time.Time
 }
 
@@ -93,12 +83,6 @@ func (h *Handler) outside(ctx context.Context, in pipeline.Input) (aggregate.Nex
 	}
 	boot.Count(boot.RunFailed, 1)
 	return aggregate.Next{State: aggregate.StateFinish, Outcome: conversation.OutcomeResting}, nil
-}
-
-// Tasks is the store of tasks.
-type Tasks interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 }
 
 // task records the failure of the task's newest run. If an execution exists, the execution and the task fail;

@@ -15,7 +15,6 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
@@ -49,14 +48,9 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	}, nil
 }
 
-type Contests interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error)
-	Settle(ctx context.Context, ref aggregate.Ref, run int) (*contest.Aggregate, error)
-}
-
 // Handler reads the files of contests. No other function that the console calls may read them.
 type Handler struct {
-	Contests  Contests
+	Contests  *store.ContestStore
 	Settings  Settings
 	Workspace func() (teamconfig.Workspace, error)
 	Models    teamconfig.Models

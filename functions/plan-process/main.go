@@ -49,13 +49,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	}, nil
 }
 
-type Store interface {
-	pipeline.VersionStore
-	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-}
-
 type Handler struct {
-	Store   Store
+	Store   *store.TaskStore
 	Tools   func() (*tool.Catalog, error)
 	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's model unless empty

@@ -35,16 +35,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	}, nil
 }
 
-// Store saves the task token in a row. relay-changes reads it there and answers it after the decision.
-type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-	PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error
-	DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error
-}
-
 type Handler struct {
-	Store Store
+	Store *store.TaskStore // has the token in a row, where relay-changes reads it to answer it after the decision
 	Runs  effect.Runs
 	Now   func() time.Time
 }

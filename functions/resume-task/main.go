@@ -60,27 +60,13 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	}, nil
 }
 
-type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
-	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
-	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	decide.Tenants
-	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
-	Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) (tenancy.Tenant, error)
-	NoteBot(ctx context.Context, t tenancy.Tenant, user, bot string, now time.Time) error
-	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
-	Create(ctx context.Context, c aggregate.Change) error
-}
-
 // Naming reads the Slack secret, which may name the deployment's first administrator.
 type Naming interface {
 	TenantAdmin(ctx context.Context) (string, error)
 }
 
 type Handler struct {
-	Store  Store
+	Store  *store.TaskStore
 	Slack  Slack
 	Now    func() time.Time
 	Secret Naming
