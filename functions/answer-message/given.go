@@ -231,14 +231,6 @@ func (t *answering) remember(all []conversation.Message) {
 	}
 }
 
-// filesOf returns a message's files.
-func filesOf(m conversation.Message) (out []turn.File) {
-	for _, f := range m.Attachments {
-		out = append(out, turn.File{ID: f.FileID, Name: f.Name, Type: f.Type, Size: int(f.Bytes), Why: f.Why})
-	}
-	return out
-}
-
 // readings returns the files on which no earlier answer was based: as they were read now, or why they were not read.
 func (t *answering) readings(history []turn.Message) []conversation.Attachment {
 	var out []conversation.Attachment

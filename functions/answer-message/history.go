@@ -194,7 +194,11 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		if out[i].Deleted {
 			out[i].Text = ""
 		} else if m.Sender != conversation.FromAgent {
-			out[i].Files, out[i].Forwarded = filesOf(m), forwarded(m, names)
+			out[i].Forwarded = forwarded(m, names)
+			for _, f := range m.Attachments {
+				out[i].Files = append(out[i].Files, turn.File{ID: f.FileID, Name: f.Name, Type: f.Type, Size: int(f.Bytes),
+					Why: f.Why})
+			}
 		}
 		out[i].Request = m.Request
 		if m.Sender == conversation.FromSystem {
@@ -346,14 +350,6 @@ func (t *answering) names(
 		}
 	}
 	return t.Names(ctx, t.ref, t.a.Conversation.TeamID, people...)
-}
-
-// newest returns the greatest key of a history.
-func newest(history []turn.Message) (key string) {
-	for _, m := range history {
-		key = max(key, m.Key)
-	}
-	return key
 }
 
 // named puts people's names beside their ids in a text. A name is its person's own choice, and says nothing more.

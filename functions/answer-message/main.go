@@ -266,7 +266,9 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	}
 	x.Lost, x.Files = t.lost, reads(reply.Rounds)
 	x.Text, x.Tokens, x.Request = reply.Text, reply.Usage.Output, reply.Request
-	x.Shown = newest(history)
+	for _, m := range history {
+		x.Shown = max(x.Shown, m.Key)
+	}
 	return t.commit(ctx, d, x, reply.Action)
 }
 

@@ -176,7 +176,7 @@ const (
 	ignoredBot     = "bot"
 	ignoredChannel = "not_addressed"
 	ignoredForeign = "foreign_workspace"
-	ignoredOrg     = "organization_install"
+	ignoredOrg     = "organization_install" // which is not supported
 )
 
 // personal are the subtypes of messages that people write: with a file, as a reply that the channel sees too, by /me.

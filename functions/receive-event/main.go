@@ -129,7 +129,7 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	case k.Type == "app_uninstalled" || k.Type == "tokens_revoked":
 		return h.end(ctx, e, k.Type)
 	case e.organization():
-		return foreign(ctx, e)
+		return ignore(ctx, e, ignoredOrg)
 	case k.Type == "app_home_opened":
 		return h.opened(ctx, e)
 	case k.Type == "user_change":
@@ -219,7 +219,7 @@ func answered(
 // older than the present connection, changes nothing.
 func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
 	if e.organization() {
-		return foreign(ctx, e)
+		return ignore(ctx, e, ignoredOrg)
 	}
 	why, err := e.ended(what)
 	if err != nil {
@@ -235,11 +235,6 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 	}
 	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", why, "integrations", all)
 	return inbound.OK(), nil
-}
-
-// foreign ignores an event for an organization-wide installation, which is not supported.
-func foreign(ctx context.Context, e envelope) (inbound.Response, error) {
-	return ignore(ctx, e, ignoredOrg)
 }
 
 // ignore accepts an event that makes no task.

@@ -20,8 +20,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// opened greets a person who opens the app's messages for the first time. Slack sends the event each time; after the
-// first the greeting's row exists and nothing is written.
+// opened greets a person who opens the app's messages for the first time, and asks update-card for the Home tab that
+// somebody opened. Slack sends the event each time; after the first the greeting's row exists and nothing is written.
 func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, error) {
 	var home struct {
 		User    string `json:"user"`
@@ -38,7 +38,10 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 		return inbound.Response{}, err
 	}
 	if home.Tab == "home" {
-		return h.openedHome(ctx, e, home.User)
+		if _, err := h.Queue.SendMessage(ctx, effect.OpenedHome(h.QueueURL, e.team(), home.User, e.EventID)); err != nil {
+			return inbound.Response{}, unkept(ctx, e.EventID, err)
+		}
+		return inbound.OK(), nil
 	}
 	r := task.Request{
 		TeamID: e.team(), User: home.User, Channel: home.Channel, ChannelType: "im", Source: task.SourceAgentContainer,
@@ -46,14 +49,6 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 	}
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonGreeting, r.User, "", h.Now())
 	return h.create(ctx, change, ref, r)
-}
-
-// openedHome asks update-card for the Home tab that a person opened.
-func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbound.Response, error) {
-	if _, err := h.Queue.SendMessage(ctx, effect.OpenedHome(h.QueueURL, e.team(), user, e.EventID)); err != nil {
-		return inbound.Response{}, unkept(ctx, e.EventID, err)
-	}
-	return inbound.OK(), nil
 }
 
 // noSource tells a person that a message names a source that they can't use there, and which they can. No conversation

@@ -236,37 +236,41 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil && p.View.CallbackID != card.HomeCallback {
 		return inbound.Response{}, err
 	}
-	if verb, kind, _ := strings.Cut(a.ActionID, "_"); store.Asks(aggregate.CardType(kind)) {
-		if press := h.presses()[verb]; press != nil {
-			press(ctx, c, aggregate.CardType(kind), hash)
-			return inbound.OK(), nil
-		}
-	}
-	if a.ActionID == card.Withdraw {
-		h.askWithdraw(ctx, c)
+	if verb, kind, _ := strings.Cut(a.ActionID, "_"); store.Asks(aggregate.CardType(kind)) &&
+		h.press(ctx, c, verb, aggregate.CardType(kind), hash) {
 		return inbound.OK(), nil
 	}
 	b, ok := decide.Buttons()[a.ActionID]
-	if !ok {
+	switch {
+	case a.ActionID == card.Withdraw:
+		h.askWithdraw(ctx, c)
+	case !ok:
 		return ignore(ctx, "action")
+	default:
+		c.Withdraws, c.Retries = b.Withdraws, b.Retries
+		h.tell(ctx, c, h.decide(ctx, c, b.Act))
 	}
-	c.Withdraws, c.Retries = b.Withdraws, b.Retries
-	h.tell(ctx, c, h.decide(ctx, c, b.Act))
 	return inbound.OK(), nil
 }
 
-// press handles a button of a gate's card. kind is the card's type, hash that of the content that the card shows.
-type press func(ctx context.Context, c click, kind aggregate.CardType, hash string)
-
-func (h *Handler) presses() map[string]press {
-	return map[string]press{
-		"approve": h.approve, "reject": h.asks, "review": h.review, "refill": h.openRefill, "more": h.more,
+// press handles a button of a gate's card. kind is the card's type, hash that of the content that the card shows. It
+// returns false for a button that no such card has.
+func (h *Handler) press(ctx context.Context, c click, verb string, kind aggregate.CardType, hash string) bool {
+	switch verb {
+	case "approve":
+		h.tell(ctx, c, h.decide(ctx, c, decide.Shown(kind, hash, decide.Approve)))
+	case "reject":
+		h.asks(ctx, c, kind, hash)
+	case "review":
+		h.review(ctx, c, kind)
+	case "refill":
+		h.openRefill(ctx, c, kind, hash)
+	case "more":
+		h.more(ctx, c, kind, hash)
+	default:
+		return false
 	}
-}
-
-func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType, hash string) {
-	v := h.decide(ctx, c, decide.Shown(kind, hash, decide.Approve))
-	h.tell(ctx, c, v)
+	return true
 }
 
 // asks opens the form for the reason of a rejection if the person may reject now.

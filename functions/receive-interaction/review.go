@@ -16,7 +16,7 @@ import (
 
 // review opens the dialog that shows all of a gate's content. Members of the workspace who may not approve may read it,
 // without a button to approve.
-func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, _ string) {
+func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType) {
 	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
 	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
 		d, err := card.DialogsOf(v.Subject).Opened(ctx, h.Results, c.ID)

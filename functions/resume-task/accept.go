@@ -90,30 +90,16 @@ func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate, s te
 		})
 }
 
-// accept lets the request become a task, or refuses it if the person has reached a limit.
-func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
-	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
-	if err != nil {
-		return nil, fmt.Errorf("read the quotas: %w", err)
-	}
-	return h.within(ctx, a, accepting(by, settings))
-}
-
-// accepting is the decision to accept a request within the limits of s.
-func accepting(by aggregate.Actor, s tenancy.Settings) decision {
-	return func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-		return a.Accept(run, by, s, now)
-	}
-}
-
-// within commits a decision that is subject to limits. If a limit is reached, it refuses the request instead.
-func (h *Handler) within(ctx context.Context, a *task.Aggregate, decide decision) (*task.Aggregate, error) {
-	after, err := h.commit(ctx, a, "accept the request", decide)
+// accept lets the request become a task within the limits of the settings s, or refuses it if one is reached.
+func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor, s tenancy.Settings) (
+	*task.Aggregate, error) {
+	after, err := h.commit(ctx, a, "accept the request",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) { return a.Accept(run, by, s, now) })
 	if full, is := errors.AsType[aggregate.ErrFull](err); is {
-		return h.commit(ctx, a, "accept the request", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change,
-			error) {
-			return a.RefuseFull(run, full, now)
-		})
+		return h.commit(ctx, a, "accept the request",
+			func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+				return a.RefuseFull(run, full, now)
+			})
 	}
 	return after, err
 }

@@ -141,7 +141,7 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	if a, err = h.refuseUndecidable(ctx, a, s); err != nil || !a.Waiting() {
 		return a, err
 	}
-	return h.accept(ctx, a, by)
+	return h.accept(ctx, a, by, s)
 }
 
 // errSilent means that Slack could not be asked something that must be known before a request is accepted, or a gate

@@ -19,14 +19,6 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// execute carries out the action. After an error other than isolated.ErrNotBegun, nobody knows what was done.
-func (j *job) execute(ctx context.Context) (conversation.Result, error) {
-	if j.action.ActionType == conversation.CodeGenerate {
-		return j.write(ctx)
-	}
-	return j.run(ctx)
-}
-
 // write saves files in the workspace. They are invisible until their version becomes the conversation's, so a failed
 // write has no effect.
 func (j *job) write(ctx context.Context) (conversation.Result, error) {

@@ -150,8 +150,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, err
 	}
 	conversation.Log(ctx, conversation.EventStarted, ref.ID, a.Conversation.AgentID, x.ActionID, "type", x.ActionType)
-	r, err := j.execute(ctx)
-	switch {
+	do := j.run
+	if x.ActionType == conversation.CodeGenerate {
+		do = j.write
+	}
+	r, err := do(ctx)
+	switch { // after an error other than isolated.ErrNotBegun, nobody knows what was done
 	case errors.Is(err, isolated.ErrNotBegun):
 		_, released := h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Release(x.ActionID, j.invocation, h.Now())
