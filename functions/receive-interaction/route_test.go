@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -48,7 +46,6 @@ func TestButtonsOfAStage(t *testing.T) {
 		"stamp the stage that was seen, when it is asked":      testStageStamped,
 		"count only with their stage":                          testStageUnseen,
 		"of no stage that a card can name are refused":         testStageMalformed,
-		"keep their stage in the dialog that people read":      testStageInReview,
 		"of people who may do nothing any more":                testStageOfOthers,
 		"lead to the end of what is read, where it is stamped": testStageReadToItsEnd,
 		"of a gate without a rule may name none":               testStageOfNoRoute,
@@ -84,15 +81,6 @@ func testStageMalformed(t *testing.T, w *world) {
 		w.quiet(w.post(at(w.click(webapi.Suzuki, "approve_process", p.ID), w.Ref.ID+stage)), webapi.Suzuki)
 	}
 	expect.That(t, w.Load().Process().Status == aggregate.PendingApproval, "approved by a button of no card")
-}
-
-func testStageInReview(t *testing.T, w *world) {
-	p := w.onRoute(webapi.Suzuki)
-	w.quiet(w.post(at(w.click(webapi.Tanaka, "review_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki)
-	v := w.view(webapi.Tanaka)
-	var r card.Review
-	expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
-	expect.That(t, r.Stage == 1 && r.ReadOnly, "%+v", r)
 }
 
 func testStageOfOthers(t *testing.T, w *world) {
@@ -161,7 +149,6 @@ func TestRejectionsOnARoute(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"sent back, and another version is made": testSentBack,
 		"denied, and the task is over":           testDenied,
-		"a step is denied":                       testStepDenied,
 		"cancelled, by who may":                  testCancelledFromTheCard,
 		"told in direct messages outside":        testRejectedLateOutside,
 	})
@@ -211,32 +198,6 @@ func testCancelledFromTheCard(t *testing.T, w *world) {
 		"%+v", a.Head.Ended)
 }
 
-// stepOnRoute has the first step wait along a route that asks these people.
-func (w *world) stepOnRoute(users ...string) *task.StepGate {
-	w.T.Helper()
-	g := *w.gated()
-	g.Status, g.AskedAt = aggregate.Generating, nil
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		h := a.Head
-		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&g}, Now: w.Now()}, nil
-	})
-	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		o := pipelinetest.Along([]string{webapi.Sato}, pipelinetest.Desk("課長", 1, users...))
-		return a.Open(a.Head.Run, g.Key(), &o, tenancy.DefaultSettings(), w.Now())
-	}).Gates[0]
-}
-
-func testStepDenied(t *testing.T, w *world) {
-	g := w.stepOnRoute(webapi.Tanaka)
-	w.told(w.post(at(w.click(webapi.Suzuki, "approve_step", g.ID), w.Ref.ID+"/1")), webapi.Suzuki, "課長")
-	form := w.asksWhy(webapi.Tanaka, "reject_step", g.ID, "/1")
-	w.quiet(w.sendView(webapi.Tanaka, form, reason("宛先が違う")), webapi.Tanaka)
-	a := w.Load()
-	expect.Must(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonStepRejected, "%+v", a.Head.Ended)
-	expect.That(t, a.Gates[0].Acts[0].Kind == circulation.Deny && a.Gates[0].RejectionReason == "宛先が違う",
-		"%+v", a.Gates[0].Gate)
-}
-
 // A dialog belongs to no channel, and Alex can't see the one where the request was made.
 func testRejectedLateOutside(t *testing.T, w *world) {
 	p := w.onRoute(webapi.Alex, webapi.Suzuki)
@@ -282,7 +243,6 @@ func TestStandIns(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"stamp for whom they stand in, once":           testStandInStamps,
 		"don't stamp by what ended beside their click": testStandInEnded,
-		"read and reject what their principals owe":    testStandInRejects,
 	})
 }
 
@@ -346,17 +306,4 @@ func testStandInEnded(t *testing.T, w *world) {
 	w.h.Rows = rows
 	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "お願いしている承認はありません")
 	expect.That(t, len(w.acts()) == 0 && rows.reads == 2, "%d acts after %d reads", len(w.acts()), rows.reads)
-}
-
-func testStandInRejects(t *testing.T, w *world) {
-	p := w.onRoute(webapi.Suzuki)
-	review := func() { w.post(at(w.click(webapi.Tanaka, "review_process", p.ID), w.Ref.ID+"/1")) }
-	review()
-	expect.That(t, w.view(webapi.Tanaka).Submit == nil, "who doesn't stand in can approve what they read")
-	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
-	w.Later(2 * time.Minute)
-	review()
-	expect.That(t, w.view(webapi.Tanaka).Submit != nil, "who stands in can't approve what they read")
-	w.quiet(w.post(at(w.click(webapi.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), webapi.Tanaka)
-	expect.Is(t, w.view(webapi.Tanaka).CallbackID, "rejection_reason_modal", "the form")
 }

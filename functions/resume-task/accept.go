@@ -94,7 +94,9 @@ func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate, s te
 func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor, s tenancy.Settings) (
 	*task.Aggregate, error) {
 	after, err := h.commit(ctx, a, "accept the request",
-		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) { return a.Accept(run, by, s, now) })
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.Accept(run, by, s, now)
+		})
 	if full, is := errors.AsType[aggregate.ErrFull](err); is {
 		return h.commit(ctx, a, "accept the request",
 			func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {

@@ -17,8 +17,6 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -59,6 +57,7 @@ func TestHomeTabs(t *testing.T) {
 		"show nothing of what a person may not decide":          testHomeHides,
 		"show calls of outside agents to who decides":           testHomeCalls,
 		"have a line for twenty of thirty waiting things":       testHomeThirty,
+		"miss nobody who is asked beside another drawing":       testOwedBeside,
 	})
 }
 
@@ -114,67 +113,6 @@ func testHomeThirty(t *testing.T, w *world) {
 	expect.That(t, len(calls) <= 4, "Slack was asked about people %d times: %v", len(calls), calls)
 }
 
-// opens has a person open the tab.
-func (k *inConversation) opens(user string) string {
-	k.T.Helper()
-	return k.publish(*effect.OpenedHome("queue", slacktest.Team, user, "event").MessageBody, user)
-}
-
-// wants checks that a tab contains all texts in want and none in not.
-func (k *inConversation) wants(tab string, want, not []string) {
-	k.T.Helper()
-	for _, text := range want {
-		expect.That(k.T, strings.Contains(tab, text), "%q is missing in %s", text, tab)
-	}
-	for _, text := range not {
-		expect.That(k.T, !strings.Contains(tab, text), "%q stands in %s", text, tab)
-	}
-}
-
-// inChannel begins a conversation of Sato's in a channel's thread. All members of the channel may decide.
-func (k *inConversation) inChannel(n int, script string) {
-	k.T.Helper()
-	ts := fmt.Sprintf("1776675700.%06d", n)
-	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: ts, TS: ts,
-		User: webapi.Sato, Text: "テストを直して"}
-	k.Ref = in.Ref()
-	expect.NoError(k.T, k.Rows.Begin(k.T.Context(), expect.Value(conversation.Begin(in,
-		conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, k.Now()))(k.T)))
-	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
-	k.Answer("", &conversation.Proposal{Type: conversation.ShellCommand, Payload: pipelinetest.InRow(p.JSON()),
-		Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}})
-}
-
-func TestConversationsOnHomeTabs(t *testing.T) {
-	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *inConversation){
-		"show what an agent wants to do":                    testHomeAction,
-		"lead to the copy where the thread can't be opened": testHomeLeadsToTheCopy,
-	} {
-		t.Run(name, func(t *testing.T) {
-			k := newConversation(t, db)
-			run(t, k)
-		})
-	}
-}
-
-func testHomeAction(t *testing.T, k *inConversation) {
-	k.inChannel(1, "make test")
-	k.wants(k.opens(webapi.Suzuki), []string{"あなたの番 (1 件)", "テストを直して"}, []string{"エージェントとの会話", "approve_action"})
-	k.wants(k.opens(webapi.Guest), []string{"あなたの番 (0 件)"}, []string{k.Ref.ID})
-	k.Approve()
-	k.wants(k.opens(webapi.Suzuki), []string{"あなたの番 (0 件)"}, nil)
-}
-
-func testHomeLeadsToTheCopy(t *testing.T, k *inConversation) {
-	k.listing(nil, webapi.Suzuki)
-	k.proposes("make test")
-	k.wants(k.opens(webapi.Suzuki), []string{"あなたの番 (1 件)"}, []string{"/archives/"})
-	k.shown()
-	k.wants(k.opens(webapi.Suzuki), []string{"/archives/" + webapi.DirectMessage(webapi.Suzuki)},
-		[]string{"/archives/" + k.channel})
-}
-
 // unreadable is a store whose settings can't be read.
 type unreadable struct{ Store }
 
@@ -196,46 +134,6 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 			return
 		}
 	}
-}
-
-func TestHomeTabsAlongARoute(t *testing.T) {
-	inWorlds(t, map[string]func(*testing.T, *world){
-		"show what a person owes, wherever it stands":        testHomeOwes,
-		"miss nobody when two drawings list the same people": testOwedBeside,
-	})
-}
-
-// onTab checks whether a person's tab says that a stage of the steps is their turn, 0: none.
-func (w *world) onTab(what, user string, stage int) {
-	w.T.Helper()
-	tab := w.tab(user)
-	turn := strings.Contains(tab, "あなたの番 (1 件)") || strings.Contains(tab, "Your turn (1)")
-	expect.That(w.T, turn == (stage > 0), "%s: turn of %s: %s", what, user, tab)
-	expect.That(w.T, !strings.Contains(tab, "approve_process"), "%s: buttons of %s: %s", what, user, tab)
-}
-
-// Alex is not in the channel where it was asked for.
-func testHomeOwes(t *testing.T, w *world) {
-	w.onRoute(pipelinetest.Desk("課長", 1, webapi.Suzuki), pipelinetest.Desk("部長", 1, webapi.Alex))
-	w.done()
-	w.opens(webapi.Suzuki)
-	w.onTab("first", webapi.Suzuki, 1)
-	for _, text := range []string{"あなたの番 (1 件)", "課長", webapi.DirectMessage(webapi.Suzuki)} {
-		expect.Has(t, w.tab(webapi.Suzuki), text, "first")
-	}
-	for _, user := range []string{webapi.Alex, webapi.Tanaka, webapi.Sato} {
-		w.opens(user)
-		w.onTab("not theirs", user, 0)
-	}
-	w.acts(circulation.Stamp, 1, webapi.Suzuki)
-	w.Later(time.Minute)
-	w.opens(webapi.Suzuki)
-	w.onTab("stamped, and its entry is late", webapi.Suzuki, 0)
-	w.done()
-	w.Later(time.Minute)
-	w.opens(webapi.Alex)
-	w.onTab("second", webapi.Alex, 2)
-	expect.Has(t, w.tab(webapi.Alex), "Your turn (1)", "second")
 }
 
 func testOwedBeside(t *testing.T, w *world) {
