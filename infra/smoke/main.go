@@ -150,7 +150,7 @@ func (w *walk) until(ctx context.Context, what string, holds func() (bool, error
 
 func (w *walk) paste(ctx context.Context) error {
 	text, err := json.Marshal(map[string]string{"signing_secret": w.secret, "bot_token": "xoxb-smoke",
-		"app_id": app, "api_url": w.slackURL})
+		"app_id": app, "api_url": w.slackURL, "tenant_admin": slackStamper})
 	if err != nil {
 		return err
 	}
