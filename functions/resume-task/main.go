@@ -334,7 +334,8 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	team := a.Request.TeamID
 	t = tenancy.Tenant{ID: a.Head.TenantID, Name: team, TeamID: team}
 	if self, err := h.Slack.Self(within); err == nil {
-		t.BotUserID, t.BotID, t.Name = self.User, self.Bot, cmp.Or(legible.First(self.Name, tenancy.MaxTenantName), team)
+		t.BotUserID, t.BotID = self.User, self.Bot
+		t.Name = cmp.Or(legible.First(self.Name, tenancy.MaxTenantName), team)
 	}
 	if t.Admins, err = h.admins(ctx); err != nil {
 		return nil, err
@@ -346,7 +347,7 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	return a, nil
 }
 
-// admins returns a new tenant's first administrator, whom the Slack secret names, as it does for the console; or nobody.
+// admins returns a new tenant's first administrator, whom the Slack secret names as it does for the console, or nobody.
 func (h *Handler) admins(ctx context.Context) ([]string, error) {
 	named, err := h.Secret.TenantAdmin(ctx)
 	if errors.Is(err, secret.ErrMissing) {
