@@ -89,54 +89,34 @@ func below(name, path string) (p string, ok bool) {
 	return p, ok
 }
 
-// take adds an entry, or leaves it out.
+// take adds an entry, or leaves it out if files can't hold it.
 func (m *Imported) take(p string, h *tar.Header, in io.Reader) error {
-	if CheckPath(p) != nil || DotGit(p) || reserved(p, h.Typeflag == tar.TypeDir) {
-		m.leave(p)
-		return nil
-	}
-	e := entry{executable: h.Mode&0o100 != 0}
-	switch h.Typeflag {
-	case tar.TypeDir:
-		e = entry{folder: true}
-	case tar.TypeSymlink:
-		if checkTarget(p, h.Linkname) != nil {
-			m.leave(p)
-			return nil
-		}
-		e = entry{link: h.Linkname}
-	case tar.TypeReg:
-		if h.Size > MaxImported {
-			m.leave(p)
-			return nil
-		}
-		var err error
-		if e.content, err = io.ReadAll(io.LimitReader(in, h.Size)); err != nil || int64(len(e.content)) != h.Size {
+	e, fits := entry{}, CheckPath(p) == nil && !DotGit(p) && !reserved(p, h.Typeflag == tar.TypeDir)
+	switch {
+	case !fits:
+	case h.Typeflag == tar.TypeDir:
+		e.folder = true
+	case h.Typeflag == tar.TypeSymlink:
+		e.link, fits = h.Linkname, checkTarget(p, h.Linkname) == nil
+	case h.Typeflag == tar.TypeReg && h.Size <= MaxImported:
+		content, err := io.ReadAll(io.LimitReader(in, h.Size))
+		if err != nil || int64(len(content)) != h.Size {
 			return refuse("the source is cut off in %q", p)
 		}
-		if bytes.HasPrefix(e.content, lfsPointer) {
-			m.leave(p)
-			return nil
-		}
+		e.content, e.executable, fits = content, h.Mode&0o100 != 0, !bytes.HasPrefix(content, lfsPointer)
 	default:
-		m.leave(p)
-		return nil
+		fits = false
 	}
-	m.add(p, e)
+	before := m.Tree.bytes
+	if !fits || m.Tree.add(p, e) != nil {
+		m.Tree.bytes = before
+		m.leave(p)
+	}
 	return nil
 }
 
 // lfsPointer begins a file whose content Git LFS keeps elsewhere.
 var lfsPointer = []byte("version https://git-lfs.github.com/spec/v1\n")
-
-// add adds an entry if the limits of files allow it.
-func (m *Imported) add(p string, e entry) {
-	before := m.Tree.bytes
-	if err := m.Tree.add(p, e); err != nil {
-		m.Tree.bytes = before
-		m.leave(p)
-	}
-}
 
 // DotGit reports whether a path has a name that Git, on any file system, takes for its own folder: .git in any case,
 // with dots and blanks or a stream of NTFS after it, or its short name git~1.

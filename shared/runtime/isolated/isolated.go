@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -250,12 +251,7 @@ func Programs() string {
 }
 
 func readable(path string) bool {
-	for _, folder := range Tools {
-		if strings.HasPrefix(path, folder+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Tools, func(folder string) bool { return strings.HasPrefix(path, folder+"/") })
 }
 
 // Find returns the path of a program in the folders that are searched, or "" if there is none.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -80,12 +81,7 @@ func (d Dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 }
 
 func (d Dialer) allows(address string) bool {
-	for _, a := range d.Allow {
-		if strings.EqualFold(a, address) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Allow, func(a string) bool { return strings.EqualFold(a, address) })
 }
 
 // public refuses a connection to an address that is not public.
@@ -165,16 +161,10 @@ func Public(a netip.Addr) bool {
 	if a.Zone() != "" {
 		return false
 	}
-	a = a.Unmap()
-	if !a.IsValid() || a.Is6() && !everywhere.Contains(a) {
+	if a = a.Unmap(); !a.IsValid() || a.Is6() && !everywhere.Contains(a) {
 		return false
 	}
-	for _, p := range reserved {
-		if p.Contains(a) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 func prefixes(texts ...string) (list []netip.Prefix) {

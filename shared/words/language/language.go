@@ -62,12 +62,7 @@ func (t Texts) In(locale string) string {
 
 // In returns the T of a locale.
 func (s Spoken[T]) In(locale string) T {
-	for i, l := range All {
-		if l == locale {
-			return s[i]
-		}
-	}
-	return s[0]
+	return s[max(slices.Index(All, locale), 0)]
 }
 
 // Fill replaces the placeholders of a text: Fill("v{version}", "version", 2). It doesn't look for placeholders within

@@ -58,12 +58,7 @@ func longestRun(s string) (longest int) {
 }
 
 // run counts how many of a character a text begins with.
-func run(s string, c byte) (n int) {
-	for n < len(s) && s[n] == c {
-		n++
-	}
-	return n
-}
+func run(s string, c byte) int { return len(s) - len(strings.TrimLeft(s, string(c))) }
 
 var (
 	// opening is the first line of a block of code: the marks of quotes around it, its indentation, which a list's marker
@@ -89,11 +84,8 @@ func (f fence) inside(line string) (string, bool) {
 		}
 		line = strings.TrimPrefix(rest, " ")
 	}
-	n := 0
-	for n < min(f.indent, len(line)) && (line[n] == ' ' || line[n] == '\t') {
-		n++
-	}
-	return line[n:], true
+	blanks := len(line) - len(strings.TrimLeft(line, " \t"))
+	return line[min(f.indent, blanks):], true
 }
 
 // closes reports whether a line ends the block.

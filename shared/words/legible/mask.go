@@ -119,12 +119,10 @@ func MaskDestination(v any) bool {
 	case string:
 		return whole(v)
 	case []any:
-		for _, one := range v {
-			if s, ok := one.(string); !ok || !whole(s) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(v, func(one any) bool {
+			s, ok := one.(string)
+			return !ok || !whole(s)
+		})
 	}
 	return false
 }
@@ -178,18 +176,15 @@ func isWord(r rune) bool {
 
 // digits returns the digits of a text in ASCII.
 func digits(s string) string {
-	var b strings.Builder
-	for _, r := range s {
+	return strings.Map(func(r rune) rune {
 		switch {
+		case !isDigit(r):
+			return -1
 		case r >= '０':
-			if isDigit(r) {
-				b.WriteRune(r - '０' + '0')
-			}
-		case isDigit(r):
-			b.WriteRune(r)
+			return r - '０' + '0'
 		}
-	}
-	return b.String()
+		return r
+	}, s)
 }
 
 // replace hides the matches of form that are not part of a longer number and that hide accepts. If a match is not
@@ -293,17 +288,15 @@ func phone(s, before, _ string) (string, bool) {
 // stars replaces all but the last keep digits by *.
 func stars(s string, keep int) string {
 	left := len(digits(s))
-	var b strings.Builder
-	for _, r := range s {
-		if isDigit(r) {
-			if left > keep {
-				r = '*'
-			}
-			left--
+	return strings.Map(func(r rune) rune {
+		if !isDigit(r) {
+			return r
 		}
-		b.WriteRune(r)
-	}
-	return b.String()
+		if left--; left >= keep {
+			return '*'
+		}
+		return r
+	}, s)
 }
 
 // MaskingHandler hides personal data in all logged texts and errors, then calls next.

@@ -208,14 +208,7 @@ func Shows(r rune) bool {
 }
 
 // Text reports whether a text has a visible character.
-func Text(s string) bool {
-	for _, r := range s {
-		if Shows(r) {
-			return true
-		}
-	}
-	return false
-}
+func Text(s string) bool { return strings.ContainsFunc(s, Shows) }
 
 // Joiner reports whether a character is invisible but changes how adjacent letters or emoji look.
 func Joiner(r rune) bool {
