@@ -101,7 +101,7 @@ func TestEachStatusHasItsList(t *testing.T) {
 			if status == task.StatusReturned { // only a form is given back
 				form = &task.Matter{Kind: "支出", Title: "ペンの購入", Description: "在庫がないため。"}
 			}
-			ref := received(t, s, "U0ONE", fmt.Sprint(status, " ", n), form, n)
+			ref := received(t, s, "T0TEAM", "U0ONE", fmt.Sprint(status, " ", n), form, n)
 			for i, d := range all[status] {
 				_, err := s.Decide(t.Context(), ref, d)
 				expect.Must(t, err == nil, "%s: decision %d: %v", status, i, err)
@@ -143,9 +143,8 @@ func TestEachStatusHasItsList(t *testing.T) {
 }
 
 // received makes a request, with a form or without.
-func received(t *testing.T, s *store.TaskStore, user, text string, form *task.Matter, n int) aggregate.Ref {
+func received(t *testing.T, s *store.TaskStore, team, user, text string, form *task.Matter, n int) aggregate.Ref {
 	t.Helper()
-	const team = "T0TEAM"
 	now := at().Add(time.Duration(n) * time.Second)
 	r := task.Request{TeamID: team, Channel: "C0CHANNEL", ChannelType: "channel", User: user, Text: text,
 		Source: task.SourceChannel, Matter: form}
@@ -160,15 +159,7 @@ func received(t *testing.T, s *store.TaskStore, user, text string, form *task.Ma
 // extracted makes a task of a person's message.
 func extracted(t *testing.T, s *store.TaskStore, team, user, title string, n int) aggregate.Ref {
 	t.Helper()
-	now := at().Add(time.Duration(n) * time.Second)
-	ts := time.Duration(n)
-	r := task.Request{TeamID: team, Channel: "C0CHANNEL", ChannelType: "channel", User: user, Text: title,
-		Source: task.SourceChannel}
-	r.MessageTS = "17700000" + string(rune('0'+ts/10)) + string(rune('0'+ts%10)) + ".000100"
-	r.ThreadTS = r.MessageTS
-	c, ref, err := task.Receive(aggregate.TenantID(team), r, now)
-	expect.NoError(t, err)
-	expect.NoError(t, s.Create(t.Context(), c))
+	now, ref := at().Add(time.Duration(n)*time.Second), received(t, s, team, user, title, nil, n)
 	expect.Value(s.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Accept(a.Head.Run, aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team},
 			tenancy.DefaultSettings(), now)

@@ -19,7 +19,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store/storetest"
 )
 
 // sdk calls KMS with the SDK's client.
@@ -47,21 +46,6 @@ func (s sdk) Decrypt(ctx context.Context, key string, wrapped []byte, about map[
 func envelopes(cfg aws.Config, key string) map[string]vault.Envelope {
 	return map[string]vault.Envelope{
 		"ours": vault.EnvelopeAt(cfg, key), "the SDK's": {KMS: sdk{kms.NewFromConfig(cfg)}, KeyID: key},
-	}
-}
-
-func TestWhatTheSDKsClientSealsIsOpenedAndTheOtherWayRound(t *testing.T) {
-	server := storetest.Start(t)
-	made := expect.Value(kms.NewFromConfig(server.Config).CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
-	all := envelopes(server.Config, *made.KeyMetadata.Arn)
-	for sealing, from := range all {
-		sealed := expect.Value(from.Seal(t.Context(), "T1", "freee", []byte("himitsu")))(t)
-		for opening, by := range all {
-			opened, err := by.Open(t.Context(), "T1", "freee", sealed)
-			expect.That(t, err == nil && string(opened) == "himitsu", "%s to %s: %q, %v", sealing, opening, opened, err)
-			_, err = by.Open(t.Context(), "T2", "freee", sealed)
-			expect.That(t, errors.Is(err, vault.ErrSealed), "%s to %s, of another tenant: %v", sealing, opening, err)
-		}
 	}
 }
 

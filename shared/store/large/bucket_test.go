@@ -111,11 +111,13 @@ func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
 		code  string
 		class explain.Class
 	}{
-		"busy once":           {answers{refuses(503, "SlowDown"), says("")}, 2, "", explain.None},
-		"busy":                {answers{refuses(503, "SlowDown")}, 3, "SlowDown", explain.Unavailable},
-		"a fault of S3":       {answers{refuses(500, "InternalError"), says("")}, 2, "", explain.None},
-		"too slow":            {answers{refuses(400, "RequestTimeout"), says("")}, 2, "", explain.None},
-		"a gateway":           {answers{gateway}, 3, "BadGateway", explain.Unavailable},
+		"busy once":     {answers{refuses(503, "SlowDown"), says("")}, 2, "", explain.None},
+		"busy":          {answers{refuses(503, "SlowDown")}, 3, "SlowDown", explain.Unavailable},
+		"a fault of S3": {answers{refuses(500, "InternalError"), says("")}, 2, "", explain.None},
+		"too slow":      {answers{refuses(400, "RequestTimeout"), says("")}, 2, "", explain.None},
+		"a gateway":     {answers{gateway}, 3, "BadGateway", explain.Unavailable},
+		// who may not list a bucket learns of a refusal only that it is one
+		"a refusal":           {answers{refuses(403, "Other")}, 1, "Other", explain.Internal},
 		"another write":       {answers{refuses(409, "OperationAborted")}, 1, "OperationAborted", explain.Unavailable},
 		"not allowed":         {answers{refuses(403, "AccessDenied")}, 1, "AccessDenied", explain.Internal},
 		"a changed content":   {answers{refuses(400, "BadDigest")}, 1, "BadDigest", explain.Internal},
@@ -133,6 +135,7 @@ func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
 				err := do()
 				expect.That(t, int(asked.Load()) == tt.asked, "%s is asked %d times, want %d", does, asked.Load(), tt.asked)
 				expect.Is(t, explain.ClassOf(err), tt.class, "%s: %v", does, err)
+				expect.That(t, !large.MissingObject(err), "%s: the object is said to be missing", does)
 				said(t, err, tt.code)
 			}
 		})
@@ -173,26 +176,6 @@ func TestIncompleteObjectsAreErrors(t *testing.T) {
 	expect.That(t, err != nil && v == nil, "%q is over the limit", v)
 	v, err = large.BucketAt(answering(t, &asked, says(strings.Repeat("x", 10))), "b").Get(t.Context(), "k", 10)
 	expect.That(t, err == nil && len(v) == 10, "%q is within the limit: %v", v, err)
-}
-
-// Who may not list a bucket learns of a refusal only that it is one: nothing says that the object is missing.
-func TestARefusalIsNoMissingObject(t *testing.T) {
-	var asked atomic.Int64
-	for status, class := range map[int]explain.Class{403: explain.Internal, 503: explain.Unavailable} {
-		_, err := large.BucketAt(answering(t, &asked, refuses(status, "Other")), "b").Get(t.Context(), "k", limit)
-		expect.That(t, err != nil && !large.MissingObject(err) && explain.ClassOf(err) == class, "%v", err)
-	}
-}
-
-func TestACallEndsWithItsContext(t *testing.T) {
-	var asked atomic.Int64
-	cfg := answering(t, &asked, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	_, err := large.BucketAt(cfg, "b").Get(ctx, "k", limit)
-	expect.That(t, errors.Is(err, context.DeadlineExceeded), "%v", err)
-	expect.Is(t, explain.ClassOf(err), explain.Unavailable)
-	expect.Is(t, asked.Load(), 1)
 }
 
 // captured answers each request, and has the last one.
