@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi"
 )
@@ -34,14 +34,13 @@ type BotKeys struct {
 	Own func(ctx context.Context, tenant string) (bool, error)
 	Now func() time.Time
 
-	mu   sync.Mutex
-	kept kept
+	kept clock.Answers[string, sealedToken] // by tenant
 }
 
-// kept is a token that was read from a tenant's row.
-type kept struct {
-	tenant, token string
-	read          time.Time
+// sealedToken is a token that was read from a tenant's row.
+type sealedToken struct {
+	token string
+	read  time.Time
 }
 
 // OpenBot makes a client that calls Slack as the bot of the context's workspace.
@@ -81,53 +80,39 @@ func (k *BotKeys) Bot(ctx context.Context) (token, address string, err error) {
 	if own {
 		return token, address, nil
 	}
-	token, err = k.of(ctx, tenant)
+	is, err := k.of(ctx, tenant)
 	if err != nil && unknown != nil { // the secret's token may belong to the tenant, so report that error
 		err = unknown
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("the token of the workspace's bot: %w", err)
 	}
-	return token, address, nil
+	return is.token, address, nil
 }
 
 // of returns a tenant's own token, cached for a minute.
-func (k *BotKeys) of(ctx context.Context, tenant string) (string, error) {
-	k.mu.Lock()
-	is := k.kept
-	k.mu.Unlock()
-	if is.tenant == tenant && k.Now().Before(is.read.Add(keptFor)) {
-		return is.token, nil
-	}
-	return k.read(ctx, tenant)
-}
-
-func (k *BotKeys) read(ctx context.Context, tenant string) (string, error) {
-	token, err := k.Sealed(ctx, tenant)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.kept = (kept{tenant, token, k.Now()}); err != nil {
-		k.kept = kept{}
-	}
-	return token, err
+func (k *BotKeys) of(ctx context.Context, tenant string) (sealedToken, error) {
+	return k.kept.Ask(tenant, k.Now(), keptFor, func() (sealedToken, error) {
+		token, err := k.Sealed(ctx, tenant)
+		return sealedToken{token, k.Now()}, err
+	})
 }
 
 // Refused reads a refused token again, and reports whether there is a new one.
 func (k *BotKeys) Refused(ctx context.Context) bool {
 	tenant := slackapi.Tenant(ctx)
-	k.mu.Lock()
-	was := k.kept
-	k.mu.Unlock()
-	if was.tenant == "" || was.tenant != tenant {
+	was, ours := k.kept.Known(tenant, k.Now())
+	if !ours {
 		return k.Deployment.Refused(ctx)
 	}
 	if k.Now().Before(was.read.Add(readEvery)) {
 		return false
 	}
-	token, err := k.read(ctx, tenant)
+	k.kept.Forget(tenant)
+	is, err := k.of(ctx, tenant)
 	if err != nil {
 		slog.WarnContext(ctx, "Slack refuses a workspace's token, and there is no other", "tenant_id", tenant, "err", err)
 		return false
 	}
-	return token != was.token
+	return is.token != was.token
 }
