@@ -67,7 +67,7 @@ func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.C
 		e.Remove("refusal", "tried_rev", "tried_at")
 		e.Add("drawn", 1)
 		// The same hash: this call was repeated because the answer to the first was lost, or another drawing showed the same.
-		unchanged := table.AnyOf(asDrawn(e, c.Drawn), e.Is("hash", "=", hash))
+		unchanged := table.AnyOf(counts(e, "drawn", c.Drawn), e.Is("hash", "=", hash))
 		return table.Both(e.Is("message_ts", "=", c.MessageTS), unchanged)
 	})
 }
@@ -103,12 +103,12 @@ func atMost(e *table.Expression, name string, n int) string {
 	return table.AnyOf(e.Lacks(name), e.Is(name, "<=", n))
 }
 
-// asDrawn is the condition that a message was updated so often; never may also be absent.
-func asDrawn(e *table.Expression, n int) string {
+// counts is the condition that a counter is at n; at 0 it is absent.
+func counts(e *table.Expression, name string, n int) string {
 	if n == 0 {
-		return e.Lacks("drawn")
+		return e.Lacks(name)
 	}
-	return e.Is("drawn", "=", n)
+	return e.Is(name, "=", n)
 }
 
 // ResetCard removes messageTS from the card after that message was deleted in Slack, and returns the card's row. A row
@@ -182,10 +182,7 @@ func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, 
 
 // asRead is the condition that nobody requested a redraw since the head was read.
 func asRead(e *table.Expression, h aggregate.Head) string {
-	if h.Redraws == 0 {
-		return e.Lacks("redraws")
-	}
-	return e.Is("redraws", "=", h.Redraws)
+	return counts(e, "redraws", h.Redraws)
 }
 
 // Shown records that all cards show the aggregate as of the given head. It does nothing if a later revision was

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -160,12 +161,17 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 	if !f.To.IsZero() && f.From.After(f.To) {
 		return table.Page[aggregate.AuditEntry]{}, aggregate.Problem{Field: "from", Code: "must not be after to"}
 	}
+	// An entry's time may be ahead of this machine's clock.
+	to := s.t.Now().AddDate(0, 0, 1)
 	l := table.List{
 		Name: "audit", Tenant: tenant, Prefixes: []string{"AUDIT#"}, Filter: []string{string(f.Action), f.Resource},
 		From: aggregate.TimeText(f.From), Until: "9999", Sparse: f.Resource != "" && f.Action != "",
 	}
 	if !f.To.IsZero() {
 		l.Until = aggregate.TimeText(f.To)
+		if f.To.Before(to) {
+			to = f.To
+		}
 	}
 	switch {
 	case f.Resource != "":
@@ -173,34 +179,10 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 	case f.Action != "":
 		l.Index, l.Partitions = "GSI1", []string{table.AuditOf(tenant, "ACTION", string(f.Action))}
 	default:
-		l.Partitions = s.auditMonths(tenant, f)
+		l.Partitions = table.AuditMonths(tenant, f.From, to)
+		slices.Reverse(l.Partitions)
 	}
-	return table.ReadPage(ctx, s.t, l, cursor, limit, func(it table.Item) (*aggregate.AuditEntry, error) {
-		x := &aggregate.AuditEntry{}
-		if err := table.Unpack(it, x); err != nil {
-			return nil, err
-		}
-		if f.Action != "" && x.Action != f.Action {
-			return nil, nil
-		}
-		return x, nil
+	return table.Rows(ctx, s.t, l, cursor, limit, func(x aggregate.AuditEntry) bool {
+		return f.Action == "" || x.Action == f.Action
 	})
-}
-
-// auditMonths lists the monthly partitions between the filter's times, newest first.
-func (s *Store) auditMonths(tenant string, f AuditFilter) []string {
-	from, to := f.From.UTC(), f.To.UTC()
-	if from.Before(table.AuditBegins()) {
-		from = table.AuditBegins()
-	}
-	// An entry's time may be ahead of this machine's clock.
-	if latest := s.t.Now().UTC().AddDate(0, 0, 1); f.To.IsZero() || to.After(latest) {
-		to = latest
-	}
-	var out []string
-	for m := time.Date(to.Year(), to.Month(), 1, 0, 0, 0, 0, time.UTC); !m.AddDate(0, 1, 0).Before(from) &&
-		!m.Before(table.AuditBegins()); m = m.AddDate(0, -1, 0) {
-		out = append(out, table.AuditMonth(tenant, m))
-	}
-	return out
 }

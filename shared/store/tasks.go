@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -134,41 +133,25 @@ func (l ListedTask) Requester() string { return strings.TrimPrefix(l.By, task.By
 // cursor of another list.
 func (s *TaskStore) Search(ctx context.Context, tenant string, f task.Filter, cursor string, limit, most int,
 	keep func(ListedTask) bool) (Page[ListedTask], error) {
-	l := listOf(tenant, f)
-	if l.Most = most; keep != nil {
-		l.Sparse = true
+	if err := f.Check(); err != nil {
+		return Page[ListedTask]{}, err
 	}
-	page, err := s.rows(ctx, l, f, cursor, limit, func(x ListedTask) bool {
-		return x.Type == taskType && (keep == nil || keep(x))
+	l := listOf(tenant, f)
+	l.Most, l.Sparse = most, l.Sparse || keep != nil
+	page, err := table.Rows(ctx, s.Table(), l, cursor, limit, func(x ListedTask) bool {
+		return x.Type == taskType && (f.Requester == "" || x.Requester() == f.Requester) && f.MayKeep(x.ListedAs) &&
+			(keep == nil || keep(x))
 	})
 	if err == nil {
-		err = s.standing(ctx, tenant, f, &page)
+		err = s.stand(ctx, tenant, page.Items)
 	}
+	page.Items = slices.DeleteFunc(page.Items, func(x ListedTask) bool { return f.Status != "" && x.Stands != f.Status })
+	slices.SortStableFunc(page.Items, func(a, b ListedTask) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return page, err
 }
 
 // taskType is the type of rows that lists show. Others are a later release's.
 var taskType = (&task.Task{}).Type()
-
-func (s *TaskStore) rows(ctx context.Context, l table.List, f task.Filter, cursor string, limit int,
-	keep func(ListedTask) bool) (Page[ListedTask], error) {
-	if err := f.Check(); err != nil {
-		return Page[ListedTask]{}, err
-	}
-	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x ListedTask) bool {
-		return (f.Requester == "" || x.Requester() == f.Requester) && f.MayKeep(x.ListedAs) && keep(x)
-	})
-}
-
-// standing sets how the page's requests stand, and leaves out those that the filter doesn't want.
-func (s *TaskStore) standing(ctx context.Context, tenant string, f task.Filter, page *Page[ListedTask]) error {
-	if err := s.stand(ctx, tenant, page.Items); err != nil {
-		return err
-	}
-	page.Items = slices.DeleteFunc(page.Items, func(x ListedTask) bool { return f.Status != "" && x.Stands != f.Status })
-	sort.SliceStable(page.Items, func(i, j int) bool { return page.Items[j].CreatedAt.Before(page.Items[i].CreatedAt) })
-	return nil
-}
 
 // stand sets how requests stand. A row of one that is over says it, the head whether an open one waits.
 func (s *TaskStore) stand(ctx context.Context, tenant string, items []ListedTask) error {
@@ -178,9 +161,6 @@ func (s *TaskStore) stand(ctx context.Context, tenant string, items []ListedTask
 		if items[i].ListedAs.Open() {
 			open = append(open, Place{Ref: task.RefOf(tenant, items[i].ID), Key: aggregate.HeadKey})
 		}
-	}
-	if len(open) == 0 {
-		return nil
 	}
 	heads, err := RowsAt[task.Head](ctx, s.KindStore.Store, open)
 	if err != nil {

@@ -290,15 +290,10 @@ func (s Rows) Link(ctx context.Context, tenant string, seq int) (l chain.Link, e
 
 // RowsOfLog returns the rows of a tenant's audit log from a time until before another, in order, with all attributes.
 func (s Rows) RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error] {
-	if from.Before(table.AuditBegins()) {
-		from = table.AuditBegins()
-	}
-	from, until = from.UTC(), until.UTC()
 	return func(yield func(chain.Row, error) bool) {
-		for m := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC); m.Before(until); m = m.AddDate(0, 1, 0) {
+		for _, month := range table.AuditMonths(tenant, from, until) {
 			e := table.NewExpression()
-			in := s.t.Find(e, "", table.AuditMonth(tenant, m),
-				e.Between("SK", aggregate.TimeText(from), aggregate.TimeText(until)))
+			in := s.t.Find(e, "", month, e.Between("SK", aggregate.TimeText(from), aggregate.TimeText(until)))
 			for r, err := range table.Queried(ctx, s.t, in, SealedRow) {
 				if !yield(r, err) || err != nil {
 					return

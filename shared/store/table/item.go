@@ -247,5 +247,14 @@ func AuditOf(tenant, by, value string) string {
 	return "AUDIT#" + tenant + "#" + by + "#" + value
 }
 
-// AuditBegins returns the first month of audit logs. A list without From ends there.
-func AuditBegins() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
+// AuditMonths returns the partitions of a tenant's audit log from one time until before another, the oldest first.
+// There is none before 2024.
+func AuditMonths(tenant string, from, to time.Time) (out []string) {
+	if from = from.UTC(); from.Year() < 2024 {
+		from = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	for m := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC); m.Before(to); m = m.AddDate(0, 1, 0) {
+		out = append(out, AuditMonth(tenant, m))
+	}
+	return out
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -42,10 +43,9 @@ func (t *Table) Transact(ctx context.Context, token string, items []types.Transa
 	return Repeat(ctx, func() error {
 		_, err := t.DB.TransactWriteItems(ctx, in, quickly)
 		var cancelled *types.TransactionCanceledException
-		if errors.As(err, &cancelled) {
-			if l := lostIn(cancelled); l != nil {
-				return l
-			}
+		if errors.As(err, &cancelled) &&
+			slices.ContainsFunc(cancelled.CancellationReasons, coded("ConditionalCheckFailed", "TransactionConflict")) {
+			return &Lost{cancelled.CancellationReasons}
 		}
 		return err
 	}, busy)
@@ -83,29 +83,25 @@ type Lost struct {
 }
 
 func (l *Lost) Error() string {
-	for i, r := range l.reasons {
-		if code := aws.ToString(r.Code); code != "None" {
-			return fmt.Sprintf("action %d of %d: %s", i+1, len(l.reasons), code)
-		}
-	}
-	return "the transaction was refused"
+	i := slices.IndexFunc(l.reasons, coded("ConditionalCheckFailed", "TransactionConflict"))
+	return fmt.Sprintf("action %d of %d: %s", i+1, len(l.reasons), aws.ToString(l.reasons[i].Code))
+}
+
+// coded reports whether an action was refused for one of these reasons.
+func coded(codes ...string) func(types.CancellationReason) bool {
+	return func(r types.CancellationReason) bool { return slices.Contains(codes, aws.ToString(r.Code)) }
 }
 
 func (l *Lost) Unwrap() error { return aggregate.ErrConflict }
 
 // Failed reports whether the condition of action i failed.
 func (l *Lost) Failed(i int) bool {
-	return i < len(l.reasons) && aws.ToString(l.reasons[i].Code) == "ConditionalCheckFailed"
+	return i < len(l.reasons) && coded("ConditionalCheckFailed")(l.reasons[i])
 }
 
 // OnlyInTheWay reports whether no condition failed: another transaction held a row.
 func (l *Lost) OnlyInTheWay() bool {
-	for i := range l.reasons {
-		if l.Failed(i) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(l.reasons, coded("ConditionalCheckFailed"))
 }
 
 // Found returns the item on which the condition of action i failed, if the action asked for it.
@@ -116,38 +112,17 @@ func (l *Lost) Found(i int) Item {
 	return nil
 }
 
-func lostIn(c *types.TransactionCanceledException) *Lost {
-	for _, r := range c.CancellationReasons {
-		switch aws.ToString(r.Code) {
-		case "ConditionalCheckFailed", "TransactionConflict":
-			return &Lost{c.CancellationReasons}
-		}
-	}
-	return nil
-}
-
 // busy reports whether repeating the call may help.
 func busy(err error) bool {
 	var cancelled *types.TransactionCanceledException
 	if errors.As(err, &cancelled) {
-		for _, r := range cancelled.CancellationReasons {
-			switch aws.ToString(r.Code) {
-			case "ThrottlingError", "ProvisionedThroughputExceeded":
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(cancelled.CancellationReasons, coded("ThrottlingError", "ProvisionedThroughputExceeded"))
 	}
 	var api smithy.APIError
-	if !errors.As(err, &api) {
-		return false
-	}
-	switch api.ErrorCode() {
-	case "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded",
-		"TransactionInProgressException", "InternalServerError", "ServiceUnavailable":
-		return true
-	}
-	return false
+	return errors.As(err, &api) && slices.Contains([]string{
+		"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded",
+		"TransactionInProgressException", "InternalServerError", "ServiceUnavailable",
+	}, api.ErrorCode())
 }
 
 // Backoff waits longer each time, with random variation, so that conflicting callers spread out.
