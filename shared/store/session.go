@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,12 +111,6 @@ func Network(address string) string {
 // NewSecret returns a new secret of at least 130 random bits.
 func NewSecret() string { return rand.Text() }
 
-// HashOf returns the form in which the table stores a secret.
-func HashOf(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
-}
-
 // ConsentLasts is how long a person has to give consent at a vendor, or to sign in.
 const ConsentLasts = 10 * time.Minute
 
@@ -145,7 +138,8 @@ type Consent struct {
 
 // By reports whether the browser with this cookie began the consent, and this person is signed in there.
 func (c Consent) By(cookie, tenant, user string) bool {
-	return cookie != "" && hmac.Equal([]byte(c.Browser), []byte(HashOf(cookie))) && c.Tenant == tenant && c.User == user
+	return cookie != "" && hmac.Equal([]byte(c.Browser), []byte(aggregate.HashOf(cookie))) && c.Tenant == tenant &&
+		c.User == user
 }
 
 // Verifier returns the secret that proves to the vendor that the code is redeemed by whoever asked for it (RFC 7636).
@@ -162,7 +156,7 @@ const (
 	webConsent   = "OAUTH" // in the partition of the hash of its state
 )
 
-func webKey(secret, sort string) (pk, sk string) { return "WEB#" + HashOf(secret), sort }
+func webKey(secret, sort string) (pk, sk string) { return "WEB#" + aggregate.HashOf(secret), sort }
 
 // signedOut is the row of a person who signed out.
 type signedOut struct {

@@ -47,7 +47,7 @@ func testSignOut(t *testing.T, st *taskStore) {
 
 func testConsent(t *testing.T, st *taskStore) {
 	now := time.Now().UTC()
-	x := Consent{Browser: HashOf("b"), Nonce: "n", Next: "/console/tasks"}
+	x := Consent{Browser: aggregate.HashOf("b"), Nonce: "n", Next: "/console/tasks"}
 	expect.NoError(t, st.BeginConsent(t.Context(), "s1", x, now))
 	var taken atomic.Int32
 	var all sync.WaitGroup
@@ -83,7 +83,7 @@ func testSignIns(t *testing.T, st *taskStore) {
 	var is struct {
 		N int `json:"n"`
 	}
-	pk, sk := "WEB#"+HashOf("address "+Network("2001:db8:0:7::1")),
+	pk, sk := "WEB#"+aggregate.HashOf("address "+Network("2001:db8:0:7::1")),
 		"MINUTE#"+now.Format("2006-01-02T15:04")
 	if expect.NoError(t, st.t.Get(t.Context(), pk, sk, &is)); is.N != SignInsPerMinute {
 		t.Errorf("what is beyond the limit is counted: %d", is.N)
@@ -112,7 +112,7 @@ func testWebSecrets(t *testing.T, st *taskStore) {
 	now := time.Now()
 	expect.NoError(t, st.SignOut(t.Context(), NewSession("01TENANT", "T1", "U1", "", now), now))
 	expect.NoError(t, st.BeginConsent(t.Context(), "state-in-the-open",
-		Consent{Browser: HashOf("browser-in-the-open")}, now))
+		Consent{Browser: aggregate.HashOf("browser-in-the-open")}, now))
 	seen := 0
 	for pages := dynamodb.NewScanPaginator(st.t.DB, &dynamodb.ScanInput{TableName: &st.t.Name}); pages.HasMorePages(); {
 		for _, it := range expect.Value(pages.NextPage(t.Context()))(t).Items {
@@ -154,9 +154,9 @@ func TestASession(t *testing.T) {
 		"Slack is asked":              {s.MustAsk(began.Add(askEvery)), true},
 		"a silent Slack is believed":  {s.Believed(began.Add(believed - time.Second)), true},
 		"not for ever":                {s.Believed(began.Add(believed)), false},
-		"who began a sign-in":         {Consent{Browser: HashOf("c")}.By("c", "", ""), true},
-		"another browser":             {Consent{Browser: HashOf("c")}.By("d", "", ""), false},
-		"no cookie of a browser":      {Consent{Browser: HashOf("")}.By("", "", ""), false},
+		"who began a sign-in":         {Consent{Browser: aggregate.HashOf("c")}.By("c", "", ""), true},
+		"another browser":             {Consent{Browser: aggregate.HashOf("c")}.By("d", "", ""), false},
+		"no cookie of a browser":      {Consent{Browser: aggregate.HashOf("")}.By("", "", ""), false},
 	} {
 		expect.Is(t, tt.got, tt.want, "%s", name)
 	}

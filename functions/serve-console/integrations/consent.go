@@ -48,7 +48,7 @@ func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.View
 
 // begin keeps a consent under a state, tied to this browser.
 func (c *Pages) begin(w http.ResponseWriter, r *http.Request, begun store.Consent, browser, state string) error {
-	begun.Browser = store.HashOf(browser)
+	begun.Browser = aggregate.HashOf(browser)
 	web.SetCookie(w, r, consentCookie, browser, store.ConsentLasts)
 	return c.Store.BeginConsent(r.Context(), state, begun, c.Now())
 }

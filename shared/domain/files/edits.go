@@ -109,8 +109,11 @@ func (t *Tree) Changes(w Writing) (changes []Change, problems []string) {
 			files[i].Content = encodedAs(string(e.content), f.Content)
 		}
 	}
-	for _, path := range editedPaths(w.Edits) {
-		f, found := t.edited(path, w.Edits)
+	for i, e := range w.Edits {
+		if slices.ContainsFunc(w.Edits[:i], func(other Edit) bool { return other.Path == e.Path }) {
+			continue
+		}
+		f, found := t.edited(e.Path, w.Edits)
 		files, problems = append(files, f), append(problems, found...)
 	}
 	for i, path := range w.Delete {
@@ -182,15 +185,6 @@ func (t *Tree) text(p string) (text, why string) {
 		return "", "is no UTF-8 text"
 	}
 	return string(e.content), ""
-}
-
-func editedPaths(edits []Edit) (paths []string) {
-	for _, e := range edits {
-		if !slices.Contains(paths, e.Path) {
-			paths = append(paths, e.Path)
-		}
-	}
-	return paths
 }
 
 // mark is the byte order mark by which Excel knows that a file is UTF-8. Nothing moves or removes it.

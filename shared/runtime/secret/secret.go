@@ -153,12 +153,8 @@ func (s *Slack) Refused(ctx context.Context) bool {
 		return false
 	}
 	before := s.kept
-	if !s.read.IsZero() { // anyone can send bad signatures, which must not slow the function down
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, slackRereadWithin)
-		defer cancel()
-	}
-	if err := s.ask(ctx); err != nil {
+	// Anyone can send bad signatures, which must not slow the function down.
+	if err := s.ask(ctx, !s.read.IsZero()); err != nil {
 		slog.WarnContext(ctx, "with the Slack secret as it was", "err", err)
 		return false
 	}
@@ -170,29 +166,26 @@ func (s *Slack) Refused(ctx context.Context) bool {
 func (s *Slack) get(ctx context.Context, serves func(SlackSecret) bool) (SlackSecret, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.Now()
-	known := !s.read.IsZero()
-	switch {
-	case known && serves(s.kept) && now.Sub(s.read) < slackKeptFor:
-		return s.kept, nil
-	case known && now.Sub(s.asked) < slackReadEvery:
+	now, known := s.Now(), !s.read.IsZero()
+	serve := known && serves(s.kept)
+	if serve && now.Sub(s.read) < slackKeptFor || known && now.Sub(s.asked) < slackReadEvery {
 		return s.kept, nil
 	}
-	if known && serves(s.kept) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, slackRereadWithin)
-		defer cancel()
-	}
-	err := s.ask(ctx)
-	if err != nil && known && serves(s.kept) {
+	err := s.ask(ctx, serve)
+	if err != nil && serve {
 		slog.WarnContext(ctx, "with the Slack secret as it was", "err", err)
 		err = nil
 	}
 	return s.kept, err
 }
 
-// ask reads the secret. The caller holds the lock.
-func (s *Slack) ask(ctx context.Context) error {
+// ask reads the secret, shortly if the one that is kept may serve. The caller holds the lock.
+func (s *Slack) ask(ctx context.Context, shortly bool) error {
+	if shortly {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, slackRereadWithin)
+		defer cancel()
+	}
 	s.asked = s.Now()
 	if s.ID == "" {
 		return errors.New("read the Slack secret: SLACK_SECRET_ID is empty")

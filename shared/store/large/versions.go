@@ -65,17 +65,10 @@ func (s *Versions) Get(ctx context.Context, of VersionsOf, version string) (*fil
 	if version == "" {
 		return &files.Tree{}, nil
 	}
-	if err := checkVersion(version); err != nil {
-		return nil, err
+	if raw, err := hex.DecodeString(version); err != nil || len(raw) != 32 {
+		return nil, fmt.Errorf("get a workspace: version %.80q is no SHA-256", version)
 	}
 	return s.get(ctx, s.version(of, version))
-}
-
-func checkVersion(version string) error {
-	if raw, err := hex.DecodeString(version); err != nil || len(raw) != 32 {
-		return fmt.Errorf("get a workspace: version %.80q is no SHA-256", version)
-	}
-	return nil
 }
 
 func (s *Versions) get(ctx context.Context, key string) (*files.Tree, error) {
