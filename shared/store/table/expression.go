@@ -18,10 +18,9 @@ import (
 // Expression collects the names and values of DynamoDB expressions. Every name
 // is an alias, because many attributes are reserved words of DynamoDB.
 type Expression struct {
-	names         map[string]string
-	values        Item
-	Sets, removes []string
-	Adds          []string
+	names               map[string]string
+	values              Item
+	sets, removes, adds []string
 }
 
 func NewExpression() *Expression { return &Expression{} }
@@ -54,17 +53,17 @@ func (e *Expression) Placeholder(v types.AttributeValue) string {
 }
 
 func (e *Expression) Set(attribute string, v any) {
-	e.Sets = append(e.Sets, e.Name(attribute)+" = "+e.Value(v))
+	e.sets = append(e.sets, e.Name(attribute)+" = "+e.Value(v))
 }
 
 // SetValue is Set for a value that is already in DynamoDB's form.
 func (e *Expression) SetValue(attribute string, v types.AttributeValue) {
-	e.Sets = append(e.Sets, e.Name(attribute)+" = "+e.Placeholder(v))
+	e.sets = append(e.sets, e.Name(attribute)+" = "+e.Placeholder(v))
 }
 
 // Add adds to a number; a missing attribute counts as 0.
 func (e *Expression) Add(attribute string, n int) {
-	e.Adds = append(e.Adds, e.Name(attribute)+" "+e.Value(n))
+	e.adds = append(e.adds, e.Name(attribute)+" "+e.Value(n))
 }
 
 func (e *Expression) Remove(attributes ...string) {
@@ -146,14 +145,13 @@ func Filled[In fillable](e *Expression, in In) In {
 // Update returns the text of an update expression.
 func (e *Expression) Update() *string {
 	var parts []string
-	if e.Sets != nil {
-		parts = append(parts, "SET "+strings.Join(e.Sets, ", "))
-	}
-	if e.removes != nil {
-		parts = append(parts, "REMOVE "+strings.Join(e.removes, ", "))
-	}
-	if e.Adds != nil {
-		parts = append(parts, "ADD "+strings.Join(e.Adds, ", "))
+	for _, clause := range []struct {
+		verb string
+		of   []string
+	}{{"SET ", e.sets}, {"REMOVE ", e.removes}, {"ADD ", e.adds}} {
+		if clause.of != nil {
+			parts = append(parts, clause.verb+strings.Join(clause.of, ", "))
+		}
 	}
 	out := strings.Join(parts, " ")
 	return &out
