@@ -90,7 +90,7 @@ var rights = []struct {
 	{"s3:GetObject", bucket + "attached/1", "", drawing},
 	{"s3:GetObject", bucket + "workspaces/versions/1", "", "AnswerMessage RunAction " + drawing},
 	{"s3:GetObject", bucket + "contests/1", "", "DraftPrompt HoldContest RunRound " + drawing},
-	{"s3:GetObject", "contests/files/1", "", "DraftPrompt HoldContest"},
+	{"s3:GetObject", "contests/files/1", "", "DraftPrompt"},
 	{"s3:PutObject", bucket + "results/1", "", "ExecuteProcess"},
 	{"s3:PutObject", bucket + "prompts/1", "",
 		"AnswerMessage DraftPrompt ExecuteProcess ExtractTask PlanProcess RunRound"},
@@ -111,7 +111,7 @@ var rights = []struct {
 	// Who gets a missing object is told so only if they may list.
 	{"s3:ListBucket", "ringi-resultsbucket", "", "AnswerMessage CallTool DraftPrompt ExtractTask HoldContest " +
 		"PlanProcess RunAction RunRound ServeGate SweepTasks " + drawing},
-	{"s3:ListBucket", "contests", "", "DraftPrompt HoldContest"},
+	{"s3:ListBucket", "contests", "", "DraftPrompt"},
 	// Credentials are opened by tenant and provider. Nobody approved what members of a contest read.
 	{"kms:Decrypt", sealed, "", ""},
 	{"kms:Decrypt", sealed, "freee", "CallTool ExecuteProcess ServeConsole ServeGate"},
@@ -125,11 +125,11 @@ var rights = []struct {
 	{"secretsmanager:GetSecretValue", "secret:ringi-SlackSecret", "", "AnswerMessage CallTool ExecuteProcess " +
 		"ExtractTask ReceiveEvent ReceiveInteraction ResumeTask ServeConsole ServeGate UpdateCard"},
 	{"secretsmanager:GetSecretValue", "secret:ringi-ModelSecret", "",
-		"AnswerMessage DraftPrompt ExecuteProcess ExtractTask HoldContest PlanProcess RunRound"},
+		"AnswerMessage DraftPrompt ExecuteProcess ExtractTask PlanProcess RunRound"},
 	// Calls, runs and messages.
 	{"lambda:InvokeFunction", "function:RunSandboxFunction", "", "RunAction RunRound"},
 	{"lambda:InvokeFunction", "function:ReadFileFunction", "", "AnswerMessage ExtractTask"},
-	{"lambda:InvokeFunction", "function:HoldContestFunction", "", "Contest ServeConsole"},
+	{"lambda:InvokeFunction", "function:HoldContestFunction", "", "Contest"},
 	{"lambda:InvokeFunction", "function:ExecuteProcessFunction", "", "Pipeline"},
 	{"lambda:InvokeFunction", "function:CallToolFunction", "", "Chat"},
 	{"lambda:InvokeFunction", "function:ServeConsoleFunction", "", ""},

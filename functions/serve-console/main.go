@@ -37,7 +37,6 @@ type environment struct {
 	boot.Table
 	boot.Slack
 	boot.Results
-	HoldContest string `env:"HOLD_CONTEST_FUNCTION" doc:"the function that checks the files of contests"`
 	boot.Credentials
 	FreeeTokenURL  string `env:"FREEE_TOKEN_URL,optional" doc:"where freee's access tokens are renewed"`
 	GoogleTokenURL string `env:"GOOGLE_TOKEN_URL,optional" doc:"where Google's access tokens are renewed"`
@@ -58,7 +57,6 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	bot, slack := vault.NewBot(cfg, keys, env.Credentials, rows, slackTimeout)
 	results := large.Open(cfg, env.Results)
 	connected := connections(cfg, env, rows, bot)
-	checks := outbound.FunctionAt(cfg, env.HoldContest)
 	known := &people.People{Slack: slack, Now: time.Now}
 	return &console.Console{
 		Site: web.Site{Store: store.TasksOf(all), Results: results, Slack: slack, Listing: slack, People: known,
@@ -66,10 +64,6 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		},
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Outbound: strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
-		ContestFiles: func(ctx context.Context, asked store.ContestQuery) (out store.ContestResult, err error) {
-			err = checks.Call(ctx, asked, &out) // it answers only after it has read all files
-			return out, err
-		},
 		Links: slack, Messages: slack,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},

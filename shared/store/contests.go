@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/store/table"
 )
@@ -196,24 +195,6 @@ func (s *ContestStore) stopped(ctx context.Context, a *contest.Aggregate, place 
 		exit = contest.PartialFailure
 	}
 	return s.End(ctx, w.Ref(), exit, why)
-}
-
-// ContestQuery asks hold-contest what is wrong with the file of a contest.
-type ContestQuery struct {
-	Tenant string `json:"tenant"`
-	File   string `json:"file"`
-	// Prices are what the tenant's own prices of models become together with the setting that names the file; nil: they
-	// stay as they are.
-	Prices []tenancy.ModelPrice `json:"prices"`
-	// MaxRounds is the most rounds that the file may be played with; 0: as many as it says.
-	MaxRounds int    `json:"max_rounds,omitempty"`
-	Locale    string `json:"locale,omitempty"` // of what is said of the file; "": English
-}
-
-// ContestResult says why a file can't be played.
-type ContestResult struct {
-	NotSet bool     `json:"not_set"` // the deployment has no files of contests
-	Wrong  []string `json:"wrong"`
 }
 
 // DefaultLimit is the page size of a board if the caller gives none.

@@ -23,7 +23,6 @@ type Console struct {
 	Contests      *store.ContestStore
 	Servers       settings.ServerTools
 	SignIn        *slackapi.SignIn
-	ContestFiles  settings.ContestFiles
 	Messages      rules.DirectMessages
 	Links         subject.Links // to Slack messages
 	Connect       integrations.Connections
@@ -54,7 +53,7 @@ func (c *Console) Routes() []web.Route {
 		(&agents.Pages{Acts: acts, Conversations: c.Conversations, Calls: store.CallsOf(c.Store.KindStore.Store),
 			Outbound: c.Outbound, Files: c.Files}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
-		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.ContestFiles, Servers: c.Servers}).Routes(),
+		(&settings.Pages{Site: site, GitHub: c.GitHub, Servers: c.Servers}).Routes(),
 		(&rules.Pages{Site: site}).Routes(), c.connections().Routes(), c.records(),
 		(&rules.OrganisationPages{Site: site}).Routes(),
 	)

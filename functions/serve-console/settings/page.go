@@ -15,19 +15,14 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
-	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
 type Pages struct {
 	*web.Site
-	GitHub   GitHub
-	Contests ContestFiles
-	Servers  ServerTools
+	GitHub  GitHub
+	Servers ServerTools
 }
-
-// ContestFiles asks the function that has access to the files of contests to check some.
-type ContestFiles func(ctx context.Context, asked store.ContestQuery) (store.ContestResult, error)
 
 // Routes returns the pages of settings, their file, the administrators, and the tools that tasks may call.
 func (c *Pages) Routes() []web.Route {

@@ -13,32 +13,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/store"
 	"ringi/shared/tool"
 	"ringi/shared/tool/github"
 )
-
-// unplayable returns the problems of the contest's files. Settings of contests that stay are not checked, so that a
-// file which broke later prevents no other setting.
-func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) (aggregate.Problems, error) {
-	d := x.DraftContest
-	if !d.Enabled || d == was.DraftContest {
-		return nil, nil
-	}
-	answer, err := c.Contests(ctx, store.ContestQuery{Tenant: v.Tenant, File: d.File, MaxRounds: d.MaxRounds,
-		Prices: append([]tenancy.ModelPrice{}, x.Prices...), Locale: v.Locale}) // nil would be those that are saved
-	switch {
-	case err != nil:
-		slog.ErrorContext(ctx, "the files of a contest are not checked", "tenant", v.Tenant, "err", err)
-		return nil, fmt.Errorf("the files of contests can't be checked: %w", explain.ErrUnavailable)
-	case answer.NotSet:
-		return aggregate.Problems{{Field: "draft_contest.enabled", Code: "no_contests"}}, nil
-	case len(answer.Wrong) > 0:
-		return aggregate.Problems{{Field: "draft_contest.file", Code: "contest",
-			Args: []any{answer.Wrong}}}, nil
-	}
-	return nil, nil
-}
 
 // listable returns the problems of the sources and of the reads that x lists and was doesn't.
 func (c *Pages) listable(ctx context.Context, v *web.Viewer, was tenancy.Settings, x *tenancy.Settings) (
@@ -48,11 +25,7 @@ func (c *Pages) listable(ctx context.Context, v *web.Viewer, was tenancy.Setting
 		return nil, err
 	}
 	reads, err := c.unlistableReads(ctx, v, was, *x)
-	if err != nil {
-		return nil, err
-	}
-	unplayable, err := c.unplayable(ctx, v, was, *x)
-	return append(append(all, reads...), unplayable...), err
+	return append(all, reads...), err
 }
 
 // unlistableReads returns the problems of new entries: the tool must be there in this version, and be one that may be

@@ -18,103 +18,10 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
-	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
 	"ringi/shared/tool"
 	"ringi/shared/tool/github"
 )
-
-// TestDraftContest is about the files of contests, which are checked before they are relied on.
-func TestDraftContest(t *testing.T) {
-	consoletest.Each(t, consoletest.Cases{
-		"files that can be played are saved":                       testPlayableFiles,
-		"files that can't be are refused with what is wrong":       testUnplayableFiles,
-		"a file that broke later prevents no other setting":        testFilesThatBrokeLater,
-		"a file of settings is refused for the contest's mistakes": testImportedContest,
-	})
-}
-
-// What the page shows, escaped, of what contestFiles finds.
-const mistake = "configs/old.toml: max_rounds: must be 1 to 10, got &lt;b&gt;99&lt;/b&gt;"
-
-// contestFiles stands in for the function that reads the contest files.
-type contestFiles struct {
-	down    bool
-	notSet  bool
-	checked store.ContestQuery // the last question
-}
-
-func (f *contestFiles) ask(_ context.Context, asked store.ContestQuery) (out store.ContestResult, err error) {
-	f.checked = asked
-	if f.down {
-		return out, explain.ErrUnavailable
-	}
-	if out.NotSet = f.notSet; asked.File != "configs/contest.toml" {
-		out.Wrong = []string{"configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>"}
-	}
-	return out, nil
-}
-
-// drafting opens the settings with a stand-in for the function that reads files.
-func drafting(w *consoletest.World) *contestFiles {
-	b := &contestFiles{}
-	w.Console.ContestFiles = b.ask
-	return b
-}
-
-func switchedOn(w *consoletest.World, file string) url.Values {
-	return opened(w, "draft_contest.enabled", "true", "draft_contest.file", file)
-}
-
-func testPlayableFiles(t *testing.T, w *consoletest.World) {
-	b := drafting(w)
-	form := prices(w)
-	form.Set("draft_contest.enabled", "true")
-	form.Set("draft_contest.file", "configs/contest.toml")
-	w.As(webapi.Suzuki).Post(formPage, form).Leads(t, formPage+"?done=saved")
-	expect.That(t, w.SettingsNow().DraftContest.Enabled, "not saved")
-	expect.Same(t, w.SettingsNow().Prices, b.checked.Prices) // which were saved with it
-	expect.That(t, len(b.checked.Prices) == 1 && b.checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v",
-		b.checked)
-}
-
-// A mistake is told with its file, field and bound; what isn't checked isn't saved, but any file of no contest is.
-func testUnplayableFiles(t *testing.T, w *consoletest.World) {
-	files, b := drafting(w), w.As(webapi.Suzuki)
-	b.Post(formPage, switchedOn(w, "configs/old.toml")).Says(t, http.StatusUnprocessableEntity, mistake)
-	files.notSet = true
-	b.Post(formPage, switchedOn(w, "configs/contest.toml")).
-		Says(t, http.StatusUnprocessableEntity, ja.Rule("no_contests"))
-	files.down = true
-	b.Post(formPage, switchedOn(w, "configs/mine.toml")).Says(t, http.StatusServiceUnavailable)
-	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
-	b.Post(formPage, opened(w, "draft_contest.file", "configs/old.toml")).Leads(t, formPage+"?done=saved")
-}
-
-func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
-	s := w.SettingsNow()
-	s.DraftContest.Enabled, s.DraftContest.File = true, "configs/old.toml"
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
-	drafting(w)
-	w.As(webapi.Suzuki).Post(formPage, opened(w, "max_versions", "7")).Leads(t, formPage+"?done=saved")
-	expect.Same(t, 7, w.SettingsNow().MaxVersions)
-}
-
-func testImportedContest(t *testing.T, w *consoletest.World) {
-	down := drafting(w)
-	b := w.As(webapi.Suzuki)
-	file := b.Get("/console/settings.yaml").Body
-	at := strings.Index(file, "draft_contest:")
-	expect.Must(t, at >= 0, "%s", file)
-	file = file[:at] + strings.NewReplacer("enabled: false", "enabled: true", "configs/contest.toml",
-		"configs/old.toml").Replace(file[at:])
-	form := url.Values{"text": {file}}
-	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity, mistake)
-	down.down = true
-	b.Post("/console/settings/import", form).Says(t, http.StatusServiceUnavailable)
-	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
-}
 
 // TestSources is about the repositories that an administrator lists.
 func TestSources(t *testing.T) {
