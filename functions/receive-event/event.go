@@ -23,7 +23,6 @@ type envelope struct {
 	ContextTeam    string          `json:"context_team_id"`
 	Enterprise     string          `json:"enterprise_id"`
 	AppID          string          `json:"api_app_id"`
-	RateLimited    int64           `json:"minute_rate_limited"` // seconds; of app_rate_limited
 	EventID        string          `json:"event_id"`
 	EventTime      int64           `json:"event_time"` // seconds
 	Event          json.RawMessage `json:"event"`

@@ -106,8 +106,6 @@ func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, e
 		return inbound.JSON(200, map[string]string{"challenge": e.Challenge}), nil
 	case "event_callback":
 		return h.event(ctx, e)
-	case "app_rate_limited":
-		return limited(ctx, e)
 	case "":
 		return inbound.Response{}, inbound.Bad("type is required")
 	}
@@ -243,17 +241,5 @@ func ignore(ctx context.Context, e envelope, why string) (inbound.Response, erro
 		e.EventID = ""
 	}
 	slog.InfoContext(ctx, "ignored", "why", why, "event_id", e.EventID)
-	return inbound.OK(), nil
-}
-
-// limited logs app_rate_limited: Slack delivers no more of a workspace's events in that minute, so requests
-// were lost.
-func limited(ctx context.Context, e envelope) (inbound.Response, error) {
-	team := e.TeamID
-	if inbound.CheckID("team_id", team) != nil {
-		team = ""
-	}
-	slog.WarnContext(ctx, "Slack withholds events: too many in an hour, or too few were answered", "team", team, "minute",
-		time.Unix(e.RateLimited, 0).UTC())
 	return inbound.OK(), nil
 }

@@ -254,33 +254,27 @@ func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by agg
 		})
 }
 
-// undecidable returns the rule by which nobody could approve the request under the settings s. It is
-// "" if somebody could, or if the settings require no approval of policy and steps: execute-process checks a step's
-// gate itself. It returns errSilent when Slack can't be asked.
-func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (aggregate.Rule, error) {
+// refuseUndecidable ends a request that nobody could approve under the settings s. If these require no approval of
+// policy and steps it doesn't: execute-process checks a step's gate itself. It returns errSilent when Slack can't be
+// asked.
+func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
+	*task.Aggregate, error) {
 	if !a.WillAsk(s) {
-		return "", nil
+		return a, nil
 	}
 	asking, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
 	err := h.people.Somebody(asking, h.Slack, a.Request.Origin(), s, h.Now(), a.Head.Requester)
-	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
-	if err != nil && !undecidable {
-		return "", fmt.Errorf("who may approve: %w: %w", errSilent, err)
+	if err == nil {
+		return a, nil
 	}
-	return nobody.Rule, nil
-}
-
-// refuseUndecidable ends a request that nobody could approve under the settings s.
-func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
-	*task.Aggregate, error) {
-	rule, err := h.undecidable(ctx, a, s)
-	if err != nil || rule == "" {
-		return a, err
+	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
+	if !undecidable {
+		return nil, fmt.Errorf("who may approve: %w: %w", errSilent, err)
 	}
 	return h.commit(ctx, a, "turn away what nobody could approve",
 		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-			return a.Refuse(run, task.ReasonUndecidable(rule), now)
+			return a.Refuse(run, task.ReasonUndecidable(nobody.Rule), now)
 		})
 }
 
