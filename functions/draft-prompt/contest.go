@@ -44,8 +44,8 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input, a *task.Aggreg
 	if err != nil || budget == 0 {
 		return a, next, false, err
 	}
-	order, wrong, err := h.order(ctx, a, s, budget)
-	if err == nil && wrong != nil {
+	order, err := h.order(ctx, a, s, budget)
+	if wrong, is := errors.AsType[notForTeams](err); is {
 		a, err = h.skip(ctx, in, s, wrong)
 		return a, next, false, err
 	}
@@ -63,7 +63,7 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input, a *task.Aggreg
 		return a.AskContest(in.Run, asked, h.Now())
 	}))
 	if errors.As(err, new(aggregate.ErrFull)) { // the day's budget has been used up meanwhile
-		a, err = h.skip(ctx, in, s, notForTeams(task.ContestNoBudget))
+		a, err = h.skip(ctx, in, s, notForTeams{why: task.ContestNoBudget})
 		return a, next, false, err
 	}
 	if err != nil {
@@ -72,21 +72,16 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input, a *task.Aggreg
 	return a, a.Next(h.Now()), true, nil
 }
 
-// skip records why the version is not left to a contest: notForTeams, or a mistake in the contest's files, for which an
-// alarm rings.
-func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Settings, wrong error) (
+// skip records why the version is not left to a contest. For a mistake in the contest's files an alarm rings.
+func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Settings, wrong notForTeams) (
 	*task.Aggregate, error) {
-	why, detail := task.ContestFiles, wrong.Error()
-	if skip, ok := errors.AsType[notForTeams](wrong); ok {
-		why, detail = string(skip), ""
-	}
 	skipped := false // the first time that the step is here
 	a, err := h.Store.Decide(ctx, in.Ref(), in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
-		c, err := a.SkipContest(in.Run, s.DraftContest.File, why, detail, h.Now())
+		c, err := a.SkipContest(in.Run, s.DraftContest.File, wrong.why, wrong.detail, h.Now())
 		skipped = !c.Empty()
 		return c, err
 	}))
-	if err == nil && skipped && why == task.ContestFiles {
+	if err == nil && skipped && wrong.why == task.ContestFiles {
 		slog.ErrorContext(ctx, "the files of a contest can't be used", "tenant", in.Tenant, "task_id", in.Task, "err", wrong)
 	}
 	return a, err
@@ -113,25 +108,25 @@ func (h *Handler) budget(ctx context.Context, a *task.Aggregate, s tenancy.Setti
 	return most, nil
 }
 
-// notForTeams says why teams can't draft: task.ContestTooLong or task.ContestNoBudget.
-type notForTeams string
+// notForTeams says why teams can't draft: task.ContestTooLong, task.ContestNoBudget, or task.ContestFiles with what is
+// wrong with the contest's files.
+type notForTeams struct{ why, detail string }
 
-func (e notForTeams) Error() string { return "not for teams: " + string(e) }
+func (e notForTeams) Error() string { return fmt.Sprintf("not for teams: %s %s", e.why, e.detail) }
 
-// order returns the order for the version's contest. wrong is a notForTeams, or says why the contest's files can't be
-// used.
+// order returns the order for the version's contest, or a notForTeams.
 func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings, budget aggregate.MicroUSD) (
-	o contest.Order, wrong, err error) {
-	config, wrong := h.config(ctx, s)
+	o contest.Order, err error) {
+	config, err := h.config(ctx, s)
 	switch {
-	case errors.Is(wrong, explain.ErrUnavailable):
-		return o, nil, fmt.Errorf("read the files of a contest: %w", wrong)
-	case wrong != nil:
-		return o, wrong, nil
+	case errors.Is(err, explain.ErrUnavailable):
+		return o, fmt.Errorf("read the files of a contest: %w", err)
+	case err != nil:
+		return o, notForTeams{task.ContestFiles, err.Error()}
 	}
 	bounds, err := h.bounds(ctx, a.Head.TenantID)
 	if err != nil {
-		return o, nil, err
+		return o, err
 	}
 	ref := a.Ref()
 	o = contest.Order{
@@ -146,19 +141,19 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	}
 	input, err := h.input(ctx, s, a, bounds)
 	if err != nil {
-		return o, nil, err
+		return o, err
 	}
 	if o.Prompt, err = model.Contested(input); err != nil {
-		return o, nil, err
+		return o, err
 	}
 	switch {
 	case len(o.Prompt) > contest.MaxPrompt:
-		return o, notForTeams(task.ContestTooLong), nil
+		return o, notForTeams{why: task.ContestTooLong}
 	case budget < aggregate.MicroUSD(len(o.Teams)):
-		return o, notForTeams(task.ContestNoBudget), nil
+		return o, notForTeams{why: task.ContestNoBudget}
 	}
 	if _, err := contest.Begin(o, h.Now()); err != nil {
-		return o, err, nil
+		return o, notForTeams{task.ContestFiles, err.Error()}
 	}
 	text, err := json.Marshal(config)
 	if err == nil {
@@ -167,7 +162,7 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	if err != nil {
 		err = fmt.Errorf("keep the teams of a contest: %w", err)
 	}
-	return o, nil, err
+	return o, err
 }
 
 // mostWrong is how many mistakes of a contest's files are named.
