@@ -214,14 +214,6 @@ func (t *answering) tried(ctx context.Context, why aggregate.Reason, x conversat
 	return aggregate.Next{}, fmt.Errorf("%w: %w", explain.ErrModelUnavailable, err)
 }
 
-// unfetched has the messages that are left looked at, too, before anything is fetched.
-func (t *answering) unfetched(next aggregate.Next, err error) (aggregate.Next, error) {
-	if next.State == conversation.StateFetch {
-		next.State = conversation.StateAnswer
-	}
-	return next, err
-}
-
 // refused answers with a sentence.
 func (t *answering) refused(ctx context.Context, why *conversation.Refusal, err error) (aggregate.Next, error) {
 	if err != nil {

@@ -45,7 +45,9 @@ func (t *answering) lay(ctx context.Context, history []turn.Message) {
 	s := t.a.Conversation
 	t.laid = &attachments{Laid: &conversation.Laid{List: slices.Clone(s.Attached)}, version: s.AttachmentsVersion,
 		refused: map[string]string{}, added: map[string]bool{}}
-	if !t.anyToLay(history) {
+	unread := func(x conversation.Attached) bool { return x.Why == conversation.NotNow }
+	fresh := func(m turn.Message) bool { return slices.ContainsFunc(m.Files, t.toLay) }
+	if !slices.ContainsFunc(history, fresh) && !slices.ContainsFunc(t.laid.List, unread) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, layWithin)
@@ -74,12 +76,6 @@ func (t *answering) lay(ctx context.Context, history []turn.Message) {
 		return
 	}
 	t.laid.version = version
-}
-
-// anyToLay reports whether the history has a file that is not laid, or not read yet.
-func (t *answering) anyToLay(history []turn.Message) bool {
-	return slices.ContainsFunc(history, func(m turn.Message) bool { return slices.ContainsFunc(m.Files, t.toLay) }) ||
-		slices.ContainsFunc(t.laid.List, func(x conversation.Attached) bool { return x.Why == conversation.NotNow })
 }
 
 // toLay reports whether a file is to be fetched: it has an id, is not there yet, and not beyond those of its message.

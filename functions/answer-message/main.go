@@ -205,7 +205,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	t := &answering{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
 	if next := a.Next(h.Now()); next.State == conversation.StateFetch { // nothing is fetched for whom nobody would answer
 		if why, err := t.limits(ctx); err != nil || why != nil {
-			return t.unfetched(t.refused(ctx, why, err))
+			next, err := t.refused(ctx, why, err)
+			if next.State == conversation.StateFetch { // the messages that are left are looked at, too, before that
+				next.State = conversation.StateAnswer
+			}
+			return next, err
 		}
 		return next, nil
 	}

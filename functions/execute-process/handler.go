@@ -207,7 +207,10 @@ func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 	}
 	step := a.NextStep(e)
 	if step == nil {
-		return j.complete(ctx, a)
+		summary, usage := j.summary(ctx, a)
+		return pipeline.Charged(ctx, j.Store, a, usage, j.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.CompleteExecution(j.in.Run, summary, j.Now())
+		})
 	}
 	if a.CostReached(limit) {
 		return nil, a.CostStop(limit)
@@ -255,14 +258,6 @@ func stampedBy(a *task.Aggregate, e *task.Execution, step task.Step) []string {
 	return a.ProcessOf(e).Stampers()
 }
 
-// complete ends the execution with a summary.
-func (j *job) complete(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	summary, usage := j.summary(ctx, a)
-	return pipeline.Charged(ctx, j.Store, a, usage, j.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CompleteExecution(j.in.Run, summary, j.Now())
-	})
-}
-
 // stop fails the execution, unless that is for a write of unknown outcome that Ringi sees arrived.
 func (j *job) stop(ctx context.Context, a *task.Aggregate, why task.StopError) (*task.Aggregate, error) {
 	if why.Reason == task.ReasonToolUnknown {
@@ -270,10 +265,6 @@ func (j *job) stop(ctx context.Context, a *task.Aggregate, why task.StopError) (
 			return after, nil
 		}
 	}
-	return j.fail(ctx, why)
-}
-
-func (j *job) fail(ctx context.Context, why task.StopError) (*task.Aggregate, error) {
 	return j.Store.Decide(ctx, j.in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(j.in.Run, why.Reason, why.Detail, j.Now())
 	})
