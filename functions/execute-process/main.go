@@ -74,27 +74,21 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	if err != nil {
 		return nil, err
 	}
-	models := provider.New(cfg, env.Models)
+	models, asking := provider.New(cfg, env.Models), people.Requesters{}
+	bot := vault.OpenBot(cfg, slack, env.Credentials, s, slackWithin)
 	return &Handler{
-		Approvable: approvable(vault.OpenBot(cfg, slack, env.Credentials, s, slackWithin)),
-		Store:      s, Results: large.Open(cfg, env.Results),
+		Approvable: func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
+			ctx, cancel := context.WithTimeout(slackapi.For(ctx, ref.Tenant), slackWithin)
+			defer cancel()
+			return asking.Somebody(ctx, bot, o, s, time.Now(), asker)
+		},
+		Store: s, Results: large.Open(cfg, env.Results),
 		Tools: tools, Catalog: catalog,
 		Open:  models.Open,
 		Model: env.Model,
 		Now:   time.Now, NewID: aggregate.NewID,
 		Sessions: newSessions(models), PollEvery: pollEvery, PollFor: 100 * time.Second, HoldFor: 30 * time.Second,
 	}, nil
-}
-
-// approvable asks Slack, within slackWithin, whether somebody may approve what a person asked for.
-func approvable(slack people.Groups) func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings,
-	string) error {
-	var asking people.Requesters
-	return func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
-		ctx, cancel := context.WithTimeout(slackapi.For(ctx, ref.Tenant), slackWithin)
-		defer cancel()
-		return asking.Somebody(ctx, slack, o, s, time.Now(), asker)
-	}
 }
 
 func newSessions(c provider.Config) *anthropic.Managed {

@@ -27,9 +27,9 @@ type payload struct {
 	OrgInstall bool      `json:"is_enterprise_install"` // the app is installed for a whole organization
 	CallbackID string    `json:"callback_id"`
 	TriggerID  string    `json:"trigger_id"`
-	Team       *team     `json:"team"`
-	User       user      `json:"user"`
-	Channel    channel   `json:"channel"`
+	Team       *named    `json:"team"`
+	User       named     `json:"user"`
+	Channel    named     `json:"channel"`
 	Container  container `json:"container"`
 	MessageTS  string    `json:"message_ts"`
 	Message    message   `json:"message"`
@@ -39,15 +39,8 @@ type payload struct {
 	console string // its address: that at which Slack reached Ringi
 }
 
-type team struct {
-	ID string `json:"id"`
-}
-
-type user struct {
-	ID string `json:"id"`
-}
-
-type channel struct {
+// named is a workspace, person or channel.
+type named struct {
 	ID string `json:"id"`
 }
 
@@ -165,7 +158,7 @@ func read(body []byte) (p payload, ok bool, err error) {
 		return payload{}, false, err
 	}
 	if p.Team == nil {
-		p.Team = &team{}
+		p.Team = &named{}
 	}
 	if err := inbound.CheckID("payload.team.id", p.Team.ID); err != nil {
 		return payload{}, false, err
