@@ -203,21 +203,44 @@ func TestEveryFalseClaimIsFound(t *testing.T) {
 	j.agree(t)
 }
 
-// ended returns the execution's receipt with other details in the last entry.
-func ended(t *testing.T, details map[string]any) Receipt {
+// edited returns the rows as change makes them, which is given each one's members and their details.
+func edited(t *testing.T, rows []chain.Row, change func(row, details map[string]any)) []chain.Row {
 	t.Helper()
-	rows := theEntries()
-	for i := range rows {
-		var members map[string]any
-		expect.NoError(t, json.Unmarshal(rows[i].Content, &members))
-		if members["action"] == failed {
-			members["details"] = details
-			rows[i].Content = expect.Value(chain.Canonical(members))(t)
+	rows = slices.Clone(rows)
+	for i, x := range rows {
+		var row, details map[string]any
+		expect.NoError(t, json.Unmarshal(x.Content, &row))
+		text, isText := row["details"].(string)
+		if isText {
+			expect.NoError(t, json.Unmarshal([]byte(text), &details))
+		} else {
+			details, _ = row["details"].(map[string]any)
 		}
+		if change(row, details); isText && details != nil {
+			row["details"] = string(aggregate.Details(details))
+		}
+		rows[i].Content = expect.Value(chain.Canonical(row))(t)
 	}
+	return rows
+}
+
+// of returns the receipt of proved's execution from these entries.
+func of(t *testing.T, rows []chain.Row) Receipt {
+	t.Helper()
 	r := newSealer(t).seal(t, rows, 5).receipt()
 	r.Execution = proved(t).Execution
 	return r.part()
+}
+
+// ended returns the execution's receipt with other details in the last entry.
+func ended(t *testing.T, other map[string]any) Receipt {
+	t.Helper()
+	return of(t, edited(t, theEntries(), func(row, details map[string]any) {
+		if row["action"] == failed {
+			clear(details)
+			maps.Copy(details, other)
+		}
+	}))
 }
 
 // An end with an empty list of writes proves that there were none.
@@ -277,21 +300,11 @@ func TestMistakesOfTheCommandLineAreNamed(t *testing.T) {
 // detailed adds details to the entries of an action.
 func detailed(t *testing.T, rows []chain.Row, action string, more map[string]any) []chain.Row {
 	t.Helper()
-	for i, x := range rows {
-		var row, details map[string]any
-		expect.NoError(t, json.Unmarshal(x.Content, &row))
-		if row["action"] != action {
-			continue
+	return edited(t, rows, func(row, details map[string]any) {
+		if row["action"] == action {
+			maps.Copy(details, more)
 		}
-		details, is := row["details"].(map[string]any)
-		if text, _ := row["details"].(string); !is {
-			expect.NoError(t, json.Unmarshal([]byte(text), &details))
-		}
-		maps.Copy(details, more)
-		row["details"] = details
-		rows[i].Content = expect.Value(chain.Canonical(row))(t)
-	}
-	return rows
+	})
 }
 
 // Of two policies that people stamped, the receipt has the one by which the steps were made.
@@ -303,10 +316,7 @@ func TestAnotherStampedPolicyIsFound(t *testing.T) {
 		"details": map[string]any{"version": 1, "hash": aggregate.HashOf(other)}}))(t)
 	row := chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#y"), Content: content, At: at}
 	with := func(more map[string]any) Receipt {
-		rows := detailed(t, slices.Insert(theEntries(), 2, row), "process.approved", more)
-		r := newSealer(t).seal(t, rows, 5).receipt()
-		r.Execution = proved(t).Execution
-		return r.part()
+		return of(t, detailed(t, slices.Insert(theEntries(), 2, row), "process.approved", more))
 	}
 	var j judged
 	j.add(t, "its policy", with(nil), true)
@@ -331,25 +341,15 @@ const quotation = `{"files":[{"id":"F1","name":"見積書.pdf","kind":"pdf","byt
 // filed is the receipt of an execution whose policy and steps were stamped with what has this hash; "": with nothing.
 func filed(t *testing.T, hash string) Receipt {
 	t.Helper()
-	all := theEntries()
-	for i, x := range all {
-		var row map[string]any
-		expect.NoError(t, json.Unmarshal([]byte(x.Content), &row))
-		if action := row["action"]; hash == "" || action != "prompt.approved" && action != "process.approved" {
-			continue
+	rows := theEntries()
+	for _, action := range []string{"prompt.approved", "process.approved"} {
+		if hash != "" {
+			rows = detailed(t, rows, action, map[string]any{"enclosed": hash})
 		}
-		details, is := row["details"].(map[string]any)
-		if text, _ := row["details"].(string); !is {
-			expect.NoError(t, json.Unmarshal([]byte(text), &details))
-			row["details"] = details
-		}
-		details["enclosed"] = hash
-		all[i].Content = expect.Value(chain.Canonical(row))(t)
 	}
-	r := newSealer(t).seal(t, all, 5).receipt()
-	r.Execution = proved(t).Execution
+	r := of(t, rows)
 	r.Execution.Enclosed = quotation
-	return r.part()
+	return r
 }
 
 // Which files were stamped stands in the receipt: neither another hash, name or size does instead, nor no file.

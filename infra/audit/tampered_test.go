@@ -7,8 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
 
@@ -137,5 +141,162 @@ func TestEveryTamperingWithARouteIsFound(t *testing.T) {
 	}
 	expect.That(t, len(rows) == 4+2*(2*(len(settling())+1)+1), "%d rows", len(rows))
 	j.changed(t, "an execution", r, rows)
+	j.agree(t)
+}
+
+// namedGates is how the entry of the end names the gates under a rule, beside the stamps that are under none.
+func namedGates(ruled map[string]*circulated) map[string]any {
+	third, fifth, sixth := task.GateKey(1, 1, 3), task.GateKey(1, 1, 5), task.GateKey(1, 1, 6)
+	out := map[string]any{third: map[string]any{"step": "step-3"}, fifth: map[string]any{"step": "step-5"}}
+	for key, g := range ruled {
+		sealed := g.Gate.Sealed()
+		if step, is := map[string]string{third: "step-3", fifth: "step-5", sixth: "step-6"}[key]; is {
+			sealed["step"] = step
+		}
+		out[key] = sealed
+	}
+	return out
+}
+
+// naming returns the rows with the entry of the execution's end naming these gates.
+func naming(t *testing.T, rows []chain.Row, gates map[string]any) []chain.Row {
+	t.Helper()
+	return edited(t, rows, func(row, details map[string]any) {
+		if row["action"] == failed {
+			details["gates"] = gates
+		}
+	})
+}
+
+// ofStepAsked is a gate of a step that the stamped steps don't have people look at.
+func ofStepAsked(t *testing.T, step, arguments string, after time.Duration, acts []circulation.Act) *circulated {
+	t.Helper()
+	hash := aggregate.HashOf(arguments)
+	return circulate(t, "step", execution, taskID, began().Add(after),
+		map[string]any{"step": step, "arguments_hash": hash},
+		acts, "step", taskID, "1", "1", step, hash)
+}
+
+// asked is a receipt with a gate of each type, and how the entry of the end names them.
+type asked struct {
+	Receipt
+	rows  []chain.Row // of the log
+	gates map[string]any
+	own   map[string][]chain.Row // of each gate, by its key
+}
+
+// everywhere is the receipt of an execution about whose steps and steps' arguments people were asked.
+func everywhere(t *testing.T) *asked {
+	t.Helper()
+	denied := settling()[:1]
+	denied[0].Kind, denied[0].Text = circulation.Deny, "宛先が違う"
+	by := map[string]*circulated{
+		task.ProcessKey(1): ofSteps(t, settling()), task.GateKey(1, 1, 3): ofStep(t, settling()),
+		task.GateKey(1, 1, 5): ofStepAsked(t, "step-5", secondSent, 5500*time.Millisecond, settling()),
+		task.GateKey(1, 1, 6): ofStepAsked(t, "step-6", messageSent, 6500*time.Millisecond, denied),
+	}
+	x := &asked{Receipt: proved(t), gates: namedGates(by), own: map[string][]chain.Row{}}
+	old := theEntries()
+	x.rows = append(x.rows, old[:4]...)
+	shown := map[string]*walked{}
+	for _, key := range slices.Sorted(maps.Keys(by)) {
+		g := by[key]
+		x.rows, x.own[key], shown[key] = append(x.rows, g.rows...), g.rows, walkOf(&g.Gate, g.asked)
+	}
+	x.rows = append(x.rows, old[7:]...)
+	e := x.Execution
+	e.Steps.Gate = shown[task.ProcessKey(1)]
+	e.Writes[1].Gate, e.Writes[2].Gate = shown[task.GateKey(1, 1, 3)], shown[task.GateKey(1, 1, 5)]
+	e.Gates = []stepGate{{"step-6", shown[task.GateKey(1, 1, 6)]}}
+	return x
+}
+
+// sealed returns the receipt of the log, whose end names these gates.
+func (x *asked) sealed(t *testing.T, gates map[string]any) Receipt {
+	t.Helper()
+	r := newSealer(t).seal(t, naming(t, x.rows, gates), 5).receipt()
+	r.Execution = x.Execution
+	return r.part()
+}
+
+// leaves returns a change that leaves out all entries of a gate.
+func (x *asked) leaves(key string, then func(e *Proof)) func(*Receipt) {
+	return func(r *Receipt) {
+		for _, own := range x.own[key] {
+			*r = r.without(own.Key)
+		}
+		then(r.Execution)
+	}
+}
+
+// The entry of the end names the gates at which people were asked. So a receipt that leaves out all entries of one is
+// found.
+func TestAGateThatIsLeftOutWithAllItsEntriesIsFound(t *testing.T) {
+	x := everywhere(t)
+	unasked := func(step int) func(*Proof) {
+		return func(e *Proof) { e.Writes[step].Gated, e.Writes[step].Gate = false, nil }
+	}
+	var j judged
+	r := x.sealed(t, x.gates)
+	out, err := printed(t, r)
+	expect.That(t, err == nil && strings.Contains(out, "step step-6 made no write") && strings.Contains(out, "宛先が違う"),
+		"%v\n%s", err, out)
+	j.add(t, "as it was", r, true)
+	of := func(r *Receipt) *walked { return r.Execution.Gates[0].Gate }
+	j.changed(t, "a gate", r, changedTexts(t, "gate", of(&r), of))
+	j.changed(t, "left out", r, map[string]func(*Receipt){
+		"the route of an uncalled one": func(r *Receipt) { r.Execution.Gates[0].Gate = nil },
+		"one of another step":          func(r *Receipt) { r.Execution.Gates[0].Step = "step-2" },
+		"one of no step":               func(r *Receipt) { r.Execution.Gates[0].Step = "step-9" },
+		"nothing, but one is there twice": func(r *Receipt) {
+			r.Execution.Gates = append(r.Execution.Gates, r.Execution.Gates[0])
+		},
+		"the gate of a write":         x.leaves(task.GateKey(1, 1, 5), unasked(2)),
+		"the gate of an uncalled one": x.leaves(task.GateKey(1, 1, 6), func(e *Proof) { e.Gates = nil }),
+		"the gate of a checked write": x.leaves(task.GateKey(1, 1, 3), unasked(1)),
+		"the steps' gate":             x.leaves(task.ProcessKey(1), func(e *Proof) { e.Steps.Gate = nil }),
+	})
+	for key := range x.gates {
+		for what, change := range map[string]func(g map[string]any){
+			"its route": func(g map[string]any) { g["route_hash"] = aggregate.HashOf("another") },
+			"its acts":  func(g map[string]any) { g["acts_hash"] = aggregate.HashOf("others") },
+			"its rule":  func(g map[string]any) { delete(g, "route_hash"); delete(g, "acts_hash") },
+		} {
+			gates := maps.Clone(x.gates)
+			g := maps.Clone(gates[key].(map[string]any))
+			change(g)
+			gates[key] = g
+			j.add(t, "the end says something else of "+key+", "+what, x.sealed(t, gates), false)
+		}
+		gates := maps.Clone(x.gates)
+		delete(gates, key)
+		j.add(t, "the end names no "+key, x.sealed(t, gates), false)
+	}
+	j.agree(t)
+}
+
+// The entry of a call that was cancelled or expired names its route, and what was done on it.
+func TestTheGateOfACallThatWasCancelledIsNotLeftOut(t *testing.T) {
+	hash := aggregate.HashOf(content)
+	c := circulate(t, "action", actionID, actionID, began().Add(1500*time.Millisecond),
+		map[string]any{"type": "call", "hash": hash}, settling()[:1], "action", actionID, "1", hash)
+	sealed := string(aggregate.Details(c.Gate.Sealed()))
+	of := func(end, details string) Receipt {
+		return ofCall(t, settling()[:1], actionProof{Status: "cancelled"}, end, details)
+	}
+	leave := func(r *Receipt) {
+		r.Action.Gate = nil
+		r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool {
+			return strings.Contains(x.Content, "action.routed") || strings.Contains(x.Content, "action.stamped")
+		})
+	}
+	var j judged
+	for _, end := range []string{"cancelled", "expired"} {
+		r := of(end, `"gate":`+sealed)
+		j.add(t, end, r, true)
+		j.changed(t, end, r, map[string]func(*Receipt){"left out": leave})
+		j.add(t, end+", without its acts", of(end, `"gate":{"route_hash":`+strings.Split(sealed, `"route_hash":`)[1]), false)
+		j.add(t, end+", with no gate", of(end, `"gate":{}`), false)
+	}
 	j.agree(t)
 }
