@@ -100,9 +100,8 @@ func (r *resolver) intrinsic(name string, n *yaml.Node) (any, error) {
 	return v, nil
 }
 
-// arguments has what intrinsics with two arguments take.
-var arguments = map[string]string{"Equals": "two values", "Join": "a separator and a list",
-	"Select": "an index and a list", "Split": "a separator and a text"}
+// arguments is how many intrinsics take.
+var arguments = map[string]int{"Equals": 2, "Not": 1, "Join": 2, "Select": 2, "Split": 2}
 
 func (r *resolver) call(name string, n *yaml.Node) (any, error) {
 	if single := name == "Ref" || name == "Sub" || name == "GetAtt"; single && n.Kind != yaml.ScalarNode {
@@ -124,14 +123,18 @@ func (r *resolver) call(name string, n *yaml.Node) (any, error) {
 		return nil, err
 	}
 	args, _ := v.([]any)
-	if wanted, known := arguments[name]; known && len(args) != 2 {
-		return nil, fmt.Errorf("takes %s, got %d", wanted, len(args))
+	if wanted, known := arguments[name]; known && len(args) != wanted {
+		return nil, fmt.Errorf("takes %d, got %d", wanted, len(args))
 	}
 	switch name {
 	case "Equals":
 		return fmt.Sprint(args[0]) == fmt.Sprint(args[1]), nil
-	case "Not", "And", "Or":
-		return combine(name, args)
+	case "Not":
+		holds, ok := args[0].(bool)
+		if !ok {
+			return nil, fmt.Errorf("%v is not true or false", args[0])
+		}
+		return !holds, nil
 	case "Join":
 		list, err := words(args[1])
 		return strings.Join(list, fmt.Sprint(args[0])), err
@@ -227,28 +230,6 @@ func (r *resolver) substitute(text string) (any, error) {
 		return fmt.Sprint(v)
 	})
 	return out, failed
-}
-
-func combine(name string, args []any) (any, error) {
-	holds := name == "And"
-	for _, a := range args {
-		b, ok := a.(bool)
-		if !ok {
-			return nil, fmt.Errorf("%v is not true or false", a)
-		}
-		switch name {
-		case "Not":
-			holds = !b
-		case "And":
-			holds = holds && b
-		default:
-			holds = holds || b
-		}
-	}
-	if len(args) == 0 || name == "Not" && len(args) != 1 {
-		return nil, fmt.Errorf("has %d conditions", len(args))
-	}
-	return holds, nil
 }
 
 // words returns the elements of a list as texts.
