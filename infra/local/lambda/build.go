@@ -47,14 +47,6 @@ func (f Flags) Build(ctx context.Context, root, into, tags, packages string) *ex
 //
 // It returns the compiler's message if something doesn't compile.
 func Build(ctx context.Context, root string, like Flags, told func(packages int)) (map[string]string, error) {
-	binaries, err := build(ctx, root, like, told)
-	if err != nil {
-		return nil, fmt.Errorf("build functions: %w", err)
-	}
-	return binaries, nil
-}
-
-func build(ctx context.Context, root string, like Flags, told func(packages int)) (map[string]string, error) {
 	folder, err := process.Folder()
 	if err != nil {
 		return nil, err
@@ -76,7 +68,7 @@ func build(ctx context.Context, root string, like Flags, told func(packages int)
 	defer unlock()
 	into := folder + string(filepath.Separator)
 	if err := process.Compile(like.Build(ctx, root, into, "", "./functions/..."), told); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("build functions: %w", err)
 	}
 	commands, err := filepath.Glob(filepath.Join(root, "functions", "*", "main.go"))
 	binaries := map[string]string{}

@@ -1,12 +1,12 @@
 package lambda
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -98,16 +98,13 @@ type Filter struct{ patterns []map[string]any }
 func ParseFilter(patterns []string) (Filter, error) {
 	var f Filter
 	for _, text := range patterns {
-		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			return f, fmt.Errorf("filter %s: %w", text, err)
+		pattern := map[string]any{}
+		err := json.Unmarshal([]byte(text), &pattern)
+		if err == nil {
+			err = check(pattern)
 		}
-		pattern, ok := v.(map[string]any)
-		if !ok {
-			return f, fmt.Errorf("filter %s: it is no object", text)
-		}
-		if err := check(pattern); err != nil {
-			return f, fmt.Errorf("filter %s: %w", text, err)
+		if err != nil || pattern == nil {
+			return f, fmt.Errorf("filter %s: %w", text, cmp.Or(err, errors.New("it is no object")))
 		}
 		f.patterns = append(f.patterns, pattern)
 	}
@@ -125,45 +122,34 @@ func (f Filter) Passes(record []byte) (bool, error) {
 	return slices.ContainsFunc(f.patterns, func(p map[string]any) bool { return matches(p, v) }), nil
 }
 
+// check returns an error for a pattern that AWS would refuse, or that has another operator.
 func check(pattern map[string]any) error {
 	for key, want := range pattern {
-		if strings.HasPrefix(key, "$") {
-			return unknownOperator(key)
-		}
-		err := fmt.Errorf("values stand in lists, not %v", want)
 		switch want := want.(type) {
 		case map[string]any:
-			err = check(want)
+			if err := check(want); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
 		case []any:
-			err = checkRules(want)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+			strange := slices.ContainsFunc(want, func(rule any) bool { return !known(rule) })
+			if len(want) == 0 || strange || strings.HasPrefix(key, "$") {
+				return fmt.Errorf("%s: the local stack's filters know plain values and prefix only, not %v", key, want)
+			}
+		default:
+			return fmt.Errorf("%s: values stand in lists, not %v", key, want)
 		}
 	}
 	return nil
 }
 
-func checkRules(rules []any) error {
-	if len(rules) == 0 {
-		return errors.New("an empty list matches nothing")
+// known reports whether a rule is a plain value or a prefix.
+func known(rule any) bool {
+	switch rule.(type) {
+	case map[string]any, []any:
+		_, isPrefix := prefixOf(rule)
+		return isPrefix
 	}
-	for _, rule := range rules {
-		if _, isPrefix := prefixOf(rule); isPrefix {
-			continue
-		}
-		switch rule := rule.(type) {
-		case map[string]any:
-			return unknownOperator(strings.Join(slices.Sorted(maps.Keys(rule)), ", "))
-		case []any:
-			return fmt.Errorf("%v is a list in a list", rule)
-		}
-	}
-	return nil
-}
-
-func unknownOperator(name string) error {
-	return fmt.Errorf("the local stack's filters know no operator %q, plain values and prefix only", name)
+	return true
 }
 
 // prefixOf returns the prefix of a rule {"prefix":"…"}.

@@ -75,18 +75,6 @@ func (p *Process) Kill() {
 	<-p.done
 }
 
-// Stop asks the child to end, kills its group after the grace period, and waits.
-func (p *Process) Stop(grace time.Duration) {
-	p.signal(syscall.SIGTERM)
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
-	defer cancel()
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-	}
-	p.Kill()
-}
-
 // Pause stops the child, soon. After that it can only be killed.
 func (p *Process) Pause() { p.signal(syscall.SIGSTOP) }
 

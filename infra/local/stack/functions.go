@@ -25,14 +25,6 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// binaries returns the functions' bootstraps by logical id.
-func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
-	return lambda.Binaries(ctx, filepath.Dir(s.options.Template), s.options.Artifacts, lambda.LikeTests,
-		s.Template.Functions, func(packages int) {
-			s.options.Progress(1, steps, fmt.Sprintf("compiling: %d packages so far", packages))
-		})
-}
-
 // sampleContests returns the folder with the contest files. The environment can name one; otherwise the sample files
 // are copied to a temporary folder.
 func (s *Stack) sampleContests() (string, error) {
@@ -74,8 +66,9 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	}
 	variables[teamconfig.Environment] = s.ContestFolder
 	for _, f := range s.Template.Functions {
-		info := describe(f, binaries[f.ID], variables)
-		s.functions, o.Functions = append(s.functions, info), append(o.Functions, info.Function)
+		x := lambda.Function{Name: f.ID, Binary: binaries[f.ID], LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory,
+			Concurrency: f.Concurrency, Environment: replaced(f.Environment, variables), Managed: f.Managed}
+		s.functions, o.Functions = append(s.functions, functionInfo{x, f.Folder}), append(o.Functions, x)
 	}
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
@@ -99,14 +92,6 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 
 // VendorsHost is the MCP server's host:port.
 func (s *Stack) VendorsHost() string { return strings.TrimPrefix(s.VendorsURL, "http://") }
-
-// describe returns a function of the template with its binary and variables.
-func describe(f template.Function, binary string, variables map[string]string) functionInfo {
-	return functionInfo{lambda.Function{
-		Name: f.ID, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Concurrency: f.Concurrency,
-		Environment: replaced(f.Environment, variables), Managed: f.Managed,
-	}, f.Folder}
-}
 
 // startMappings starts the streams, queues and schedules that invoke functions.
 func (s *Stack) startMappings() error {

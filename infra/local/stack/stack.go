@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -158,7 +159,10 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 			Notify: func(what string) { s.options.Progress(1, steps, what) }})
 		started <- err
 	}()
-	binaries, err := s.binaries(ctx)
+	binaries, err := lambda.Binaries(ctx, filepath.Dir(s.options.Template), s.options.Artifacts, lambda.LikeTests,
+		s.Template.Functions, func(packages int) {
+			s.options.Progress(1, steps, fmt.Sprintf("compiling: %d packages so far", packages))
+		})
 	if err != nil {
 		cancel()
 	}

@@ -289,7 +289,7 @@ func TestStartSaysWhatIsInTheWay(t *testing.T) {
 		{"an unknown parameter", stack.Options{Parameters: map[string]string{"Colour": "red"}}, `no parameter "Colour"`, nil},
 		{"a filter's operator", stack.Options{Parameters: map[string]string{"NotePattern": `{"eventName":[{"suffix":"I"}]}`}},
 			`RelayNotesFunction: event Notes: filter {"eventName":[{"suffix":"I"}]}: ` +
-				`eventName: the local stack's filters know no operator "suffix"`, nil},
+				`eventName: the local stack's filters know plain values and prefix only`, nil},
 		{"no artifacts", stack.Options{Artifacts: t.TempDir()}, "bootstrap", nil},
 		{"a workspace that can't be prepared", stack.Options{PrepareTeam: func(context.Context, *stack.Stack, string) error {
 			return unprepared
