@@ -30,11 +30,11 @@ var withoutSDK = []string{
 	"domain", "words/language", "words/legible", "runtime/isolated", "runtime/clock", "model/demo",
 }
 
-// bareModules are the modules that packages without SDKs may import: ids, differences of lines, and Unicode's forms and
-// widths.
+// bareModules are the modules that packages without SDKs may import: ids, differences of lines, Unicode's forms and
+// widths, and Shift_JIS.
 var bareModules = []string{
 	"github.com/oklog/ulid/v2", "github.com/aymanbagabas/go-udiff/lcs", "golang.org/x/text/unicode/norm",
-	"golang.org/x/text/width",
+	"golang.org/x/text/width", "golang.org/x/text/encoding/japanese",
 }
 
 // sdkConfig is the SDK's package that finds out where it runs. It brings the clients of single sign-on, which no
