@@ -17,7 +17,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
 )
 
@@ -28,7 +27,7 @@ type kept struct {
 	full error
 }
 
-func (k *kept) Put(_ context.Context, _ large.VersionsOf, t *files.Tree) (string, error) {
+func (k *kept) Put(_ context.Context, _ aggregate.Ref, t *files.Tree) (string, error) {
 	k.puts++
 	if k.full != nil {
 		return "", k.full

@@ -33,11 +33,6 @@ type attachments struct {
 	added   map[string]bool   // files laid or read by this turn, by Slack's id
 }
 
-// of returns the conversation's identity in the stores of versions.
-func (t *answering) of() large.VersionsOf {
-	return large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}
-}
-
 // lay adds the files of the history to the conversation's attachments, each once: the answer's commit takes over the
 // new version. Repeated after a crash it makes the same version of the same files. What can't be laid now stays where
 // it is, and another turn tries again.
@@ -68,7 +63,7 @@ func (t *answering) lay(ctx context.Context, history []turn.Message) {
 	if len(t.laid.added) == 0 {
 		return
 	}
-	version, err := t.Attachments.Put(ctx, t.of(), t.laid.Tree)
+	version, err := t.Attachments.Put(ctx, t.ref, t.laid.Tree)
 	if err != nil {
 		slog.WarnContext(ctx, "attachments are not laid", "session", t.ref.ID, "err", err)
 		t.laid.Laid = &conversation.Laid{List: slices.Clone(s.Attached)}
@@ -86,7 +81,7 @@ func (t *answering) toLay(f turn.File) bool {
 // openAttachments reads the attachments, once for a turn.
 func (t *answering) openAttachments(ctx context.Context) (err error) {
 	if t.laid.Tree == nil {
-		t.laid.Tree, err = t.Attachments.Get(ctx, t.of(), t.laid.version)
+		t.laid.Tree, err = t.Attachments.Get(ctx, t.ref, t.laid.version)
 	}
 	return err
 }

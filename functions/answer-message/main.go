@@ -129,8 +129,8 @@ type Payloads interface {
 
 // Files stores versions of conversations' files, or of what people attached. *large.Versions implements it.
 type Files interface {
-	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
-	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
+	Get(ctx context.Context, of aggregate.Ref, version string) (*files.Tree, error)
+	Put(ctx context.Context, of aggregate.Ref, t *files.Tree) (version string, err error)
 }
 
 type Handler struct {

@@ -55,7 +55,7 @@ func (t *answering) open(ctx context.Context) (why string) {
 		return ""
 	}
 	version := t.base()
-	tree, err := t.Files.Get(ctx, large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}, version)
+	tree, err := t.Files.Get(ctx, t.ref, version)
 	switch {
 	case errors.Is(err, large.ErrGone):
 		slog.WarnContext(ctx, "the files of a conversation are gone", "session", t.ref.ID, "version", version)
@@ -170,7 +170,7 @@ func (t *answering) completePush(ctx context.Context, p conversation.Payload) (c
 	if why := t.open(ctx); why != "" {
 		return p, []string{why}
 	}
-	s, of := t.a.Conversation.Source, large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}
+	s, of := t.a.Conversation.Source, t.ref
 	was, err := t.Files.Get(ctx, of, s.Version)
 	switch {
 	case errors.Is(err, large.ErrGone):

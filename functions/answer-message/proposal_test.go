@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
@@ -20,7 +21,7 @@ import (
 // readOnly keeps no version.
 type readOnly struct{}
 
-func (readOnly) Put(context.Context, large.VersionsOf, *files.Tree) (string, error) {
+func (readOnly) Put(context.Context, aggregate.Ref, *files.Tree) (string, error) {
 	return "", errors.New("nothing is kept here")
 }
 
@@ -32,7 +33,7 @@ type trees struct {
 	got int
 }
 
-func (s *trees) Get(_ context.Context, _ large.VersionsOf, version string) (*files.Tree, error) {
+func (s *trees) Get(_ context.Context, _ aggregate.Ref, version string) (*files.Tree, error) {
 	s.got++
 	switch {
 	case s.err != nil:

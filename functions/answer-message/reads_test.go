@@ -27,7 +27,7 @@ type shelf struct {
 	err    error
 }
 
-func (s *shelf) Get(_ context.Context, of large.VersionsOf, version string) (*files.Tree, error) {
+func (s *shelf) Get(_ context.Context, of aggregate.Ref, version string) (*files.Tree, error) {
 	s.opened = append(s.opened, of.ID+"/"+version)
 	if s.err != nil {
 		return nil, s.err

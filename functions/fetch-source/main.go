@@ -49,7 +49,7 @@ const fetchWithin = 2 * time.Minute
 
 // Files stores workspaces. *large.Versions implements it.
 type Files interface {
-	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
+	Put(ctx context.Context, of aggregate.Ref, t *files.Tree) (version string, err error)
 }
 
 type Handler struct {
@@ -129,7 +129,7 @@ func (h *Handler) fetch(ctx context.Context, in pipeline.Input, a *conversation.
 	if err != nil {
 		return nil, err
 	}
-	version, err := h.Files.Put(within, large.VersionsOf{Tenant: in.Tenant, ID: in.ID}, imported.Tree)
+	version, err := h.Files.Put(within, in.Ref(), imported.Tree)
 	if err != nil {
 		return nil, err
 	}

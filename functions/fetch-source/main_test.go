@@ -21,7 +21,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool/github"
 )
@@ -34,7 +33,7 @@ type kept struct {
 	err   error
 }
 
-func (k *kept) Put(_ context.Context, _ large.VersionsOf, t *files.Tree) (string, error) {
+func (k *kept) Put(_ context.Context, _ aggregate.Ref, t *files.Tree) (string, error) {
 	archive, err := t.Archive()
 	if err = errors.Join(err, k.err); err != nil {
 		return "", err

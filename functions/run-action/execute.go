@@ -24,7 +24,7 @@ import (
 func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
-	t, err := j.Files.Get(ctx, j.files(), j.action.Base)
+	t, err := j.Files.Get(ctx, j.ref, j.action.Base)
 	if err == nil {
 		t, err = t.Make(j.payload.Changes)
 	}
@@ -37,7 +37,7 @@ func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	if err != nil {
 		return conversation.Result{}, fmt.Errorf("write files: %w: %w", err, isolated.ErrNotBegun)
 	}
-	version, err := j.Files.Put(ctx, j.files(), t)
+	version, err := j.Files.Put(ctx, j.ref, t)
 	if err != nil {
 		return conversation.Result{}, fmt.Errorf("write files: %w: %w", err, isolated.ErrNotBegun)
 	}
@@ -51,7 +51,7 @@ func (j *job) compare(ctx context.Context, version string) *conversation.FilesCh
 	within := min(compareWithin, j.action.Claim.LeaseUntil.Sub(j.Now())-resultSpare)
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	changes, err := j.Files.Difference(ctx, j.files(), j.action.Base, version)
+	changes, err := j.Files.Difference(ctx, j.ref, j.action.Base, version)
 	if err != nil {
 		j.noted = append(j.noted, "not_compared", err.Error())
 		return nil
@@ -73,13 +73,13 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 		Action: j.action.ActionID, Type: string(j.action.ActionType), Argv: j.payload.Argv, Script: j.payload.Script,
 		TimeoutSeconds: j.payload.TimeoutSeconds, Deadline: until.Add(-commitSpare),
 	}
-	if err := j.Files.Lend(ctx, j.files(), j.on(), until, &o); err != nil {
+	if err := j.Files.Lend(ctx, j.ref, j.on(), until, &o); err != nil {
 		return conversation.Result{}, fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
 	}
 	within, stop := context.WithDeadline(ctx, o.Deadline.Add(commitSpare/4))
 	defer stop()
 	go pipeline.Watch(within, j.Store, j.ref, j.action.ActionID, j.PollEvery, func() error {
-		return j.Files.Cancel(within, j.files(), j.action.ActionID)
+		return j.Files.Cancel(within, j.ref, j.action.ActionID)
 	})
 	l := &lines{job: j, flushed: j.Now(), drawn: j.Now()}
 	go l.keepUp(within)
@@ -88,7 +88,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	over := j.Now()
 	l.flush(ctx)
 	if errors.Is(err, isolated.ErrCannot) {
-		if _, gone := j.Files.Get(ctx, j.files(), j.action.Base); errors.Is(gone, large.ErrGone) {
+		if _, gone := j.Files.Get(ctx, j.ref, j.action.Base); errors.Is(gone, large.ErrGone) {
 			return j.gone(gone), nil
 		}
 		return j.says(conversation.ReasonNotBegun, "", err), nil
@@ -119,7 +119,7 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversati
 		said = append(said, conversation.Piece{Text: w.left}, conversation.Piece{Text: names, Quoted: true})
 	}
 	if end.Version != "" {
-		version, err := j.Files.Take(ctx, j.files(), j.action.ActionID)
+		version, err := j.Files.Take(ctx, j.ref, j.action.ActionID)
 		if r.Version = version; err != nil { // the command has run, but its files are not saved
 			j.noted = append(j.noted, "workspace_not_kept", err.Error())
 			r.Version, said = "", append(said, conversation.Piece{Text: w.notKept})

@@ -221,7 +221,7 @@ type folders struct {
 	err error
 }
 
-func (f folders) Get(context.Context, large.VersionsOf, string) (*files.Tree, error) {
+func (f folders) Get(context.Context, aggregate.Ref, string) (*files.Tree, error) {
 	if f.err != nil {
 		return nil, f.err
 	}

@@ -85,12 +85,12 @@ type Payloads interface {
 
 // Files stores workspaces. *large.Versions implements it.
 type Files interface {
-	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
-	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
-	Take(ctx context.Context, of large.VersionsOf, action string) (version string, err error)
-	Cancel(ctx context.Context, of large.VersionsOf, action string) error
-	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
-	Lend(ctx context.Context, of large.VersionsOf, on conversation.On, until time.Time, o *isolated.Order) error
+	Get(ctx context.Context, of aggregate.Ref, version string) (*files.Tree, error)
+	Put(ctx context.Context, of aggregate.Ref, t *files.Tree) (version string, err error)
+	Take(ctx context.Context, of aggregate.Ref, action string) (version string, err error)
+	Cancel(ctx context.Context, of aggregate.Ref, action string) error
+	Difference(ctx context.Context, of aggregate.Ref, base, version string) ([]files.Change, error)
+	Lend(ctx context.Context, of aggregate.Ref, on conversation.On, until time.Time, o *isolated.Order) error
 }
 
 type Handler struct {
@@ -114,10 +114,6 @@ type job struct {
 	invocation string
 	cause      error // the failure's cause, for the log only
 	noted      []any // further attributes for the log
-}
-
-func (j *job) files() large.VersionsOf {
-	return large.VersionsOf{Tenant: j.ref.Tenant, ID: j.ref.ID}
 }
 
 // Handle executes the conversation's approved action, if there is one, at most once, and returns the run's next state.

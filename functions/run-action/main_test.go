@@ -63,7 +63,7 @@ type archives struct {
 	uncompared error
 }
 
-func (s *archives) Get(_ context.Context, _ large.VersionsOf, version string) (*files.Tree, error) {
+func (s *archives) Get(_ context.Context, _ aggregate.Ref, version string) (*files.Tree, error) {
 	if version == "" {
 		return &files.Tree{}, nil
 	}
@@ -73,7 +73,7 @@ func (s *archives) Get(_ context.Context, _ large.VersionsOf, version string) (*
 	return s.trees[version], nil
 }
 
-func (s *archives) Put(_ context.Context, _ large.VersionsOf, t *files.Tree) (string, error) {
+func (s *archives) Put(_ context.Context, _ aggregate.Ref, t *files.Tree) (string, error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
@@ -83,14 +83,14 @@ func (s *archives) Put(_ context.Context, _ large.VersionsOf, t *files.Tree) (st
 	return version, nil
 }
 
-func (s *archives) Take(ctx context.Context, of large.VersionsOf, _ string) (string, error) {
+func (s *archives) Take(ctx context.Context, of aggregate.Ref, _ string) (string, error) {
 	if s.uploaded == nil {
 		return "", large.ErrGone
 	}
 	return s.Put(ctx, of, s.uploaded)
 }
 
-func (s *archives) Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error) {
+func (s *archives) Difference(ctx context.Context, of aggregate.Ref, base, version string) ([]files.Change, error) {
 	if s.uncompared != nil {
 		return nil, s.uncompared
 	}
@@ -105,7 +105,7 @@ func (s *archives) Difference(ctx context.Context, of large.VersionsOf, base, ve
 	return files.Difference(was, is), ctx.Err()
 }
 
-func (s *archives) Cancel(_ context.Context, _ large.VersionsOf, action string) error {
+func (s *archives) Cancel(_ context.Context, _ aggregate.Ref, action string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancelled = append(s.cancelled, action)
@@ -123,7 +123,7 @@ func (s *archives) stopped() []string {
 	return slices.Clone(s.cancelled)
 }
 
-func (s *archives) Lend(_ context.Context, _ large.VersionsOf, on conversation.On, _ time.Time,
+func (s *archives) Lend(_ context.Context, _ aggregate.Ref, on conversation.On, _ time.Time,
 	o *isolated.Order) error {
 	o.Attachments = on.Attachments
 	return nil

@@ -91,7 +91,7 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 	})
 	k.archives(t)
 	versions := large.OpenVersions(w.Config, w.Bucket)
-	of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
+	of := k.ref
 	for range 2 {
 		expect.Value(versions.Put(t.Context(), of, &files.Tree{}))(t)
 		expect.Value(k.results.Prompts(k.ref)(t.Context(), []byte(`{"what":"was sent"}`)))(t)
@@ -329,7 +329,7 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 // Files of a conversation that is not there any more expire as results do.
 func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
-	s, of := large.OpenVersions(w.Config, w.Bucket), large.VersionsOf{Tenant: w.Ref.Tenant,
+	s, of := large.OpenVersions(w.Config, w.Bucket), aggregate.Ref{Tenant: w.Ref.Tenant,
 		ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
 	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
 	h := expect.Value(newHandler(t.Context(), w.Config,

@@ -183,7 +183,7 @@ func TestExpiringIsBounded(t *testing.T) {
 // Workspaces of conversations expire like results, and no tenant's id equals their prefix.
 func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
-	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: k.Ref.Tenant, ID: "s"}
+	s, of := large.OpenVersions(k.Config, k.Bucket), conversation.RefOf(k.Ref.Tenant, "s")
 	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
 	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
 	expect.Is(t, k.expire(t, 29*day), 0, "deleted before their time")
@@ -200,7 +200,7 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "codex"}, now))(t)))
 	ref := in.Ref()
-	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}
+	s, of := large.OpenVersions(k.Config, k.Bucket), ref
 	put := func(text string) string {
 		tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: text}}))(t)
 		return expect.Value(s.Put(t.Context(), of, tree))(t)
@@ -239,7 +239,7 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 		TS: "1775034000.000100", User: "U1", Text: "hello"}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "codex"}, now))(t)))
-	s, of := large.OpenVersions(k.Config, k.Bucket).Attached(), large.VersionsOf{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
+	s, of := large.OpenVersions(k.Config, k.Bucket).Attached(), in.Ref()
 	put := func(text string) string {
 		tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: text}}))(t)
 		return expect.Value(s.Put(t.Context(), of, tree))(t)
@@ -293,7 +293,7 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 		TS: "1775034000.000100", User: "U1", Text: "hello"}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "codex"}, now))(t)))
-	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
+	s, of := large.OpenVersions(k.Config, k.Bucket), in.Ref()
 	tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: "1"}}))(t)
 	old := expect.Value(s.Put(t.Context(), of, tree))(t)
 	anew := meanwhile{rows, func() { expect.Is(t, expect.Value(s.Put(t.Context(), of, tree))(t), old, "the version") }}

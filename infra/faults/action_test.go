@@ -78,7 +78,7 @@ func (k *talk) ranOnce(t driver.T, x *conversation.Action) {
 	s, d := k.load(t).Conversation, k.dialogue(t)
 	log := ""
 	if s.WorkspaceVersion != "" {
-		of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
+		of := k.ref
 		tree := expect.Value(large.OpenVersions(k.AWS, k.BucketName).Get(context.Background(), of, s.WorkspaceVersion))(t)
 		content, _ := tree.Content("log.txt")
 		log = string(content)
@@ -209,7 +209,7 @@ func (k *talk) laid(t driver.T) {
 		"staff.csv": "name,hours\nSato,8\n", "staff (2).csv": "name,hours\nSato,9\n", "sjis.txt": "\x8e\x52\x93\x63\n",
 		"sjis.txt.txt": "山田\n",
 	}
-	of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
+	of := k.ref
 	d := k.dialogue(t)
 	for _, x := range s.Attached {
 		// a file may have ended it

@@ -86,7 +86,7 @@ func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
 			driver.Failf("session %s: the action is %s (%s %q), its files are %q, the conversation's %q", k.ref.ID, x.Status,
 				x.Error, x.Outcome, x.Version, version)
 		}
-		of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
+		of := k.ref
 		tree := expect.Value(files.Get(context.Background(), of, version))(t)
 		p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
 		if problems != nil || len(p.Changes) != 2 || len(tree.Paths()) != 2 || x.Changed == nil || x.Changed.Files != 2 {

@@ -225,8 +225,7 @@ func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.A
 	if c.Files == nil || x.Changed == nil || x.Changed.Files == 0 || x.ActionType == conversation.CodeGenerate {
 		return nil, nil
 	}
-	of := large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}
-	changes, err := c.Files.Difference(ctx, of, x.Base, x.Version)
+	changes, err := c.Files.Difference(ctx, ref, x.Base, x.Version)
 	if errors.Is(err, large.ErrGone) {
 		return nil, nil
 	}

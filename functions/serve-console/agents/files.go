@@ -43,7 +43,7 @@ type fileOf struct {
 // opened is the current version of a conversation's files that the viewer may see.
 type opened struct {
 	a    *conversation.Aggregate
-	of   large.VersionsOf
+	of   aggregate.Ref
 	tree *files.Tree // nil: it is deleted
 	path string      // address of the list of files
 }
@@ -55,8 +55,8 @@ func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) 
 		return o, err
 	}
 	o.a = a.(*conversation.Aggregate)
-	ref := o.a.Ref()
-	o.of, o.path = large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}, "/console/sessions/"+ref.ID+"/files"
+	o.of = o.a.Ref()
+	o.path = "/console/sessions/" + o.of.ID + "/files"
 	if c.Files == nil {
 		return o, fmt.Errorf("files: %w", aggregate.ErrNotFound)
 	}

@@ -104,7 +104,7 @@ type storedFiles struct {
 	trees   map[string]*files.Tree
 }
 
-func key(of large.VersionsOf, version string) string { return of.Tenant + "/" + of.ID + "/" + version }
+func key(of aggregate.Ref, version string) string { return of.Tenant + "/" + of.ID + "/" + version }
 
 // keepFiles stores a version of the conversation's files.
 func keepFiles(t *testing.T, k *consoletest.Conversation, tree *files.Tree) (version string) {
@@ -115,20 +115,20 @@ func keepFiles(t *testing.T, k *consoletest.Conversation, tree *files.Tree) (ver
 		k.Console.Files = f
 	}
 	version = files.Sum(expect.Value(tree.Archive())(t))
-	f.trees[key(large.VersionsOf{Tenant: k.Ref.Tenant, ID: k.Ref.ID}, version)] = tree
+	f.trees[key(k.Ref, version)] = tree
 	return version
 }
 
 // loseFiles deletes a version.
 func loseFiles(k *consoletest.Conversation, version string) {
-	delete(k.Console.Files.(*storedFiles).trees, key(large.VersionsOf{Tenant: k.Ref.Tenant, ID: k.Ref.ID}, version))
+	delete(k.Console.Files.(*storedFiles).trees, key(k.Ref, version))
 }
 
-func (f *storedFiles) Difference(context.Context, large.VersionsOf, string, string) ([]files.Change, error) {
+func (f *storedFiles) Difference(context.Context, aggregate.Ref, string, string) ([]files.Change, error) {
 	return f.Changes, nil
 }
 
-func (f *storedFiles) Get(_ context.Context, of large.VersionsOf, version string) (*files.Tree, error) {
+func (f *storedFiles) Get(_ context.Context, of aggregate.Ref, version string) (*files.Tree, error) {
 	if version == "" {
 		return &files.Tree{}, nil
 	}
@@ -138,7 +138,7 @@ func (f *storedFiles) Get(_ context.Context, of large.VersionsOf, version string
 	return nil, large.ErrGone
 }
 
-func (f *storedFiles) Link(_ context.Context, of large.VersionsOf, name string, body []byte) (string, error) {
+func (f *storedFiles) Link(_ context.Context, of aggregate.Ref, name string, body []byte) (string, error) {
 	f.Links[name] = body
 	return "https://bucket.example/" + key(of, name), nil
 }

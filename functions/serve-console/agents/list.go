@@ -9,11 +9,11 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
@@ -32,9 +32,9 @@ type Pages struct {
 
 // Files reads conversations' files, and what actions made of them. *large.Versions implements it.
 type Files interface {
-	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
-	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
-	Link(ctx context.Context, of large.VersionsOf, name string, body []byte) (string, error)
+	Difference(ctx context.Context, of aggregate.Ref, base, version string) ([]files.Change, error)
+	Get(ctx context.Context, of aggregate.Ref, version string) (*files.Tree, error)
+	Link(ctx context.Context, of aggregate.Ref, name string, body []byte) (string, error)
 }
 
 // page describes a conversation's page, on which people decide, to package subject.

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/encoding/httpbinding"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/outbound"
@@ -161,8 +162,8 @@ func (b *Bucket) Form(ctx context.Context, key string, most int64, during time.D
 
 // Link stores a download for a day and returns an address that serves it as a file of this name, without a session, for
 // LinkLasts.
-func (s *Versions) Link(ctx context.Context, of VersionsOf, name string, body []byte) (string, error) {
-	key := conversation.DownloadsPrefix + of.Tenant + "/" + of.ID + "/" + files.Sum(body)
+func (s *Versions) Link(ctx context.Context, of aggregate.Ref, name string, body []byte) (string, error) {
+	key := conversation.DownloadsPrefix + under(of) + files.Sum(body)
 	if err := s.bucket.Put(ctx, key, octets, body); err != nil {
 		return "", fmt.Errorf("keep a download: %w", err)
 	}

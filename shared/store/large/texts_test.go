@@ -100,7 +100,7 @@ func TestALinkServesAFileForAMinute(t *testing.T) {
 	expect.Same(t, "application/octet-stream", u.Query().Get("response-content-type"))
 }
 
-var session = large.VersionsOf{Tenant: "01TENANT", ID: "0b1c"}
+var session = conversation.RefOf("01TENANT", "0b1c")
 
 func config(endpoint string) aws.Config {
 	c := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "TOKEN")}
@@ -170,7 +170,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	status, _ = get(t, o.Cancel)
 	expect.That(t, status == http.StatusOK, "a cancel is answered %d", status)
 
-	other := large.VersionsOf{Tenant: session.Tenant, ID: "other"}
+	other := conversation.RefOf(session.Tenant, "other")
 	expect.Fails(t, expect.Err(s.Get(t.Context(), other, version)), large.ErrGone, "another session's version")
 }
 

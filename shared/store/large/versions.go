@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/isolated"
@@ -29,16 +30,11 @@ const octets = "application/octet-stream"
 // ErrGone means that a version was deleted or that nothing was uploaded.
 var ErrGone = errors.New("the workspace is gone")
 
-// VersionsOf identifies a conversation by its tenant's id and its own.
-type VersionsOf struct{ Tenant, ID string }
-
-func (s *Versions) version(of VersionsOf, v string) string {
-	return s.below + of.Tenant + "/" + of.ID + "/" + v + ".tar"
+func (s *Versions) version(of aggregate.Ref, v string) string {
+	return s.below + under(of) + v + ".tar"
 }
 
-func (s VersionsOf) action(id, name string) string {
-	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
-}
+func ofAction(of aggregate.Ref, id, name string) string { return passing + under(of) + id + "/" + name }
 
 // Versions stores files in the bucket.
 type Versions struct {
@@ -59,9 +55,9 @@ func (s *Versions) Attached() *Versions {
 	return &other
 }
 
-// Get returns a version of a session's files; the empty version has no files. It returns ErrGone if the version doesn't
+// Get returns a version of a conversation's files; the empty version has no files. It returns ErrGone if the version doesn't
 // exist.
-func (s *Versions) Get(ctx context.Context, of VersionsOf, version string) (*files.Tree, error) {
+func (s *Versions) Get(ctx context.Context, of aggregate.Ref, version string) (*files.Tree, error) {
 	if version == "" {
 		return &files.Tree{}, nil
 	}
@@ -84,7 +80,7 @@ func (s *Versions) get(ctx context.Context, key string) (*files.Tree, error) {
 }
 
 // Put stores a tree and returns its version. Storing the same tree again changes nothing.
-func (s *Versions) Put(ctx context.Context, of VersionsOf, t *files.Tree) (version string, err error) {
+func (s *Versions) Put(ctx context.Context, of aggregate.Ref, t *files.Tree) (version string, err error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
@@ -101,7 +97,7 @@ func (s *Versions) put(ctx context.Context, key string, body []byte) error {
 }
 
 // Difference returns what became of a base in a version. It returns ErrGone if one of the two doesn't exist.
-func (s *Versions) Difference(ctx context.Context, of VersionsOf, base, version string) ([]files.Change, error) {
+func (s *Versions) Difference(ctx context.Context, of aggregate.Ref, base, version string) ([]files.Change, error) {
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
 		return nil, err
@@ -115,7 +111,7 @@ func (s *Versions) Difference(ctx context.Context, of VersionsOf, base, version 
 
 // Lend adds signed URLs to an order: of what the action works on, of the flag that cancels it, and for the upload of
 // the changed files. They are valid for this action and until the given time.
-func (s *Versions) Lend(ctx context.Context, of VersionsOf, on conversation.On, until time.Time,
+func (s *Versions) Lend(ctx context.Context, of aggregate.Ref, on conversation.On, until time.Time,
 	o *isolated.Order) error {
 	left := time.Until(until)
 	if left <= 0 {
@@ -133,10 +129,10 @@ func (s *Versions) Lend(ctx context.Context, of VersionsOf, on conversation.On, 
 			return err
 		}
 	}
-	if o.Cancel, err = read(of.action(o.Action, "cancel")); err != nil {
+	if o.Cancel, err = read(ofAction(of, o.Action, "cancel")); err != nil {
 		return err
 	}
-	form, err := s.bucket.Form(ctx, of.action(o.Action, "changed.tar"), files.MaxArchive, left)
+	form, err := s.bucket.Form(ctx, ofAction(of, o.Action, "changed.tar"), files.MaxArchive, left)
 	if err != nil {
 		return fmt.Errorf("sign an upload: %w", err)
 	}
@@ -145,15 +141,15 @@ func (s *Versions) Lend(ctx context.Context, of VersionsOf, on conversation.On, 
 }
 
 // Cancel tells a running action to end. Repeating it changes nothing.
-func (s *Versions) Cancel(ctx context.Context, of VersionsOf, action string) error {
-	return s.put(ctx, of.action(action, "cancel"), []byte("cancelled\n"))
+func (s *Versions) Cancel(ctx context.Context, of aggregate.Ref, action string) error {
+	return s.put(ctx, ofAction(of, action, "cancel"), []byte("cancelled\n"))
 }
 
 // Take stores the archive that an action uploaded as a version and returns the version. It checks the archive as
 // untrusted input, and computes the version from its content. It returns ErrGone if nothing was uploaded, and an error
 // wrapping files.ErrRefused for an invalid archive.
-func (s *Versions) Take(ctx context.Context, of VersionsOf, action string) (version string, err error) {
-	t, err := s.get(ctx, of.action(action, "changed.tar"))
+func (s *Versions) Take(ctx context.Context, of aggregate.Ref, action string) (version string, err error) {
+	t, err := s.get(ctx, ofAction(of, action, "changed.tar"))
 	if err != nil {
 		return "", err
 	}
