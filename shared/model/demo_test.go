@@ -11,36 +11,25 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 )
 
-// think runs the first three layers on a message. l2 and l3 are reasons for rejecting the second and third layer's
-// versions.
-func think(t *testing.T, text, locale string, l2, l3 []string) (e task.Extract, policy string, steps []task.Step) {
+// think runs the first three layers on a message.
+func think(t *testing.T, text string) (e task.Extract, steps []task.Step) {
 	t.Helper()
 	g := demo.Layers{}
-	e, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: text, Locale: locale, Now: now(), Try: 1})
+	e, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: text, Locale: "ja", Now: now(), Try: 1})
 	expect.NoError(t, err)
 	tk := task.Task{Title: e.Title, Description: e.Description, Priority: e.Priority}
-	draft := model.DraftInput{Task: tk, Request: text, Locale: locale, Now: now(), Try: 1}
-	for _, reason := range append(l2, "") {
-		made, _, err := model.Draft(t.Context(), g, draft)
-		expect.NoError(t, err)
-		policy = made.Content
-		draft.Earlier = append(draft.Earlier, model.Version{Content: policy, Reason: reason})
-	}
-	plan := model.PlanInput{Task: tk, Request: text, Policy: policy, Tools: catalog(t), Requester: "U0SANDSATO",
-		Locale: locale, Now: now(), Try: 1}
-	for _, reason := range append(l3, "") {
-		if steps, _, _, err = model.Plan(t.Context(), g, plan); err != nil {
-			t.Fatal(err)
-		}
-		plan.Earlier = append(plan.Earlier, model.PlanVersion{Steps: steps, Reason: reason})
-	}
-	return e, policy, steps
+	made, _, err := model.Draft(t.Context(), g, model.DraftInput{Task: tk, Request: text, Locale: "ja", Now: now(),
+		Try: 1})
+	expect.NoError(t, err)
+	steps, _, _, err = model.Plan(t.Context(), g, model.PlanInput{Task: tk, Request: text, Policy: made.Content,
+		Tools: catalog(t), Requester: "U0SANDSATO", Locale: "ja", Now: now(), Try: 1})
+	expect.NoError(t, err)
+	return e, steps
 }
 
 // shown returns the lines about the steps on a card.
@@ -58,32 +47,6 @@ func shown(steps []task.Step) (lines []string) {
 var seed = []string{
 	"1. 従業員一覧を取得 — list_employees", "2. 勤怠データ取得 — list_attendance", "3. 残業時間計算 — calculate_overtime",
 	"4. シートに書き込み — write_rows_to_google_sheet", "5. 完了通知 — send_slack_dm",
-}
-
-// A request for a meeting room is answered by a reply while its tools are missing, and so says a policy from before.
-func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
-	allowed := []tenancy.ToolPermission{{ToolName: "rooms.list_rooms", Allowed: true},
-		{ToolName: "rooms.book_room", Allowed: true}}
-	for text, says := range map[string]string{"明日の会議室を予約して": "会議室のツールが許可されていないため",
-		"book a meeting room": "Meeting-room tools aren't allowed yet"} {
-		for n, permissions := range [][]tenancy.ToolPermission{nil, allowed[:1], {allowed[0], {ToolName: "rooms.book_room"}},
-			allowed} {
-			in := model.DraftInput{Request: text, Locale: "ja", Now: now(), Try: 1,
-				Bounds: model.BoundsOf(permissions, func(string) []tenancy.Constraint { return nil })}
-			policy, _, err := model.Draft(t.Context(), demo.Layers{}, in)
-			said := strings.HasPrefix(policy.Content, says)
-			expect.That(t, err == nil && said == (n < 3), "%s, permissions %d: %s %v", text, n, policy, err)
-			var more []string
-			for _, name := range in.Bounds.ServerTools {
-				more = append(more, name+": 会議室. Rooms.")
-			}
-			e, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: text, Tools: more, Locale: "ja",
-				Now: now(), Try: 1})
-			expect.That(t, err == nil && strings.HasPrefix(e.Sentence, says) == (n < 3) &&
-				(e.Kind == task.KindUnsupported) == (n < 3),
-				"%s, permissions %d: %+v %v", text, n, e, err)
-		}
-	}
 }
 
 func withChecks(lines []string) []string {
@@ -135,7 +98,7 @@ func TestDemoFailsWhenAsked(t *testing.T) {
 	}
 	_, usage, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "demo: bad output", Now: now(), Try: 1})
 	expect.That(t, err == nil && usage.Calls == 2, "the repair took %d calls, %v", usage.Calls, err)
-	e, _, steps := think(t, "今月の勤怠をまとめて demo: human check", "ja", nil, nil)
+	e, steps := think(t, "今月の勤怠をまとめて demo: human check")
 	d := cmp.Diff(withChecks(seed), shown(steps))
 	expect.That(t, d == "" && !strings.Contains(e.Description, "demo:"), "%s %q", d, e.Description)
 }

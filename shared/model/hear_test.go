@@ -1,12 +1,8 @@
 package model_test
 
 import (
-	"errors"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
@@ -93,29 +89,4 @@ func TestAnAnswerWithoutAKnownReasonBrokeOff(t *testing.T) {
 		out := called(reason)
 		expect.That(t, out.Stop == want, "%q: %s %q", reason, out.Stop, out.Why)
 	}
-}
-
-// What came is said without a word of it.
-func TestAnAnswerThatIsNoObjectIsUnreadable(t *testing.T) {
-	for body, want := range map[string]string{
-		"{\"a\":1}\n":            "",
-		"{\"a\":1}{\"a\":2}":     "text/x of 14 bytes: no JSON",
-		"data: {\"a\":1}\n\n":    "text/x of 15 bytes: no JSON",
-		"<!doctype html>himitsu": "text/x of 22 bytes: no JSON",
-		`{"himitsu":`:            "text/x of 11 bytes: no JSON",
-		"":                       "text/x of 0 bytes: no JSON",
-		`["himitsu"]`:            "JSON that is no object",
-		`null`:                   "JSON that is no object",
-	} {
-		_, err := model.Read(&http.Response{Header: http.Header{"Content-Type": {"text/x; charset=utf-8"}},
-			Body: io.NopCloser(strings.NewReader(body))})
-		unreadable, is := errors.AsType[*model.UnreadableError](err)
-		expect.That(t, err == nil && want == "" || is && unreadable.What == want, "%q: %v", body, err)
-	}
-	broke := errors.New("the connection broke")
-	_, err := model.Read(&http.Response{Body: io.NopCloser(io.MultiReader(strings.NewReader("{"),
-		iotest.ErrReader(broke)))})
-	expect.That(t, errors.Is(err, broke), "%v", err)
-	err = model.Decode([]byte(`{"a":["himitsu"],"b":1}`), &struct{ A string }{})
-	expect.That(t, err != nil && err.Error() == "what came can't be read: A is array", "%v", err)
 }

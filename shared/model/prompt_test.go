@@ -159,7 +159,7 @@ func TestDemoPlansFitACard(t *testing.T) {
 	for _, request := range []string{"データの検証もして、営業部の2025年9月の勤怠を、%sに送って", "%sに2025年1月の残業を送って",
 		"Validate the data and send attendance for January 2025 to %s"} {
 		text := fmt.Sprintf(request, told(mostTold))
-		_, _, steps := think(t, text, "ja", nil, nil)
+		_, steps := think(t, text)
 		expect.That(t, len(steps) > mostTold && card.StepsFit(steps, ""), "the %d steps of %q don't fit a card",
 			len(steps), text)
 		text = fmt.Sprintf(request, told(mostTold+1))

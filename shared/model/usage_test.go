@@ -110,7 +110,7 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 		expect.That(t, extract.Cost == aggregate.USD(want[0]) && draft.Cost == aggregate.USD(want[1]),
 			"%q: %s and %s, want %v", text, extract.Cost, draft.Cost, want)
 	}
-	e, _, _ := think(t, "今月の勤怠をまとめて demo: cost 3.50 plan", "ja", nil, nil)
+	e, _ := think(t, "今月の勤怠をまとめて demo: cost 3.50 plan")
 	expect.That(t, e.Description == "依頼内容: 今月の勤怠をまとめて", "what was asked of the demo is in %q", e.Description)
 }
 

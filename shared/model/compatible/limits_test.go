@@ -41,37 +41,6 @@ func server(t *testing.T, bodies ...string) (of func(endpoint, name string) mode
 	}, asked
 }
 
-func TestAServerThatGivesFewerTokensIsAskedOnceMore(t *testing.T) {
-	for about, tt := range map[string]struct {
-		refusal string
-		tokens  []float64 // asked for; the last refusal stands if there is no answer
-		answers bool
-	}{
-		"the limit is named": {`400 {"error":{"message":"max_tokens is too large: 17384. This model supports at ` +
-			`most 8192 completion tokens, whereas you provided 17384.","param":"max_tokens","code":"invalid_value"}}`,
-			[]float64{17384, 8192}, true},
-		"a length without numbers": {`400 {"error":{"message":"Please reduce the length of the messages or ` +
-			`completion.","param":"messages"}}`, []float64{17384, 1000}, true},
-		"vLLM's small context": {`400 {"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: ` +
-			`17384. This model's maximum context length is 8192 tokens and your request has 192 input tokens (17384 > ` +
-			`8192 - 192).","type":"BadRequestError","code":400}}`, []float64{17384, 1000}, true},
-		"neither a length nor a number": {`400 {"error":{"message":"max_tokens 非法","code":"1210"}}`,
-			[]float64{17384, 1000}, true},
-		"another refusal stands": {`400 {"error":{"message":"no","code":"x"}}`, []float64{17384}, false},
-	} {
-		t.Run(about, func(t *testing.T) {
-			of, asked := server(t, tt.refusal, good)
-			got, err := of("box", "llama").Say(t.Context(), modeltest.Request())
-			var tokens []float64
-			for _, q := range *asked {
-				tokens = append(tokens, q["max_tokens"].(float64))
-			}
-			expect.Same(t, tt.tokens, tokens)
-			expect.That(t, (err == nil) == tt.answers && got.Full == tt.answers, "%+v, %v", got, err)
-		})
-	}
-}
-
 // Vendors charge thoughts as output. Gemini and xAI have them in the total alone, not in the tokens of the completion.
 func TestThoughtsBesideTheCompletionAreCounted(t *testing.T) {
 	for about, tt := range map[string]struct {

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -240,34 +239,6 @@ func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
 		w := understood(t, "10月の勤怠")
 		w.in.Steps = steps
 		expect.Is(t, summary(w), want)
-	}
-}
-
-// returned are facts that the steps of a plan may return in a workspace of the other language.
-func returned(steps []planned) (out []fact) {
-	for i, s := range steps {
-		f := fact{Title: s.Title, Tool: s.Tool, Facts: map[string]any{"count": 42.0}}
-		switch s.Tool {
-		case "calculate_overtime":
-			f.Facts = map[string]any{"mode": "calculate", "period": fmt.Sprintf("2026-01-%02d〜2026-01-31", i),
-				"note": "判定できません / can't be judged", "total_overtime_hours": 812.5, "over_45h": 4.0, "over_80h": 1.0,
-				"over_100h": 0.0}
-		case "write_rows_to_google_sheet":
-			f.Facts = map[string]any{"updated_rows": 42.0, "url": "http://127.0.0.1:4566/sheets/ringi-demo-sheet"}
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
-// A summary is in the request's language, even if the workspace has another.
-func TestANoteIsInTheRequestsLanguage(t *testing.T) {
-	for text, want := range map[string]string{"Overtime for October": "need more than one month.", "10月の残業": "1 か月分のため、"} {
-		r := understood(t, text)
-		steps := stepsOf(t, r)
-		r.in.Steps = returned(steps)
-		said := summary(r)
-		expect.That(t, strings.Contains(said, want) && !strings.Contains(said, "/ can't"), "%s: %s", text, said)
 	}
 }
 

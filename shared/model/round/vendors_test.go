@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
@@ -30,11 +27,6 @@ var thinking = map[string]func(url, key string) model.Wire{
 	"gemini": func(url, key string) model.Wire {
 		return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash",
 			Key: key, HTTP: provider.VendorClient()})
-	},
-	"bedrock": func(url, _ string) model.Wire {
-		role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
-		return anthropic.New(anthropic.Config{Bedrock: &role, BaseURL: url,
-			Model: "global.anthropic.claude-opus-5-5", HTTP: provider.VendorClient()})
 	},
 }
 
@@ -80,25 +72,6 @@ func strict(t *testing.T, name string, rules models.Rules) (*models.Models, roun
 	}
 	k := &kept{}
 	return m, round.Runner{Models: opened{"m": thinking[name](s.URL, m.Key)}, Kept: k}, p, k
-}
-
-// The default evaluator's 4,000 tokens are less than some models think. The answer is asked for again with more room.
-func TestAnAnswerThatIsCutOffIsAskedForAgainWithMoreRoom(t *testing.T) {
-	for name := range thinking {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m, r, p, k := strict(t, name, models.Rules{Signed: true, Thinks: 25_000})
-			out := expect.Value(r.Round(t.Context(), p))(t)
-			expect.That(t, out.Usage.Calls == 12 && m.Calls(name) == 12 && out.Usage.CutOff == 3, "%+v", out.Usage)
-			sent := m.Asked()[len(m.Asked())-1]
-			expect.That(t, !strings.Contains(sent, "sig+"), "an evaluator is sent the leader's thoughts: %s", sent)
-			expect.Is(t, k.spent.Calls, 12, "calls that are paid for")
-			for i := range 3 {
-				_, short := k.answers[fmt.Sprintf("02/evaluator/%d/1/cut-off", i+1)]
-				expect.That(t, short, "nothing says that answer %d was cut off", i+1)
-			}
-		})
-	}
 }
 
 // A round that was interrupted anywhere goes on with the signatures of the answers that were saved.

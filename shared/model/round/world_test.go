@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -213,33 +212,6 @@ func TestTheDemosTeamsDifferImproveAndComeToAnEnd(t *testing.T) {
 		expect.Is(t, seen[score], "", "%s and both have %v", team, score)
 		seen[score] = team
 	}
-}
-
-func TestARequestCanAskTheDemoForTrouble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := play(member("analyst", contest.Plain))
-		p.Prompt = "手順をまとめて demo: hang team-a, demo: refuse team-b、demo: unscored team-c round 2。demo: slow 3 demo: cost " +
-			"0.25 contest"
-		p.Until = time.Now().Add(5 * time.Minute)
-		_, _, err := played(t.Context(), p)
-		ends(t, "hang", err, contest.TeamTimeout, "")
-		p.Until = time.Time{}
-		p.Team.TeamID = "team-b"
-		_, _, err = played(t.Context(), p)
-		expect.Is(t, ends(t, "refuse", err, contest.PartialFailure, round.Leader).Kind, model.Refused)
-		p.Team.TeamID = "team-c"
-		history, _, err := played(t.Context(), p)
-		e := ends(t, "unscored", err, contest.PartialFailure, round.Evaluator)
-		expect.That(t, e.Kind == model.Demo && len(history) == 1 && e.Spent.Cost == 750_000, "%+v, %d rounds, %s", e,
-			len(history), e.Spent.Cost)
-		p.Team.TeamID = "team-d"
-		begun := time.Now()
-		out := expect.Value(round.Runner{Models: roundModels{}}.Round(t.Context(),
-			func() round.Play { p.Number = 1; return p }()))(t)
-		// the leader, a member, the leader, and the evaluator's three calls in parallel
-		took := time.Since(begun)
-		expect.That(t, took == 12*time.Second, "%s %s", took, fmt.Sprint(out.Usage.Calls))
-	})
 }
 
 // Teams draft policies in the demo's own form, so that the demo can plan steps from the best one.

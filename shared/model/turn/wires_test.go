@@ -243,36 +243,3 @@ func TestEveryHistoryFitsTheVendorsRules(t *testing.T) {
 		}
 	})
 }
-
-// A complete conversation without a key: question, proposal, result, next turn.
-func TestTheDemoIsHeardThroughEveryVendor(t *testing.T) {
-	onEach(t, func(t *testing.T, w *world) {
-		for text, want := range map[string]string{
-			"ファイルを作って": "code_generate", "テストして": "test_run", "コマンド: ls -la\necho 終": "shell_command",
-			"run: ls": "shell_command", "コマンド: ls\nコマンド: ls -la": "shell_command", "これは稟議にします。備品を買う": "", "おはよう": "",
-			"hello": "",
-		} {
-			reply, err := w.answer(t, turnOf(user(text)))
-			got := ""
-			if reply.Action != nil {
-				got = string(reply.Action.Type)
-			}
-			if err != nil || got != want || !strings.Contains(strings.ToLower(reply.Text), "demo") &&
-				!strings.Contains(reply.Text, "デモ") || (reply.Request != "") != strings.Contains(text, "稟議") {
-				t.Errorf("%q: %+v, %v", text, reply, err)
-				continue
-			}
-			if reply.Action != nil {
-				reply.Action.ActionID = "01X"
-				again, err := w.answer(t, turnOf(user(text), turn.Message{Sender: conversation.FromAgent,
-					Text:     reply.Text,
-					Proposal: reply.Action}, turn.Message{Sender: conversation.FromSystem,
-					Text: "操作 #1 が完了しました。\n終了コード: 0", ActionID: "01X"}))
-				expect.That(t, err == nil && again.Action == nil &&
-					again.Text == map[bool]string{true: "Done: exit code 0.",
-						false: "完了しました: 終了コード 0。"}[text == "run: ls"],
-					"the result of %q: %+v, %v", text, again, err)
-			}
-		}
-	})
-}

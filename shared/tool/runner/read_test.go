@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -186,23 +184,6 @@ func TestOvertimeOfTheSampleCompany(t *testing.T) {
 		len(r.Rows) == 42, "%+v %d %d %d %d", v, r.Count, r.Over45h, r.Over80h, r.Over100h)
 	e := w.refuse(t, "calculate_overtime", `{"mode":"validate","records":[]}`)
 	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemBadData, "%v %v", e, e.Detail)
-}
-
-// If a vendor is unavailable for long, people are told until when, according to freee's header.
-func TestUntilWhenAVendorIsClosed(t *testing.T) {
-	w := newWorld(t)
-	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
-		out.Header().Set("X-Ratelimit-Remaining", "0")
-		out.Header().Set("X-Ratelimit-Reset", time.Now().Add(2*time.Hour).Format("2006-01-02T15:04:05.000000Z07:00"))
-		out.WriteHeader(http.StatusTooManyRequests)
-		_, _ = out.Write([]byte(`{"errors":[{"messages":["hanako@example.com は登録されていません"]}]}`))
-	}))
-	defer s.Close()
-	w.url = s.URL
-	w.equip(t, w.tokens)
-	e := w.refuse(t, "list_employees", listArgs) // the clock there says 2026-04-01 00:00 UTC
-	expect.That(t, e.Problem == explain.ProblemRateLimited && strings.Contains(e.Detail, "Retry after 02:0") &&
-		strings.Contains(e.Detail, "UTC on April 1") && !strings.Contains(e.Detail, "hanako"), "%v: %s", e, e.Detail)
 }
 
 // No address of freee's with pay or bank data is called, no result contains such data, and another tenant gets none.
