@@ -18,14 +18,6 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Question is one call.
-type Question struct {
-	Purpose string // extract, draft, plan, summarize
-	Try     int    // from 1
-	Repair  bool   // the first answer could not be used
-	Text    string // with one or more fences of data, <data>…</data>
-}
-
 // input is the data of any of the four purposes.
 type input struct {
 	Message, Policy, Requester, Now, Locale string
@@ -74,17 +66,18 @@ func (in input) lack(what, tool string, arguments object) object {
 	return nil
 }
 
-// Answer returns JSON of the purpose's schema, or a failure that the message asks for.
-func Answer(q Question) (string, error) {
+// answer returns JSON of the purpose's schema, or a failure that the message asks for.
+func answer(r model.Request) (string, error) {
 	var in input
-	if err := fenced(q.Text, &in); err != nil {
+	if err := fenced(textOf(r), &in); err != nil {
 		return "", fmt.Errorf("read the data: %w", err)
 	}
-	if m := marker("fail", in.Message); q.Try <= 1 && m != nil && strings.EqualFold(m[1], q.Purpose) {
+	purpose := string(r.Purpose)
+	if m := marker("fail", in.Message); r.Try <= 1 && m != nil && strings.EqualFold(m[1], purpose) {
 		return "", failed()
 	}
-	if m := marker("bad", in.Message); q.Try <= 1 && m != nil && (m[2] == "" || strings.EqualFold(m[2], q.Purpose)) &&
-		(m[1] != "" || !q.Repair) {
+	if m := marker("bad", in.Message); r.Try <= 1 && m != nil && (m[2] == "" || strings.EqualFold(m[2], purpose)) &&
+		(m[1] != "" || len(r.Messages) == 1) {
 		return `{"answer": "this is not what was asked for"`, nil
 	}
 	w, err := read(in)
@@ -99,25 +92,28 @@ func Answer(q Question) (string, error) {
 	for _, v := range in.Earlier {
 		reasons = append(reasons, v.Reason)
 	}
-	var answer any
-	switch q.Purpose {
-	case "extract":
-		answer = extract(w)
-	case "draft":
+	var out any
+	switch r.Purpose {
+	case model.Extracting:
+		out = extract(w)
+	case model.Drafting:
 		w.heed(reasons, "remark", false)
-		answer = map[string]string{"policy": draft(w), "title": w.Form("title")}
-	case "plan":
+		out = map[string]string{"policy": draft(w), "title": w.Form("title")}
+	case model.Planning:
 		w.heed(w.followed(in.Policy), "remark", true)
 		w.heed(reasons, "steps", false)
 		steps, missing := plan(w)
-		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.words.text("remarks", w)}
-	case "summarize":
-		answer = map[string]string{"summary": summary(w)}
+		out = map[string]any{"steps": steps, "missing": missing, "remarks": w.words.text("remarks", w)}
+	case model.Summarizing:
+		out = map[string]string{"summary": summary(w)}
 	default:
-		return "", fmt.Errorf("unknown purpose %q", q.Purpose)
+		return "", fmt.Errorf("unknown purpose %q", r.Purpose)
 	}
-	return string(encoded(answer)), nil
+	return string(encoded(out)), nil
 }
+
+// textOf is what a request says, with one or more fences of data, <data>…</data>.
+func textOf(r model.Request) string { return r.Standing + r.Messages[0].Parts[0].Text }
 
 // fenced reads the data in a text's fences into a value.
 func fenced(text string, into any) (err error) {
@@ -162,15 +158,13 @@ type Layers struct{}
 // Say answers with JSON of the purpose's schema.
 func (Layers) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	out := begun(ctx, r)
-	q := Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1,
-		Text: r.Standing + r.Messages[0].Parts[0].Text}
-	text, err := Answer(q)
+	text, err := answer(r)
 	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return out, err
 	}
 	standing := int64(len(r.Standing) / 4) // a token is about four bytes
-	out.Text, out.Usage.Cost = text, aggregate.USD(asked("cost", q.Text, q.Purpose))
-	out.Usage.Input, out.Usage.Cached = int64(len(r.System)/4+len(q.Text)/4)-standing, standing
+	out.Text, out.Usage.Cost = text, aggregate.USD(asked("cost", textOf(r), string(r.Purpose)))
+	out.Usage.Input, out.Usage.Cached = int64(len(r.System)/4+len(textOf(r))/4)-standing, standing
 	out.Usage.Output = int64(len(text) / 4)
 	return out, nil
 }

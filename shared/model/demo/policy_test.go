@@ -145,8 +145,8 @@ func TestAnOrderNeedsItsTool(t *testing.T) {
 	in.Message = "取引先アクメに PC 2台 298,000円を発注して"
 	for _, tools := range [][]string{nil, {placeOrder + ": x. y"}} {
 		in.More = tools
-		answer := expect.Value(Answer(Question{Purpose: "extract", Try: 1, Text: "<data>" + string(encoded(in)) +
-			"</data>"}))(t)
+		answer := expect.Value(answer(model.Request{Purpose: model.Extracting, Try: 1,
+			Messages: []model.Message{model.Words(model.User, "<data>"+string(encoded(in))+"</data>")}}))(t)
 		expect.Is(t, strings.Contains(answer, "発注のツールが許可されていない"), tools == nil, "%s", answer)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/task"
+	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -47,20 +48,21 @@ func planFor(t *testing.T, text string, enclosed ...any) (reply, policy string, 
 			data[of] = enclosed[i]
 		}
 	}
-	ask := func(purpose string, into any) {
+	ask := func(purpose model.Purpose, into any) {
 		b := expect.Value(json.Marshal(data))(t)
-		answer := expect.Value(Answer(Question{Purpose: purpose, Try: 1, Text: "<data>" + string(b) + "</data>"}))(t)
-		expect.NoError(t, json.Unmarshal([]byte(answer), into))
+		said := expect.Value(answer(model.Request{Purpose: purpose, Try: 1,
+			Messages: []model.Message{model.Words(model.User, "<data>"+string(b)+"</data>")}}))(t)
+		expect.NoError(t, json.Unmarshal([]byte(said), into))
 	}
 	var taken struct{ Kind, Sentence string }
 	var drafted struct{ Policy string }
 	var plan struct{ Steps []planned }
-	if ask("extract", &taken); taken.Kind != "task" {
+	if ask(model.Extracting, &taken); taken.Kind != "task" {
 		return taken.Sentence, "", nil
 	}
-	ask("draft", &drafted)
+	ask(model.Drafting, &drafted)
 	data["policy"] = drafted.Policy
-	ask("plan", &plan)
+	ask(model.Planning, &plan)
 	return "", drafted.Policy, plan.Steps
 }
 

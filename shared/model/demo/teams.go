@@ -97,8 +97,9 @@ func (s teamData) draft(w teamTexts) string {
 		return w.Unscored
 	}
 	var policy struct{ Policy string }
-	answer, _ := Answer(Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()})
-	_ = json.Unmarshal([]byte(answer), &policy) // without an answer there is no policy
+	drafted, _ := answer(model.Request{Purpose: model.Drafting, Try: 2,
+		Messages: []model.Message{model.Words(model.User, s.material())}})
+	_ = json.Unmarshal([]byte(drafted), &policy) // without an answer there is no policy
 	first, rest, _ := strings.Cut(policy.Policy, "\n")
 	of, item := w.Policy, "\n"
 	if first == "" {

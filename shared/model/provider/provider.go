@@ -97,30 +97,24 @@ func (c Config) named(n aggregate.ModelName, s secret.ModelSecret) (model.Wire, 
 	if !teamconfig.HasKey(s, n) {
 		return nil, errMissing
 	}
-	switch n.Provider {
-	case aggregate.Anthropic:
-		return c.anthropic(n.Model, s.Anthropic), nil
-	case aggregate.OpenAI:
-		return c.openAI(n.Model, s.OpenAI), nil
-	case aggregate.Bedrock:
-		return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Bedrock], Model: n.Model, Key: s.Bedrock,
-			HTTP: c.Vendor, Bedrock: &c.AWS}), nil
-	}
 	at := s.Compatible[n.Endpoint]
-	return c.compatible(n.Endpoint, cmp.Or(at.URL, teamconfig.EndpointAddress(n.Endpoint)), n.Model, at.Key), nil
+	key := map[string]string{aggregate.Anthropic: s.Anthropic, aggregate.OpenAI: s.OpenAI, aggregate.Bedrock: s.Bedrock,
+		aggregate.Compatible: at.Key}[n.Provider]
+	return c.wire(n, cmp.Or(at.URL, teamconfig.EndpointAddress(n.Endpoint)), key), nil
 }
 
-func (c Config) anthropic(name, key string) model.Wire {
-	return anthropic.New(anthropic.Config{BaseURL: c.At[aggregate.Anthropic], Model: name, Key: key, HTTP: c.Vendor})
-}
-
-func (c Config) openAI(name, key string) model.Wire {
-	return compatible.New(compatible.Config{Provider: aggregate.OpenAI, BaseURL: c.At[aggregate.OpenAI], Model: name,
-		Key: key, HTTP: c.Vendor})
-}
-
-func (c Config) compatible(endpoint, url, name, key string) model.Wire {
-	return compatible.New(compatible.Config{Endpoint: endpoint, BaseURL: strings.TrimRight(url, "/"), Model: name,
+// wire makes the wire of a model. url is the address of a compatible endpoint.
+func (c Config) wire(n aggregate.ModelName, url, key string) model.Wire {
+	switch at := c.At[n.Provider]; n.Provider {
+	case aggregate.Anthropic:
+		return anthropic.New(anthropic.Config{BaseURL: at, Model: n.Model, Key: key, HTTP: c.Vendor})
+	case aggregate.Bedrock:
+		return anthropic.New(anthropic.Config{BaseURL: at, Model: n.Model, Key: key, HTTP: c.Vendor, Bedrock: &c.AWS})
+	case aggregate.OpenAI:
+		return compatible.New(compatible.Config{Provider: n.Provider, BaseURL: at, Model: n.Model, Key: key,
+			HTTP: c.Vendor})
+	}
+	return compatible.New(compatible.Config{Endpoint: n.Endpoint, BaseURL: strings.TrimRight(url, "/"), Model: n.Model,
 		Key: key, HTTP: c.Outbound})
 }
 
@@ -238,32 +232,25 @@ func (c Config) OpenAgent(ctx context.Context, d agent.Definition, instead strin
 	if isDemo(follows) {
 		return demo.Agent{}, nil
 	}
-	name := cmp.Or(follows, string(d.Provider)+":"+d.Model)
-	if !vendors(d) { // as its usage rows and the settings' prices name it
-		name = aggregate.ModelName{Provider: aggregate.Compatible, Endpoint: d.ID, Model: cmp.Or(d.Model, d.ID)}.String()
+	n := aggregate.ModelName{Provider: string(d.Provider), Model: d.Model}
+	if !vendors(d) { // a server with a single model ignores its name
+		n = aggregate.ModelName{Provider: aggregate.Compatible, Endpoint: d.ID, Model: cmp.Or(d.Model, d.ID)}
 	}
+	name := cmp.Or(follows, n.String()) // as its usage rows and the settings' prices name it
 	if s.CostsLimited() && !tenancy.PriceKnown(name, s.Prices) {
 		return nil, &model.Error{Provider: string(d.Provider), Model: name, Kind: model.Unpriced}
 	}
-	var w model.Wire = keyed{c, string(d.Provider), d.Model,
-		func(s secret.ModelSecret) (model.Wire, error) { return c.ofAgent(d, s) }}
+	var w model.Wire = keyed{c, string(d.Provider), d.Model, func(s secret.ModelSecret) (model.Wire, error) {
+		key, err := keyOf(d, s)
+		if err != nil {
+			return nil, err
+		}
+		return c.wire(n, d.Endpoint, key), nil
+	}}
 	if follows != "" {
 		w, err = c.Open(follows)
 	}
 	return model.Priced(w, s.Prices), err
-}
-
-func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, error) {
-	key, err := keyOf(d, s)
-	switch {
-	case err != nil:
-		return nil, err
-	case d.Provider == agent.Anthropic:
-		return c.anthropic(d.Model, key), nil
-	case d.Provider == agent.OpenAI:
-		return c.openAI(d.Model, key), nil
-	}
-	return c.compatible(d.ID, d.Endpoint, cmp.Or(d.Model, d.ID), key), nil // a server with a single model ignores the name
 }
 
 var errElsewhere = errors.New("the model secret has no key of that name for the agent's address")

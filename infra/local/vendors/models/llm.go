@@ -5,6 +5,7 @@ package models
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"embed"
 	"encoding/json"
@@ -248,14 +249,15 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 
 // generate returns the demo model's answer, or Obey's.
 func (m *Models) generate(purpose string, q *spokenTo) (string, error) {
-	answer, err := demo.Answer(demo.Question{Purpose: purpose, Try: 2, Repair: len(q.said) > 1, Text: text(q.said[0])})
+	got, err := demo.Layers{}.Say(context.Background(), model.Request{Purpose: model.Purpose(purpose), Try: 2,
+		Messages: []model.Message{model.Words(model.User, text(q.said[0]))}})
 	m.mu.Lock()
 	obey := m.obey
 	m.mu.Unlock()
 	if err == nil && obey != nil {
-		answer = obey(purpose, answer)
+		got.Text = obey(purpose, got.Text)
 	}
-	return answer, err
+	return got.Text, err
 }
 
 func (of wire) fail(w http.ResponseWriter, status int, said string) {
