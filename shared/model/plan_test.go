@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -143,18 +142,6 @@ func TestAPolicyIsToldOfAToolThatChanged(t *testing.T) {
 	expect.Same(t, []string{"rooms.book_room"}, b.ServerTools)
 }
 
-func TestAForbiddenToolIsNotOffered(t *testing.T) {
-	in := planInput(t)
-	in.Tools = in.Tools.Only(func(s tool.Spec) bool { return s.Name != "send_slack_dm" })
-	g := says(answer(t, listStep(1).with("tool", "send_slack_dm").with("toolInput",
-		`{"recipient":"U0123","text":"x","details":[]}`)), answer(t, listStep(1)))
-	_, _, _, err := model.Plan(t.Context(), g, in)
-	expect.NoError(t, err)
-	expect.That(t, !strings.Contains(g.asked[0].Standing+g.asked[0].Messages[0].Parts[0].Text, "send_slack_dm") &&
-		strings.Contains(told(t, g.asked[1]), `there is no tool "send_slack_dm"`),
-		"the forbidden tool was offered or taken")
-}
-
 // confined returns the input for a plan under a tenant's constraints.
 func confined(t *testing.T, tool string, constraints aggregate.JSON) model.PlanInput {
 	t.Helper()
@@ -185,34 +172,6 @@ func TestAPlanIsToldItsConstraintsAndHeldToThem(t *testing.T) {
 	expect.Has(t, told(t, g.asked[1]), "Sending to “U0SANDSATO” isn't allowed (allowed: U0SUZUKI)", "asked again with")
 	_, _, _, err = model.Plan(t.Context(), says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SANDSATO"))), in)
 	expect.That(t, err != nil, "a plan that breaks a constraint twice was taken")
-}
-
-func TestTheDemoKeepsToConstraints(t *testing.T) {
-	for name, test := range map[string]struct {
-		tool, constraints, request string
-		want                       string // expected in some step
-		without                    string
-	}{
-		"the one that is asked": {"list_employees", `{"departments":["人事部","営業部"]}`, "営業部の勤怠をまとめて",
-			`"department":"営業部"`, "人事部"},
-		"without a constraint": {"list_employees", `{}`, "営業部の勤怠をまとめて", `"department":"営業部"`, `"department":null`},
-		"spreadsheets": {"write_rows_to_google_sheet", `{"spreadsheet_ids":["ringi-demo-sheet"]}`, "勤怠をまとめて",
-			`"spreadsheet_id":"ringi-demo-sheet"`, "nothing"},
-		"recipients": {"send_slack_dm", `{"recipients":["U0SANDSATO"]}`, "勤怠をまとめて",
-			`"recipient":"U0SANDSATO"`, "nobody"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in := confined(t, test.tool, aggregate.JSON(test.constraints))
-			in.Request = test.request
-			steps, _, usage, err := model.Plan(t.Context(), demo.Layers{}, in)
-			expect.Must(t, err == nil && usage.Calls == 1, "%d calls, %v", usage.Calls, err)
-			all := ""
-			for _, s := range steps {
-				all += string(s.ToolInput)
-			}
-			expect.That(t, strings.Contains(all, test.want) && !strings.Contains(all, test.without), "planned %s", all)
-		})
-	}
 }
 
 func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {

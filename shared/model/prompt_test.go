@@ -20,9 +20,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/language"
 )
 
 var update = flag.Bool("update", false, "write the sums of the prompts as they are")
@@ -56,43 +54,6 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 		return
 	}
 	expect.Is(t, cmp.Diff(string(old), text), "", "run this test with -update")
-}
-
-// The prompts name these members of the data, in each language.
-func TestPromptsNameTheData(t *testing.T) {
-	for purpose, names := range map[string][]string{
-		"extract": {"message", "thread", "more_tools", "now", "kind", "sentence", "title", "description", "priority",
-			"task_type"},
-		"draft": {"task", "message", "now", "rejected_versions", "forbidden", "constraints", "server_tools",
-			"spreadsheet_ids", "recipients", "departments", "max_rows"},
-		"plan": {"policy", "task", "message", "tools", "effect", "rejected_versions", "toolInput", "input", "output",
-			"requester", "stepId", "order", "title", "description", "expectedOutput", "requiresHumanCheck"},
-		"summarize": {"facts", "steps"},
-		"execute":   {"facts", "steps", "message", "order", "tool", "arguments", "done"},
-	} {
-		for _, locale := range language.All {
-			text := expect.Value(os.ReadFile("prompts/" + purpose + "." + locale + ".md"))(t)
-			for _, name := range append(names, "<data>") {
-				expect.Has(t, string(text), "`"+name+"`", "%s.%s does not speak of `%s`", purpose, locale, name)
-			}
-		}
-	}
-}
-
-// All that are shown files are told what read-file writes into their texts. One ~ is no mark there: 9:00~12:00 is a
-// span.
-func TestPromptsNameTheMarksOfFiles(t *testing.T) {
-	for _, prompt := range []string{"prompts/extract", "prompts/draft", "prompts/plan", "turn/prompts/chat"} {
-		for _, locale := range language.All {
-			text := string(expect.Value(os.ReadFile(prompt + "." + locale + ".md"))(t))
-			for _, mark := range []string{"`~~`", "`[invisible: …]`", "`hidden`", "`=SUM(B2:B3) [saved: 0]`", "`remarks`",
-				"`" + string(isolated.HasPictures) + "`", "`" + string(isolated.HasNumbers) + "`"} {
-				expect.Has(t, text, mark, "%s.%s does not speak of %s", prompt, locale, mark)
-			}
-			expect.That(t, !strings.Contains(text, "`~` または") && !strings.Contains(text, "`~` or"),
-				"%s.%s takes a single ~ in a file for a mark", prompt, locale)
-		}
-	}
 }
 
 func mentioning(n int) string {
@@ -134,16 +95,6 @@ func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
 			_, _, err = model.Draft(t.Context(), says(answers[0], other), in)
 			expect.Is(t, model.Failure(err).Reason, task.ReasonModelBadOutput, "%s, then %s: %v", name, other, err)
 		}
-	}
-}
-
-// Prompts state the same limit of steps that is enforced.
-func TestModelsAreToldHowManyStepsThereMayBe(t *testing.T) {
-	told, err := filepath.Glob("prompts/plan.*.md")
-	expect.Must(t, err == nil && len(told) == len(language.All), "%d prompts, %v", len(told), err)
-	for _, file := range append(told, "schemas/plan.json") {
-		b := expect.Value(os.ReadFile(file))(t)
-		expect.Has(t, string(b), fmt.Sprint(task.MaxSteps), "%s does not say %d", file, task.MaxSteps)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"unicode"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
@@ -115,24 +114,6 @@ func TestTheDemoSaysWhatItCanDo(t *testing.T) {
 func waits() model.Message {
 	return model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{Failed: true,
 		Text: `["another action waits for a decision or is under way, and there is one at a time: tell the people"]`}}}}
-}
-
-// People who write English get only English answers, whatever happens to an action, even beside Japanese names.
-func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
-	for _, text := range []string{"hello", "run: cat 勤怠.csv", "command: ls", "run the tests", "list the files",
-		"Make a file for 営業部 in the folder", "Please make this a request.", "What do you know of 佐藤?"} {
-		for name, more := range map[string][]model.Message{
-			"alone": nil, "beside an action that waits": {itself, waits()},
-			"with a result": {itself, others(map[string]any{"system": "操作 #1 は却下されました。理由: 不要"})},
-		} {
-			said, input := answered(t, append([]model.Message{others(statement(text))}, more...)...)
-			said = strings.NewReplacer("営業部", "", "佐藤", "", "勤怠", "").Replace(said + input)
-			if said == "" || strings.ContainsFunc(said,
-				func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
-				t.Errorf("%s, %s: %q", text, name, said)
-			}
-		}
-	}
 }
 
 // A file gets the name that a message gives it, and content that can be read and run.

@@ -75,23 +75,6 @@ func TestDepartmentsNameNoneOutsideOfAConstraint(t *testing.T) {
 	}
 }
 
-func TestEmployeesOfADepartment(t *testing.T) {
-	w := newWorld(t)
-	count := func(department string) int {
-		var out struct{ Count int }
-		w.run(t, "list_employees", fmt.Sprintf(`{"department":%q,"status":"active"}`, department), &out)
-		return out.Count
-	}
-	// Of 42 employees, the n-th is in the n-th of four departments, in turn. 第一営業課 belongs to 営業部.
-	for department, want := range map[string]int{"人事部": 11, "HR": 11, "営業部": 21, "Sales": 21, "第一営業課": 10} {
-		expect.Is(t, count(department), want, "%s", department)
-	}
-	e := w.refuse(t, "list_employees", `{"department":"宇宙部","status":"active"}`)
-	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemNoDepartment &&
-		strings.Contains(e.Detail, "宇宙部") && strings.Contains(e.Detail, "人事部, 営業部, "), "%v: %s", e, e.Detail)
-	expect.Is(t, w.paths.of("/freee/hr/api/v1/companies/1884310/employees"), 5, "employees were listed (times)")
-}
-
 // Who was employed in a month, and in which department, is asked as of that month, whatever has changed since.
 func TestWhoWasThereThen(t *testing.T) {
 	w := newWorld(t)
@@ -161,29 +144,6 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 			strings.Contains(e.Detail, "Reading the department “"), "%s: %v", name, err)
 	}
 	expect.Is(t, w.vendors.Calls("list_attendance"), before, "people were asked about")
-}
-
-// attendance returns the result of list_attendance for all active employees.
-func (w *world) attendance(t *testing.T) freee.Attendance {
-	t.Helper()
-	var people struct{ Employees json.RawMessage }
-	w.run(t, "list_employees", listArgs, &people)
-	var a freee.Attendance
-	w.run(t, "list_attendance", fmt.Sprintf(`{"year":2026,"month":3,"employees":%s}`, people.Employees), &a)
-	return a
-}
-
-func TestOvertimeOfTheSampleCompany(t *testing.T) {
-	w := newWorld(t)
-	records := expect.Value(json.Marshal(w.attendance(t).Records))(t)
-	var v freee.Validated
-	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, records), &v)
-	var r freee.Result
-	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"calculate","records":%s}`, records), &r)
-	expect.That(t, v.Count == 42 && r.Count == 42 && r.Over45h == 4 && r.Over80h == 1 && r.Over100h == 0 &&
-		len(r.Rows) == 42, "%+v %d %d %d %d", v, r.Count, r.Over45h, r.Over80h, r.Over100h)
-	e := w.refuse(t, "calculate_overtime", `{"mode":"validate","records":[]}`)
-	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemBadData, "%v %v", e, e.Detail)
 }
 
 // No address of freee's with pay or bank data is called, no result contains such data, and another tenant gets none.
