@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -27,29 +26,21 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// execution has exec's flags.
-type execution struct{ file, model string }
-
-func (x *execution) flags(f *flag.FlagSet) {
-	f.StringVar(&x.file, "c", models.SampleFile, "the contest's `file`")
-	f.StringVar(&x.model, "model", "", "the `name` of a model that stands for all that the files name; demo needs no key")
-}
-
-// exec runs a contest. Its exit code is 0 when every team has a result, 1 when some have failed or it was interrupted,
-// and 2 when all have failed or it could not begin.
-func (p program) exec(ctx context.Context, w teamconfig.Workspace, x execution, prompt string, asJSON bool) int {
+// exec runs a file's contest, with instead in place of every model if it is not empty. Its exit code is 0 when every
+// team has a result, 1 when some have failed or it was interrupted, and 2 when all have failed or it could not begin.
+func (p program) exec(ctx context.Context, w teamconfig.Workspace, file, instead, prompt string, asJSON bool) int {
 	switch {
 	case !legible.Text(prompt):
 		return p.misused("%v", round.ErrBlankPrompt)
 	case len(prompt) > contest.MaxPrompt:
 		return p.misused("the prompt must be at most %d bytes", contest.MaxPrompt)
 	}
-	config, found := w.Contest(x.file, language.English)
+	config, found := w.Contest(file, language.English)
 	places := config.Named
-	if x.model != "" { // it replaces every model
-		places = []teamconfig.Named{{File: "-model", Model: x.model, Set: true}}
+	if instead != "" {
+		places = []teamconfig.Named{{File: "-model", Model: instead, Set: true}}
 	}
-	wires, unopened, err := p.open(places, x.model)
+	wires, unopened, err := p.open(places, instead)
 	if err != nil {
 		return p.misused("%v", err)
 	}

@@ -23,6 +23,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"ringi/infra/local/vendors/models"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/legible"
 )
@@ -62,9 +63,11 @@ func (p program) run(ctx context.Context, args []string) int {
 	flags := flag.NewFlagSet("contest "+command, flag.ContinueOnError)
 	flags.SetOutput(p.problem)
 	asJSON := flags.Bool("json", false, "print JSON")
-	var x execution
+	file, model := "", ""
 	if command == "exec" {
-		x.flags(flags)
+		flags.StringVar(&file, "c", models.SampleFile, "the contest's `file`")
+		flags.StringVar(&model, "model", "",
+			"the `name` of a model that stands for all that the files name; demo needs no key")
 	}
 	if err := flags.Parse(args[1:]); errors.Is(err, flag.ErrHelp) {
 		return exitDone
@@ -86,7 +89,7 @@ func (p program) run(ctx context.Context, args []string) int {
 	if command == "check" {
 		return p.check(w, flags.Args(), *asJSON)
 	}
-	return p.exec(ctx, w, x, flags.Arg(0), *asJSON)
+	return p.exec(ctx, w, file, model, flags.Arg(0), *asJSON)
 }
 
 // misused reports an error in the command line.

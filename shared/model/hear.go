@@ -189,7 +189,11 @@ func (m Message) Tokens() (n int) {
 
 // Tokens estimates the tokens of a call with what its vendor hung on it.
 func (c Call) Tokens() int {
-	return Tokens(c.Name) + Tokens(string(c.Input)) + Tokens(string(c.Hung()))
+	n := Tokens(c.Name) + Tokens(string(c.Input))
+	if c.Opaque != nil {
+		n += Tokens(string(c.Opaque.Data))
+	}
+	return n
 }
 
 // imageTokens is what vendors count for a large image.

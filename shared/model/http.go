@@ -31,8 +31,8 @@ func FromStatus(provider string, status int, header http.Header, said string, co
 	switch {
 	case status == http.StatusPaymentRequired || has(codes, unpaid) || status < 500 && unpaidSaid.Get().MatchString(said):
 		e.Kind = NoCredit // some vendors use 429 for this, but waiting does not help
-	case status == http.StatusRequestEntityTooLarge || has(codes, tooLongCodes) ||
-		aboutRequest(status) && lengthy.Get().MatchString(said):
+	case status == http.StatusRequestEntityTooLarge || has(codes, tooLongCodes) || lengthy.Get().MatchString(said) &&
+		slices.Contains(aboutRequest, status):
 		e.Kind = TooLong
 	case status == http.StatusUnauthorized:
 		e.Kind = Unauthorized
@@ -75,12 +75,9 @@ func has(codes, some []string) bool {
 	})
 }
 
-// aboutRequest reports whether a status may be that of a request that is refused for what it is: gateways report such a
-// refusal as a fault of the server behind them.
-func aboutRequest(status int) bool {
-	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity ||
-		status == http.StatusInternalServerError
-}
+// aboutRequest may be the status of a request that is refused for what it is: gateways report such a refusal as a fault
+// of the server behind them.
+var aboutRequest = []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError}
 
 // unpaid are the error codes for an account without money or quota.
 var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active"}
@@ -238,14 +235,6 @@ func Hang(from string, data any) *Opaque {
 // Read reads into data what came from there. It reports false for nothing, and for what came from elsewhere.
 func (o *Opaque) Read(from string, data any) bool {
 	return o != nil && o.From == from && json.Unmarshal(o.Data, data) == nil
-}
-
-// Hung returns what the vendor hung on a call, which is sent with it; empty for nothing.
-func (c Call) Hung() json.RawMessage {
-	if c.Opaque == nil {
-		return nil
-	}
-	return c.Opaque.Data
 }
 
 // Before identifies all that precedes the message with this index: rules, tools and earlier messages. Anthropic's

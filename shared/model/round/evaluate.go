@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 	"time"
@@ -101,16 +100,6 @@ func scoreIn(text string) (s contest.MetricScore, problem string) {
 var scoreSchema = json.RawMessage(`{"type":"object",` +
 	`"properties":{"score":{"type":"number"},"comment":{"type":"string"}},` +
 	`"required":["score","comment"],"additionalProperties":false}`)
-
-// overall is the weighted sum of the rounded scores, from 0 to 100. The weights may differ from a sum of 1 by a
-// thousandth. The result is not rescaled, only limited to 100.
-func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 {
-	sum := 0.0
-	for i, m := range metrics {
-		sum += m.Weight * scores[i].Score
-	}
-	return math.Min(100, contest.Round2(sum))
-}
 
 // talk is an agent's conversation with its model in this round.
 type talk struct {

@@ -184,11 +184,15 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 	out.Record = contest.MemberSubmissionsRecord{ExecutionID: p.Execution, TeamID: p.Team.TeamID,
 		TeamName: p.Team.TeamName, RoundNumber: p.Number, Submissions: savable(l.submissions)}
 	out.Messages = l.messages
+	sum := 0.0 // of the rounded scores, from 0 to 100: the weights may differ from a sum of 1 by a thousandth
+	for i, m := range p.Evaluator.Metrics {
+		sum += m.Weight * out.Metrics[i].Score
+	}
 	now := p.Now().UTC()
 	out.Result = contest.RoundResult{
 		ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number,
 		SubmissionContent:  text,
-		EvaluationScore:    contest.Scaled(overall(p.Evaluator.Metrics, out.Metrics)),
+		EvaluationScore:    contest.Scaled(min(100, contest.Round2(sum))),
 		EvaluationFeedback: contest.Feedback(out.Metrics),
 		Usage:              l.usage.Plus(out.Record.TotalUsage()), ExecutionTimeSeconds: max(0, now.Sub(p.begun).Seconds()),
 		CompletedAt: now,

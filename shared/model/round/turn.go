@@ -29,7 +29,8 @@ type agent struct {
 
 // called sets the model's settings from the configuration. tokens is the limit of answers if it has none.
 func (a agent) called(c teamconfig.Call, tokens int) agent {
-	a.timeout, a.retries, a.tokens = seconds(c.TimeoutSeconds), whole(c.MaxRetries, 0), whole(c.MaxTokens, tokens)
+	a.timeout = time.Duration(whole(c.TimeoutSeconds, int(unbounded/time.Second))) * time.Second
+	a.retries, a.tokens = whole(c.MaxRetries, 0), whole(c.MaxTokens, tokens)
 	a.sampling = model.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences}
 	return a
 }
@@ -274,11 +275,4 @@ func whole(n *int, otherwise int) int {
 		return otherwise
 	}
 	return *n
-}
-
-func seconds(n *int) time.Duration {
-	if n == nil || *n <= 0 {
-		return unbounded
-	}
-	return time.Duration(*n) * time.Second
 }

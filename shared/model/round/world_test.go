@@ -224,7 +224,8 @@ func TestADraftOfTheDemosIsAPolicy(t *testing.T) {
 	steps := func(policy string) string {
 		quoted := expect.Value(json.Marshal(policy))(t)
 		return expect.Value(demo.Layers{}.Say(t.Context(), model.Request{Purpose: model.Planning, Try: 2,
-			Messages: []model.Message{model.Words(model.User, `<data>{"tools":[{"name":"list_employees"},{"name":"list_attendance"},{"name":"calculate_overtime"},`+
+			Messages: []model.Message{model.Words(model.User, `<data>{"tools":[{"name":"list_employees"},`+
+				`{"name":"list_attendance"},{"name":"calculate_overtime"},`+
 				`{"name":"write_rows_to_google_sheet"},{"name":"send_slack_dm"}]}</data><data>{"message":"先月の残業時間を確認して",`+
 				`"now":"2026-04-01T09:00+09:00","locale":"ja","requester":"U1","policy":`+string(quoted)+`}</data>`)}}))(t).Text
 	}

@@ -148,15 +148,11 @@ func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 	if len(problems) > 0 {
 		return judged{code: Invalid, problems: problems[:min(len(problems), 20)]}
 	}
-	if c.Name == offerRequest {
-		return judgeRequest(c.Input)
+	if c.Name != offerRequest {
+		return t.judgeAction(agent.ActionType(c.Name), c.Input)
 	}
-	return t.judgeAction(agent.ActionType(c.Name), c.Input)
-}
-
-func judgeRequest(input json.RawMessage) judged {
 	var x struct{ Request string }
-	if err := json.Unmarshal(input, &x); err != nil {
+	if err := json.Unmarshal(c.Input, &x); err != nil {
 		return judged{code: Invalid, problems: []string{"request must be a text"}}
 	}
 	text := strings.TrimSpace(legible.Visible(x.Request))

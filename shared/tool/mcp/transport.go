@@ -150,7 +150,8 @@ func (r *record) response() (out message, found bool) {
 		if m.Error != nil || r.status >= 300 {
 			m.Result = nil
 		}
-		if sameID(m.ID, r.id) {
+		var is, of float64 // the library makes ids numbers
+		if bytes.Equal(m.ID, r.id) || json.Unmarshal(m.ID, &is) == nil && json.Unmarshal(r.id, &of) == nil && is == of {
 			return m, true
 		}
 		if !found && m.Error != nil && (m.ID == nil || string(m.ID) == "null" || r.status >= 300) {
@@ -158,12 +159,6 @@ func (r *record) response() (out message, found bool) {
 		}
 	}
 	return out, found
-}
-
-// sameID compares ids as the library does, which makes them numbers.
-func sameID(a, b json.RawMessage) bool {
-	var x, y float64
-	return bytes.Equal(a, b) || json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && x == y
 }
 
 // notBegun are the error codes of a call that the server did not start. The first four are JSON-RPC's own. The others

@@ -21,6 +21,7 @@ import (
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/tool"
+	"ringi/shared/tool/mcp"
 	"ringi/shared/tool/wire"
 )
 
@@ -143,7 +144,10 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 // have been checked before, against the schema that was allowed.
 func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 	if c.Pin != nil {
-		return c.Pin.Access, r.callServer, nil
+		return c.Pin.Access, func(ctx context.Context, c tool.Call) (any, error) {
+			return mcp.Client{HTTP: r.config.Outbound}.CallAllowed(ctx, r.config.Credentials, c.Tenant, c.Tool, *c.Pin,
+				c.Arguments.JSON())
+		}, nil
 	}
 	spec, known := r.catalog.Lookup(c.Tool)
 	if !known {

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
-	"ringi/shared/tool/mcp"
 )
 
 // calls returns the functions of Ringi's own tools, by name.
@@ -140,9 +139,4 @@ func (r *Runner) dm(ctx context.Context, c tool.Call) (*DM, error) {
 		return nil, noTokenError(explain.Slack, err)
 	}
 	return NewDM(address, token, r.http), nil
-}
-
-func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {
-	return mcp.Client{HTTP: r.config.Outbound}.CallAllowed(ctx, r.config.Credentials, c.Tenant, c.Tool, *c.Pin,
-		c.Arguments.JSON())
 }

@@ -4,6 +4,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,7 +95,8 @@ func (o once) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Read makes a call that changes nothing. If the failure may be temporary, Read repeats the call, up to maxAttempts,
-// while ctx allows. Its errors are *explain.CallError with the outcome Failed.
+// while ctx allows: after the time that the vendor asks for, or else half a second, doubled at each attempt. Its errors
+// are *explain.CallError with the outcome Failed.
 func (c *Client) Read(ctx context.Context, path string, out any) error {
 	for attempt := 1; ; attempt++ {
 		attemptCtx, cancel := context.WithTimeout(ctx, attemptWithin)
@@ -104,7 +106,10 @@ func (c *Client) Read(ctx context.Context, path string, out any) error {
 			return nil
 		}
 		err.Outcome = explain.CallFailed
-		if attempt == maxAttempts || !again(err) || !clock.LastsFor(ctx, backoff(attempt, err.RetryAfter)) {
+		wait := 500 * time.Millisecond << (attempt - 1)
+		// up to half of it more at random, so that clients don't retry at the same time
+		wait = cmp.Or(err.RetryAfter, wait+rand.N(wait/2))
+		if attempt == maxAttempts || !again(err) || !clock.LastsFor(ctx, wait) {
 			return err
 		}
 	}
@@ -303,16 +308,6 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 		return 0
 	}
 	return outbound.Wait(reset.Sub(now).Truncate(time.Second).Seconds() + 1)
-}
-
-// backoff returns the wait before the next attempt: the time that the vendor asks for, or else half a second, doubled
-// at each attempt. Up to half of the latter is added at random, so that clients don't retry at the same time.
-func backoff(attempt int, asked time.Duration) time.Duration {
-	if asked > 0 {
-		return asked
-	}
-	d := 500 * time.Millisecond << (attempt - 1)
-	return d + rand.N(d/2)
 }
 
 // Short returns a vendor's text on one line, truncated.
