@@ -106,20 +106,18 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
-	d.Menu(webapi.Sato, m.TS)
-	if views := s.Sandbox.Views(webapi.Sato); len(views) != 1 || d.Load().Head.Ended != nil {
-		t.Fatalf("%d dialogs ask whether that is meant; ended: %v", len(views), d.Load().Head.Ended)
-	}
-	if err := s.Sandbox.CloseView(webapi.Sato, s.Sandbox.Views(webapi.Sato)[0].ID); err != nil { // not yet
-		t.Fatal(err)
-	}
+	driver.UntilTaken(t, "a dialog asks whether that is meant", func() {
+		_ = s.Sandbox.Shortcut(webapi.Sato, d.Channel, m.TS, "cancel_task")
+	}, func() bool { return len(s.Sandbox.Views(webapi.Sato)) == 1 })
+	expect.That(t, d.Load().Head.Ended == nil, "it is ended without an answer")
+	expect.NoError(t, s.Sandbox.CloseView(webapi.Sato, s.Sandbox.Views(webapi.Sato)[0].ID)) // not yet
 	d.Cancel(webapi.Sato, m.TS)
 	card := d.Card("CARD#prompt#0001", "キャンセルされました")
 	d.Card("CARD#task", "⏹️ <@"+webapi.Sato+"> によりキャンセルされました")
-	d.Menu(webapi.Sato, m.TS)
-	if notes := d.Told(webapi.Sato); len(notes) != 2 || !strings.Contains(notes[1], "にこのタスクをキャンセルしました") {
-		t.Errorf("who cancels again is told %q", notes)
-	}
+	told := func() string { return strings.Join(d.Told(webapi.Sato), "\n") }
+	driver.UntilTaken(t, "who cancels again is told", func() {
+		_ = s.Sandbox.Shortcut(webapi.Sato, d.Channel, m.TS, "cancel_task")
+	}, func() bool { return strings.Contains(told(), "にこのタスクをキャンセルしました") })
 	expect.That(t, !strings.Contains(driver.Face(card), "approve_prompt"),
 		"the withdrawn card still has its buttons: %s", driver.Face(card))
 	expect.Same(t, []string{"task.created by system", "task.cancelled by " + webapi.Sato}, d.Audit())

@@ -18,18 +18,17 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Click waits for a button of a card and presses it; it returns the card and when that was. Like a person, it presses
-// again when a note says that nothing was saved, and stops when the button has gone: the press was saved after all.
-func (r *Request) Click(user, key, action string) (card webapi.Message, pressed time.Time) {
+// Click waits for a button of a card and presses it. Like a person, it presses again when a note says that nothing was
+// saved, and stops when the button has gone: the press was saved after all.
+func (r *Request) Click(user, key, action string) {
 	r.T.Helper()
-	card = r.Card(key, action)
+	card := r.Card(key, action)
 	again := false
 	for end := time.Now().Add(r.Timeout); time.Now().Before(end) && r.T.Context().Err() == nil; again = true {
-		before := r.AskedAgain(user)
-		pressed = time.Now()
+		before := r.askedAgain(user)
 		err := r.S.Sandbox.Click(user, r.Channel, card.TS, action)
-		if err == nil && r.AskedAgain(user) == before || again && errors.Is(err, sandbox.ErrNoButton) {
-			return card, pressed
+		if err == nil && r.askedAgain(user) == before || again && errors.Is(err, sandbox.ErrNoButton) {
+			return
 		}
 		if trouble := (sandbox.InteractionError{}); err != nil && !errors.As(err, &trouble) {
 			r.T.Fatalf("%s on %s: %v", action, key, err)
@@ -37,7 +36,6 @@ func (r *Request) Click(user, key, action string) (card webapi.Message, pressed 
 		r.T.Logf("%s on %s was not saved in time: %v", action, key, err)
 	}
 	r.T.Fatalf("%s on %s is never saved", action, key)
-	return card, pressed
 }
 
 func (r *Request) ClickUntilTaken(user, key, action string) {
@@ -82,8 +80,8 @@ func (r *Request) untilTaken(key, action string, press func(ts string)) {
 	})
 }
 
-// AskedAgain counts the notes that ask a person to try again.
-func (r *Request) AskedAgain(user string) (n int) {
+// askedAgain counts the notes that ask a person to try again.
+func (r *Request) askedAgain(user string) (n int) {
 	for _, note := range r.Notes(user) {
 		if AsksAgain(note) {
 			n++
@@ -103,27 +101,10 @@ func AsksAgain(text string) bool {
 	return false
 }
 
-// Reject presses 却下 and sends a reason. It sends the reason again when the answer says that nothing was saved.
+// Reject presses 却下 and sends a reason, until it is taken.
 func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Helper()
-	var views []webapi.View
-	for tries := 0; tries < 5 && len(views) == 0; tries++ {
-		r.Click(user, key, action)
-		views = r.S.Sandbox.Views(user)
-	}
-	if len(views) != 1 {
-		r.T.Fatalf("%d dialogs are open; notes: %v", len(views), r.Notes(user))
-	}
-	for range 5 {
-		errs, err := r.S.Sandbox.Submit(user, views[0].ID, map[string]any{card.ReasonBlock: reason})
-		if trouble := (sandbox.InteractionError{}); err == nil && len(errs) == 0 {
-			return
-		} else if !errors.As(err, &trouble) && !slices.ContainsFunc(slices.Collect(maps.Values(errs)), AsksAgain) {
-			r.T.Fatalf("send the reason: %v %v", err, errs)
-		}
-		r.T.Logf("the reason was not saved in time")
-	}
-	r.T.Fatal("the reason is never saved")
+	r.FillUntilTaken(user, key, action, map[string]any{card.ReasonBlock: reason})
 }
 
 // Cancel chooses 「キャンセル・終了」 in a message's menu and confirms the dialog. It tries at most five times.
@@ -137,37 +118,22 @@ func (r *Request) Cancel(user, ts string) {
 	expect.NoError(r.T, err)
 }
 
-// Menu chooses 「キャンセル・終了」 and leaves the dialog open. It chooses again when a note asks for that.
-func (r *Request) Menu(user, ts string) {
-	r.T.Helper()
-	for range 5 {
-		before := r.AskedAgain(user)
-		err := r.S.Sandbox.Shortcut(user, r.Channel, ts, "cancel_task")
-		if err == nil && r.AskedAgain(user) == before {
-			return
-		}
-		r.T.Logf("the menu was not answered in time: %v", err)
-	}
-	r.T.Fatal("the menu is never answered")
-}
-
 // TryCancel is one attempt of Cancel. It returns an error if Slack or the app does not answer.
 func (r *Request) TryCancel(user, ts string) error {
 	if err := r.S.Sandbox.Shortcut(user, r.Channel, ts, "cancel_task"); err != nil {
 		return err
 	}
-	err := errors.New("no dialog asks whether to cancel")
-	for range 5 {
-		views := r.S.Sandbox.Views(user)
-		if len(views) == 0 {
-			return err
-		}
-		if _, err = r.S.Sandbox.Submit(user, views[len(views)-1].ID, nil); err == nil &&
-			len(r.S.Sandbox.Views(user)) < len(views) {
-			return nil
-		}
+	views := r.S.Sandbox.Views(user)
+	if len(views) == 0 {
+		return errors.New("no dialog asks whether to cancel")
 	}
-	return err
+	if _, err := r.S.Sandbox.Submit(user, views[0].ID, nil); err != nil {
+		return err
+	}
+	if len(r.S.Sandbox.Views(user)) > 0 {
+		return errors.New("the dialog stays open")
+	}
+	return nil
 }
 
 // Approve stamps the policy and the steps.

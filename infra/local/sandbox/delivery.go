@@ -165,12 +165,8 @@ func (s *Sandbox) send(ctx context.Context, to string, body []byte, more http.He
 
 // failure is Slack's code for a request without an answer.
 func failure(err error) string {
-	var netErr net.Error
-	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
+	if late := (net.Error)(nil); errors.As(err, &late) && late.Timeout() {
 		return "http_timeout"
-	case errors.Is(err, context.Canceled):
-		return "unknown_error"
 	}
 	return "connection_failed"
 }

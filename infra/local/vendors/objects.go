@@ -72,16 +72,8 @@ func (s *GitHubServer) tag(c *call) {
 	}
 	lines := strings.Split(c.repo.must("", "cat-file", "tag", sha), "\n")
 	of, name := strings.TrimPrefix(lines[0], "object "), strings.TrimPrefix(lines[2], "tag ")
-	c.answer(http.StatusOK, map[string]any{
-		"node_id": "TA_" + sha, "tag": name, "sha": sha, "url": s.address(c, "/git/tags/%s", sha), "message": name,
-		"tagger":       map[string]any{"date": "1970-01-01T00:00:00Z", "email": "demo@example.com", "name": "Demo"},
-		"object":       map[string]any{"sha": of, "type": "commit", "url": s.address(c, "/git/commits/%s", of)},
-		"verification": unsigned(),
-	})
-}
-
-func unsigned() map[string]any {
-	return map[string]any{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
+	c.answer(http.StatusOK, s.api.Example("git-tag", map[string]any{"tag": name, "sha": sha, "message": name,
+		"object": map[string]any{"sha": of, "type": "commit", "url": s.address(c, "/git/commits/%s", of)}}))
 }
 
 func (s *GitHubServer) commit(c *call) {
@@ -97,12 +89,10 @@ func (s *GitHubServer) commitOf(c *call, sha string) map[string]any {
 		parents = append(parents, map[string]any{"sha": p, "url": s.address(c, "/git/commits/%s", p),
 			"html_url": "https://github.com/" + c.repo.full() + "/commit/" + p})
 	}
-	return map[string]any{
-		"sha": sha, "node_id": "C_" + sha, "url": s.address(c, "/git/commits/%s", sha),
-		"html_url": "https://github.com/" + c.repo.full() + "/commit/" + sha, "author": person(x.author),
-		"committer": person(x.committer), "message": x.message, "parents": parents, "verification": unsigned(),
+	return s.api.Example("git-commit", map[string]any{
+		"sha": sha, "author": person(x.author), "committer": person(x.committer), "message": x.message, "parents": parents,
 		"tree": map[string]any{"sha": x.tree, "url": s.address(c, "/git/trees/%s", x.tree)},
-	}
+	})
 }
 
 // person reads an author as Git writes it.

@@ -252,18 +252,13 @@ func ViewProblems(view map[string]any) []Problem {
 	return c.problems
 }
 
-func viewBlocks(c *checker, at string, v any) {
-	blocks, ok := v.([]any)
-	if !ok {
-		c.add(at, "must be an array")
-		return
-	}
+var viewBlocks = is("be an array", func(c *checker, at string, blocks []any) {
 	if len(blocks) > MaxViewBlocks {
 		c.add(at, "no more than %d items allowed", MaxViewBlocks)
 		return
 	}
 	c.blocks(at, blocks)
-}
+})
 
 // needsSubmit checks Slack's rule that a modal with an input needs a submit button.
 func needsSubmit(c *checker, at string, m map[string]any) {
@@ -311,14 +306,21 @@ func (c *checker) object(at string, m map[string]any, s shape) {
 	}
 }
 
-// str is a string whose length, as Units counts it, is between least and most.
-func str(least, most int) rule {
+// is checks a value that must be of type T, in which more may be wrong.
+func is[T any](be string, more func(c *checker, at string, v T)) rule {
 	return func(c *checker, at string, v any) {
-		s, ok := v.(string)
+		x, ok := v.(T)
 		if !ok {
-			c.add(at, "must provide a string")
+			c.add(at, "must %s", be)
 			return
 		}
+		more(c, at, x)
+	}
+}
+
+// str is a string whose length, as Units counts it, is between least and most.
+func str(least, most int) rule {
+	return is("provide a string", func(c *checker, at, s string) {
 		n := Units(s)
 		if n < least {
 			c.add(at, "must be more than %d characters", least-1)
@@ -326,17 +328,12 @@ func str(least, most int) rule {
 		if n > most {
 			c.add(at, "must be less than %d characters", most+1)
 		}
-	}
+	})
 }
 
 // text is a text object of one of the kinds, with at most most characters.
 func text(most int, kinds ...string) rule {
-	return func(c *checker, at string, v any) {
-		m, ok := v.(map[string]any)
-		if !ok {
-			c.add(at, "must provide an object")
-			return
-		}
+	return is("provide an object", func(c *checker, at string, m map[string]any) {
 		kind, _ := m["type"].(string)
 		if !slices.Contains(kinds, kind) {
 			c.add(at+"/type", "must be a valid enum value: %s", strings.Join(kinds, ", "))
@@ -344,32 +341,25 @@ func text(most int, kinds ...string) rule {
 		}
 		own := map[string]string{"plain_text": "emoji", "mrkdwn": "verbatim"}[kind]
 		c.object(at, m, shape{fields: fields{"!text": str(1, most), own: boolean}})
-	}
+	})
 }
 
 func plain(most int) rule { return text(most, "plain_text") }
 func rich(most int) rule  { return text(most, "plain_text", "mrkdwn") }
 
-func boolean(c *checker, at string, v any) {
-	if _, ok := v.(bool); !ok {
-		c.add(at, "must be a boolean")
-	}
-}
+var boolean = is("be a boolean", func(*checker, string, bool) {})
 
 func number(least, most int) rule {
-	return func(c *checker, at string, v any) {
-		f, ok := v.(float64)
-		if !ok || f != float64(int(f)) {
+	return is("be an integer", func(c *checker, at string, f float64) {
+		switch {
+		case f != float64(int(f)):
 			c.add(at, "must be an integer")
-			return
-		}
-		if int(f) < least {
+		case int(f) < least:
 			c.add(at, "must be greater than or equal to %d", least)
-		}
-		if int(f) > most {
+		case int(f) > most:
 			c.add(at, "must be less than or equal to %d", most)
 		}
-	}
+	})
 }
 
 func enum(values ...string) rule {
@@ -382,12 +372,7 @@ func enum(values ...string) rule {
 
 // list is an array of least to most items, each of which must satisfy item.
 func list(least, most int, item rule) rule {
-	return func(c *checker, at string, v any) {
-		items, ok := v.([]any)
-		if !ok {
-			c.add(at, "must be an array")
-			return
-		}
+	return is("be an array", func(c *checker, at string, items []any) {
 		if len(items) < least {
 			c.add(at, "no fewer than %d items allowed", least)
 		}
@@ -398,17 +383,10 @@ func list(least, most int, item rule) rule {
 		for i, e := range items {
 			item(c, fmt.Sprintf("%s/%d", at, i), e)
 		}
-	}
+	})
 }
 
 // obj is an object with these fields.
 func obj(f fields) rule {
-	return func(c *checker, at string, v any) {
-		m, ok := v.(map[string]any)
-		if !ok {
-			c.add(at, "must provide an object")
-			return
-		}
-		c.object(at, m, shape{fields: f})
-	}
+	return is("provide an object", func(c *checker, at string, m map[string]any) { c.object(at, m, shape{fields: f}) })
 }
