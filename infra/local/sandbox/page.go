@@ -162,8 +162,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		"marks": marks, "sessions": sessions, // by channel and timestamp
 		"toggles": s.Toggles(), "shortcuts": s.opts.Shortcuts, "globals": s.opts.Globals, "links": s.opts.Links,
 		"banner": map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN}, "runs": s.opts.Run != nil,
-		"console": s.opts.Console, "started": s.started, // everything on the page is newer
-		"home": nil, // until the app publishes one
+		"console": s.opts.Console, "home": nil, // until the app publishes one
 	}
 	if v, ok := s.ws.Home(me.ID); ok {
 		state["home"] = v

@@ -63,8 +63,6 @@ type Sandbox struct {
 	handler  http.Handler
 	installs installs
 
-	started time.Time // start of the sandbox
-
 	client *http.Client
 	ctx    context.Context // of deliveries
 	cancel context.CancelFunc
@@ -105,7 +103,7 @@ func New(opts Options) *Sandbox {
 			Now: opts.Now, Language: opts.Language}),
 		faults: &webapi.Faults{}, hub: hub{pages: map[chan struct{}]bool{}}, urls: opts.Endpoints,
 		marks: map[string]Attempt{}, installs: installs{token: opts.BotToken, codes: map[string]consented{}},
-		started: opts.Now(), client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()},
+		client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.faults.SetRates(opts.Rates)

@@ -109,17 +109,15 @@ func TestWhatWasTypedIsNotLost(t *testing.T) {
 	as(p, webapi.Suzuki)
 	p.Press("#composer-main")
 	p.Keys("あとで送る")
+	as(p, webapi.Tanaka)
+	p.Until(`document.querySelector("#composer-main").value === ""`)
+	as(p, webapi.Suzuki)
+	p.Until(`document.querySelector("#composer-main").value === "あとで送る"`)
 	p.Press(".reply-open")
 	p.Until(`document.activeElement.matches(".reply textarea")`)
-	p.Keys("返信の下書き")
-	as(p, webapi.Tanaka)
-	p.Until(`document.querySelector("#composer-main").value === "" &&
-		document.querySelector(".reply-open").innerText === "返信する…"`)
-	as(p, webapi.Suzuki)
-	p.Press(".reply-open")
-	p.Until(`document.activeElement.value === "返信の下書き"`)
+	p.Keys("返信")
 	p.Keys(kb.Enter)
-	p.Until(`[...document.querySelectorAll(".in-thread .text-body")].some((m) => m.innerText === "返信の下書き") &&
+	p.Until(`[...document.querySelectorAll(".in-thread .text-body")].some((m) => m.innerText === "返信") &&
 		document.activeElement.value === ""`)
 	p.Press("#open-faults")
 	p.Accessible(t)
@@ -132,7 +130,7 @@ func TestWhatWasTypedIsNotLost(t *testing.T) {
 	p.Clean()
 }
 
-// The page reports that the stack is gone. After a restart it says which data was lost.
+// The page reports that the stack is gone, and connects again after a restart.
 func TestAStackThatIsGone(t *testing.T) {
 	expect.AtNight(t) // TestInTheBrowser is a sample
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -154,10 +152,7 @@ func TestAStackThatIsGone(t *testing.T) {
 	picture(p, "gone")
 	p.Accessible(t)
 	serve(expect.Value(net.Listen("tcp", l.Addr().String()))(t))
-	p.Until(`document.querySelector("#gone").hidden &&
-		/\d\d:\d\d に再起動されました/.test(document.querySelector("#banner").innerText)`)
-	p.Until(`document.querySelector("#composer-main").value === "書きかけ"`)
-	picture(p, "anew")
+	p.Until(`document.querySelector("#gone").hidden && document.querySelector("#composer-main").value === "書きかけ"`)
 }
 
 // In every language, color scheme and window size, nothing may stick out of the page, and axe must find no serious

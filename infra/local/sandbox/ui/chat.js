@@ -4,7 +4,7 @@
 import { blocks } from "./blocks.js";
 import { bodies, composer } from "./composer.js";
 import { h, icon, reconcile } from "./dom.js";
-import { clockTime, dayName, language, t } from "./i18n.js";
+import { clockTime, language, t } from "./i18n.js";
 import { act, actor, message, millis, signature } from "./message.js";
 import { avatar, nameOf, placeName } from "./people.js";
 import { all, blocksOf, changed, here, post, seen, state, ui } from "./store.js";
@@ -54,21 +54,17 @@ function session(root) {
       t("stop"))) }];
 }
 
-const draftKey = (root) => `${state.me}/${ui.channel}/${root.ts}`;
-
 function replyRow(root) {
   const open = ui.replying === root.ts;
-  const key = draftKey(root);
-  const kept = open ? "" : ui.drafts.get(key);
   const answer = (ts) => { ui.replying = ts; changed(); };
   return {
     key: "r" + root.ts,
-    sig: JSON.stringify([open, kept, language(), state.me]),
+    sig: JSON.stringify([open, language(), state.me]),
     render: () => h("div.reply.in-thread", {}, open
-      ? composer({ key, placeholder: t("replyHere"), focus: true, send: (text, files) => say(text, root.ts, files),
-        cancel: () => answer("") })
+      ? composer({ key: `${state.me}/${ui.channel}/${root.ts}`, placeholder: t("replyHere"), focus: true,
+        send: (text, files) => say(text, root.ts, files), cancel: () => answer("") })
       : h("button.reply-open", { type: "button", dataset: { focus: "reply" }, onclick: () => answer(root.ts) },
-        kept ? [h("strong", {}, t("draft")), ` ${kept.slice(0, 80)}`] : t("replyTo"))),
+        t("replyTo"))),
   };
 }
 
@@ -106,7 +102,7 @@ function emptyState(c) {
   };
 }
 
-// conversation is what the log shows: days, messages, and under each its thread.
+// conversation is what the log shows: messages, and under each its thread.
 function conversation(c) {
   const mine = state.ephemerals.filter((e) => e.channel === c.id).map((e) => e.message);
   const messages = [...all(c.id), ...mine].sort((a, b) => (a.ts < b.ts ? -1 : 1));
@@ -115,18 +111,11 @@ function conversation(c) {
   for (const m of messages.filter(replies)) threads.set(m.thread_ts, [...(threads.get(m.thread_ts) || []), m]);
   const items = [];
   let before = null;
-  let day = "";
   for (const m of messages.filter((x) => !replies(x))) {
-    const today = dayName(millis(m.ts));
-    if (today !== day) {
-      items.push({ key: "d" + m.ts, sig: today,
-        render: () => h("div.day", { role: "separator" }, h("span", {}, today)) });
-      [day, before] = [today, null];
-    }
     items.push(item(m, before, false));
     const under = threads.get(m.ts) || [];
     before = under.length ? null : m;
-    if (!under.length && ui.replying !== m.ts && !ui.drafts.get(draftKey(m))) {
+    if (!under.length && ui.replying !== m.ts) {
       items.push(...session(m));
       continue;
     }

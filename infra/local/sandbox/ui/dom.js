@@ -69,8 +69,6 @@ export function reconcile(parent, items) {
       if (el) {
         if (at === el) at = el.nextElementSibling;
         el.remove();
-      } else {
-        fresh.classList.add("appear");
       }
       el = fresh;
       parent.insertBefore(el, at);

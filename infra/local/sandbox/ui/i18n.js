@@ -7,7 +7,7 @@ const words = {
     console: "稟議コンソール", shortcuts: "アプリのショートカット", homeEmpty: "ホームを読み込んでいます…", messageTo: "{name} へのメッセージ",
     replyTo: "返信する…", replyHere: "スレッドに返信", send: "送信", mention: "@Ringi にメンション", hint: "@Ringi を付けると Ringi に届きます",
     hintDM: "ここに書くとそのまま Ringi に届きます", reply: "1 件の返信", replies: "{n} 件の返信", hide: "返信をたたむ", today: "今日",
-    yesterday: "昨日", edited: "(編集済み)", deleted: "このメッセージは削除されました", onlyYou: "あなただけに表示されています", dismiss: "非表示にする",
+    edited: "(編集済み)", deleted: "このメッセージは削除されました", onlyYou: "あなただけに表示されています", dismiss: "非表示にする",
     more: "その他の操作", showRun: "実行の様子を表示", timeout: "アプリが 3 秒以内に応答しませんでした", failed: "アプリがエラーを返しました",
     noConnection: "アプリに接続できませんでした", noButton: "カードが更新されたため、このボタンは使えません。", trouble: "エラーが発生しました。もう一度お試しください。",
     emptyTitle: "Ringi に依頼してみましょう", emptyText: "メッセージがタスクになり、実行方針と実行ステップが承認されると作業が始まります。例を選ぶか、@Ringi に続けて書いてください。",
@@ -16,7 +16,7 @@ const words = {
     suspended: "承認を待っています", required: "この項目は必須です", tooShort: "{n} 文字以上で入力してください", tooLong: "{n} 文字以内で入力してください",
     choose: "選択してください", optional: "任意", gone: "サンドボックスに接続できません。",
     goneText: "起動したターミナルで動作しているか確認してください。停止している場合は go run ./infra/local で再起動します。このページは自動で再接続します。",
-    anew: "{t} に再起動されました。それより前のメッセージと依頼はなく、設定も初期状態に戻っています。", draft: "下書き", newestTask: "最新のタスクへ",
+    newestTask: "最新のタスクへ",
     usage: "AI モデル: {calls} 回 · {n} トークン · {cost}", attach: "ファイルを添付", fileOff: "{name} を外す",
     fileUnread: "{name} を読み取れません。フォルダーは添付できません", notSent: "送信できませんでした: {e}", noRun: "まだ実行はありません",
     noRunText: "Ringi に依頼すると、いま何が行われているかと、通過した状態、書き込まれた行が表示されます。", task: "タスク", states: "通過した状態", rows: "書き込まれた行",
@@ -33,7 +33,7 @@ const words = {
     homeEmpty: "Loading the Home tab…", messageTo: "Message {name}", replyTo: "Reply…", replyHere: "Reply in thread",
     send: "Send", mention: "Mention @Ringi", hint: "Ringi hears messages that mention @Ringi",
     hintDM: "Ringi hears everything you write here", reply: "1 reply", replies: "{n} replies", hide: "Hide replies",
-    today: "Today", yesterday: "Yesterday", edited: "(edited)", deleted: "This message was deleted",
+    today: "Today", edited: "(edited)", deleted: "This message was deleted",
     onlyYou: "Only visible to you", dismiss: "Dismiss", more: "More actions", showRun: "Show the run",
     timeout: "The app didn't respond within 3 seconds", failed: "The app returned an error",
     noConnection: "Couldn't connect to the app", noButton: "This button is gone; the card has changed.",
@@ -48,9 +48,7 @@ const words = {
     gone: "Can't connect to the sandbox.",
     goneText: "Check that it's still running in its terminal. If not, start it again with go run " +
       "./infra/local. This page reconnects by itself.",
-    anew: "The sandbox was restarted at {t}. Earlier messages and requests are gone, and settings are " +
-      "back to their defaults.",
-    draft: "Draft", newestTask: "Show the latest", usage: "Models: {calls} calls · {n} tokens · {cost}",
+    newestTask: "Show the latest", usage: "Models: {calls} calls · {n} tokens · {cost}",
     attach: "Attach files", fileOff: "Remove {name}", fileUnread: "{name} can't be read. Folders can't be attached",
     notSent: "Not sent: {e}", noRun: "No run yet",
     noRunText: "Ask Ringi for something. What happens now, the states passed and the rows written appear here.",
@@ -117,13 +115,6 @@ export const clockTime = (ms) =>
 
 /** nameIn is the name of a shortcut in the page's language. */
 export const nameIn = (x) => (lang === "en" && x.name_en) || x.name;
-
-export function dayName(ms) {
-  const day = new Date(ms).toDateString();
-  if (day === new Date().toDateString()) return t("today");
-  if (day === new Date(Date.now() - 864e5).toDateString()) return t("yesterday");
-  return new Intl.DateTimeFormat(locale(), { month: "long", day: "numeric", weekday: "long" }).format(ms);
-}
 
 /** slackDate fills the tokens of <!date^…> that the app uses, like {date_short_pretty} {time}. */
 export function slackDate(seconds, format) {

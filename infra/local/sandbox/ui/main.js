@@ -3,12 +3,11 @@
 import { drawChat, say, show } from "./chat.js";
 import { composer } from "./composer.js";
 import { fill, h, icon } from "./dom.js";
-import { drawHeader } from "./header.js";
-import { clockTime, language, t } from "./i18n.js";
+import { language, t } from "./i18n.js";
 import { drawModal } from "./modal.js";
 import { drawPanel } from "./panel.js";
 import { placeName } from "./people.js";
-import { drawSidebar } from "./sidebar.js";
+import { drawHeader, drawSidebar } from "./frame.js";
 import { begin, changed, here, listen, state, ui, unread } from "./store.js";
 
 const $ = (id) => document.getElementById(id);
@@ -22,13 +21,13 @@ function drawComposer() {
   })]);
 }
 
-// drawBanners say that the stack can't be reached, and what to do about that; that it was started anew; what it is.
+// drawBanners say that the stack can't be reached, and what to do about that; what it is.
 function drawBanners() {
   document.body.classList.toggle("offline", !state.online);
   $("gone").hidden = state.online;
   fill($("gone"), state.online ? "" : language(), () => (state.online ? [] : [icon("warn"),
     h("span", {}, h("strong", {}, t("gone")), " ", t("goneText"))]));
-  const text = state.anew ? t("anew", { t: clockTime(Date.parse(state.anew)) }) : state.banner[language()] || "";
+  const text = state.banner[language()] || "";
   $("banner").hidden = !text;
   fill($("banner"), text, () => [text]);
 }

@@ -1,10 +1,9 @@
 // One message: who, when, what it says, its cards and files, and what can be done with it.
 
-import { attachments, blocks } from "./blocks.js";
+import { attachments, blocks, mrkdwn } from "./blocks.js";
 import { h, icon, openMenu, toast } from "./dom.js";
 import { clockTime, language, nameIn, sizeText, t } from "./i18n.js";
 import { confirmDialog } from "./modal.js";
-import { mrkdwn } from "./mrkdwn.js";
 import { avatar, badge, nameOf } from "./people.js";
 import { changed, post, remember, state, taskOf, ui } from "./store.js";
 

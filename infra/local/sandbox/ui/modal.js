@@ -1,10 +1,9 @@
 // The modal that the app opens, and the question before a button with "confirm".
 
-import { blocks, textOf } from "./blocks.js";
+import { blocks, plain, textOf } from "./blocks.js";
 import { bodies } from "./composer.js";
 import { h, icon, onEscape } from "./dom.js";
 import { language, t } from "./i18n.js";
-import { plain } from "./mrkdwn.js";
 import { post, state } from "./store.js";
 
 /** confirmDialog asks and resolves to whether the person said yes. The focus is on yes, as in Slack. */

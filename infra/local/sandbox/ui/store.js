@@ -4,7 +4,7 @@ import { language } from "./i18n.js";
 
 /** state is what the sandbox says; ui is what this browser chose. */
 export const state = {
-  loaded: false, online: true, started: "", anew: "", me: "", bot: "", users: new Map(), groups: {}, channels: [],
+  loaded: false, online: true, me: "", bot: "", users: new Map(), groups: {}, channels: [],
   messages: {}, ephemerals: [], views: [], marks: {}, prompts: {}, sessions: {},
   toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], runs: false, console: false,
 };
@@ -119,13 +119,11 @@ async function load() {
 }
 
 function take(all) {
-  const anew = state.started && state.started !== all.started; // what was there before is gone
   Object.assign(state, all, {
-    loaded: true, anew: anew ? all.started : state.anew, links: Object.entries(all.links || {}),
+    loaded: true, links: Object.entries(all.links || {}),
     shortcuts: all.shortcuts || [], globals: all.globals || [],
     users: new Map(all.users.map((u) => [u.id, u])),
   });
-  if (anew) ui.task = "";
   if (!here()) ui.channel = state.channels[0]?.id || "";
   watchers.forEach((f) => f());
 }
