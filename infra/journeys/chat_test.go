@@ -1,12 +1,20 @@
 package journeys
 
 import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -90,19 +98,6 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.Status("active")
 }
 
-// Messages during a command are answered after it.
-func TestAMessageDuringACommandIsAnsweredAfterIt(t *testing.T) {
-	expect.AtNight(t)
-	d := begin(t, "codex: コマンド: for i in $(seq 1 40); do echo tick $i; sleep 0.2; done")
-	d.Press(webapi.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
-	d.Shows("操作 #1 を実行中", "tick")
-	d.Reply("まだですか")
-	d.Reply("聞こえていますか")
-	d.Shows("操作 #1 完了", "tick 40")
-	d.Shows("デモのエージェントです")
-	d.Status("active")
-}
-
 // In a channel a mention with an agent's id opens a conversation in its thread. The channel's people are its people:
 // one of them mentions Ringi there, and another one stamps.
 func TestAConversationInAChannel(t *testing.T) {
@@ -158,4 +153,155 @@ func TestAMentionInAChannelNamesASource(t *testing.T) {
 		none.Shows(says)
 		expect.That(t, expect.Err(none.Rows().Load(t.Context(), none.Ref())) != nil, "%q begins a conversation", text)
 	}
+}
+
+// rounds is how often two people press at the same instant.
+func rounds() int {
+	if expect.Long() {
+		return 3
+	}
+	return 1
+}
+
+// showsAction checks the action's status on the card and on the page.
+func showsAction(t *testing.T, d *driver.Dialogue, desk driver.Desk, onCard, onPage string) {
+	t.Helper()
+	d.Shows("操作 #1", onCard)
+	status, page := desk.Get(d.Page())
+	expect.That(t, status == http.StatusOK && strings.Contains(page, onPage),
+		"the page is %d, or does not say %s", status, onPage)
+}
+
+// An approval in Slack and a cancellation in the console, at the same instant: if the cancellation wins, the action
+// never runs, and both surfaces show the same.
+func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
+	ends := map[conversation.ActionStatus]int{}
+	for range rounds() {
+		d := begin(t, "codex: コマンド: sleep 50; echo ran")
+		asks := d.Shows("操作 #1 の確認")
+		desk := driver.SitDown(t, running, webapi.Sato)
+		cancel := desk.Ready(d, "cancel_action", "")
+		var both sync.WaitGroup
+		var status int
+		both.Go(func() { status, _ = cancel() })
+		both.Go(func() { _ = running.Sandbox.Click(webapi.Sato, d.Channel, asks.TS, card.ApproveAction) })
+		both.Wait()
+		a := d.Rests()
+		x := a.Actions[0]
+		ends[x.Status]++
+		approved, cancelled := d.Audit(conversation.AuditApproved), d.Audit(conversation.AuditCancelled)
+		switch {
+		case status != http.StatusSeeOther || len(cancelled) != 1 || x.Status != conversation.ActionCancelled:
+			t.Errorf("the console was told %d: %d cancellations, %s", status, len(cancelled), x.Status)
+		case len(approved) == 0 && x.StartedAt != nil:
+			t.Error("what nobody approved was run")
+		case len(approved) > 1 || len(approved) == 1 && approved[0].Timestamp.After(cancelled[0].Timestamp):
+			t.Errorf("it was approved after it had been cancelled: %+v %+v", approved, cancelled)
+		}
+		showsAction(t, d, desk, "取り消されました", "取り消し")
+	}
+	t.Logf("the ends: %v", ends)
+}
+
+// The listed approvers get the action in their direct messages; one decides there, and the thread and the other's
+// message follow.
+func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
+	d := begin(t, "codex: こんにちは")
+	d.Shows("デモのエージェントです")
+	d.Rests()
+	driver.Settings(t, running, func(x *tenancy.Settings) {
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki, webapi.Tanaka},
+			Usergroups: []string{}}
+	})
+	d.Reply("コマンド: echo copied")
+	d.Shows("操作 #1 の確認")
+	x := d.Load().Current()
+	copyOf := func(user string, texts ...string) (found webapi.Message) {
+		d.Eventually("a copy for "+user, func() bool {
+			for _, m := range running.Sandbox.Messages(webapi.DirectMessage(user), "") {
+				buttons, _ := json.Marshal(m.Attachments)
+				face := driver.Face(m) + string(buttons)
+				if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(face, text) }) {
+					found = m
+				}
+			}
+			return found.TS != ""
+		})
+		return found
+	}
+	asks := copyOf(webapi.Suzuki, x.ActionID, "echo copied", card.RejectAction)
+	copyOf(webapi.Tanaka, x.ActionID, card.ApproveAction)
+	driver.UntilTaken(t, "the copy is stamped", func() {
+		_ = running.Sandbox.Click(webapi.Suzuki, webapi.DirectMessage(webapi.Suzuki), asks.TS, card.ApproveAction)
+	}, func() bool { return d.Count("✅ 承認: <@"+webapi.Suzuki+">") > 0 })
+	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Suzuki+">")
+	d.Eventually("the other's message shrinks to a line", func() bool {
+		return slices.ContainsFunc(running.Sandbox.Messages(webapi.DirectMessage(webapi.Tanaka), ""),
+			func(m webapi.Message) bool {
+				said, _ := json.Marshal(m.Attachments)
+				return strings.Contains(string(said), d.Ref().ID) && !strings.Contains(string(said), card.ApproveAction)
+			})
+	})
+}
+
+// A person turns what was agreed in a conversation into a task: exactly one, in the same thread, with links both ways.
+func TestAConversationOffersARequest(t *testing.T) {
+	d := begin(t, "codex: 今月の勤怠をまとめて")
+	d.Shows("デモのエージェントです")
+	ts := d.Reply("これは稟議にします。")
+	d.Press(webapi.Sato, d.Shows("次の内容を依頼しようとしています", "今月の勤怠をまとめて"), card.MakeRequest)
+	var made *conversation.Offered
+	d.Eventually("a task", func() bool {
+		made = d.Load().Offered[0]
+		return made.Done
+	})
+	r := driver.At(t, running, d.Channel, ts)
+	expect.Must(t, r.Ref.ID == made.TaskID, "the task is %s, not that of the message", made.TaskID)
+	r.Root = d.Root
+	r.Card(driver.PromptCard, "approve_prompt")
+	request := r.Load().Request
+	expect.That(t, request.EventID == "session:"+d.Ref().ID && request.ThreadTS == d.Root &&
+		request.Text == "今月の勤怠をまとめて", "the task's request is %+v", request)
+	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
+	expect.That(t, status == http.StatusOK && strings.Contains(page, `href="/console/tasks/`+made.TaskID+`"`),
+		"the page is %d, or does not lead to the task", status)
+	expect.Is(t, len(d.Audit(conversation.AuditRequestMade)), 1, "entries say that it was made")
+	r.Cancel(webapi.Sato, r.Card(driver.PromptCard, "").TS)
+}
+
+// Only the tests that an administrator's rule names begin without a person.
+func TestATestBeginsByARule(t *testing.T) {
+	place := webapi.DirectMessage(webapi.Sato)
+	driver.Settings(t, running, func(x *tenancy.Settings) {
+		x.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"node", "--test"}, Place: place}}
+	})
+	d := begin(t, "codex: テストして")
+	d.Shows("しました: 終了コード")
+	d.Reply("コマンド: node --test")
+	d.Shows("操作 #2 の確認")
+	driver.Talk(t, running, webapi.Suzuki, "codex: テストして").Shows("操作 #1 の確認")
+}
+
+// An agent reads the employees only where an administrator listed that, and answers with what it returned.
+func TestAnAgentMakesAListedRead(t *testing.T) {
+	driver.Leave(t, running)
+	none := begin(t, "codex: 従業員の一覧")
+	none.Shows("ここでは従業員の一覧を読み取れません")
+	expect.Is(t, len(none.Rests().Actions), 0)
+
+	driver.Settings(t, running, func(x *tenancy.Settings) { driver.ListEmployees(x, "codex", webapi.Sato) })
+	d := begin(t, "codex: 従業員の一覧")
+	d.Shows("操作 #1 完了", "list_employees", "全社", "退職者・入社前の人を含む", "ツールの結果", "エージェントに渡しました")
+	d.Shows("完了しました: ", " 件")
+	x := d.Rests().Actions[0]
+	expect.Is(t, x.Status, conversation.ActionSucceeded)
+	expect.Is(t, x.ApprovedBy, conversation.ApprovedByAuto)
+	expect.Must(t, x.CallResult != nil && strings.HasPrefix(x.CallResult.S3Key, "talks/"), "%+v", x.CallResult)
+	desk := driver.SitDown(t, running, webapi.Sato)
+	status, page := desk.Get(d.Page() + "?log=1")
+	expect.Is(t, status, http.StatusOK)
+	expect.Has(t, page, "list_employees")
+	expect.Has(t, page, "エージェントに渡した結果")
+	expect.Has(t, page, "entry_date")
+	expect.Is(t, len(d.Audit(conversation.AuditStarted)), 1, "calls that began")
 }

@@ -1,7 +1,6 @@
 package journeys
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -58,7 +57,6 @@ func named(t *testing.T, d *driver.Request, action aggregate.Action, want contes
 type trouble struct {
 	name, text string
 	seconds    int // for the whole contest; 0: no limit needed
-	rounds     int // at most; 0: two
 	status     contest.SummaryStatus
 	exits      map[string]contest.ExitReason // of teams, by their ids
 	scored     int                           // teams that have a result
@@ -67,14 +65,6 @@ type trouble struct {
 
 func troubles() []trouble {
 	return []trouble{
-		{
-			name: "a team hangs and another one's model declines", text: "demo: hang solo demo: refuse swift",
-			seconds: 20, status: contest.SummaryPartialFailure, scored: 1,
-			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure,
-				"careful": contest.MaxRoundsReached},
-			card: []string{"チームから選ばれた、慎重チーム の案です", "単独チーム: 最初の採点の前に制限時間に達しました。", "即決チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。"},
-			page: []string{"一部のチームが失敗", "最初の採点の前に制限時間に達しました。", "AI モデルが回答を断りました。"},
-		},
 		{
 			name: "time, model and evaluator fail in the second round",
 			text: "demo: hang solo round 2 demo: refuse swift round 2 demo: unscored careful round 2", seconds: 20,
@@ -86,14 +76,6 @@ func troubles() []trouble {
 				"制限時間に達したため、それまでの最良の案で終了しました。", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーが続行できませんでした: AI モデルが回答を断りました。",
 				"途中で失敗したため、それまでの最良の案で終了しました。 評価者が続行できませんでした: デモ用のモデルを、設定どおりに失敗させました。",
 			},
-		},
-		{
-			name: "the budget is spent", text: "demo: cost 0.04 contest", rounds: 3,
-			status: contest.SummaryCompleted, scored: 3,
-			exits: map[string]contest.ExitReason{"careful": contest.BudgetExhausted, "swift": contest.BudgetExhausted,
-				"solo": contest.BudgetExhausted},
-			card: []string{"チームから選ばれた、", "チーム: 予算を使い切ったため、それまでの最良の案で終了しました。", "ほかの案と比べる (2)"},
-			page: []string{"予算を使い切ったため、それまでの最良の案で終了しました。"},
 		},
 		{
 			name: "all teams fail", text: "demo: refuse careful demo: refuse swift demo: unscored solo",
@@ -117,7 +99,7 @@ func TestPeopleSeeWhatWentWrongInAContestAndGoOn(t *testing.T) {
 	for _, x := range all {
 		driver.Settings(t, s, func(y *tenancy.Settings) {
 			y.DraftContest = tenancy.DefaultSettings().DraftContest
-			y.DraftContest.Enabled, y.DraftContest.MaxRounds = true, cmp.Or(x.rounds, 2)
+			y.DraftContest.Enabled, y.DraftContest.MaxRounds = true, 2
 			if x.seconds > 0 {
 				y.DraftContest.Seconds = x.seconds
 			}

@@ -193,7 +193,7 @@ func described(image map[string]types.AttributeValue, event types.OperationType)
 // stream returns the records of this task's rows and audit entries, oldest first.
 func stream(d *driver.Request) (out []types.Record) {
 	d.T.Helper()
-	for _, r := range everything(d).read() {
+	for _, r := range records(d.T, d.S) {
 		pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
 		about, _ := r.Dynamodb.NewImage["task_id"].(*types.AttributeValueMemberS)
 		mine := strings.HasSuffix(pk.Value, "#"+d.Ref.ID) ||
@@ -205,43 +205,27 @@ func stream(d *driver.Request) (out []types.Record) {
 	return out
 }
 
-// history is the records of all rows, oldest first.
-type history struct {
-	d    *driver.Request
-	next *string
-	all  []types.Record
-}
-
-// everything begins with the first record.
-func everything(d *driver.Request) *history {
-	d.T.Helper()
+// records are those of all rows of a stack, oldest first.
+func records(t driver.T, s *stack.Stack) (all []types.Record) {
+	t.Helper()
 	ctx := context.Background()
-	table := expect.Value(dynamodb.NewFromConfig(d.S.AWS).DescribeTable(ctx,
-		&dynamodb.DescribeTableInput{TableName: &d.S.TableName}))(d.T)
-	streams := dynamodbstreams.NewFromConfig(d.S.AWS)
+	table := expect.Value(dynamodb.NewFromConfig(s.AWS).DescribeTable(ctx,
+		&dynamodb.DescribeTableInput{TableName: &s.TableName}))(t)
+	streams := dynamodbstreams.NewFromConfig(s.AWS)
 	about := expect.Value(streams.DescribeStream(ctx,
-		&dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn}))(d.T)
+		&dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn}))(t)
 	at := expect.Value(streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: table.Table.LatestStreamArn, ShardId: about.StreamDescription.Shards[0].ShardId,
 		ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
-	}))(d.T)
-	return &history{d: d, next: at.ShardIterator}
-}
-
-// read returns all that were written until now.
-func (h *history) read() []types.Record {
-	h.d.T.Helper()
-	streams := dynamodbstreams.NewFromConfig(h.d.S.AWS)
-	for h.next != nil {
-		page := expect.Value(streams.GetRecords(context.Background(), &dynamodbstreams.GetRecordsInput{
-			ShardIterator: h.next}))(h.d.T)
-		h.next = page.NextShardIterator
-		if len(page.Records) == 0 {
+	}))(t)
+	for next := at.ShardIterator; next != nil; {
+		page := expect.Value(streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next}))(t)
+		if next = page.NextShardIterator; len(page.Records) == 0 {
 			break
 		}
-		h.all = append(h.all, page.Records...)
+		all = append(all, page.Records...)
 	}
-	return h.all
+	return all
 }
 
 // TestAMemberReadsByAToolThatAnAdministratorLists, all in the console: a tool is allowed and listed for contests, a

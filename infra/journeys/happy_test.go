@@ -87,46 +87,18 @@ func TestApprovalsSwitchedOffAskAboutTheWriteAlone(t *testing.T) {
 	d.RanOnce()
 }
 
-// What a person types, Slack's clients send in their own form; the request has it as people see it, and goes on.
-func TestARequestIsReadAsItWasTyped(t *testing.T) {
-	expect.AtNight(t)
-	s := start(t)
-	for typed, want := range map[string]string{
-		"*今月の勤怠* をまとめて🙏\n- 営業部":                "*今月の勤怠* をまとめて🙏\n- 営業部",
-		"従業員一覧を取得して、x@example.com に &lt;a&gt;": "従業員一覧を取得して、x@example.com に <a>",
-	} {
-		d := driver.Ask(t, s, webapi.Sato, typed)
-		a := d.Until("it is read", func(a *task.Aggregate) bool { return a.Task != nil || a.Answer != nil })
-		expect.Is(t, a.Request.Text, want)
-		if a.Task != nil { // or it would wait in the lists that other tests read
-			d.Card(driver.PromptCard, "approve_prompt")
-			d.Cancel(webapi.Sato, d.Root)
-			d.Until("it is cancelled", ended)
-		}
-	}
-}
-
 func TestAQuestionGetsAPlainReply(t *testing.T) {
-	for locale, want := range map[string][2]string{"ja": {"使い方は?", "Ringi には「今月の勤怠をまとめて」"},
-		"en": {"What can you do?", "Ask Ringi for work in plain words"}} {
-		t.Run(locale, func(t *testing.T) {
-			if locale != "ja" {
-				expect.AtNight(t)
-			}
-			s := start(t)
-			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
-			d := driver.Ask(t, s, webapi.Sato, want[0])
-			a := d.Until("it is answered", func(a *task.Aggregate) bool {
-				return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev
-			})
-			said := d.Cards("CARD#task")
-			expect.That(t, len(said) == 1 && strings.Contains(said[0].Text, want[1]) && len(said[0].Attachments) == 0,
-				"replied %+v", said)
-			expect.That(t, a.Task == nil && len(a.Cards) == 1 && a.Head.Ended.As == task.TaskAnswered, "%+v", a.Head)
-			expect.Same(t, []string{"request.answered by system"}, d.Audit())
-			d.RunsEnd()
-		})
-	}
+	s := start(t)
+	d := driver.Ask(t, s, webapi.Sato, "使い方は?")
+	a := d.Until("it is answered", func(a *task.Aggregate) bool {
+		return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev
+	})
+	said := d.Cards("CARD#task")
+	expect.That(t, len(said) == 1 && strings.Contains(said[0].Text, "Ringi には「今月の勤怠をまとめて」") &&
+		len(said[0].Attachments) == 0, "replied %+v", said)
+	expect.That(t, a.Task == nil && len(a.Cards) == 1 && a.Head.Ended.As == task.TaskAnswered, "%+v", a.Head)
+	expect.Same(t, []string{"request.answered by system"}, d.Audit())
+	d.RunsEnd()
 }
 
 // A mention in the thread of a policy that waits is no request: its author alone sees how to make it a reason, and how
@@ -153,35 +125,24 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 }
 
 func TestAPersonIsGreetedOnce(t *testing.T) {
-	for locale, want := range map[string][2]string{
-		"ja": {"HR AI Agent です。業務を依頼してください。", "今月の勤怠をまとめて"}, "en": {"This is Ringi. Tell me what you need done.",
-			"Summarize this month's attendance"},
-	} {
-		t.Run(locale, func(t *testing.T) {
-			if locale != "ja" {
-				expect.AtNight(t)
+	s := start(t)
+	user := webapi.Guest // whom no other journey has greeted before
+	dm := webapi.DirectMessage(user)
+	said := func() (n int) {
+		for _, m := range s.Sandbox.Messages(dm, "") {
+			if m.User == webapi.Bot && m.Text == "HR AI Agent です。業務を依頼してください。" {
+				n++
 			}
-			s := start(t)
-			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
-			user := map[string]string{"ja": webapi.Guest, "en": webapi.Alex}[locale] // whom no other journey has greeted before
-			dm := webapi.DirectMessage(user)
-			said := func() (n int) {
-				for _, m := range s.Sandbox.Messages(dm, "") {
-					if m.User == webapi.Bot && m.Text == want[0] {
-						n++
-					}
-				}
-				return n
-			}
-			for range 3 {
-				expect.NoError(t, s.Sandbox.OpenMessages(user))
-				expect.Eventually(t, "the person is greeted", func() bool { return said() > 0 })
-			}
-			expect.Eventually(t, "requests are suggested", func() bool {
-				p := s.Sandbox.Suggestions(dm)
-				return len(p) == 4 && p[0].Message == want[1] && strings.HasPrefix(p[3].Message, agent.Codex+": ")
-			})
-			expect.Is(t, said(), 1, "greeted")
-		})
+		}
+		return n
 	}
+	for range 3 {
+		expect.NoError(t, s.Sandbox.OpenMessages(user))
+		expect.Eventually(t, "the person is greeted", func() bool { return said() > 0 })
+	}
+	expect.Eventually(t, "requests are suggested", func() bool {
+		p := s.Sandbox.Suggestions(dm)
+		return len(p) == 4 && p[0].Message == "今月の勤怠をまとめて" && strings.HasPrefix(p[3].Message, agent.Codex+": ")
+	})
+	expect.Is(t, said(), 1, "greeted")
 }

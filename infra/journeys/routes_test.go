@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
@@ -83,55 +82,6 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	small.Card(process, "ルール「そのほかの外部書き込み」")
 	small.Reject(webapi.Tanaka, process, "reject_process", "まだ要りません")
 	small.Card("CARD#process#0002", "2 回目の回覧")
-}
-
-// A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies and seal. What the stamp
-// before has the app show again half a minute later may fall into the time of one, so that two are counted together.
-func TestWhatAFurtherStampWrites(t *testing.T) {
-	expect.AtNight(t) // a cost, as those of infra/bench
-	s := start(t)
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000C", Name: "3人", Outcome: rules.Outcome{
-		Stages: []rules.Stage{desk("経理", 3, webapi.Suzuki, webapi.Tanaka, webapi.Alex)},
-	}})
-	const process = "CARD#process#0001"
-	stamped := func(d *driver.Request, written *history, who string, n int) (rows int) {
-		before := len(written.all)
-		d.Click(who, process, "approve_process")
-		d.Card(process, fmt.Sprintf("経理 %d/3", n))
-		all := written.settled()[before:]
-		kinds := map[string]int{}
-		for _, r := range all {
-			pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
-			sk, _ := r.Dynamodb.Keys["SK"].(*types.AttributeValueMemberS)
-			kind, _, _ := strings.Cut(pk.Value, "#")
-			if kind != "AUDIT" {
-				kind += " " + sk.Value
-			}
-			kinds[kind]++
-		}
-		t.Logf("%d rows: %v", len(all), kinds)
-		expect.That(t, kinds["TASK HEAD"] == 1 && kinds["TASK PROCESS#0001"] == 1 && kinds["AUDIT"] == 1, "its own commit")
-		return len(all)
-	}
-	rows := 0
-	for range 2 {
-		d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
-		d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		written := everything(d)
-		written.settled()
-		stamped(d, written, webapi.Suzuki, 1)
-		rows += stamped(d, written, webapi.Tanaka, 2)
-	}
-	expect.That(t, rows <= 2*14, "%d rows", rows)
-}
-
-// settled returns what was written so far, once everything is shown and nothing has been written for half a second.
-func (h *history) settled() (records []types.Record) {
-	h.d.Until("all is shown", func(*task.Aggregate) bool { return true })
-	for last := -1; len(records) != last; time.Sleep(500 * time.Millisecond) {
-		last, records = len(records), h.read()
-	}
-	return records
 }
 
 // The organisation finds the requester's superior, and for a post that nobody holds who stands over it. The sandbox

@@ -125,7 +125,6 @@ func TestACSVBecomesAReport(t *testing.T) {
 }
 
 // An agent lists, reads and searches the conversation's files without anybody's approval; the page says what it read.
-// What it wants to request afterwards becomes a request by a person's button, once.
 func TestAnAgentReadsFilesByItself(t *testing.T) {
 	d := begin(t, "codex: ファイルを見せて")
 	d.Shows("見つかりませんでした")
@@ -144,17 +143,6 @@ func TestAnAgentReadsFilesByItself(t *testing.T) {
 	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
 	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読んだファイル (1)") &&
 		strings.Contains(page, "<code>hello.js</code>"), "the page is %d, or lacks what was read", status)
-
-	ts := d.Reply("今月の勤怠をまとめて。これは稟議にします")
-	asks := d.Shows("次の内容を依頼しようとしています", "今月の勤怠をまとめて")
-	expect.That(t, d.Load().Offered[0].MadeAt == nil, "it is made before the button is pressed")
-	d.Press(webapi.Sato, asks, card.MakeRequest)
-	d.Shows("依頼にしました", "<@"+webapi.Sato+">")
-	d.Eventually("a task", func() bool { return d.Load().Offered[0].Done })
-	r := driver.At(t, running, d.Channel, ts)
-	expect.Is(t, r.Ref.ID, d.Load().Offered[0].TaskID)
-	r.Root = d.Root
-	r.Card(driver.PromptCard, "approve_prompt")
 }
 
 // bearing sends a key with each request.

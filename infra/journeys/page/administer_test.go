@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -64,8 +62,8 @@ func TestAnAdministratorChangesWhatHolds(t *testing.T) {
 				name string
 				do   func(administering, int)
 			}{
-				{"settings", changesSettings}, {"administrators", changesAdministrators}, {"file", carriesSettings},
-				{"tools", limitsTools}, {"servers", allowsToolsOfServers},
+				{"settings", changesSettings}, {"administrators", changesAdministrators}, {"tools", limitsTools},
+				{"servers", allowsToolsOfServers},
 			} {
 				t.Run(act.name, func(t *testing.T) { act.do(administering{t, tab.For(t), w.name}, i) })
 			}
@@ -141,36 +139,6 @@ func changesAdministrators(a administering, i int) {
 	answer.Body.Close()
 	expect.That(a.t, answer.StatusCode == http.StatusForbidden,
 		"who is no administrator any more takes the log away: %d", answer.StatusCode)
-}
-
-// carriesSettings downloads the settings as a file and uploads it: first with mistakes, which are reported with their
-// lines, then without.
-func carriesSettings(a administering, i int) {
-	a.visit("/console/settings")
-	folder := a.t.TempDir()
-	name, file := a.tab.Download(folder, `a[href="/console/settings.yaml"]`)
-	before, was := fmt.Sprintf("max_versions: %d\n", 4+i), fmt.Sprintf("retain_results_days: %d\n", 60+i)
-	expect.Must(a.t, name == "ringi-settings.yaml" && strings.Contains(string(file), before) &&
-		strings.Contains(string(file), was), "the file %s is\n%s", name, file)
-	text := strings.NewReplacer(before, "max_versions: 99\n", was,
-		"retain_results_days: 45\nfavourite_color: red\n").Replace(string(file))
-	path := filepath.Join(folder, "production.yaml")
-	expect.NoError(a.t, os.WriteFile(path, []byte(text), 0o600))
-	a.tab.Choose("#file", path)
-	a.tab.Press(`form[action="/console/settings/import"] button`)
-	a.tab.Until(`location.pathname === "/console/settings/import" && document.querySelectorAll("[role=alert] ` +
-		`li").length > 0`)
-	a.shows("[role=alert] li", fmt.Sprint(1+strings.Count(text[:strings.Index(text, "favourite_color")], "\n")),
-		"favourite_color")
-	a.shows("[role=alert] li", [2]string{"1〜50 を入力してください。", "Enter 1–50."}[i])
-	a.tab.Until(`document.querySelectorAll("[role=alert] li").length === 2`)
-	a.look("file-refused")
-	text = strings.Replace(strings.Replace(text, "favourite_color: red\n", "", 1), "max_versions: 99\n",
-		fmt.Sprintf("max_versions: %d\n", 7+i), 1)
-	a.tab.Type("#text", text)
-	a.tab.Press(`form[action="/console/settings/import"] button`)
-	a.tab.Until(`location.pathname === "/console/settings"`)
-	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
 }
 
 // limitsTools forbids a tool that no running request needs, and limits another after trying an invalid limit.

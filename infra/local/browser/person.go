@@ -191,12 +191,6 @@ func (p *Tab) Type(selector, text string) {
 	}))
 }
 
-// Choose selects a local file in a file field.
-func (p *Tab) Choose(selector, path string) {
-	p.t.Helper()
-	p.Do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{path}))
-}
-
 // Agree presses a button, confirms the page's question and returns that question.
 func (p *Tab) Agree(selector string) string {
 	p.t.Helper()

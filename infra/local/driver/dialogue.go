@@ -116,13 +116,7 @@ func (d *Dialogue) Cancel(user string, m webapi.Message) {
 
 func (d *Dialogue) fillUntilTaken(user string, m webapi.Message, action string, filled map[string]any) {
 	d.T.Helper()
-	d.untilTaken(m, action, func() {
-		for _, v := range opened(d.S, user, d.Channel, m.TS, action) {
-			if problems, err := d.S.Sandbox.Submit(user, v.ID, filled); err == nil && len(problems) > 0 {
-				d.T.Fatalf("the dialog says %v", problems)
-			}
-		}
-	})
+	d.untilTaken(m, action, func() { fillIn(d.T, d.S, user, d.Channel, m.TS, action, filled) })
 }
 
 // rejectCall is the button on the card of a call of an outside agent.

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
@@ -128,5 +130,157 @@ func TestAPersonSpeaksTheirPagesLanguage(t *testing.T) {
 		status, answer := w.send(t, http.MethodPut, "language", "application/json", body)
 		expect.That(t, status == want && (want != 422 || answer["error"] == `language: one of en, ja, not "fr"`),
 			"%s: %d %v", body, status, answer)
+	}
+}
+
+// sent is what the page sends to attach files.
+func sent(t *testing.T, channel, text string, files ...map[string]any) string {
+	return string(raw(t, map[string]any{"user": webapi.Sato, "channel": channel, "text": text, "files": files}))
+}
+
+func file(name, body string) map[string]any {
+	return map[string]any{"name": name, "body": []byte(body)}
+}
+
+func TestAFileThatIsAttachedOnThePageReachesTheApp(t *testing.T) {
+	w := newWorld(t)
+	dm := webapi.DirectMessage(webapi.Sato)
+	status, answer := w.send(t, http.MethodPost, "say", "application/json",
+		sent(t, dm, "claude: read them", file("売上.csv", "a,b\n1,2\n"), file("note", "plain"), file("x.bin", "\xff\x00")))
+	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
+	expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
+	e := w.app.events()[0].body["event"]
+	expect.Is(t, at(e, "subtype"), any("file_share"), "the event's subtype")
+	for i, want := range []struct{ name, kind, body string }{
+		{"売上.csv", "text/csv", "a,b\n1,2\n"}, {"note", "text/plain", "plain"}, {"x.bin", "application/octet-stream",
+			"\xff\x00"},
+	} {
+		id, _ := at(e, "files", i, "id").(string)
+		info, _, _, err := w.slack.GetFileInfo(id, 0, 0)
+		expect.NoError(t, err)
+		expect.Is(t, info.Name, want.name)
+		expect.Is(t, strings.TrimSuffix(info.Mimetype, "; charset=utf-8"), want.kind, want.name)
+		var got strings.Builder
+		expect.NoError(t, w.slack.GetFile(info.URLPrivateDownload, &got))
+		expect.Is(t, got.String(), want.body, want.name)
+	}
+}
+
+// Slack tells of a mention with files twice: as app_mention without the subtype that the message's own event has.
+func TestAMentionWithAFileIsTwoEvents(t *testing.T) {
+	w := newWorld(t)
+	ts := expect.Value(w.Attach(webapi.Sato, webapi.HR, "", sandbox.Mention("集計して"),
+		webapi.File{Name: "a.csv", Body: []byte("1\n")}))(t)
+	expect.Eventually(t, "both events", func() bool {
+		return len(w.app.events()) == 1 && len(w.app.requests(inChannels)) == 1
+	})
+	own := w.app.requests(inChannels)[0].body["event"]
+	expect.That(t, at(own, "subtype") == "file_share" && at(own, "ts") == ts && at(own, "files", 0, "name") == "a.csv",
+		"%v", own)
+	e := w.app.events()[0].body["event"]
+	_, has := e.(map[string]any)["subtype"]
+	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == ts && at(e, "files", 0, "name") == "a.csv" && !has,
+		"%v", e)
+}
+
+// A message may be files alone, as in Slack.
+func TestAMessageMayBeFilesAlone(t *testing.T) {
+	w := newWorld(t)
+	dm := webapi.DirectMessage(webapi.Sato)
+	status, answer := w.send(t, http.MethodPost, "say", "application/json", sent(t, dm, " ", file("a.csv", "1\n")))
+	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
+	all := w.Messages(dm, "")
+	expect.That(t, len(all) == 1 && all[0].Text == "" && all[0].Blocks == nil && len(all[0].Files) == 1, "%+v", all)
+}
+
+func TestFilesThatCannotBeAttachedAreRefused(t *testing.T) {
+	w := newWorld(t)
+	many := make([]map[string]any, 11)
+	for i := range many {
+		many[i] = file("a", "1")
+	}
+	half := strings.Repeat("x", 17<<20)
+	for want, files := range map[string][]map[string]any{
+		"files: a message has at most 10 files, not 11":           many,
+		"files[1]: b.csv is empty":                                {file("a.csv", "1"), file("b.csv", "")},
+		"files[0]: its name has 1 to 255 characters, not 0":       {file("", "1")},
+		"files[0]: its name has 1 to 255 characters, not 256":     {file(strings.Repeat("あ", 256), "1")},
+		"files[1]: with b.bin the files have over 32 MB together": {file("a.bin", half), file("b.bin", half)},
+	} {
+		status, answer := w.send(t, http.MethodPost, "say", "application/json", sent(t, webapi.HR, "x", files...))
+		expect.That(t, status == http.StatusUnprocessableEntity && answer["error"] == want, "status %d: %v, want %s", status,
+			answer["error"], want)
+	}
+	status, _ := w.send(t, http.MethodPost, "say", "text/plain", sent(t, webapi.HR, "x", file("a", "1")))
+	expect.Is(t, status, http.StatusUnsupportedMediaType, "another site's form")
+	expect.Is(t, len(w.Messages(webapi.HR, "")), 0, "messages")
+}
+
+// What the app or a person shared can be saved. It is never shown as a page of the sandbox's.
+func TestSharedFilesCanBeSaved(t *testing.T) {
+	w := newWorld(t)
+	ts := expect.Value(w.Attach(webapi.Sato, webapi.HR, "", "x",
+		webapi.File{Name: "表 1.html", Body: []byte("<script>")}))(t)
+	m := expect.Value(w.Workspace().Message(webapi.HR, ts, ""))(t)
+	res := expect.Value(http.Get(w.url + "/sandbox/files/" + m.Files[0].ID))(t)
+	defer res.Body.Close()
+	expect.Is(t, string(expect.Value(io.ReadAll(res.Body))(t)), "<script>")
+	expect.Is(t, res.Header.Get("Content-Type"), "application/octet-stream")
+	expect.Is(t, res.Header.Get("Content-Disposition"), "attachment; filename*=utf-8''%E8%A1%A8%201.html")
+	none := expect.Value(http.Get(w.url + "/sandbox/files/F0NONE"))(t)
+	none.Body.Close()
+	expect.Is(t, none.StatusCode, http.StatusNotFound)
+}
+
+func TestAPersonAttachesFilesInTheBrowser(t *testing.T) {
+	expect.AtNight(t) // TestInTheBrowser is a sample
+	w := newWorld(t)
+	p := browser.Open(t, w.url, 390, 844)
+	chooses := func(files ...[2]any) { // in the dialog that the browser opens
+		p.Eval(`(() => {
+			const files = new DataTransfer();
+			for (const [name, size] of ` + string(raw(t, files)) + `) files.items.add(new File(["x".repeat(size)], name));
+			const input = document.querySelector(".composer input[type=file]");
+			input.files = files.files;
+			input.dispatchEvent(new Event("change"));
+		})()`)
+	}
+	p.Until(`document.querySelector(".send")?.disabled`)
+	chooses([2]any{"売上.csv", 1500}, [2]any{strings.Repeat("long", 40) + ".csv", 3})
+	p.Until(`document.querySelector(".chosen-files li")?.textContent === "売上.csv1.5 KB"`)
+	p.Fits()
+	p.Accessible(t)
+	p.Click(`.chosen-files li:last-child button`)
+	chooses(slices.Repeat([][2]any{{"more.csv", 1}}, 10)...)
+	p.Click(".send")
+	p.Until(`document.querySelectorAll(".chosen-files li").length === 11 && ` +
+		`document.body.textContent.includes("送信できませんでした")`) // and they are still there
+	p.Click(`.chosen-files li:last-child button`)
+	p.Click(".send")
+	p.Until(`document.querySelectorAll(".shared-files a").length === 10 && !document.querySelector(".chosen-files li")`)
+	p.Fits()
+	name, body := p.Download(t.TempDir(), ".shared-files a")
+	expect.That(t, name == "売上.csv" && string(body) == strings.Repeat("x", 1500), "%s has %d bytes", name, len(body))
+}
+
+// What a person types reaches the app as Slack's clients send it, by messages that users of public clients recorded.
+func TestWhatIsTypedIsSentAsSlackSendsIt(t *testing.T) {
+	w := newWorld(t)
+	for typed, text := range map[string]string{
+		"a & b < c > d": "a &amp; b &lt; c &gt; d",
+		"sato@example.com に(h@h.pl)": "<mailto:sato@example.com|sato@example.com> " +
+			"に(<mailto:h@h.pl|h@h.pl>)",
+		"x@sato.example.com":    "<mailto:x@sato.example.com|x@sato.example.com>",
+		"*対象*:\n- 営業 🙏\n> `人事`": "*対象*:\n- 営業 🙏\n&gt; `人事`",
+		"https://e.example/a_b_c?x=1&y=2。 and https://e.example/.": "<https://e.example/a_b_c?x=1&amp;y=2>。 and " +
+			"<https://e.example/>.",
+		"@佐藤 花子さん @sato #人事 @here @hr-approvers @hereafter": "<@" + webapi.Sato + ">さん <@" + webapi.Sato + "> <#" +
+			webapi.HR + "|人事> <!here> <!subteam^" + webapi.Approvers + "|@hr-approvers> @hereafter",
+	} {
+		status, answer := w.send(t, http.MethodPost, "say", "application/json",
+			string(raw(t, map[string]any{"user": webapi.Sato, "channel": webapi.HR, "text": typed})))
+		expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
+		all := w.Messages(webapi.HR, "")
+		expect.Is(t, all[len(all)-1].Text, text)
 	}
 }
