@@ -46,15 +46,45 @@ type Tab struct {
 	window Window
 }
 
+// common is the Chromium that the tests of a package share while Share runs; one is nil until a test asks for it.
+var common struct {
+	mu  sync.Mutex
+	on  bool
+	one *Browser
+	end func()
+}
+
+// Share runs a package's tests with one Chromium, which ends after the last of them.
+func Share(run func() int) int {
+	common.on = true
+	defer func() {
+		if common.on = false; common.one != nil {
+			common.end()
+			common.one = nil
+		}
+	}()
+	return run()
+}
+
 // Start starts a Chromium that ends with the test. While Share runs, Start returns the Chromium that Share's tests have
-// in common. If no Chromium is installed, the test is skipped on a laptop and fails if CI is set.
+// in common, or a new one if that died. If no Chromium is installed, the test is skipped on a laptop and fails if CI is
+// set.
 func Start(t testing.TB) *Browser {
 	t.Helper()
 	expect.Patience(t)
 	path := installed(t)
-	b, end, err := shared(path)
+	common.mu.Lock()
+	defer common.mu.Unlock()
+	if common.one != nil && common.one.ctx.Err() == nil {
+		return common.one
+	}
+	b, end, err := launch(path)
 	expect.Must(t, err == nil, "start Chromium: %v", err)
-	t.Cleanup(end)
+	if common.on {
+		common.one, common.end = b, end
+	} else {
+		t.Cleanup(end)
+	}
 	return b
 }
 
@@ -228,12 +258,6 @@ func (p *Tab) Click(selector string) {
 	}
 }
 
-// loaded waits until the page and its styles are loaded.
-func (p *Tab) loaded() {
-	p.t.Helper()
-	p.Until(`document.readyState === "complete"`)
-}
-
 // Clean fails the test if a script of the page failed.
 func (p *Tab) Clean() {
 	p.t.Helper()
@@ -272,43 +296,4 @@ func (p *Tab) picture(path string, take chromedp.Action[[]byte]) {
 		err = os.WriteFile(path, png, 0o644)
 	}
 	expect.Must(p.t, err == nil, "screenshot: %v", err)
-}
-
-// common is the Chromium that the tests of a package share while Share runs; one is nil until a test asks for it.
-var common struct {
-	mu  sync.Mutex
-	on  bool
-	one *Browser
-	end func()
-}
-
-// Share runs a package's tests with one Chromium, which ends after the last of them.
-func Share(run func() int) int {
-	common.mu.Lock()
-	common.on = true
-	common.mu.Unlock()
-	defer func() {
-		common.mu.Lock()
-		defer common.mu.Unlock()
-		if common.on = false; common.one != nil {
-			common.end()
-			common.one = nil
-		}
-	}()
-	return run()
-}
-
-// shared returns the common Chromium, or a new one for this test, which calls end when it finishes.
-func shared(path string) (b *Browser, end func(), err error) {
-	common.mu.Lock()
-	defer common.mu.Unlock()
-	if !common.on {
-		return launch(path)
-	}
-	if common.one == nil || common.one.ctx.Err() != nil { // replaces one that died
-		if common.one, common.end, err = launch(path); err != nil {
-			return nil, nil, err
-		}
-	}
-	return common.one, func() {}, nil
 }

@@ -164,7 +164,7 @@ const misfits = `((width, phone) => {
 // Fits fails the test if a person could not read or reach something on the page.
 func (p *Tab) Fits() {
 	p.t.Helper()
-	p.loaded()
+	p.Until(`document.readyState === "complete"`)
 	for _, what := range Read[[]string](p, fmt.Sprintf(misfits, p.window.Width, p.window.Phone)) {
 		p.t.Errorf("at %d px %s", p.window.Width, what)
 	}
@@ -291,7 +291,7 @@ func (p *Tab) Accessible(t testing.TB) {
 
 func (p *Tab) violations(t testing.TB) []finding {
 	t.Helper()
-	p.loaded()
+	p.Until(`document.readyState === "complete"`)
 	there, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("!!window.axe"))
 	if err == nil && !there {
 		script := axeScript(t)

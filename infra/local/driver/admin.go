@@ -46,26 +46,21 @@ func setup() aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Bot}
 }
 
-// Connect connects a workspace to every vendor with sealed tokens, as the console's pages do after consent, and records
-// that the app is installed.
+// Connect connects the workspace to every vendor with sealed tokens, as the console's pages do after consent, and
+// records that the app is installed. People can enter the console before their first request.
 func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := aggregate.TenantID(team)
-	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // lets people enter the console before the first request
-		own := tenancy.Tenant{ID: tenant, Name: team, TeamID: team,
-			Admins: []string{webapi.Suzuki}}
-		if _, err := rows(s).Bootstrap(ctx, own, time.Now()); err != nil {
-			return err
-		}
+	own := tenancy.Tenant{ID: tenant, Name: team, TeamID: team, Admins: []string{webapi.Suzuki}}
+	if _, err := rows(s).Bootstrap(ctx, own, time.Now()); err != nil {
+		return err
 	}
 	if err := nameServer(ctx, s, tenant); err != nil {
 		return err
 	}
 	v := credentials(s)
-	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // the App is one organization's
-		if err := v.ConnectApp(ctx, tenant, vendors.AppID, vendors.Installation, s.Vendors.GitHub.Key(),
-			setup()); err != nil {
-			return err
-		}
+	if err := v.ConnectApp(ctx, tenant, vendors.AppID, vendors.Installation, s.Vendors.GitHub.Key(),
+		setup()); err != nil {
+		return err
 	}
 	for _, provider := range []string{"freee", "google"} {
 		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
@@ -168,10 +163,7 @@ func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
 	if err != nil || slices.Contains(x.MCPServers, server) {
 		return err
 	}
-	x.MCPServers = append(x.MCPServers, server)
-	if s.Sandbox != nil && tenant == aggregate.TenantID(s.Sandbox.TeamID()) {
-		x.Sources = append(x.Sources, Shop(s))
-	}
+	x.MCPServers, x.Sources = append(x.MCPServers, server), append(x.Sources, Shop(s))
 	_, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err
 }
@@ -184,13 +176,8 @@ func MCPAdmin(s *stack.Stack) mcp.Admin {
 	return mcp.Admin{Rows: rows(s), Credentials: credentials(s), Client: mcp.Client{HTTP: reach.Client()}, Now: time.Now}
 }
 
-// ConnectReadable is Connect, and also lets members of contests call one of the MCP server's tools, as an administrator
-// can allow at the console.
-func ConnectReadable(ctx context.Context, s *stack.Stack, team string) error {
-	if err := Connect(ctx, s, team); err != nil {
-		return err
-	}
-	tenant := aggregate.TenantID(team)
+// letRead lets members of contests call one of the MCP server's tools, as an administrator can at the console.
+func letRead(ctx context.Context, s *stack.Stack, tenant string) error {
 	x, err := listed(ctx, s, tenant, vendors.HouseRules)
 	if err != nil || x.Hash == "" || x.Contests {
 		return err

@@ -258,9 +258,14 @@ func ListEmployees(x *tenancy.Settings, id string, people ...string) {
 	x.ListedReads = append(x.ListedReads, agent.ListedRead{Agent: id, Tool: s.Name, Version: s.Version(), People: people})
 }
 
-// UsualSettings is ConnectReadable with SetTitles and, in the sandbox's workspace, the tool that orders from suppliers.
+// UsualSettings is Connect and SetTitles. Members of contests and agents may read by a tool each, and orders can be
+// placed.
 func UsualSettings(ctx context.Context, s *stack.Stack, team string) error {
-	if err := ConnectReadable(ctx, s, team); err != nil || s.Sandbox == nil || team != s.Sandbox.TeamID() {
+	tenant := aggregate.TenantID(team)
+	if err := Connect(ctx, s, team); err != nil {
+		return err
+	}
+	if err := letRead(ctx, s, tenant); err != nil {
 		return err
 	}
 	err := change(ctx, s, func(x *tenancy.Settings) {
@@ -272,10 +277,11 @@ func UsualSettings(ctx context.Context, s *stack.Stack, team string) error {
 	if err != nil {
 		return err
 	}
-	return ConnectOrdering(ctx, s, aggregate.TenantID(team))
+	return ConnectOrdering(ctx, s, tenant)
 }
 
-// Titles lets the sandbox's people do what their titles say: the two approvers decide, and nobody on their own request.
+// SetTitles lets the sandbox's people do what their titles say: the two approvers decide, and nobody on their own
+// request.
 func SetTitles(x *tenancy.Settings) {
 	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki, webapi.Tanaka}}
 	x.AllowSelfApproval = false

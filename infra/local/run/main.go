@@ -141,7 +141,6 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	if f.NArg() > 0 {
 		return o, "", fmt.Errorf("unknown flag or command %q; the command is invoke; -h lists the flags", f.Arg(0))
 	}
-	o.PrepareTeam = driver.UsualSettings
 	if host, err = useModel(&o, *name, os.Getenv); err != nil {
 		return o, "", err
 	}
@@ -151,7 +150,7 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 
 // options returns the options of the stack that a person starts.
 func options() stack.Options {
-	return stack.Options{PrepareTeam: driver.ConnectReadable, Sandbox: sandbox.Options{Company: true,
+	return stack.Options{PrepareTeam: driver.UsualSettings, Sandbox: sandbox.Options{Company: true,
 		Banner:   "デモモデルで動作中です。外部のサービスには接続しません。",
 		BannerEN: "Running on a demo model, with no connection to outside services.",
 	}}

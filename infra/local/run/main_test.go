@@ -120,7 +120,7 @@ func asAdministrator(t *testing.T, url, page string) string {
 		return resp, string(expect.Value(io.ReadAll(resp.Body))(t))
 	}
 	who, _ := get(url + "/console/signin/begin?next=" + page)
-	back, text := get(url + "/openid/connect/allow?" + who.Request.URL.RawQuery + "&user=" + webapi.Suzuki)
+	back, text := get(url + "/openid/connect/authorize?" + who.Request.URL.RawQuery + "&user=" + webapi.Suzuki)
 	expect.Must(t, back.Request.URL.Path == page, "signing in leads to %s: %s", back.Request.URL, text)
 	return text
 }

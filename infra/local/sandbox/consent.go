@@ -57,7 +57,7 @@ var consentPage = template.Must(template.New("").Parse(`<!doctype html>
 <link rel="stylesheet" href="/style.css">
 <main class="signin"><h1>{{.Question}}</h1><p>{{.About}} {{if .Refuse}}{{.Scope}}{{end}}</p>
 <ul>{{range .People}}<li><a href="{{$.Allow}}&amp;user={{.ID}}"><b>{{.Name}}</b> <span>{{.Title}}</span></a></li>{{end}}
-{{with .Refuse}}<li><a href="{{$.Allow}}">{{.}}</a></li>{{end}}</ul></main></html>
+{{with .Refuse}}<li><a href="{{$.Allow}}&amp;user=">{{.}}</a></li>{{end}}</ul></main></html>
 `))
 
 // installs has the codes of consents that wait to be exchanged, and the bot's token, which is valid until it is
@@ -75,18 +75,19 @@ type consented struct {
 	asked      url.Values
 }
 
-// serve registers the page and the Web API method that exchanges codes.
+// serve registers the page and the Web API method that exchanges codes. Whoever is chosen on the page asks for it again
+// with "user".
 func (c *consent) serve(mux *http.ServeMux, s *Sandbox) {
-	for name, page := range map[string]func(*Sandbox, http.ResponseWriter, *http.Request){"authorize": c.ask,
-		"allow": c.allow} {
-		mux.HandleFunc("GET "+c.path+"/"+name, func(w http.ResponseWriter, r *http.Request) {
-			if why := c.wrong(r.URL.Query(), s.endpoints().Self); why != "" {
-				http.Error(w, why, http.StatusBadRequest)
-				return
-			}
-			page(s, w, r)
-		})
-	}
+	mux.HandleFunc("GET "+c.path+"/authorize", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if why := c.wrong(q, s.endpoints().Self); why != "" {
+			http.Error(w, why, http.StatusBadRequest)
+		} else if q.Has("user") {
+			c.allow(s, w, r)
+		} else {
+			c.ask(s, w, r)
+		}
+	})
 	mux.HandleFunc("POST /api/"+c.method, func(w http.ResponseWriter, r *http.Request) {
 		answer := c.exchange(s, r)
 		answer["ok"] = answer["error"] == nil
@@ -125,7 +126,7 @@ func (c *consent) ask(s *Sandbox, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'")
 	said := object{"Lang": lang, "Title": c.title.In(lang), "Question": c.question.In(lang), "About": c.about.In(lang),
 		"People": people, "Scope": r.URL.Query().Get("scope"),
-		"Allow": template.URL(c.path + "/allow?" + r.URL.Query().Encode())}
+		"Allow": template.URL(c.path + "/authorize?" + r.URL.Query().Encode())}
 	if c.refuse != nil {
 		said["Refuse"] = c.refuse.In(lang)
 	}

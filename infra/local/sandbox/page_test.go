@@ -274,8 +274,8 @@ func TestWhatIsTypedIsSentAsSlackSendsIt(t *testing.T) {
 		"*対象*:\n- 営業 🙏\n> `人事`": "*対象*:\n- 営業 🙏\n&gt; `人事`",
 		"https://e.example/a_b_c?x=1&y=2。 and https://e.example/.": "<https://e.example/a_b_c?x=1&amp;y=2>。 and " +
 			"<https://e.example/>.",
-		"@佐藤 花子さん @sato #人事 @here @hr-approvers @hereafter": "<@" + webapi.Sato + ">さん <@" + webapi.Sato + "> <#" +
-			webapi.HR + "|人事> <!here> <!subteam^" + webapi.Approvers + "|@hr-approvers> @hereafter",
+		"@佐藤 花子さん @sato #人事 @satonaka": "<@" + webapi.Sato + ">さん <@" + webapi.Sato + "> <#" + webapi.HR +
+			"|人事> @satonaka",
 	} {
 		status, answer := w.send(t, http.MethodPost, "say", "application/json",
 			string(raw(t, map[string]any{"user": webapi.Sato, "channel": webapi.HR, "text": typed})))

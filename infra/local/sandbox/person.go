@@ -136,8 +136,8 @@ func sent(typed string) string {
 	})
 }
 
-// typed converts a typed text to Slack's format: it escapes the text and turns @Name, #channel, @group and @here into
-// references. A name that follows a letter of a mail address is none.
+// typed converts a typed text to Slack's format: it escapes the text and turns @Name and #channel into references. A
+// name that follows a letter of a mail address is none.
 func (s *Sandbox) typed(plain string) string {
 	names := map[string]string{}
 	for _, u := range s.ws.Users() {
@@ -145,16 +145,10 @@ func (s *Sandbox) typed(plain string) string {
 			names["@"+escape.Replace(name)] = "<@" + u.ID + ">"
 		}
 	}
-	for _, g := range s.ws.Groups() {
-		names["@"+g.Handle] = "<!subteam^" + g.ID + "|@" + g.Handle + ">"
-	}
 	for _, c := range s.ws.Channels() {
 		for _, name := range []string{c.Name, cmp.Or(c.NameEN, c.Name)} {
 			names["#"+name] = "<#" + c.ID + "|" + s.ws.Named(c.Name, c.NameEN) + ">"
 		}
-	}
-	for _, all := range []string{"here", "channel", "everyone"} {
-		names["@"+all] = "<!" + all + ">"
 	}
 	delete(names, "#") // of a direct message
 	longest := slices.SortedFunc(maps.Keys(names), func(a, b string) int {

@@ -137,72 +137,47 @@ func number(r *http.Request, name string, fallback, low, high int) (int, error) 
 	return n, nil
 }
 
-// summary is a month in the format of freee's work_record_summaries.
-type summary struct {
-	Year      int    `json:"year"`
-	Month     int    `json:"month"`
-	StartDate string `json:"start_date"`
-	EndDate   string `json:"end_date"`
-
-	WorkDays                          float64  `json:"work_days"`
-	TotalWorkMins                     int      `json:"total_work_mins"`
-	TotalNormalWorkMins               int      `json:"total_normal_work_mins"`
-	TotalExcessStatutoryWorkMins      int      `json:"total_excess_statutory_work_mins"`
-	TotalOvertimeExceptNormalWorkMins int      `json:"total_overtime_except_normal_work_mins"`
-	TotalOvertimeWithinNormalWorkMins int      `json:"total_overtime_within_normal_work_mins"`
-	TotalPrescribedHolidayWorkMins    int      `json:"total_prescribed_holiday_work_mins"`
-	TotalHolidayWorkMins              int      `json:"total_holiday_work_mins"`
-	TotalLatenightWorkMins            int      `json:"total_latenight_work_mins"`
-	NumAbsences                       float64  `json:"num_absences"`
-	NumPaidHolidays                   float64  `json:"num_paid_holidays"`
-	NumPaidHolidaysLeft               float64  `json:"num_paid_holidays_left"`
-	TotalLatenessAndEarlyLeavingMins  int      `json:"total_lateness_and_early_leaving_mins"`
-	TotalShortageWorkMins             *int     `json:"total_shortage_work_mins"`
-	WorkRecords                       []string `json:"work_records"`
-}
-
-// month sums up the month that a person is paid for in payYear and payMonth. The numbers depend on the person and the
-// month only: three people are always above 45 hours of overtime, and one is above 80. If the month is not over in
-// Japan, the sums include its working days so far, but the period is the complete month, as in freee.
-func (e employee) month(n, payYear, payMonth int, now time.Time) summary {
+// month sums up the month that a person is paid for in payYear and payMonth, in the format of freee's
+// work_record_summaries. The numbers depend on the person and the month only: three people are always above 45 hours of
+// overtime, and one is above 80. If the month is not over in Japan, the sums include its working days so far, but the
+// period is the complete month, as in freee.
+func (e employee) month(n, payYear, payMonth int, now time.Time) map[string]any {
 	first := time.Date(payYear, time.Month(payMonth), 1, 0, 0, 0, 0, time.UTC)
 	if e.MonthOfPayDay != nil && *e.MonthOfPayDay == paidNextMonth {
 		first = first.AddDate(0, -1, 0)
 	}
 	last := first.AddDate(0, 1, -1)
-	s := summary{
-		Year: payYear, Month: payMonth, StartDate: first.Format(time.DateOnly), EndDate: last.Format(time.DateOnly),
-		NumPaidHolidaysLeft: 20, WorkRecords: []string{},
-	}
+	start, end := first.Format(time.DateOnly), last.Format(time.DateOnly)
 	today, whole := now.In(japan).Format(time.DateOnly), weekdays(first, last)
 	for last.Format(time.DateOnly) > today && !last.Before(first) {
 		last = last.AddDate(0, 0, -1)
 	}
-	if last.Before(first) || last.Format(time.DateOnly) < e.EntryDate {
-		return s
+	var days, off, overtime, holiday int
+	if !last.Before(first) && last.Format(time.DateOnly) >= e.EntryDate {
+		vary := chance(e.ID, first)
+		until := weekdays(first, last)
+		off = min(vary(3), until)
+		days = until - off
+		switch n {
+		case 12:
+			overtime, holiday = 74*60+vary(5*60), 8*60
+		case 3, 17, 31:
+			overtime = 46*60 + vary(14*60)
+		default:
+			overtime = vary(36 * 60)
+		}
+		overtime, holiday = overtime*until/whole, holiday*until/whole
 	}
-	vary := chance(e.ID, first)
-	until := weekdays(first, last)
-	off := min(vary(3), until)
-	days := until - off
-	s.WorkDays, s.NumPaidHolidays, s.NumPaidHolidaysLeft = float64(days), float64(off), float64(20-off)
-	s.TotalNormalWorkMins = days * e.dailyMins
-	s.TotalExcessStatutoryWorkMins = days * (8*60 - e.dailyMins) / 2
-	switch {
-	case n == 12:
-		s.TotalOvertimeExceptNormalWorkMins = 74*60 + vary(5*60)
-		s.TotalHolidayWorkMins = 8 * 60
-	case n == 3, n == 17, n == 31:
-		s.TotalOvertimeExceptNormalWorkMins = 46*60 + vary(14*60)
-	default:
-		s.TotalOvertimeExceptNormalWorkMins = vary(36 * 60)
+	normal, excess := days*e.dailyMins, days*(8*60-e.dailyMins)/2
+	return map[string]any{
+		"year": payYear, "month": payMonth, "start_date": start, "end_date": end, "work_records": []any{},
+		"work_days": days, "num_paid_holidays": off, "num_paid_holidays_left": 20 - off, "num_absences": 0,
+		"total_work_mins": normal + excess + overtime + holiday, "total_normal_work_mins": normal,
+		"total_excess_statutory_work_mins": excess, "total_overtime_except_normal_work_mins": overtime,
+		"total_overtime_within_normal_work_mins": 0, "total_prescribed_holiday_work_mins": 0,
+		"total_holiday_work_mins": holiday, "total_latenight_work_mins": overtime / 12,
+		"total_lateness_and_early_leaving_mins": 0, "total_shortage_work_mins": nil,
 	}
-	s.TotalOvertimeExceptNormalWorkMins = s.TotalOvertimeExceptNormalWorkMins * until / whole
-	s.TotalHolidayWorkMins = s.TotalHolidayWorkMins * until / whole
-	s.TotalLatenightWorkMins = s.TotalOvertimeExceptNormalWorkMins / 12
-	s.TotalWorkMins = s.TotalNormalWorkMins + s.TotalExcessStatutoryWorkMins + s.TotalOvertimeExceptNormalWorkMins +
-		s.TotalHolidayWorkMins
-	return s
 }
 
 // japan is the company's time zone, which has no summer time.

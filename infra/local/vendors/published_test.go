@@ -118,21 +118,6 @@ func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 	}
 }
 
-// Errors must have freee's format.
-func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
-	api := expect.Value(vendors.Published("freee"))(t)
-	o := open(t)
-	for status, schema := range map[int]string{401: "accessDeniedError", 403: "forbiddenError", 429: "error",
-		500: "internalServerError"} {
-		o.Fail("list_employees", status, true)
-		got, body, _ := o.get(t, "GET", hr+"/companies/1884310/employees", o.Token("freee"), "")
-		expect.Is(t, got, status)
-		for _, d := range api.Differences(schema, elements(t, body)[0]) {
-			t.Error(d)
-		}
-	}
-}
-
 // elements returns the elements of a list, or the value itself.
 func elements(t *testing.T, body string) []any {
 	t.Helper()

@@ -6,9 +6,12 @@ package vendors
 import (
 	"bytes"
 	"crypto/rand"
-	_ "embed"
+	"embed"
+	"encoding/json"
+	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -17,6 +20,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"ringi/shared/words/language"
 )
@@ -137,24 +142,17 @@ type faults struct {
 type fault struct {
 	status int // that calls get without any effect; 0: none
 	hang   hanging
-	drop   cut
+	lost   int // the part of the next answer that is lost, half or all of it; 0: none
 	calls  int
 }
+
+const half, all = 1, 2
 
 // hanging is how long calls wait. Closing over ends the wait early.
 type hanging struct {
 	d    time.Duration
 	over chan struct{}
 }
-
-// cut is the part of an answer that is lost.
-type cut int
-
-const (
-	whole cut = iota
-	half
-	all
-)
 
 // change changes what a tool's calls meet, and returns what it was before.
 func (f *faults) change(tool string, how func(*fault)) fault {
@@ -186,10 +184,10 @@ func (v *Vendors) Hang(tool string, d time.Duration) {
 }
 
 // Drop handles a tool's next call and closes the connection without an answer.
-func (v *Vendors) Drop(tool string) { v.faults.change(tool, func(x *fault) { x.drop = all }) }
+func (v *Vendors) Drop(tool string) { v.faults.change(tool, func(x *fault) { x.lost = all }) }
 
 // CutAnswer handles a tool's next call and closes the connection in the middle of the answer.
-func (v *Vendors) CutAnswer(tool string) { v.faults.change(tool, func(x *fault) { x.drop = half }) }
+func (v *Vendors) CutAnswer(tool string) { v.faults.change(tool, func(x *fault) { x.lost = half }) }
 
 // Calls counts the HTTP requests for a tool, including failed ones. One call of list_attendance makes a request per
 // employee.
@@ -202,7 +200,7 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 		do(w, r)
 		return
 	}
-	x := f.change(tool, func(x *fault) { x.calls, x.drop = x.calls+1, whole })
+	x := f.change(tool, func(x *fault) { x.calls, x.lost = x.calls+1, 0 })
 	if x.hang.over != nil {
 		// The server only notices that the client disconnects once it has read the body.
 		body, err := io.ReadAll(r.Body)
@@ -223,10 +221,10 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 			w.Header().Set("Retry-After", "1")
 		}
 		refuse(w, x.status)
-	case x.drop != whole:
+	case x.lost != 0:
 		done := httptest.NewRecorder()
 		do(done, r)
-		if x.drop == half {
+		if x.lost == half {
 			for name, values := range done.Header() {
 				w.Header()[name] = values
 			}
@@ -309,3 +307,76 @@ func (v *Vendors) Put(area string, values [][]any) error {
 
 // Tabs returns the titles of the tabs in the order of their creation.
 func (v *Vendors) Tabs() []string { return v.book.titles() }
+
+//go:embed *.json
+var files embed.FS
+
+// PublishedAPI has the schemas that a vendor publishes, as $defs. Members that are not published are refused.
+type PublishedAPI struct{ *jsonschema.Schema }
+
+const defs = "#/$defs/"
+
+// Published reads the excerpt of a vendor: freee, github, mcp, sheets or slack.
+func Published(vendor string) (PublishedAPI, error) {
+	a := PublishedAPI{new(jsonschema.Schema)}
+	text, err := files.ReadFile(vendor + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, a.Schema)
+	}
+	if err != nil {
+		return PublishedAPI{}, fmt.Errorf("read what %s publishes: %w", vendor, err)
+	}
+	return a, nil
+}
+
+// Differences says how decoded JSON differs from a schema.
+func (a PublishedAPI) Differences(schema string, v any) []string {
+	form, err := (&jsonschema.Schema{Ref: defs + schema, Defs: a.Defs}).Resolve(nil)
+	if err == nil {
+		err = form.Validate(v)
+	}
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
+// Example returns a value made of the published examples. A member without an example gets the smallest value of its
+// type. over replaces top-level members.
+func (a PublishedAPI) Example(schema string, over map[string]any) map[string]any {
+	out := a.members(a.Defs[schema])
+	maps.Copy(out, over)
+	return out
+}
+
+func (a PublishedAPI) members(s *jsonschema.Schema) map[string]any {
+	out := map[string]any{}
+	for name, p := range s.Properties {
+		out[name] = a.example(p)
+	}
+	return out
+}
+
+func (a PublishedAPI) example(s *jsonschema.Schema) any {
+	kind := s.Type
+	if s.Types != nil { // the other one is null
+		kind = s.Types[0]
+	}
+	switch {
+	case len(s.Examples) > 0:
+		return s.Examples[0]
+	case s.Ref != "":
+		return a.Example(strings.TrimPrefix(s.Ref, defs), nil)
+	case s.AnyOf != nil: // the other one is null
+		return a.example(s.AnyOf[0])
+	case kind == "array" && s.Items != nil:
+		return []any{a.example(s.Items)}
+	case kind == "array":
+		return []any{}
+	case kind == "object":
+		return a.members(s)
+	case s.Types != nil:
+		return nil
+	}
+	return map[string]any{"string": "", "integer": 1.0, "number": 0.0, "boolean": false}[kind]
+}

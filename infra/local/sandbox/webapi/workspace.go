@@ -220,29 +220,16 @@ func (w *Workspace) Prompts(channelID string) []Prompt {
 	return w.prompts[channelID]
 }
 
-// SetSession saves the state of an agent's thread. It sets the title of a new session only.
-func (w *Workspace) SetSession(s Session) (Session, error) {
-	return inChannel(w, s.Channel, func(c *channel) (Session, error) {
-		s.Channel = c.ID
-		if old, ok := w.sessions[c.ID+s.ThreadTS]; ok {
-			s.Title = old.Title
-		}
-		w.sessions[c.ID+s.ThreadTS] = s
-		w.tell(Change{})
-		return s, nil
-	})
-}
-
-// SetWaiting saves what is said after the app's name in an agent's thread.
-func (w *Workspace) SetWaiting(channelID, thread, text string) error {
-	_, err := inChannel(w, channelID, func(c *channel) (Session, error) {
+// setSession changes the state of an agent's thread, and returns it.
+func (w *Workspace) setSession(channelID, thread string, how func(*Session)) (Session, error) {
+	return inChannel(w, channelID, func(c *channel) (Session, error) {
 		s := w.sessions[c.ID+thread]
-		s.Channel, s.ThreadTS, s.Waiting = c.ID, thread, text
+		s.Channel, s.ThreadTS = c.ID, thread
+		how(&s)
 		w.sessions[c.ID+thread] = s
 		w.tell(Change{})
 		return s, nil
 	})
-	return err
 }
 
 // Sessions returns the agents' threads of a channel.
@@ -295,8 +282,11 @@ func setSession(a *API, p params) (reply, error) {
 		return nil, refusal{code: "invalid_arguments",
 			problems: []string{"must be a valid enum value: active, processing, suspended, closed [json-pointer:/status]"}}
 	}
-	s, err := a.ws.SetSession(Session{
-		Channel: p.str("channel_id"), ThreadTS: p.str("thread_ts"), Status: status, Title: legible.First(p.str("title"), 200),
+	s, err := a.ws.setSession(p.str("channel_id"), p.str("thread_ts"), func(s *Session) {
+		if s.Status == "" { // only a new session takes a title
+			s.Title = legible.First(p.str("title"), 200)
+		}
+		s.Status, s.Waiting = status, ""
 	})
 	if err != nil {
 		return nil, err
@@ -305,5 +295,6 @@ func setSession(a *API, p params) (reply, error) {
 }
 
 func setWaiting(a *API, p params) (reply, error) {
-	return reply{}, a.ws.SetWaiting(p.str("channel_id"), p.str("thread_ts"), p.str("status"))
+	_, err := a.ws.setSession(p.str("channel_id"), p.str("thread_ts"), func(s *Session) { s.Waiting = p.str("status") })
+	return reply{}, err
 }
