@@ -29,22 +29,17 @@ var ErrNoButton = errors.New("it has no such button")
 // Click presses a button of a message and confirms its dialog. It returns an InteractionError if the app does not
 // answer properly, MessageNotFound, or ErrNoButton.
 func (s *Sandbox) Click(user, channel, ts, actionID string) error {
-	return s.Choose(user, channel, ts, actionID, nil)
-}
-
-// Choose uses any interactive element of a message. value is the choice of a select or picker.
-func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
 	m, err := s.ws.Message(channel, ts, user)
 	if err != nil {
 		return fmt.Errorf("click %s on %s: %w", actionID, ts, err)
 	}
-	found, ok := findElement(m, actionID)
+	found, ok := findButton(m, actionID)
 	if !ok {
 		return fmt.Errorf("click %s on %s: %w", actionID, ts, ErrNoButton)
 	}
 	p := map[string]any{
 		"container": container(m, found.attachment), "state": map[string]any{"values": map[string]any{}},
-		"actions": []any{s.action(found, value)},
+		"actions": []any{s.action(found)},
 	}
 	if !m.IsEphemeral {
 		p["message"] = m
@@ -65,7 +60,7 @@ func (s *Sandbox) clickView(user, viewID, actionID string, value any) error {
 			continue
 		}
 		_, err = s.interact("block_actions", user, "", "", map[string]any{
-			"container": map[string]any{"type": "view", "view_id": v.ID}, "view": v, "actions": []any{s.action(found, nil)},
+			"container": map[string]any{"type": "view", "view_id": v.ID}, "view": v, "actions": []any{s.action(found)},
 		})
 		return err
 	}
@@ -364,15 +359,15 @@ func (s *Sandbox) now() string {
 	return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000)
 }
 
-// placed is an element with its block and attachment. Attachments are counted from 1; 0 means the message itself.
+// placed is a button with its block and attachment. Attachments are counted from 1; 0 means the message itself.
 type placed struct {
 	element    map[string]any
 	blockID    string
 	attachment int
 }
 
-// findElement searches a message's blocks, then the blocks of its attachments.
-func findElement(m webapi.Message, actionID string) (placed, bool) {
+// findButton searches a message's blocks, then the blocks of its attachments.
+func findButton(m webapi.Message, actionID string) (placed, bool) {
 	if p, ok := inBlocks(m.Blocks, actionID); ok {
 		return p, true
 	}
@@ -387,11 +382,12 @@ func findElement(m webapi.Message, actionID string) (placed, bool) {
 	return placed{}, false
 }
 
+// inBlocks finds a button in a block of actions or beside a section.
 func inBlocks(blocks []any, actionID string) (placed, bool) {
 	for _, b := range blocks {
 		bm, _ := b.(map[string]any)
 		elements, _ := bm["elements"].([]any)
-		for _, e := range append([]any{bm["accessory"], bm["element"]}, elements...) {
+		for _, e := range append([]any{bm["accessory"]}, elements...) {
 			em, _ := e.(map[string]any)
 			if id, _ := em["action_id"].(string); em != nil && id == actionID {
 				block, _ := bm["block_id"].(string)
@@ -414,17 +410,13 @@ func container(m webapi.Message, attachment int) map[string]any {
 	return c
 }
 
-// action returns the entry for an element in the payload's "actions".
-func (s *Sandbox) action(p placed, value any) map[string]any {
-	out := map[string]any{}
-	if p.element["type"] != "button" {
-		out = answer(p.element, value)
-	}
-	for _, key := range []string{"type", "action_id", "text", "value", "style", "confirm", "placeholder"} {
+// action returns the entry for a button in the payload's "actions".
+func (s *Sandbox) action(p placed) map[string]any {
+	out := map[string]any{"block_id": p.blockID, "action_ts": s.now()}
+	for _, key := range []string{"type", "action_id", "text", "value", "style", "confirm"} {
 		if v, ok := p.element[key]; ok {
 			out[key] = v
 		}
 	}
-	out["block_id"], out["action_ts"] = p.blockID, s.now()
 	return out
 }

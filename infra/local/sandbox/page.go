@@ -201,7 +201,7 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 			if in.ViewID != "" {
 				return nil, s.clickView(in.User, in.ViewID, in.ActionID, in.Value)
 			}
-			return nil, s.Choose(in.User, in.Channel, in.TS, in.ActionID, in.Value)
+			return nil, s.Click(in.User, in.Channel, in.TS, in.ActionID)
 		},
 		"submit": func(in target) (any, error) {
 			refused, err := s.Submit(in.User, in.ViewID, in.Values)

@@ -114,10 +114,9 @@ type Person struct {
 
 // AddPeople adds employees with a history. undo removes them.
 func (v *Vendors) AddPeople(people ...Person) (undo func()) {
-	before := v.staff.Load()
-	all := slices.Clone(*before)
+	var all []employee
 	for i, p := range people {
-		e := all[0]
+		e := (*v.staff.Load())[0]
 		e.ID, e.Num, e.DisplayName, e.EntryDate = int64(3_700_001+i), fmt.Sprintf("C%04d", 1+i), p.Name, p.Entry
 		e.groups, e.nameEN = nil, ""
 		if p.Retire != "" {
@@ -129,7 +128,13 @@ func (v *Vendors) AddPeople(people ...Person) (undo func()) {
 		}
 		all = append(all, e)
 	}
-	v.staff.Store(&all)
+	return v.employ(all)
+}
+
+// employ adds employees. undo removes them.
+func (v *Vendors) employ(more []employee) (undo func()) {
+	before := v.staff.Load()
+	v.staff.Store(new(slices.Concat(*before, more)))
 	return func() { v.staff.Store(before) }
 }
 
@@ -148,15 +153,13 @@ func (v *Vendors) people() []employee {
 
 // AddEmployees adds n employees, for lists that don't fit on a card. undo removes them.
 func (v *Vendors) AddEmployees(n int) (undo func()) {
-	before := v.staff.Load()
-	all := slices.Clone(*before)
+	var all []employee
 	for i := range n {
-		e := all[i%director]
+		e := (*v.staff.Load())[i%director]
 		e.ID, e.Num = int64(3_600_001+i), fmt.Sprintf("B%04d", 1+i)
 		all = append(all, e)
 	}
-	v.staff.Store(&all)
-	return func() { v.staff.Store(before) }
+	return v.employ(all)
 }
 
 // group is a department in the format of freee's list.

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -205,18 +204,18 @@ const placeOrder = "place_order"
 
 // Item is a row of an order.
 type Item struct {
-	Name      string `json:"name" jsonschema:"what is ordered"`
-	Quantity  int    `json:"quantity" jsonschema:"how many"`
-	UnitPrice int    `json:"unit_price" jsonschema:"price of one"`
+	Name      string `json:"name"`
+	Quantity  int    `json:"quantity"`
+	UnitPrice int    `json:"unit_price"`
 }
 
 // Order is what is ordered from a supplier.
 type Order struct {
-	Supplier  string `json:"supplier" jsonschema:"name of the company that delivers"`
+	Supplier  string `json:"supplier"`
 	Items     []Item `json:"items"`
-	Currency  string `json:"currency" jsonschema:"of the prices"`
-	Note      string `json:"note,omitempty" jsonschema:"for the supplier"`
-	Reference string `json:"reference,omitempty" jsonschema:"the buyer's number; sent again, it orders nothing more"`
+	Currency  string `json:"currency"`
+	Note      string `json:"note,omitempty"`
+	Reference string `json:"reference,omitempty"`
 }
 
 // Placed is an order that the supplier has.
@@ -232,34 +231,30 @@ func (s *Rooms) Orders() []Order {
 	return slices.Clone(s.orders)
 }
 
-const (
-	maxItems    = 50
-	maxQuantity = 10_000
-	maxPrice    = 100_000_000
-)
-
-// orderTool describes the tool that places orders. Its schema has an example.
+// orderTool describes the tool that places orders.
 func orderTool() *mcp.Tool {
-	input, err := jsonschema.For[Order](nil)
-	if err != nil {
-		panic(fmt.Errorf("the schema of orders: %w", err))
-	}
-	bounded := func(s *jsonschema.Schema, most float64) { s.Minimum, s.Maximum = new(1.0), &most }
-	input.Properties["supplier"].MinLength = new(1)
-	input.Properties["currency"].Enum = []any{"JPY"}
-	items := input.Properties["items"]
-	items.Type, items.Types, items.MinItems, items.MaxItems = "array", nil, new(1), new(maxItems)
-	bounded(items.Items.Properties["quantity"], maxQuantity)
-	bounded(items.Items.Properties["unit_price"], maxPrice)
-	input.Examples = []any{Order{
-		Supplier: "Acme", Items: []Item{{Name: "PC", Quantity: 2, UnitPrice: 149_000}}, Currency: "JPY",
-	}}
 	return &mcp.Tool{
 		Name: placeOrder, Title: "取引先への発注",
 		Description: "Orders goods from a supplier. An order can't be undone.",
-		InputSchema: input,
+		InputSchema: json.RawMessage(orderSchema),
 	}
 }
+
+const orderSchema = `{
+	"type": "object", "required": ["supplier", "items", "currency"], "additionalProperties": false,
+	"properties": {
+		"supplier": {"type": "string", "description": "name of the company that delivers", "minLength": 1},
+		"items": {"type": "array", "minItems": 1, "maxItems": 50, "items": {
+			"type": "object", "required": ["name", "quantity", "unit_price"], "additionalProperties": false,
+			"properties": {
+				"name": {"type": "string", "description": "what is ordered"},
+				"quantity": {"type": "integer", "description": "how many", "minimum": 1, "maximum": 10000},
+				"unit_price": {"type": "integer", "description": "price of one", "minimum": 1, "maximum": 100000000}}}},
+		"currency": {"type": "string", "description": "of the prices", "enum": ["JPY"]},
+		"note": {"type": "string", "description": "for the supplier"},
+		"reference": {"type": "string", "description": "the buyer's number; sent again, it orders nothing more"}},
+	"examples": [{"supplier": "Acme", "items": [{"name": "PC", "quantity": 2, "unit_price": 149000}], "currency": "JPY"}]
+}`
 
 // order places an order, unless the same was placed under its reference before.
 func (s *Rooms) order(_ context.Context, _ *mcp.CallToolRequest, in Order) (*mcp.CallToolResult, Placed, error) {

@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -255,20 +256,12 @@ func setPrompts(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(items) == 0 || len(items) > maxPrompts {
+	raw, err := json.Marshal(items)
+	var prompts []Prompt
+	if err != nil || json.Unmarshal(raw, &prompts) != nil || len(prompts) == 0 || len(prompts) > maxPrompts ||
+		slices.ContainsFunc(prompts, func(x Prompt) bool { return x.Title == "" || x.Message == "" }) {
 		return nil, refusal{code: "invalid_arguments",
-			problems: []string{"no more than 4 items allowed [json-pointer:/prompts]"}}
-	}
-	prompts := make([]Prompt, 0, len(items))
-	for _, item := range items {
-		m, _ := item.(map[string]any)
-		title, _ := m["title"].(string)
-		message, _ := m["message"].(string)
-		if title == "" || message == "" {
-			return nil, refusal{code: "invalid_arguments",
-				problems: []string{"missing required field: title, message [json-pointer:/prompts]"}}
-		}
-		prompts = append(prompts, Prompt{Title: title, Message: message})
+			problems: []string{"1 to 4 items with title and message [json-pointer:/prompts]"}}
 	}
 	if p.str("thread_ts") != "" {
 		return reply{}, nil
