@@ -263,15 +263,6 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 		`&& li.innerText.includes("シート"))`, row))
 	looks(t, tab, "lists-steps")
 	looks(t, tab, "home")
-	t.Run("on a phone", func(t *testing.T) {
-		tab := signIn(t, b, phone, webapi.Alex, "/console/tasks")
-		tab.Visit(running.URL + "/console/tasks?status=failed")
-		tab.Until(`document.querySelector(".empty")?.innerText.includes("No matching requests")`)
-		looks(t, tab, "lists-phone-empty")
-		tab.Visit(running.URL + "/console")
-		tab.Until(`document.querySelector(".empty")?.innerText.includes("Nothing is waiting for you")`)
-		looks(t, tab, "lists-phone-nothing-waits")
-	})
 }
 
 // nothingWaits ends everything that other tests left waiting: the lists show only a few items, longest waiting first.
