@@ -23,7 +23,7 @@ const goHome = () => go(state.channels.find((c) => c.im)?.id || ui.channel, true
 // row is a line of the list, with what stands before and after the name.
 function row(key, here, isNew, name, onclick, sign, more) {
   return {
-    key, sig: JSON.stringify([here, isNew, name]),
+    key, sig: JSON.stringify([here, isNew, name, language()]),
     render: () => h("li", {},
       h(`button.side-row${here ? ".here" : ""}${isNew ? ".new" : ""}`,
         { type: "button", "aria-current": here ? "page" : null, dataset: { focus: key }, onclick },
