@@ -30,9 +30,6 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 	for _, c := range counts {
 		e := table.NewExpression()
 		e.Add("n", c.By)
-		if c.Held != 0 {
-			e.Add("held", c.Held)
-		}
 		e.Row("quota", c.Keep)
 		var holds []string
 		if c.Most > 0 {
@@ -84,10 +81,10 @@ func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenanc
 	}
 	var sums tenancy.Sums
 	for _, it := range out.Items {
-		n, held := aggregate.MicroUSD(table.IntOf(it, "n")), aggregate.MicroUSD(table.IntOf(it, "held"))
-		sums.Month, sums.HeldMonth = sums.Month+n, sums.HeldMonth+held
+		n := aggregate.MicroUSD(table.IntOf(it, "n"))
+		sums.Month += n
 		if table.TextOf(it, "SK") == tenancy.SpentPrefix+today {
-			sums.Day, sums.HeldDay = n, held
+			sums.Day = n
 		}
 	}
 	return sums, nil

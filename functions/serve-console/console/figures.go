@@ -73,7 +73,6 @@ func (c *Console) figures(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		median := explain.Length(v.Locale, waited[len(waited)/2])
 		all = append(all, web.Number{Name: words.In("figures", "waited"), Text: median})
 	}
-	_, month := sums.Spent()
-	all = append(all, web.Number{Name: words.In("figures", "cost"), Text: "$" + month.String()})
+	all = append(all, web.Number{Name: words.In("figures", "cost"), Text: "$" + sums.Month.String()})
 	return c.Show(w, r, v, web.Document{Here: "figures", Data: all}, "audit/figures")
 }

@@ -146,10 +146,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, p se
 		return err
 	}
 	d := t.page(p, &m)
-	day, month := sums.Spent()
-	if d.Spent = t.Say("spent", "day", day, "month", month); sums.HeldMonth > 0 {
-		d.Spent += " · " + t.Say("held", "usd", sums.HeldMonth)
-	}
+	d.Spent = t.Say("spent", "day", sums.Day, "month", sums.Month)
 	return c.Show(w, r, v, web.Document{Here: "settings", Data: d,
 		Status: web.Answer(p.conflict, len(p.problems) > 0)}, "settings")
 }

@@ -118,7 +118,6 @@ func (e ErrTooLarge) Error() string {
 type Count struct {
 	Key    string // <user>#<hour>, OPEN#<user>, ASKED#<user>#<gate> or SPENT#<day>
 	By     int    // 1 or -1; for a day's costs, millionths of a dollar
-	Held   int    // how much of By is reserved, and not spent
 	Most   int    // a Change that would take the counter above this is refused; 0: no limit
 	Reason Reason // the reason in ErrFull when the limit is reached
 	Until  time.Time

@@ -247,7 +247,7 @@ const ReasonDayBudget aggregate.Reason = "day_budget"
 // no limit. So of two concurrent reservations for which only one fits, one is refused.
 func Reserve(budget, most aggregate.MicroUSD, now time.Time) []aggregate.Count {
 	c := ofDay(budget, now)
-	c.Most, c.Reason, c.Held = int(most), ReasonDayBudget, int(budget)
+	c.Most, c.Reason = int(most), ReasonDayBudget
 	return []aggregate.Count{c}
 }
 
@@ -256,19 +256,12 @@ func Settle(reserved, cost aggregate.MicroUSD, day time.Time) []aggregate.Count 
 	if cost == 0 && reserved == 0 {
 		return nil
 	}
-	c := ofDay(cost-reserved, day)
-	c.Held = -int(reserved)
-	return []aggregate.Count{c}
+	return []aggregate.Count{ofDay(cost-reserved, day)}
 }
 
-// Sums are the costs of all of a tenant's tasks today and in this month. A running contest counts with its full budget,
-// which is held until what it spent is known.
-type Sums struct{ Day, Month, HeldDay, HeldMonth aggregate.MicroUSD }
-
-// Spent returns the sums without what is only held.
-func (s Sums) Spent() (day, month aggregate.MicroUSD) {
-	return s.Day - s.HeldDay, s.Month - s.HeldMonth
-}
+// Sums are the costs of all of a tenant's tasks today and in this month. A running contest counts with its full budget
+// until what it spent is known.
+type Sums struct{ Day, Month aggregate.MicroUSD }
 
 // MaxCostDay is the daily cost limit, 0 for none.
 func (s Settings) MaxCostDay() aggregate.MicroUSD { return limitOf(s.MaxCostDayUSD) }
