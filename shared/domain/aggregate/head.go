@@ -24,6 +24,7 @@ package aggregate
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -184,6 +185,17 @@ func At[A Aggregate](now time.Time, decide func(a A, now time.Time) (Change, err
 	return func(a Aggregate) (Change, error) { return decide(a.(A), now) }
 }
 
+// Restarting supersedes a run that is stuck: it has work, and nothing has changed for StuckAfter.
+func Restarting[A Aggregate](now time.Time, works func(a A, now time.Time) bool) Overdue {
+	return Overdue{Repair: true, Decide: func(a Aggregate) (Change, error) {
+		h := a.Root().Common()
+		if !works(a.(A), now) || now.Sub(h.ChangedAt) < StuckAfter {
+			return Change{}, ErrNotDue
+		}
+		return a.RestartRun(h.Run, now)
+	}}
+}
+
 // Shared holds the rows that aggregates of every kind have.
 type Shared struct {
 	Waits  []Wait
@@ -223,13 +235,8 @@ func (s *Shared) Card(key string) *Card {
 }
 
 // CopiesOf returns the copies of the card that shows this row.
-func (s *Shared) CopiesOf(subject string) (out []*Card) {
-	for _, c := range s.Copies {
-		if c.Subject == subject {
-			out = append(out, c)
-		}
-	}
-	return out
+func (s *Shared) CopiesOf(subject string) []*Card {
+	return slices.DeleteFunc(slices.Clone(s.Copies), func(c *Card) bool { return c.Subject != subject })
 }
 
 // Kind tells the store, the relay and the sweeper how to handle one kind of aggregate.

@@ -111,15 +111,8 @@ func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
 	return []aggregate.Overdue{
 		{Decide: aggregate.At(now, (*Aggregate).Expire)},
 		{Decide: aggregate.At(now, (*Aggregate).Crashed)},
-		{Decide: aggregate.At(now, (*Aggregate).restartStuck), Repair: true},
+		aggregate.Restarting(now, (*Aggregate).work),
 	}
-}
-
-func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
-	if !a.work(now) || now.Sub(a.Head.ChangedAt) < aggregate.StuckAfter {
-		return aggregate.Change{}, aggregate.ErrNotDue
-	}
-	return a.RestartRun(a.Head.Run, now)
 }
 
 // Follow ends a call that waits, or is stamped and not begun, if its key was revoked, has ended or lost the tool.

@@ -29,12 +29,8 @@ func (w *Work) Result() (TeamResult, error) {
 }
 
 // Ranked returns the teams with a result in the board's order.
-func Ranked(teams []TeamResult) (out []TeamResult) {
-	for _, t := range teams {
-		if t.Best != nil {
-			out = append(out, t)
-		}
-	}
+func Ranked(teams []TeamResult) []TeamResult {
+	out := slices.DeleteFunc(slices.Clone(teams), func(t TeamResult) bool { return t.Best == nil })
 	slices.SortFunc(out, func(a, b TeamResult) int { return ByRank(a.Best, b.Best) })
 	return out
 }
@@ -158,14 +154,6 @@ func (c *change) abandon() {
 	c.to(Abandoned)
 }
 
-// giveUp settles a contest without a summary, because none could be written.
-func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
-	c := a.begin(now)
-	c.abandon()
-	c.settle()
-	return c.done()
-}
-
 // Outcome is the result of a contest for the aggregate that asked for it. Without a Summary the teams' results are
 // unknown.
 type Outcome struct {
@@ -272,14 +260,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 const MaxRestarts, MaxClosings = 5, 20
 
 func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
-	return []aggregate.Overdue{{Repair: true, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
-		a := x.(*Aggregate)
-		if !a.work() || now.Before(a.Contest.DeadlineAt.Add(aggregate.StuckAfter)) ||
-			now.Sub(a.Head.ChangedAt) < aggregate.StuckAfter {
-			return aggregate.Change{}, aggregate.ErrNotDue
-		}
-		return a.RestartRun(a.Head.Run, now)
-	}}}
+	return []aggregate.Overdue{aggregate.Restarting(now, func(a *Aggregate, now time.Time) bool {
+		return a.work() && !now.Before(a.Contest.DeadlineAt.Add(aggregate.StuckAfter))
+	})}
 }
 
 // RestartRun supersedes a run that died. After MaxRestarts it abandons the contest; after MaxClosings it gives up on
@@ -288,15 +271,17 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	if a.Head.Run != run || !a.work() {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
+	c := a.begin(now)
 	switch plays := a.plays(); {
 	case plays && a.Head.Restarts >= MaxRestarts:
 		return a.abandon(now)
-	case !plays && a.Head.Restarts >= MaxClosings:
-		return a.giveUp(now)
+	case !plays && a.Head.Restarts >= MaxClosings: // nobody could write a summary
+		c.abandon()
+		c.settle()
+	default:
+		c.Head.Run++
+		c.Head.Restarts++
 	}
-	c := a.begin(now)
-	c.Head.Run++
-	c.Head.Restarts++
 	return c.done()
 }
 

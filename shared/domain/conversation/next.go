@@ -86,7 +86,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 // PauseRun ends a run because Lambda had no capacity for its functions. The next run begins at until and does not count
 // as a restart. It returns ErrSuperseded if the head names another run or there is nothing to run.
 func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, error) {
-	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
+	if a.Head.Run != run || !a.runs(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	c := a.begin(now)
@@ -179,16 +179,12 @@ func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
 		{Decide: aggregate.At(now, (*Aggregate).Crashed)},
 		{Decide: aggregate.At(now, (*Aggregate).EndWithdrawn)},
 		{Decide: aggregate.At(now, (*Aggregate).CloseIdle)},
-		{Decide: aggregate.At(now, (*Aggregate).restartStuck), Repair: true},
+		aggregate.Restarting(now, (*Aggregate).runs),
 	}
 }
 
-func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
-	if a.Head.Resting || !a.work(now) || now.Sub(a.Head.ChangedAt) < aggregate.StuckAfter {
-		return aggregate.Change{}, aggregate.ErrNotDue
-	}
-	return a.RestartRun(a.Head.Run, now)
-}
+// runs reports whether a run has something to do.
+func (a *Aggregate) runs(now time.Time) bool { return !a.Head.Resting && a.work(now) }
 
 // MaxRestarts is how many consecutive runs may die before GiveUp.
 const MaxRestarts = 3
@@ -196,7 +192,7 @@ const MaxRestarts = 3
 // RestartRun supersedes a run that died. After MaxRestarts it gives up: the messages get a fixed sentence, or the
 // action fails. It returns ErrSuperseded if the head names another run or there is nothing to run.
 func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
-	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
+	if a.Head.Run != run || !a.runs(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	if a.Head.Restarts >= MaxRestarts {
@@ -211,7 +207,7 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 // GiveUp ends the work of a run: the current action fails, the source that was tried is given up, or the messages get a
 // fixed sentence.
 func (a *Aggregate) GiveUp(run int, now time.Time) (aggregate.Change, error) {
-	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
+	if a.Head.Run != run || !a.runs(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	if x := a.Current(); x != nil && x.Status == ActionApproved {

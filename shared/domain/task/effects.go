@@ -137,7 +137,7 @@ func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
 		{Decide: aggregate.At(now, (*Aggregate).RecordCrashedCalls)},
 		{Decide: aggregate.At(now, (*Aggregate).failOverLimit)},
 		{Decide: aggregate.At(now, (*Aggregate).loseContest), Repair: true},
-		{Decide: aggregate.At(now, (*Aggregate).restartStuck), Repair: true},
+		aggregate.Restarting(now, (*Aggregate).Stuck),
 	}
 }
 
@@ -146,13 +146,6 @@ func (a *Aggregate) failOverLimit(now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	return a.FailExecution(a.Head.Run, ReasonTimeout, fmt.Sprint(a.Execution().Terms.L4TimeoutSeconds), now)
-}
-
-func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
-	if !a.Stuck(now) {
-		return aggregate.Change{}, aggregate.ErrNotDue
-	}
-	return a.RestartRun(a.Head.Run, now)
 }
 
 // RetryGeneration retries a failed generation in a new run. While that runs, a second click changes nothing for the
