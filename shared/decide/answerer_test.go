@@ -60,10 +60,6 @@ func keyedCall(t *testing.T, asker, asks string) (s *keyed, maker Maker, who fun
 		who
 }
 
-func (s *keyed) click(user string) Click {
-	return Click{Want: people.Want{User: user}, Ref: s.a.Ref(), ID: s.a.Head.CallID, Stage: 1}
-}
-
 // stoodIn returns what became of a stamp that hand gave for principal by a delegation that setBy set, on such a call.
 func stoodIn(t *testing.T, asker, principal, hand, setBy string) error {
 	t.Helper()
@@ -72,7 +68,8 @@ func stoodIn(t *testing.T, asker, principal, hand, setBy string) error {
 		Begins: noon().Add(-time.Hour), Ends: noon().Add(time.Hour)}
 	in.Key, in.Rev = in.Hand.User+"#"+in.Principal.User+"#2026-11-25", 1
 	s.all = []circulation.StandIn{in}
-	return maker.Decide(t.Context(), s.click(hand), Approve).Err
+	click := Click{Want: people.Want{User: hand}, Ref: s.a.Ref(), ID: s.a.Head.CallID, Stage: 1}
+	return maker.Decide(t.Context(), click, Approve).Err
 }
 
 // Who answers for a key chooses nobody who stamps its calls for somebody else.

@@ -71,11 +71,6 @@ func asks(users ...string) rules.Outcome {
 	return rules.Outcome{Stages: []rules.Stage{{Name: "desk", Who: rules.Who{People: users}, Need: 1}}}
 }
 
-func byChannel() rules.Outcome {
-	all := rules.Stage{Name: "c", Who: rules.Who{Channel: true}, Need: 1}
-	return rules.Outcome{Stages: []rules.Stage{all}}
-}
-
 // lonely is a directory in whose channels nobody is but the askers.
 type lonely struct{ ids }
 
@@ -121,7 +116,7 @@ func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
 
 // Where nobody else is, the channel isn't asked: the request is refused, with what to do.
 func TestNobodyElseInAPlaceApproves(t *testing.T) {
-	reads := in(byChannel())
+	reads := in(rules.Outcome{Stages: []rules.Stage{{Name: "c", Who: rules.Who{Channel: true}, Need: 1}}})
 	reads.Tools = []rules.Tool{{Name: "list_employees"}}
 	r := of(reads)
 	x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})

@@ -127,22 +127,17 @@ func testWakes(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
 }
 
-// entering commits a decision of the head's run in a state that it entered now.
-func entering(w *pipelinetest.World, decide task.Decision) {
-	in := w.In()
-	in.Entered = w.Now()
-	w.Decide(in.Entering(decide))
-}
-
 func testLeft(t *testing.T, w *pipelinetest.World) {
 	w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
 	w.Wait(w.Open())
 	w.Approve()
 	expect.Is(t, run(t, w, false), 1, "woken")
 	w.Later(time.Second)
-	entering(w, func(a *task.Aggregate) (aggregate.Change, error) {
+	in := w.In()
+	in.Entered = w.Now()
+	w.Decide(in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.StartExecution(a.Head.Run, task.Series{}, w.Now())
-	})
+	}))
 	expect.Is(t, len(w.Load().Waits), 0, "waits")
 	expect.Is(t, run(t, w, false), 0, "woken again")
 	expect.Is(t, w.Transport.Count("SendTaskSuccess"), 1, "answers")

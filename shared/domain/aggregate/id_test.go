@@ -91,10 +91,6 @@ func TestADraftThatFailedMakesNothing(t *testing.T) {
 	expect.That(t, none.Empty(), "%+v", none)
 }
 
-func proves(h aggregate.Head, r aggregate.Row) bool {
-	return len(h.Newest.Unproven([]aggregate.Row{r})) == 0
-}
-
 func TestTheHeadProvesWhatItNoted(t *testing.T) {
 	prompt := func(version, rev int) *task.Prompt {
 		return &task.Prompt{Version: version, Meta: aggregate.Meta{Rev: rev}}
@@ -126,7 +122,7 @@ func TestTheHeadProvesWhatItNoted(t *testing.T) {
 		"a deleted row":                  {&task.Execution{ProcessVersion: 1, Attempt: 1}, true},
 		"a row that nobody notes":        {&task.StepResult{Order: 1, Meta: aggregate.Meta{Rev: 2}}, false},
 	} {
-		expect.Is(t, proves(head, tt.row), tt.proven, name)
+		expect.Is(t, len(head.Newest.Unproven([]aggregate.Row{tt.row})) == 0, tt.proven, name)
 	}
 }
 

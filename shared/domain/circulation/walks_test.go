@@ -72,7 +72,9 @@ func standsOf(g circulation.Gate) stands {
 // drawnGate draws a gate of up to three stages of up to four people, whoever could settle it.
 func drawnGate(r *rand.Rand) circulation.Gate {
 	if r.IntN(10) == 0 {
-		return bySettings(r.IntN(8) > 0)
+		g, route := gateOf(), circulation.BySettings(r.IntN(8) > 0)
+		g.Rule, g.Route = nil, &route
+		return g
 	}
 	users := []string{"A", "B", "C", "D"}
 	var stages []circulation.Stage
@@ -137,13 +139,16 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 	if r.IntN(8) == 0 {
 		stage = r.IntN(5)
 	}
-	act := inChannel(kind, hand, stage)
+	act := of(kind, hand, stage)
+	act.Found.Channel = "C1"
 	if s := st.CurrentStage(); s != nil && s.Mode == circulation.ModeSettings && r.IntN(8) > 0 {
-		act = allowed(kind, one(hand, "Q"), r.IntN(2) == 0)
-		act.Stage = stage
+		act = of(kind, one(hand, "Q"), stage)
+		act.Found.Allowed = &circulation.Allowed{Rev: 3, As: "channel", Self: r.IntN(2) == 0}
 	}
 	if r.IntN(4) == 0 {
-		act = instead(kind, hand, one("A", "B", "C", "D", "E"), stage)
+		act = of(kind, hand, stage)
+		act.Principal = person(one("A", "B", "C", "D", "E"))
+		act.Found.Delegation = &circulation.Delegation{Key: hand + "#" + act.Principal.User + "#2026-04-01", Rev: 3}
 		act.Found.Channel = one("", "C1")
 	}
 	switch r.IntN(60) {
@@ -327,20 +332,6 @@ func gateOf(stages ...circulation.Stage) circulation.Gate {
 		AskedSum: asked, Route: &circulation.Route{Form: circulation.Form, Stages: stages}}
 }
 
-// bySettings returns a gate without a rule that Q asks.
-func bySettings(required bool) circulation.Gate {
-	route, g := circulation.BySettings(required), gateOf()
-	g.Rule, g.Route = nil, &route
-	return g
-}
-
-// allowed returns an act of a hand whom the settings allow it, self also as an asker.
-func allowed(kind circulation.Kind, hand string, self bool) circulation.Act {
-	act := of(kind, hand, 1)
-	act.Found.Allowed = &circulation.Allowed{Rev: 3, As: "channel", Self: self}
-	return act
-}
-
 // of returns an act of a hand for itself.
 func of(kind circulation.Kind, hand string, stage int) circulation.Act {
 	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: person(hand), Principal: person(hand), Stage: stage,
@@ -348,21 +339,6 @@ func of(kind circulation.Kind, hand string, stage int) circulation.Act {
 	if kind != stamp {
 		act.Text = "a reason"
 	}
-	return act
-}
-
-// instead returns an act of a hand that stands in for somebody.
-func instead(kind circulation.Kind, hand, principal string, stage int) circulation.Act {
-	act := of(kind, hand, stage)
-	act.Principal = person(principal)
-	act.Found.Delegation = &circulation.Delegation{Key: hand + "#" + principal + "#2026-04-01", Rev: 3}
-	return act
-}
-
-// inChannel returns an act of a hand whom Slack calls a member of the channel.
-func inChannel(kind circulation.Kind, hand string, stage int) circulation.Act {
-	act := of(kind, hand, stage)
-	act.Found.Channel = "C1"
 	return act
 }
 

@@ -11,12 +11,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// talked returns a proposal whose payload stands in the bucket, beside the conversation's other objects.
-func talked(p *Proposal) *Proposal {
-	p.Payload = aggregate.Blob{S3Key: TalksPrefix + "t/s/" + p.Payload.Hash() + ".json", Bytes: 5000}
-	return p
-}
-
 // What people stamped lives as long as the audit log; what they didn't goes with the conversation.
 func TestAStampMovesThePayloadToWhatStays(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -33,7 +27,8 @@ func TestAStampMovesThePayloadToWhatStays(t *testing.T) {
 		"a rule's": {"rule", nil, true},
 	} {
 		tb := opened(t)
-		p := talked(proposal(TestRun, tb.now, tt.rule))
+		p := proposal(TestRun, tb.now, tt.rule)
+		p.Payload = aggregate.Blob{S3Key: TalksPrefix + "t/s/" + p.Payload.Hash() + ".json", Bytes: 5000}
 		c, err := tb.load().Answered(tb.head.Run, tb.load().Waiting(), Answer{Text: "ok", Proposal: p}, tb.now)
 		expect.NoError(t, err)
 		if tt.decide != nil {

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -54,16 +55,8 @@ func (tb *table) moved(version string) {
 	tb.t.Helper()
 	s := *tb.load().Conversation
 	s.WorkspaceVersion = version
-	tb.forgedRow(&s)
-}
-
-func (tb *table) forgedRow(r aggregate.Row) {
-	rows := map[string]aggregate.Row{}
-	for key, row := range tb.rows {
-		rows[key] = row
-	}
-	rows[r.Key()] = r
-	tb.rows = rows
+	tb.rows = maps.Clone(tb.rows)
+	tb.rows[s.Key()] = &s
 }
 
 func TestAnActionWorksOnTheFilesForWhichItWasProposed(t *testing.T) {

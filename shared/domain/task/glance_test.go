@@ -18,7 +18,7 @@ import (
 func (a *Aggregate) glance() Glance {
 	is := a.Head.Glance
 	g := Glance{Back: is.Back, Detail: is.Detail, Version: is.Version}
-	if p := a.Process(); p != nil && len(p.Steps) > 0 && !a.replanned() {
+	if p := a.Process(); p != nil && len(p.Steps) > 0 && p.PromptID == a.Prompt().ID {
 		g.Act, g.Amount = movedBy(p.Steps)
 	}
 	if open, waits := a.OpenGate(); waits && open.Terms.ApprovalRequired {
@@ -28,17 +28,6 @@ func (a *Aggregate) glance() Glance {
 		g.Number = cmp.Or(e.Number, g.Number)
 	}
 	return g
-}
-
-// replanned reports whether a policy is drafted or was drafted after the newest steps.
-func (a *Aggregate) replanned() bool { return a.Process().PromptID != a.Prompt().ID }
-
-// ordering is a step that orders for an amount of yen.
-func ordering() Step {
-	s := threeSteps()[1]
-	s.Order, s.Tool, s.ToolInput = 1, "shop__order", `{"total":298000}`
-	s.Mark = &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY"}
-	return s
 }
 
 // What was sent back says so until the next version waits.
@@ -105,7 +94,9 @@ func TestTheRowOfWhatEndedHasItsGlance(t *testing.T) {
 // The largest glance leaves the head's write as dear as it was.
 func TestAGlanceIsSmall(t *testing.T) {
 	long := strings.Repeat("x", maxGlanceOf)
-	steps := []Step{ordering()}
+	steps := threeSteps()[1:2]
+	steps[0].Order, steps[0].Tool, steps[0].ToolInput = 1, "shop__order", `{"total":298000}`
+	steps[0].Mark = &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY"}
 	act, amount := movedBy(steps)
 	expect.Is(t, amount, rules.Amount{Value: "298000", Currency: "JPY"})
 	amount.Value = "9999999999999999999999"

@@ -10,16 +10,12 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// numbering returns an opening by a rule whose decisions get a number.
-func numbering(o aggregate.Opening) aggregate.Opening {
-	o.Rule.Numbered = true
-	return o
-}
-
 // toBegin returns a task that may begin to run: Suzuki settled its steps by a rule with numbers.
 func toBegin(t testing.TB) *story {
 	s := waitingPrompt(t)
-	s.do(s.approvePrompt, s.plan, s.opens(numbering(along(desk(1, suzuki)))))
+	numbered := along(desk(1, suzuki))
+	numbered.Rule.Numbered = true
+	s.do(s.approvePrompt, s.plan, s.opens(numbered))
 	return s.do(s.does(circulation.Stamp, suzuki))
 }
 

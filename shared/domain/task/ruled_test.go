@@ -206,16 +206,11 @@ func TestAStepThatNobodyMayCheckEndsTheTask(t *testing.T) {
 	p.EditedBy = tanaka
 	s.rows[p.Key()] = &p
 	s.do(s.openGate, s.opensSame)
-	s.nobodyChecked()
-	expect.That(t, s.load().Unopened() == nil, "people are looked up after the end")
-}
-
-func (s *story) nobodyChecked() {
-	s.t.Helper()
 	a := s.load()
-	expect.That(s.t, a.Head.Ended != nil && a.Head.Ended.Reason == ReasonNobodyChecks &&
+	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == ReasonNobodyChecks &&
 		a.Task.Status == TaskCancelled && a.Execution().Status == ExecutionCancelled, "%+v", a.Head.Ended)
 	s.refused(s.retry, aggregate.ErrDecided{Status: "refused", At: a.Head.Ended.At, Reason: ReasonNobodyChecks})
+	expect.That(t, a.Unopened() == nil, "people are looked up after the end")
 }
 
 func TestAStepIsNotAskedAboutByStepsThatNoLongerStand(t *testing.T) {
