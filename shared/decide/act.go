@@ -137,8 +137,7 @@ func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now t
 // present stage.
 func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
 	if g := a.Asked(id).Gate; g != nil {
-		st := circulation.Walk(g.Circulating())
-		by.Stage = st.Present
+		by.Stage = circulation.Walk(g.Circulating()).Present
 	}
 	c, err := Approve(a, id, by, p, now)
 	return err == nil && !c.Empty()
@@ -216,37 +215,18 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 	if g == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	if err := unseen(g, by); err != nil {
-		return aggregate.Change{}, err
+	c := g.Circulating()
+	st := circulation.Walk(c)
+	if by.Stage <= 0 && st.Present > 0 && g.Ruled() { // they saw none, and are told whose turn it is
+		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyStage, Stage: st.Present,
+			Name: st.CurrentStage().Name, People: st.Owes()}
 	}
-	c, st := g.Circulating(), walked(g)
 	act := g.Acting(kind, by, aggregate.SeenReason(text))
 	if s := st.CurrentStage(); s != nil && s.Mode == circulation.ModeChannel && by.Member {
 		act.Found.Channel = by.Channel
 	}
 	on := standIn(&c, &st, &act, p.StandIns, a.Root().Common().Moment(now))
-	change, err := a.Act(id, act, by, p, now, on...)
-	return change, err
-}
-
-// unseen refuses somebody who saw no stage, unless there can be only one: they are told whose turn it is.
-func unseen(g *aggregate.Gate, by aggregate.Actor) error {
-	c := g.Circulating()
-	st := circulation.Walk(c)
-	if by.Stage > 0 || st.Present == 0 || !g.Ruled() {
-		return nil
-	}
-	return &circulation.Refusal{
-		Why: circulation.WhyStage, Stage: st.Present, Name: st.CurrentStage().Name, People: st.Owes(),
-	}
-}
-
-// walked returns where a gate stands; nil stands nowhere.
-func walked(g *aggregate.Gate) circulation.State {
-	if g == nil {
-		return circulation.State{}
-	}
-	return circulation.Walk(g.Circulating())
+	return a.Act(id, act, by, p, now, on...)
 }
 
 // Withdraws returns the act that cancels what a gate of this type is about: an action, by the gate's id, or all of the

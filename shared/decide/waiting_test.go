@@ -275,7 +275,8 @@ func TestWhoeverIsListedToStandInIsAdmitted(t *testing.T) {
 		g = a.Processes[0].Gate
 		rows := &delegating{faster{rows: []*task.Aggregate{a}}, d.delegations()}
 		maker := Maker{Store: rows, People: &people.People{Slack: member{}, Now: d.clock}, Now: d.clock}
-		st, c := walked(&g), g.Circulating()
+		c := g.Circulating()
+		st := circulation.Walk(c)
 		for user := range hands(rows.all) {
 			own := expect.Value(StandInsOf(t.Context(), rows, "T", user, d.now))(t)
 			principal, stage := own.Owes(&g, a.Askers()...)

@@ -93,7 +93,11 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 		if next.State == task.StateFail && in.Next != task.StateFail && task.ForOperator(next.Reason) {
 			boot.Count(boot.RunFailed, 1)
 		}
-		return output(in, next), nil
+		return Output{
+			Tenant: in.Tenant, Task: in.Task, Kind: in.Kind, ID: in.ID, Run: in.Run, Team: in.Team,
+			Next: next.State, Gate: next.Gate, TimeoutSeconds: next.TimeoutSeconds, WaitSeconds: next.WaitSeconds,
+			Outcome: next.Outcome,
+		}, nil
 	}
 }
 
@@ -208,13 +212,6 @@ type Output struct {
 	TimeoutSeconds int    `json:"timeout_seconds"`
 	WaitSeconds    int    `json:"wait_seconds"`
 	Outcome        string `json:"outcome"`
-}
-
-func output(in Input, n aggregate.Next) Output {
-	return Output{
-		Tenant: in.Tenant, Task: in.Task, Kind: in.Kind, ID: in.ID, Run: in.Run, Team: in.Team,
-		Next: n.State, Gate: n.Gate, TimeoutSeconds: n.TimeoutSeconds, WaitSeconds: n.WaitSeconds, Outcome: n.Outcome,
-	}
 }
 
 // Decider commits a decision.

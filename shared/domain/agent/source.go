@@ -53,7 +53,9 @@ var (
 // Problems returns everything that is wrong with the source, without asking GitHub.
 func (s Source) Problems() (all aggregate.Problems) {
 	all.Unless(sourceForm.Get().MatchString(s.Name), "name", "source_name")
-	all.Unless(isRepository(s.Repository), "repository", "source_repository")
+	_, name, _ := strings.Cut(s.Repository, "/")
+	all.Unless(repositoryForm.Get().MatchString(s.Repository) && !strings.HasSuffix(name, ".git") && name != "." &&
+		name != "..", "repository", "source_repository")
 	all.Unless(isRef(s.Ref), "ref", "source_ref")
 	all.Unless(s.Path == "" || len(s.Path) <= maxSourcePath && s.Path != "." && fs.ValidPath(s.Path), "path",
 		"source_path")
@@ -69,12 +71,6 @@ func (s Source) Problems() (all aggregate.Problems) {
 	all.Unless(agents, "agents", "source_agents")
 	all.Unless(slices.Contains(CIs, s.CI), "ci", "source_ci")
 	return all
-}
-
-// isRepository reports whether a name is owner/name, as in the address of a repository's page.
-func isRepository(name string) bool {
-	return repositoryForm.Get().MatchString(name) && !strings.HasSuffix(name, ".git") && !strings.HasSuffix(name, "/.") &&
-		!strings.HasSuffix(name, "/..")
 }
 
 // isRef reports whether a text names a branch or tag: heads/… or tags/…. A commit's hash does not, because it may be

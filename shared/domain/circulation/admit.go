@@ -39,7 +39,10 @@
 // Admit gives a Refusal, of which people are told the stage, the names and the number of stamps missing.
 package circulation
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // Walk folds a gate's acts from the beginning, each admitted by the state that those before it left. If one of them
 // isn't, or the route is one that this release can't walk, Refused says so and nothing stands.
@@ -72,8 +75,11 @@ func Admit(g Gate, st State, act Act) error {
 
 // take changes the state to the one that an act leaves. If it returns why the act isn't admitted, the state is none.
 func (st *State) take(g *Gate, act *Act) *Refusal {
-	why, refused := st.why(g, act), st.refusal()
-	switch refused.Why = why; why {
+	refused := &Refusal{Why: st.why(g, act), Stage: st.Present}
+	if s := st.CurrentStage(); s != nil {
+		refused.Name = s.Name
+	}
+	switch refused.Why {
 	case "":
 	case WhyTurn:
 		refused.Yours = st.later(act.Principal)
@@ -113,15 +119,6 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 	return nil
 }
 
-// refusal returns one that says where the gate stands.
-func (st *State) refusal() *Refusal {
-	refused := &Refusal{Stage: st.Present}
-	if s := st.CurrentStage(); s != nil {
-		refused.Name = s.Name
-	}
-	return refused
-}
-
 // why says why an act may not be made, whatever would be left after it.
 func (st *State) why(g *Gate, act *Act) Why {
 	s := st.CurrentStage()
@@ -133,7 +130,7 @@ func (st *State) why(g *Gate, act *Act) Why {
 		return WhyUnknown
 	case act.Hash != g.AskedSum:
 		return WhyHash
-	case st.repeats(act):
+	case slices.ContainsFunc(st.Stages[act.Stage-1].Stamps, act.same), st.Ended() != "" && act.same(st.Last):
 		return WhyAgain
 	case st.Settled:
 		return WhySettled
@@ -164,16 +161,6 @@ func (st *State) why(g *Gate, act *Act) Why {
 func letsAskers(s *StageState, act *Act) bool {
 	self := act.Found.Allowed != nil && act.Found.Allowed.Self
 	return s.Mode == ModeSettings && (act.Kind == SendBack || self)
-}
-
-// repeats reports whether the very same was done.
-func (st *State) repeats(act *Act) bool {
-	for _, given := range st.Stages[act.Stage-1].Stamps {
-		if given.same(act) {
-			return true
-		}
-	}
-	return st.Ended() != "" && st.Last.same(act)
 }
 
 // lacks returns what the decision did not find of what lets a hand act at a stage, or "".

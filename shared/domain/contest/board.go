@@ -97,6 +97,7 @@ type MetricScore struct {
 func Feedback(metrics []MetricScore) string {
 	lines := make([]string, len(metrics))
 	for i, m := range metrics {
+		newline := func(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }
 		comment := strings.Join(strings.FieldsFunc(m.EvaluatorComment, newline), " ")
 		lines[i] = strings.TrimSpace(fmt.Sprintf("%s (%.2f): %s", m.MetricName, m.Score/100, strings.TrimSpace(comment)))
 	}
@@ -122,10 +123,6 @@ var metricNames = language.InEach(
 
 // MetricName returns a metric's display name. A metric that a file defines keeps its name.
 func MetricName(name, locale string) string { return cmp.Or(metricNames.In(locale)[name], name) }
-
-func newline(r rune) bool {
-	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029
-}
 
 // Round2 rounds to two decimals. Scores of 0 to 100 are compared after this rounding.
 func Round2(x float64) float64 { return rounded(x, 2) }

@@ -241,12 +241,9 @@ func (c *change) rest() {
 
 // tidy removes the oldest cards of posted messages, so that the conversation's partition stays small.
 func (c *change) tidy() {
-	var shown []*aggregate.Card
-	for _, x := range c.of.Cards {
-		if x.CardType == CardMessage && x.State == aggregate.CardPosted && x.Hash != "" {
-			shown = append(shown, x)
-		}
-	}
+	shown := slices.DeleteFunc(slices.Clone(c.of.Cards), func(x *aggregate.Card) bool {
+		return x.CardType != CardMessage || x.State != aggregate.CardPosted || x.Hash == ""
+	})
 	for _, x := range shown[:min(max(0, len(shown)-mostCards), mostParts)] {
 		c.Remove(x)
 	}

@@ -34,6 +34,7 @@ package conversation
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/agent"
@@ -122,13 +123,7 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 
 // without returns a new list of the rows that are not in gone.
 func without[R aggregate.Row](rows []R, gone map[string]aggregate.Row) []R {
-	out := make([]R, 0, len(rows))
-	for _, r := range rows {
-		if gone[r.Key()] == nil {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(rows), func(r R) bool { return gone[r.Key()] != nil })
 }
 
 // Action returns the action with this id, or nil if there is none or it is archived.

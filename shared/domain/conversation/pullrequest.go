@@ -180,7 +180,12 @@ func (c Commit) Unpushable(changes []files.Change) (problems []string) {
 	for _, e := range c.Entries {
 		there[c.path(e.Path)] = e
 	}
-	folders := foldersOf(there)
+	folders := map[string]bool{}
+	for p := range there {
+		for p = path.Dir(p); p != "." && !folders[p]; p = path.Dir(p) {
+			folders[p] = true
+		}
+	}
 	for _, x := range changes {
 		switch is, known := there[x.Path]; {
 		case x.Was == nil && (known || folders[x.Path]):
@@ -200,17 +205,6 @@ func (c Commit) Unpushable(changes []files.Change) (problems []string) {
 
 // fileOrNone reports whether a side of a change is a file or nothing.
 func fileOrNone(s *files.Side) bool { return s == nil || s.Kind() == files.KindFile }
-
-// foldersOf returns the folders of a commit's entries.
-func foldersOf(entries map[string]files.Committed) map[string]bool {
-	out := map[string]bool{}
-	for p := range entries {
-		for p = path.Dir(p); p != "." && !out[p]; p = path.Dir(p) {
-			out[p] = true
-		}
-	}
-	return out
-}
 
 // alike names the changes after which a path differs from another only as people and file systems don't see.
 func alike(there map[string]files.Committed, changes []files.Change) (problems []string) {

@@ -49,7 +49,7 @@ func (c *Conditions) hold(f *Facts) bool {
 // meant, where a request would meet the conditions if that were so. listed are the values of labels that rules list.
 func (c *Conditions) unsure(f *Facts, listed map[string][]string) (label string, who bool) {
 	may := *c
-	if who = c.doubtful(f); who {
+	if who = !c.by(f) && len(c.Departments) > 0 && (!f.placed() || c.nowhere(f) != ""); who {
 		may.People, may.Departments, may.Groups = nil, nil, nil
 	}
 	may.Labels = maps.Clone(c.Labels)
@@ -84,24 +84,14 @@ func (c *Conditions) by(f *Facts) bool {
 		f.placed() && slices.ContainsFunc(c.Departments, within)
 }
 
-// doubtful reports whether nobody knows if the requester is meant.
-func (c *Conditions) doubtful(f *Facts) bool {
-	return !c.by(f) && len(c.Departments) > 0 && (!f.placed() || c.nowhere(f) != "")
-}
-
 // nowhere returns a department that the organisation doesn't have, or "".
 func (c *Conditions) nowhere(f *Facts) string {
 	return aggregate.First(c.Departments, func(code string) bool { return slices.Contains(f.Unknown, code) })
 }
 
 // Unknown returns the departments of the conditions that the organisation doesn't have.
-func (c *Conditions) Unknown(d Directory) (codes []string) {
-	for _, code := range c.Departments {
-		if !d.Knows(code, "") {
-			codes = append(codes, code)
-		}
-	}
-	return codes
+func (c *Conditions) Unknown(d Directory) []string {
+	return slices.DeleteFunc(slices.Clone(c.Departments), func(code string) bool { return d.Knows(code, "") })
 }
 
 // uses is the condition on tools.

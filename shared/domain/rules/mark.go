@@ -158,16 +158,6 @@ func readEach(root any, pointer string) (all []*big.Rat, why Why) {
 	return all, ""
 }
 
-// sameRows reports whether all pointers go through the same lists, so that a product has its factors from one row.
-func (m *Mark) sameRows() bool {
-	for _, p := range m.Pointers[1:] {
-		if !slices.Equal(through(p), through(m.Pointers[0])) {
-			return false
-		}
-	}
-	return true
-}
-
 // through returns the beginning of a pointer up to its last list; empty: it goes through none.
 func through(pointer string) []string {
 	path := Tokens(pointer)
@@ -259,7 +249,14 @@ func decode(text string) (v any, ok bool) {
 func (m *Mark) Problems() aggregate.Problems {
 	var p problems
 	p.Unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "bytes", maxVersion)
-	m.checkLabels(&p)
+	p.Unless(len(m.LabelledBy) <= MaxPointers, "labelled_by", "most", MaxPointers)
+	for i, l := range m.LabelledBy {
+		field := fmt.Sprintf("labelled_by[%d]", i)
+		p.name(l.Name, field+".name", MaxNamed)
+		p.pointer(l.Pointer, field+".pointer")
+		p.Unless(!slices.ContainsFunc(m.LabelledBy[:i], func(x Label) bool { return x.Name == l.Name }), field+".name",
+			"twice")
+	}
 	m.checkAmount(&p)
 	return p.Problems
 }
@@ -276,7 +273,8 @@ func (m *Mark) checkAmount(p *problems) {
 	}
 	p.Unless(len(m.Pointers) > 0, "pointers", "some", MaxPointers)
 	p.list(m.Pointers, "pointers", MaxPointers, p.pointer)
-	p.Unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
+	elsewhere := func(at string) bool { return !slices.Equal(through(at), through(m.Pointers[0])) }
+	p.Unless(m.How != HowProduct || !slices.ContainsFunc(m.Pointers, elsewhere), "pointers",
 		"must go through the same rows to be multiplied")
 	if m.CurrencyAt != "" {
 		p.Unless(m.Currency == "", "currency", "must be absent where an argument says it")
@@ -342,15 +340,4 @@ func textsAt(root any, pointer string) (all []string) {
 		}
 	}
 	return all
-}
-
-func (m *Mark) checkLabels(p *problems) {
-	p.Unless(len(m.LabelledBy) <= MaxPointers, "labelled_by", "most", MaxPointers)
-	for i, l := range m.LabelledBy {
-		field := fmt.Sprintf("labelled_by[%d]", i)
-		p.name(l.Name, field+".name", MaxNamed)
-		p.pointer(l.Pointer, field+".pointer")
-		p.Unless(!slices.ContainsFunc(m.LabelledBy[:i], func(x Label) bool { return x.Name == l.Name }), field+".name",
-			"twice")
-	}
 }

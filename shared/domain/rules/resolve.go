@@ -62,17 +62,12 @@ func (o *Outcome) Resolve(f *Facts, d Directory) (circulation.Route, error) {
 		return circulation.Route{}, &Unresolved{Why: LeftChannel}
 	}
 	route := circulation.Route{Form: circulation.Form, Stages: r.stages, Tells: o.Tells}
-	if !walkable(route, f) {
+	st := circulation.Walk(circulation.Gate{Rule: &circulation.Rule{}, AskedAt: time.Unix(0, 0).UTC(), Hours: 1,
+		AskedSum: "-", Route: &route, Askers: f.Askers}) // as the stamps are counted later
+	if st.Refused != nil {
 		return circulation.Route{}, &Unresolved{Why: LeftPeople}
 	}
 	return route, nil
-}
-
-// walkable reports whether a gate can be settled by this route. The fold that later counts the stamps says so.
-func walkable(route circulation.Route, f *Facts) bool {
-	st := circulation.Walk(circulation.Gate{Rule: &circulation.Rule{}, AskedAt: time.Unix(0, 0).UTC(), Hours: 1,
-		AskedSum: "-", Route: &route, Askers: f.Askers})
-	return st.Refused == nil
 }
 
 // stage finds the people of one stage. Who has to stamp at an earlier one counts there and isn't asked again.

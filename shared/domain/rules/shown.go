@@ -2,11 +2,8 @@ package rules
 
 import (
 	"reflect"
-	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -75,39 +72,14 @@ func Lead(acts []Act, amounts []Amount) (lead int, sum Amount) {
 	return lead, sum
 }
 
-// wordsOf returns the words of a name in small letters, whatever their width; what is no letter, and a capital behind a
-// small letter, ends one.
-func wordsOf(name string) (words []string) {
-	word := []rune{}
-	end := func() {
-		if len(word) > 0 {
-			words, word = append(words, strings.ToLower(string(word))), nil
-		}
-	}
-	lower := false
-	for _, r := range legible.Narrow(name) {
-		if !unicode.IsLetter(r) || unicode.IsUpper(r) && lower {
-			end()
-		}
-		if unicode.IsLetter(r) {
-			word = append(word, r)
-		}
-		lower = unicode.IsLower(r)
-	}
-	end()
-	return words
-}
-
 // Identifies reports whether a result's member is called like an id or a number: order_number, 発注番号. One of money,
 // such as price_id, is none.
 func Identifies(name string) bool {
-	words := wordsOf(name)
-	if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(moneyNames, w) }) {
-		return false
-	}
-	last := words[len(words)-1]
-	latin := strings.TrimLeftFunc(last, func(r rune) bool { return r >= utf8.RuneSelf })
-	return slices.Contains([]string{"id", "ids", "no", "number"}, latin) || strings.HasSuffix(last, "番号")
+	name = legible.Narrow(name)
+	return identifying.Get().MatchString(name) && !moneyed.Get().MatchString(name)
 }
 
-var moneyNames = []string{"money", "fx", "amount", "price", "cost"}
+var (
+	identifying = language.Regexp{Text: `(^|[^a-zA-Z])(?i:ids?|no|number)$|[a-z](I[Dd]s?|No|Number)$|番号$`}
+	moneyed     = language.Regexp{Text: `(?i)money|(^|_)fx_|amount|price|cost`}
+)

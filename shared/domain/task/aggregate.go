@@ -71,13 +71,9 @@ func (a *Aggregate) Execution() *Execution { return aggregate.Last(a.Executions)
 
 // StepsOf returns the attempt's step rows in order.
 func (a *Aggregate) StepsOf(e *Execution) []*StepResult {
-	var out []*StepResult
-	for _, s := range a.Steps {
-		if s.ProcessVersion == e.ProcessVersion && s.Attempt == e.Attempt {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(a.Steps), func(s *StepResult) bool {
+		return s.ProcessVersion != e.ProcessVersion || s.Attempt != e.Attempt
+	})
 }
 
 // StepOf returns the row of a step of an attempt, or nil if the step has not begun.

@@ -237,16 +237,12 @@ func (c *Contest) Entry(team string) *contest.Place {
 }
 
 // Others returns the other teams' submissions, best first; none if no contest drafted the version.
-func (p *Prompt) Others() (out []contest.Place) {
+func (p *Prompt) Others() []contest.Place {
 	if p.Entry == nil || p.Contest == nil {
 		return nil
 	}
-	for _, e := range p.Contest.Entries {
-		if e.TeamID != p.Entry.TeamID {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(p.Contest.Entries),
+		func(e contest.Place) bool { return e.TeamID == p.Entry.TeamID })
 }
 
 // contests returns the contests to create and to withdraw. A contest is withdrawn when its task has ended; if it was

@@ -141,31 +141,21 @@ func (a *Aggregate) relyOnStage(c *change) {
 		return
 	}
 	c.RelyOn(a.Task)
-	prompt, process, e := a.Prompt(), a.Process(), a.Execution()
-	if prompt == nil {
+	switch prompt, process, e := a.Prompt(), a.Process(), a.Execution(); {
+	case prompt == nil:
 		c.RelyOn(&Prompt{Version: 1})
-		return
+	case prompt.Status != aggregate.Approved:
+		c.RelyOn(prompt, &Prompt{Version: prompt.Version + 1})
+	case process == nil:
+		c.RelyOn(prompt, &Process{Version: 1})
+	case process.Status != aggregate.Approved:
+		c.RelyOn(prompt, process, &Process{Version: process.Version + 1})
+	case e == nil:
+		c.RelyOn(prompt, process, &Execution{ProcessVersion: process.Version, Attempt: 1})
+	default:
+		c.RelyOn(prompt, process, e, &Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1})
+		a.relyOnStep(c, e)
 	}
-	c.RelyOn(prompt)
-	if prompt.Status != aggregate.Approved {
-		c.RelyOn(&Prompt{Version: prompt.Version + 1})
-		return
-	}
-	if process == nil {
-		c.RelyOn(&Process{Version: 1})
-		return
-	}
-	c.RelyOn(process)
-	if process.Status != aggregate.Approved {
-		c.RelyOn(&Process{Version: process.Version + 1})
-		return
-	}
-	if e == nil {
-		c.RelyOn(&Execution{ProcessVersion: process.Version, Attempt: 1})
-		return
-	}
-	c.RelyOn(e, &Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1})
-	a.relyOnStep(c, e)
 }
 
 // relyOnStep makes c's commit fail if the execution has left its current step: the step's row and its gate must be

@@ -166,11 +166,6 @@ func (c *change) fillIn(a *Aggregate, was *Process, e Refill, by aggregate.Actor
 	return n
 }
 
-// records reports whether a plan records a decision, which therefore has a number, under whatever rule.
-func records(steps []Step) bool {
-	return slices.ContainsFunc(steps, func(s Step) bool { return s.Tool == tenancy.DecideTool })
-}
-
 // decided writes the step that records a decision, complete as it begins: nobody is called. The number is its result.
 func (c *change) decided(s *StepResult, number string) {
 	if number == "" {

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
 
@@ -97,7 +99,8 @@ func (a *Aggregate) unnumbered() Gated {
 // numberedBy returns the settled gate by which an attempt's steps get a number, or nil if they get none.
 func (a *Aggregate) numberedBy(e *Execution) Gated {
 	p := a.ProcessOf(e)
-	if (p.Terms.Rule != nil && p.Terms.Rule.Numbered || records(p.Steps)) && p.ApprovedAt != nil {
+	records := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Tool == tenancy.DecideTool })
+	if (records || p.Terms.Rule != nil && p.Terms.Rule.Numbered) && p.ApprovedAt != nil {
 		return p
 	}
 	return nil

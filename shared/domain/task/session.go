@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,19 +28,10 @@ const (
 	MaxClosing = 24 * time.Hour
 )
 
-// endedAt returns when the attempt ended.
-func (e *Execution) endedAt() time.Time {
-	switch {
-	case e.CompletedAt != nil:
-		return *e.CompletedAt
-	case e.CancelledAt != nil:
-		return *e.CancelledAt
-	}
-	return e.CreatedAt
-}
-
 // ClosingOver reports whether MaxClosing has passed since the attempt ended.
-func (e *Execution) ClosingOver(now time.Time) bool { return now.Sub(e.endedAt()) > MaxClosing }
+func (e *Execution) ClosingOver(now time.Time) bool {
+	return now.Sub(*cmp.Or(e.CompletedAt, e.CancelledAt, &e.CreatedAt)) > MaxClosing
+}
 
 // closing reports whether a task that is over needs another run to close its session, because the run that ended the
 // task did not do so within closeAfter.

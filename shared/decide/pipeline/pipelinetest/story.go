@@ -212,18 +212,16 @@ func (w *Story) Approved(s tenancy.Settings, steps ...task.Step) *task.Aggregate
 // Approve stamps the waiting gate, as the system if it asks nobody.
 func (w *Story) Approve() *task.Aggregate {
 	w.T.Helper()
-	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return w.approve(a) })
-}
-
-func (w *Story) approve(a *task.Aggregate) (aggregate.Change, error) {
-	open, waits := a.OpenGate()
-	if !waits {
-		return aggregate.Change{}, aggregate.ErrNotFound
-	}
-	if !open.Terms.ApprovalRequired {
-		return a.ApproveUnasked(open.ID, w.Now())
-	}
-	return decide.Approve(a, open.ID, w.By, w.AnyMember(), w.Now())
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		open, waits := a.OpenGate()
+		switch {
+		case !waits:
+			return aggregate.Change{}, aggregate.ErrNotFound
+		case !open.Terms.ApprovalRequired:
+			return a.ApproveUnasked(open.ID, w.Now())
+		}
+		return decide.Approve(a, open.ID, w.By, w.AnyMember(), w.Now())
+	})
 }
 
 func (w *Story) Cancel() *task.Aggregate {
