@@ -3,7 +3,6 @@ package organisation_test
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -251,54 +250,4 @@ func readBack(t expect.T, o *organisation.Organisation) {
 		expect.Is(t, string(read(t, b.String()).Bytes()), string(o.Bytes()))
 	}
 	expect.Is(t, string(read(t, string(o.Bytes())).Bytes()), string(o.Bytes()))
-}
-
-// large makes the rows of a company: departments of twelve, up to three below each, with a head, and others some of
-// whom have second posts and named managers.
-func large(people int) string {
-	random, rows := rand.New(rand.NewPCG(1, 2)), []string{}
-	department := func(i int) string {
-		d := ""
-		for ; i > 0; i = (i - 1) / 3 {
-			d = fmt.Sprintf("/第%d営業部東日本法人課", i) + d
-		}
-		return "本社" + d
-	}
-	for i := range people {
-		head, manager := "", ""
-		switch place := i % 12; {
-		case place == 0:
-			head = "はい"
-		case place > 1 && random.IntN(5) == 0:
-			manager = fmt.Sprintf("first-name.last-name-%d@subsidiary.a-large-company.example", i-place+1)
-		}
-		rows = append(rows, fmt.Sprintf("first-name.last-name-%d@subsidiary.a-large-company.example,山田 %d郎,%s,課長,%s,%s,はい",
-			i, i, department(i/12), head, manager))
-		if i > 12 && random.IntN(10) == 0 {
-			rows = append(rows, fmt.Sprintf("first-name.last-name-%d@subsidiary.a-large-company.example,,%s,委員,,,", i,
-				department(random.IntN(i/12))))
-		}
-	}
-	return file(rows...)
-}
-
-// A company of 300 people in 25 departments: everybody but the top has a manager.
-func TestACompanyOf300(t *testing.T) {
-	o := read(t, large(300))
-	first := o.All()[0].Person
-	for _, p := range o.All() {
-		chain, top := o.Above(p.Person)
-		expect.Must(t, (len(chain) == 0) == (p.Person == first) && len(chain) <= 6 && top, "%s has %d above", p.Person,
-			len(chain))
-		expect.Must(t, len(chain) == 0 || chain[len(chain)-1] == first, "the chain of %s ends below the top", p.Person)
-	}
-	expect.Is(t, o.People(), 300)
-}
-
-func BenchmarkRead5000People(b *testing.B) {
-	text := []byte(large(5000))
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		organisation.Read(text)
-	}
 }
