@@ -44,7 +44,7 @@ func (t Tenant) Validate() error {
 }
 
 // Zone is the time zone of a tenant's days, dates and times, wherever people or models read them: Japan's, which has no
-// summer time. Days that are kept by their date (tenancy/daily.go) are in it.
+// summer time. Days that are kept by their date are in it.
 func Zone() *time.Location { return time.FixedZone("JST", 9*60*60) }
 
 // Place is in the tenant's own partition.
