@@ -248,24 +248,29 @@ func announce(o *stack.Options, host string) {
 
 var errFunction = errors.New("the function failed")
 
-// invocation has the arguments of the invoke command.
-type invocation struct {
-	name, eventFile string
-	options         stack.Options
-}
-
 // invoke runs one function, with the tables and queues of a running stack. It prints the answer to standard output and
 // logs to standard error.
 func invoke(ctx context.Context, args []string, s streams) error {
-	in, err := parseInvoke(args, s)
+	o, name := options(), ""
+	o.Logger, o.FunctionLog = slog.New(slog.NewJSONHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn})), s.err
+	f := flags("usage: go run ./infra/local invoke <logical id or folder> [flags]\n", s)
+	file := f.String("e", "", "`file` with the event, - for standard input; without it the event is {}")
+	f.StringVar(&o.AWSAddr, "aws-addr", "127.0.0.1:4566", "`address` of a running stack's AWS endpoint")
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name, args = args[0], args[1:]
+	}
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if name == "" || f.NArg() > 0 {
+		f.Usage()
+		return errUsage
+	}
+	event, err := readEvent(*file, s.in)
 	if err != nil {
 		return err
 	}
-	event, err := readEvent(in.eventFile, s.in)
-	if err != nil {
-		return err
-	}
-	result, err := stack.InvokeOnce(ctx, in.options, in.name, event)
+	result, err := stack.InvokeOnce(ctx, o, name, event)
 	if err != nil {
 		return err
 	}
@@ -274,30 +279,6 @@ func invoke(ctx context.Context, args []string, s streams) error {
 		return errFunction
 	}
 	return nil
-}
-
-func parseInvoke(args []string, s streams) (invocation, error) {
-	in := invocation{options: options()}
-	in.options.Logger, in.options.FunctionLog = slog.New(slog.NewJSONHandler(s.err,
-		&slog.HandlerOptions{Level: slog.LevelWarn})), s.err
-	f := flags("usage: go run ./infra/local invoke <logical id or folder> [flags]\n", s)
-	f.StringVar(&in.eventFile, "e", "", "`file` with the event, - for standard input; without it the event is {}")
-	f.StringVar(&in.options.AWSAddr, "aws-addr", "127.0.0.1:4566", "`address` of a running stack's AWS endpoint")
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		in.name, args = args[0], args[1:]
-	}
-	if err := f.Parse(args); err != nil {
-		return in, err
-	}
-	rest := f.Args()
-	if in.name == "" && len(rest) > 0 {
-		in.name, rest = rest[0], rest[1:]
-	}
-	if in.name == "" || len(rest) > 0 {
-		f.Usage()
-		return in, errUsage
-	}
-	return in, nil
 }
 
 func readEvent(file string, stdin io.Reader) ([]byte, error) {

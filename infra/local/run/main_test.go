@@ -310,17 +310,12 @@ func TestTheCompanysFilesFitItsPeople(t *testing.T) {
 	}
 }
 
-func TestParseInvoke(t *testing.T) {
-	for _, args := range [][]string{{"ReceiveEventFunction", "-e", "x.json"}, {"-e", "x.json", "ReceiveEventFunction"}} {
-		in, err := parseInvoke(args, streams{err: io.Discard})
-		expect.That(t, err == nil && in.name == "ReceiveEventFunction" && in.eventFile == "x.json",
-			"%q: %+v, %v", args, in, err)
-	}
-	for _, args := range [][]string{{}, {"a", "b"}} {
-		expect.Fails(t, expect.Err(parseInvoke(args, streams{err: io.Discard})), errUsage, "%q", args)
-	}
-	for _, args := range [][]string{{"-h"}, {"receive-event", "-h"}} {
-		expect.Fails(t, expect.Err(parseInvoke(args, streams{err: io.Discard})), flag.ErrHelp, "%q", args)
+func TestInvokeSaysHowItIsCalled(t *testing.T) {
+	for _, tt := range []struct {
+		args string
+		want error
+	}{{"", errUsage}, {"a b", errUsage}, {"-h", flag.ErrHelp}, {"receive-event -h", flag.ErrHelp}} {
+		expect.Fails(t, invoke(t.Context(), strings.Fields(tt.args), streams{err: io.Discard}), tt.want, "%q", tt.args)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -111,7 +110,7 @@ func (x *roles) owners(present []string) (map[string]Role, error) {
 				return nil, fmt.Errorf("%s: rights by %s are not read: a role says them", id, way)
 			}
 		}
-		arn, _ := cmp.Or(p["Role"], p["RoleArn"]).(string)
+		arn, _ := p["Role"].(string)
 		role, known := x.byName[arn[strings.LastIndex(arn, "/")+1:]]
 		if !known {
 			return nil, fmt.Errorf("%s: it has no role of this template", id)
@@ -166,12 +165,7 @@ func (x *roles) properties(id string, known ...string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name := range out {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("%s is not known here", name)
-		}
-	}
-	return out, nil
+	return fields(out, known...)
 }
 
 // listOf returns a list, or nil for a missing value.
