@@ -142,12 +142,6 @@ func (h *Handler) receive(ctx context.Context, console string, body []byte) (inb
 }
 
 func (h *Handler) act(ctx context.Context, console string, body []byte) (inbound.Response, error) {
-	if c, ok, err := readCommand(body); ok {
-		if err != nil {
-			return inbound.OK(), err
-		}
-		return h.command(ctx, c)
-	}
 	p, ok, err := read(body)
 	if err != nil || !ok {
 		return inbound.OK(), err
@@ -178,6 +172,8 @@ func (h *Handler) act(ctx context.Context, console string, body []byte) (inbound
 		return h.shortcut(ctx, p)
 	case kindGlobal:
 		return h.open(ctx, p)
+	case kindCommand:
+		return h.command(ctx, p)
 	case kindSubmission:
 		return h.submit(ctx, p)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/url"
+	"strings"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -17,6 +18,7 @@ const (
 	kindShortcut   = "message_action"
 	kindGlobal     = "shortcut"
 	kindSubmission = "view_submission"
+	kindCommand    = "/ringi"
 )
 
 // payload has the members of an interaction that Ringi reads. Slack signed all of it, but the ids in block_id, value
@@ -36,6 +38,7 @@ type payload struct {
 	Actions    []action  `json:"actions"`
 	View       view      `json:"view"`
 
+	typed   string // after the command
 	console string // its address: that at which Slack reached Ringi
 }
 
@@ -131,7 +134,11 @@ func read(body []byte) (p payload, ok bool, err error) {
 	if form.Get("ssl_check") != "" && !form.Has("payload") {
 		return payload{}, false, nil
 	}
-	if !form.Has("payload") {
+	switch {
+	case form.Has("payload"):
+	case form.Get("command") == kindCommand:
+		return readCommand(form)
+	default:
 		return payload{}, false, inbound.Bad("payload is required")
 	}
 	// Unhandled types may have other shapes, so the type is decoded first.
@@ -164,6 +171,17 @@ func read(body []byte) (p payload, ok bool, err error) {
 		return payload{}, false, err
 	}
 	return p, true, inbound.CheckID("payload.user.id", p.User.ID)
+}
+
+// readCommand reads the form of a slash command.
+func readCommand(form url.Values) (payload, bool, error) {
+	p := payload{Type: kindCommand, AppID: form.Get("api_app_id"), OrgInstall: form.Get("is_enterprise_install") == "true",
+		TriggerID: form.Get("trigger_id"), User: named{form.Get("user_id")}, typed: strings.TrimSpace(form.Get("text"))}
+	if p.OrgInstall { // then the team may be missing
+		return p, true, nil
+	}
+	p.Team = &named{form.Get("team_id")}
+	return p, true, inbound.CheckIDs("team_id", p.Team.ID, "user_id", p.User.ID, "trigger_id", p.TriggerID)
 }
 
 // aboutOf decodes the private_metadata of the payload's dialog. of names it in errors.

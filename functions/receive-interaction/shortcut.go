@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net/url"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -216,61 +215,14 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 	return inbound.OK(), nil
 }
 
-// command is the form that Slack sends for /ringi (https://docs.slack.dev/interactivity/implementing-slash-commands).
-type command struct {
-	team, user, trigger, app, text string
-	organization                   bool // the app is installed for a whole organization
-}
-
-// readCommand reads the form of a slash command. ok is false for any other form.
-func readCommand(body []byte) (c command, ok bool, err error) {
-	form, err := url.ParseQuery(string(body))
-	if err != nil || form.Get("command") != "/ringi" || form.Has("payload") {
-		return command{}, false, nil // read reports what is wrong with it
+// command answers /ringi with the dialog for a new request, with what was typed after it
+// (https://docs.slack.dev/interactivity/implementing-slash-commands).
+func (h *Handler) command(ctx context.Context, p payload) (inbound.Response, error) {
+	person := h.language(ctx, p.Team.ID, p.User.ID)
+	if card.TooLong(p.typed) { // only this person sees the answer
+		return inbound.JSON(200, map[string]string{"response_type": "ephemeral", "text": card.NoteTooLong.Told(person)}), nil
 	}
-	c = command{
-		team: form.Get("team_id"), user: form.Get("user_id"), trigger: form.Get("trigger_id"), app: form.Get("api_app_id"),
-		text:         strings.TrimSpace(form.Get("text")),
-		organization: form.Get("is_enterprise_install") == "true",
-	}
-	if c.organization {
-		return c, true, nil
-	}
-	return c, true, inbound.CheckIDs("team_id", c.team, "user_id", c.user, "trigger_id", c.trigger)
-}
-
-// command answers /ringi with the dialog for a new request, with what was typed after it.
-func (h *Handler) command(ctx context.Context, c command) (inbound.Response, error) {
-	if err := h.Edge.FromOurs(c.app); err != nil {
-		return inbound.Response{}, err
-	}
-	if c.organization {
-		slog.WarnContext(ctx, "installed for an organization")
-		return ephemeral(inEach(card.NoteOrgInstall)), nil
-	}
-	ctx = slackapi.For(ctx, aggregate.TenantID(c.team))
-	if h.foreign(ctx, c.team) {
-		return ephemeral(inEach(card.NoteForeign)), nil
-	}
-	person := h.language(ctx, c.team, c.user)
-	if card.TooLong(c.text) {
-		return ephemeral(card.NoteTooLong.Told(person)), nil
-	}
-	return h.opens(ctx, c.trigger, c.user, card.RequestModal(person, c.text)), nil
-}
-
-// ephemeral answers a command with a text that only this person sees.
-func ephemeral(text string) inbound.Response {
-	return inbound.JSON(200, map[string]string{"response_type": "ephemeral", "text": text})
-}
-
-// inEach returns a note in every language, in case the person's language can't be read.
-func inEach(n card.AskNote) string {
-	var told []string
-	for _, locale := range language.All {
-		told = append(told, n.Told(locale))
-	}
-	return strings.Join(told, "\n")
+	return h.opens(ctx, p.TriggerID, p.User.ID, card.RequestModal(person, p.typed)), nil
 }
 
 // request makes a request of what a person asks for.

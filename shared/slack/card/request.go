@@ -287,9 +287,6 @@ const (
 	NoteFailed      AskNote = "failed"
 	NoteSlow        AskNote = "slow" // Slack took too long, so that nothing was made
 	NoteTooLong     AskNote = "too_long"
-
-	NoteForeign    AskNote = "foreign"      // a workspace that this deployment doesn't serve
-	NoteOrgInstall AskNote = "organization" // installed for a whole organization
 )
 
 // Told returns the note's sentence.
