@@ -330,7 +330,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 		return cmp.Or(field.Value, field.Selected.Value)
 	})
 	if !ok {
-		return h.malformed(ctx, p)
+		return h.malformed(ctx, p, card.ReasonBlock)
 	}
 	c := p.click(r.TaskID, r.ID)
 	c.reasoned, c.Stage = true, r.Stage
@@ -345,15 +345,10 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// malformed answers a form whose private_metadata can't be read.
-func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, error) {
+// malformed answers a form whose private_metadata can't be read, at one of its fields.
+func (h *Handler) malformed(ctx context.Context, p payload, block string) (inbound.Response, error) {
 	slog.WarnContext(ctx, "the form's private_metadata could not be read")
-	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
-	if err != nil {
-		slog.WarnContext(ctx, "read the settings", "err", err)
-	}
-	said := card.Note(h.People.Language(ctx, p.Team.ID, p.User.ID, s.Locale), explain.ErrMalformedForm)
-	return atField(card.ReasonBlock, said), nil
+	return atField(block, card.Note(h.language(ctx, p.Team.ID, p.User.ID), explain.ErrMalformedForm)), nil
 }
 
 // ignore accepts an interaction that Ringi doesn't handle.

@@ -196,8 +196,7 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 	var m card.ProposalForm
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
 	if err != nil || !conversation.ValidID(m.Session) {
-		said := card.Note(h.People.Language(ctx, p.Team.ID, p.User.ID, ""), explain.ErrMalformedForm)
-		return atField(conversation.OwnCommand, said), nil
+		return h.malformed(ctx, p, conversation.OwnCommand)
 	}
 	c := p.click(m.Session, m.Session)
 	typed := p.View.State.Values[conversation.OwnCommand][conversation.OwnCommand].Value
