@@ -55,8 +55,8 @@ func (s *Versions) Attached() *Versions {
 	return &other
 }
 
-// Get returns a version of a conversation's files; the empty version has no files. It returns ErrGone if the version doesn't
-// exist.
+// Get returns a version of a conversation's files; the empty version has no files. It returns ErrGone if the version
+// doesn't exist.
 func (s *Versions) Get(ctx context.Context, of aggregate.Ref, version string) (*files.Tree, error) {
 	if version == "" {
 		return &files.Tree{}, nil
