@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"ringi/infra/local/sandbox/webapi"
@@ -149,13 +150,12 @@ func (s *Sandbox) CloseView(user, viewID string) error {
 
 // shownView returns a modal that a person has open, or their Home tab.
 func (s *Sandbox) shownView(user, viewID string) (webapi.View, error) {
-	if home, ok := s.ws.Home(user); ok && home.ID == viewID {
-		return home, nil
+	all := s.ws.Views(user)
+	if home, ok := s.ws.Home(user); ok {
+		all = append(all, home)
 	}
-	for _, v := range s.ws.Views(user) {
-		if v.ID == viewID {
-			return v, nil
-		}
+	if i := slices.IndexFunc(all, func(v webapi.View) bool { return v.ID == viewID }); i >= 0 {
+		return all[i], nil
 	}
 	return webapi.View{}, fmt.Errorf("view %s of %s: %w", viewID, user, webapi.ViewNotFound)
 }
@@ -188,49 +188,53 @@ func formState(blocks []any, values map[string]any) map[string]map[string]any {
 		block, _ := bm["block_id"].(string)
 		action, _ := element["action_id"].(string)
 		value, given := values[block]
-		if !given {
-			value = initial(element)
-		}
-		state[block] = map[string]any{action: answer(element, value)}
+		state[block] = map[string]any{action: answer(element, value, given)}
 	}
 	return state
 }
 
 func hasInput(blocks []any, blockID string) bool {
-	for _, b := range blocks {
+	return slices.ContainsFunc(blocks, func(b any) bool {
 		bm, _ := b.(map[string]any)
-		if bm["type"] == "input" && bm["block_id"] == blockID {
-			return true
-		}
-	}
-	return false
+		return bm["type"] == "input" && bm["block_id"] == blockID
+	})
 }
 
-// single names the state's field for elements with one value.
-var single = map[string]string{"plain_text_input": "value", "conversations_select": "selected_conversation"}
-
-// answer returns an element's state after the person set it to value. As in Slack, an empty string becomes null.
-func answer(element map[string]any, value any) map[string]any {
+// answer returns an element's state after the person set it to value, or left what the app gave it. As in Slack, an
+// empty string becomes null.
+func answer(element map[string]any, value any, given bool) map[string]any {
 	kind, _ := element["type"].(string)
-	out := map[string]any{"type": kind}
-	if key, ok := single[kind]; ok {
-		out[key] = nil
-		if s, _ := value.(string); s != "" {
-			out[key] = s
+	text := func(initial string) any {
+		if !given {
+			value = element[initial]
 		}
-		return out
+		if value == "" {
+			return nil
+		}
+		return value
 	}
+	out := map[string]any{"type": kind}
 	switch kind {
+	case "plain_text_input":
+		out["value"] = text("initial_value")
+	case "conversations_select":
+		out["selected_conversation"] = text("initial_conversation")
 	case "static_select", "radio_buttons":
-		out["selected_option"] = nil
-		if found := options(element, value); len(found) > 0 {
-			out["selected_option"] = found[0]
+		out["selected_option"] = element["initial_option"]
+		if found := options(element, value); given {
+			out["selected_option"] = nil
+			if len(found) > 0 {
+				out["selected_option"] = found[0]
+			}
 		}
 	case "checkboxes":
-		out["selected_options"] = options(element, value)
+		first, _ := element["initial_options"].([]any)
+		if out["selected_options"] = append([]any{}, first...); given {
+			out["selected_options"] = options(element, value)
+		}
 	case "file_input":
 		out["files"] = []webapi.File{}
-		if files, given := value.([]webapi.File); given {
+		if files, is := value.([]webapi.File); is {
 			out["files"] = files
 		}
 	}
@@ -267,25 +271,6 @@ func chosen(value any) []string {
 		}
 	}
 	return out
-}
-
-// initial returns the initial value that the app gave an element.
-func initial(element map[string]any) any {
-	for _, key := range []string{"initial_value", "initial_conversation"} {
-		if v, ok := element[key]; ok {
-			return v
-		}
-	}
-	if o, ok := element["initial_option"].(map[string]any); ok {
-		return o["value"]
-	}
-	var values []any
-	first, _ := element["initial_options"].([]any)
-	for _, o := range first {
-		om, _ := o.(map[string]any)
-		values = append(values, om["value"])
-	}
-	return values
 }
 
 // Command runs /ringi with a text. The app's answer is shown to the person only.
