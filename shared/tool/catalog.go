@@ -225,18 +225,14 @@ func (s Spec) Step(x task.Step, a Arguments, before map[string]string) (task.Ste
 		return x, err
 	}
 	x.LeftOut, x.Declared = LeftOut(s, a), Declared(s, a)
-	x.RequiresHumanCheck = x.RequiresHumanCheck || passesOn(s, a, before)
-	return x, nil
-}
-
-// passesOn reports whether a call would give an MCP server a value that another vendor's tool
-// returned. Reads count as well as writes, since their arguments reach the server too.
-func passesOn(s Spec, args Arguments, before map[string]string) bool {
+	// Does the call give an MCP server what another vendor's tool returned? Arguments of reads reach it, too.
 	to, _, foreign := tenancy.ServerTool(s.Name)
-	return foreign && slices.ContainsFunc(args.Refs(), func(r Ref) bool {
+	passesOn := foreign && slices.ContainsFunc(a.Refs(), func(r Ref) bool {
 		from, _, _ := tenancy.ServerTool(before[r.Path.StepID])
 		return from != to
 	})
+	x.RequiresHumanCheck = x.RequiresHumanCheck || passesOn
+	return x, nil
 }
 
 // Marked returns steps with the marks of the tools that write. A model neither sees nor writes marks.

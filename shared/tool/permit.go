@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -234,15 +235,7 @@ func Listable(s Spec) bool {
 		return true
 	}
 	all := s.parameters()
-	if all == nil {
-		return false
-	}
-	for _, p := range all {
-		if p.free() {
-			return false
-		}
-	}
-	return true
+	return all != nil && !slices.ContainsFunc(slices.Collect(maps.Values(all)), parameter.free)
 }
 
 // Plain reports whether nothing in the arguments of a listed read was composed by a model: each is one of the schema's

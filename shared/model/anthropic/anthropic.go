@@ -122,14 +122,6 @@ func ofBedrock(e *sdk.Error) (status int, code string) {
 	return e.StatusCode, code
 }
 
-// left returns the time until the caller's deadline. Without a timeout the SDK refuses to ask for long answers.
-func left(ctx context.Context) time.Duration {
-	if deadline, ok := ctx.Deadline(); ok {
-		return time.Until(deadline)
-	}
-	return 2 * time.Minute
-}
-
 // Say makes one call. An answer that pauses, because the vendor searched for long, is not whole.
 func (c *Client) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	return model.Simpler(r, func(r model.Request) (model.Response, error) { return c.say(ctx, r) })
@@ -155,7 +147,11 @@ func (c *Client) say(ctx context.Context, r model.Request) (model.Response, erro
 // call sends a request and reads its answer, whatever its form is.
 func (c *Client) call(ctx context.Context, p sdk.MessageNewParams, used *model.Usage) (m sdk.Message, err error) {
 	var res *http.Response
-	_, err = c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseBodyInto(&res))
+	left := 2 * time.Minute // without a timeout the SDK refuses to ask for long answers
+	if deadline, ok := ctx.Deadline(); ok {
+		left = time.Until(deadline)
+	}
+	_, err = c.messages.New(ctx, p, option.WithRequestTimeout(left), option.WithResponseBodyInto(&res))
 	if res != nil {
 		used.RequestID = model.RequestID(cmp.Or(res.Header.Get("Request-Id"), res.Header.Get("X-Amzn-Requestid")))
 	}

@@ -36,11 +36,7 @@ var words = language.Catalog[texts]{Files: &embedded, Folder: "texts"}
 // An error is a *model.Error or a *PaidError. The Reply, also one with an error, has the usage that Turn.Paid was not
 // called with, and the rounds.
 func Answer(ctx context.Context, w model.Wire, t Turn) (Reply, error) {
-	r, err := t.request()
-	if err != nil {
-		return Reply{}, err
-	}
-	p, err := promptIn(t.Locale)
+	r, prompt, err := t.request()
 	if err != nil {
 		return Reply{}, err
 	}
@@ -49,7 +45,7 @@ func Answer(ctx context.Context, w model.Wire, t Turn) (Reply, error) {
 	var reply Reply
 	reading := t.begin(ctx, &r)
 	for again := 0; ; {
-		got, err := model.SayWhole(ctx, w, r, p.Name())
+		got, err := model.SayWhole(ctx, w, r, prompt)
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		noTool := errors.Is(err, model.ErrNoTool)

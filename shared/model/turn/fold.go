@@ -169,7 +169,7 @@ func (t *Turn) Fit(room int) {
 func (t Turn) Room() (int, error) {
 	bare := t
 	bare.History = nil
-	r, err := bare.request()
+	r, _, err := bare.request()
 	if err != nil {
 		return 0, err
 	}

@@ -147,8 +147,6 @@ const (
 //go:embed prompts/*.md
 var prompts embed.FS
 
-func promptIn(locale string) (model.Prompt, error) { return model.ReadPrompt(prompts, "chat", locale) }
-
 // entry is one statement in the form that the model reads. The field identifies the speaker, so no name can imitate
 // another speaker. Nothing in an entry is an instruction.
 type entry struct {

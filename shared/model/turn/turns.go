@@ -171,11 +171,11 @@ func (t *turns) close() {
 	t.waiting, t.results, t.images = nil, nil, nil
 }
 
-// request returns the call that a turn makes.
-func (t Turn) request() (model.Request, error) {
-	p, err := promptIn(t.Locale)
+// request returns the call that a turn makes, and its prompt's name.
+func (t Turn) request() (r model.Request, prompt string, err error) {
+	p, err := model.ReadPrompt(prompts, "chat", t.Locale)
 	if err != nil {
-		return model.Request{}, err
+		return r, "", err
 	}
 	tools, err := t.tools()
 	messages := said(t.History)
@@ -184,7 +184,7 @@ func (t Turn) request() (model.Request, error) {
 	last := &messages[len(messages)-1]
 	last.Parts = append(last.Parts, t.passing()...)
 	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: messages, Tools: tools,
-		MaxTokens: t.most()}, errors.Join(err, wrong)
+		MaxTokens: t.most()}, p.Name(), errors.Join(err, wrong)
 }
 
 // MaxTokens bounds an answer including its proposals.

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -223,15 +224,10 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 
 // again reports whether a read that failed may work a moment later.
 func again(e *explain.CallError) bool {
-	if errors.As(e.Err, new(noToken)) {
-		return false
-	}
-	switch e.Problem {
-	case explain.ProblemRateLimited, explain.ProblemDown, explain.ProblemTimeout, explain.ProblemUnreachable,
-		explain.ProblemLost, explain.ProblemBadAnswer:
-		return !errors.Is(e.Err, context.Canceled)
-	}
-	return false
+	passing := []explain.Problem{explain.ProblemRateLimited, explain.ProblemDown, explain.ProblemTimeout,
+		explain.ProblemUnreachable, explain.ProblemLost, explain.ProblemBadAnswer}
+	return slices.Contains(passing, e.Problem) && !errors.As(e.Err, new(noToken)) &&
+		!errors.Is(e.Err, context.Canceled)
 }
 
 // maxSaid is how much of a vendor's error message is shown, in characters.
