@@ -201,23 +201,6 @@ func said(locale string, steps ...task.Step) string {
 	return text(explain.EffectOf(locale, steps[last], nil, steps[:last]).Sentence)
 }
 
-// The line of a call for a department says that departments below it are included, as the catalog tells the model.
-func TestADepartmentIsSaidToHaveOthersBelow(t *testing.T) {
-	c := expect.Value(tool.Builtin())(t)
-	n := 0
-	for _, s := range c.All() {
-		if !strings.Contains(string(s.InputSchema), `"department"`) {
-			continue
-		}
-		n++
-		steps := plan(s.Name, `{"department":"営業部"}`)
-		ja, en := said("ja", steps...), said("en", steps...)
-		expect.That(t, strings.Contains(s.Description, "below it") && strings.Contains(ja, "その下の部署") &&
-			strings.Contains(en, "and those below it"), "%s: %q, %q, described as %q", s.Name, ja, en, s.Description)
-	}
-	expect.That(t, n >= 2, "%d tools take a department", n)
-}
-
 // FuzzNothingIsLeftOut checks that an effect contains everything in any arguments.
 func FuzzNothingIsLeftOut(f *testing.F) {
 	for _, seed := range []string{

@@ -35,30 +35,16 @@ func TestEachLanguageSaysWhatIsDone(t *testing.T) {
 	}
 }
 
-// What is done is told as past, and a sheet with the rows that it got.
-// A key of a server's result is told in words, unless these could be a row's place.
-func TestAPartOfAResultIsNamedInWords(t *testing.T) {
+// A part of a result is told in words, by its own ones unless these could be a row's place.
+func TestAPartOfAResultHasItsName(t *testing.T) {
 	for key, want := range map[string]string{
-		"order_number": "“order number” from step 1", "item_1": "“item_1” from step 1",
-		"a__b":         "“a__b” from step 1",
+		"order_number": "“order number” from step 1", "item_1": "“item_1” from step 1", "a__b": "“a__b” from step 1",
 		"order number": "““order number”” from step 1", "item_no.0": "“item no › item 1” from step 1",
+		"rows.1.id": "“rows › item 2 › id” from step 1", "発注番号": "“発注番号” from step 1",
 	} {
 		l := writer{locale: "en", w: lineWordsOf("en"), earlier: []task.Step{{StepID: "step-1", Order: 1, Tool: "x.y"}}}
 		expect.That(t, l.from("step-1.result."+key), "%s leads nowhere", key)
 		expect.Is(t, Plain(l.out), want)
-	}
-}
-
-// A part of a result is called by its own words, and a row's place passes for none of these.
-func TestAPartOfAResultHasItsName(t *testing.T) {
-	ordered := task.Step{StepID: "step-1", Order: 1, Tool: "x.y", ToolVersion: "v1"}
-	for _, tc := range []struct{ locale, at, want string }{
-		{"ja", "order_number", "ステップ1の結果の「order number」"}, {"en", "order_number", "“order number” from step 1"},
-		{"ja", "発注番号", "ステップ1の結果の「発注番号」"}, {"en", "rows.1.id", "“rows › item 2 › id” from step 1"},
-	} {
-		l := writer{locale: tc.locale, w: lineWordsOf(tc.locale), earlier: []task.Step{ordered}}
-		expect.That(t, l.from("step-1.result."+tc.at), "%s leads nowhere", tc.at)
-		expect.Is(t, Plain(l.out), tc.want)
 	}
 }
 

@@ -110,17 +110,6 @@ func TestAPauseThatIsOverIsNotShown(t *testing.T) {
 	}
 }
 
-func TestMarker(t *testing.T) {
-	got := map[task.StepStatus]string{}
-	for _, s := range []task.StepStatus{"", task.StepRunning, task.StepCompleted, task.StepFailed, task.StepUnknown,
-		"brand_new"} {
-		got[s] = card.Marker(s)
-	}
-	want := map[task.StepStatus]string{"": "⬜", "running": "🔄", "completed": "✅", "failed": "❌", "unknown": "❓",
-		"brand_new": "⬜"}
-	expect.Same(t, want, got)
-}
-
 func TestPriorities(t *testing.T) {
 	for p, want := range map[task.Priority]string{
 		task.Low: "🟢 Low", task.Medium: "🟡 Medium", task.High: "🔴 High", task.Urgent: "🚨 Urgent",
@@ -131,25 +120,6 @@ func TestPriorities(t *testing.T) {
 		m := render(s.Aggregate, s.card(taskCard), "ja", s.now)
 		got := m.Attachments[0].Blocks.BlockSet[3].(*slack.SectionBlock).Fields[0].Text
 		expect.That(t, got == "*優先度*\n"+want, "%q shows %q", p, got)
-	}
-}
-
-func TestElapsed(t *testing.T) {
-	for took, want := range map[time.Duration]string{
-		0: "", 400 * time.Millisecond: "", 7 * time.Second: "7 s", -time.Second: "",
-	} {
-		s := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
-		s.do(s.CompleteExecution(s.Head.Run, "ok", s.now))
-		end := s.Execution().StartedAt.Add(took)
-		s.Execution().CompletedAt = &end
-		m := render(s.Aggregate, s.card(executionCard), "en", s.now)
-		blocks := m.Attachments[0].Blocks.BlockSet
-		got := blocks[len(blocks)-1].(*slack.ContextBlock).ContextElements.Elements[0].(*slack.TextBlockObject).Text
-		wantText := "⏱️ Took " + want + " · "
-		if want == "" {
-			wantText = "Completed: "
-		}
-		expect.That(t, got[:len(wantText)] == wantText, "%s: %q", took, got)
 	}
 }
 
