@@ -204,12 +204,7 @@ func someRules() *rules.Rules {
 // turnLooks are pages of gates under a rule as Suzuki reads them: at their turn, at others', and after they acted.
 func turnLooks(w *consoletest.World) []look {
 	two := consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Suzuki, "U0TAKADA", webapi.Alex)
-	act := func(user string, do aggregate.Act, reason string) {
-		w.T.Helper()
-		b := w.As(user)
-		w.Later(60e9)
-		b.Post(w.TaskPage()+"/act", b.Get(w.TaskPage()).FormOf(w.T, do, reason))
-	}
+	act := func(user string, do aggregate.Act, reason string) { w.As(user).Acts(do, reason) }
 	opened := func(stages ...circulation.Stage) string {
 		w.Ask()
 		w.PlannedOnRoute(tenancy.DefaultSettings(), consoletest.Along(stages...), steps()...)

@@ -11,7 +11,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/organisation"
@@ -29,8 +28,7 @@ func fullLooks(w *consoletest.World) []look {
 	k.Plays(1, 2, 0.88, "1. 領収書を月末までに集める\n2. 上長が確かめる")
 	k.Plays(2, 1, 0.64, "1. 各自が申請する")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
-	talk, ends, routed := talked(w), endedRoute(w), walked(w)
-	mark := marked(w)
+	talk, mark := talked(w), marked(w)
 	return append(append(turnLooks(w), organised(w)...), []look{
 		{name: "home", path: "/console"}, {name: "audit", path: "/console/audit"},
 		{name: "figures", path: "/console/figures"}, {name: "tasks", path: "/console/tasks"},
@@ -41,7 +39,6 @@ func fullLooks(w *consoletest.World) []look {
 		{name: "tool-mark", path: mark}, {name: "tool-mark-refused", path: mark, form: refusedMark},
 		{name: "tool-server", path: "/console/tools/servers/office"},
 		{name: "stand-ins", path: stoodFor(w)},
-		{name: "route", path: routed}, {name: "route-ended", path: ends},
 	}...)
 }
 
@@ -172,34 +169,6 @@ func talked(w *consoletest.World) string {
 	k.Says(webapi.Sato, "お願いします")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	return k.Page()
-}
-
-// walked returns the page of a request whose steps are at the second stage of a long route, in their second round.
-func walked(w *consoletest.World) string {
-	w.Ask()
-	w.Planned(tenancy.DefaultSettings(), steps()...)
-	stages := append(consoletest.ThreeStages(), circulation.Stage{Name: "人事のみなさん", Mode: circulation.ModeChannel, Need: 1})
-	stages[2].People[0].Via = "manager 2 of " + webapi.Sato + ""
-	w.ChangeSteps(w.Routed(stages...), w.Acts(circulation.Stamp, 1, webapi.Suzuki),
-		w.Acts(circulation.SendBack, 2, webapi.Tanaka))
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishProcess(a.Head.Run, steps(), "宛名を直しました。", w.SettingsNow(), w.Now())
-	})
-	w.ChangeSteps(w.Routed(stages...), func(g *aggregate.Gate) { g.Route.Tells = webapi.HR },
-		func(g *aggregate.Gate) { g.AskedSum = aggregate.HashOf("x") },
-		w.Acts(circulation.Stamp, 1, "U0STANDIN", consoletest.For(webapi.Suzuki)), w.Acts(circulation.Stamp, 2,
-			webapi.Tanaka))
-	return w.TaskPage()
-}
-
-// endedRoute returns the page of a request whose steps were denied along their route.
-func endedRoute(w *consoletest.World) string {
-	w.Ask()
-	w.Planned(tenancy.DefaultSettings(), steps()...)
-	w.ChangeSteps(w.Routed(consoletest.ThreeStages()...), w.Acts(circulation.Stamp, 1, webapi.Suzuki),
-		w.Acts(circulation.Deny, 2, webapi.Tanaka))
-	return w.TaskPage()
 }
 
 // organised has a company of forty people stand, and returns the pages on it: what stands, files with mistakes, and

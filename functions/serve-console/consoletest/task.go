@@ -123,7 +123,8 @@ func (w *World) Ran(arguments, result aggregate.Blob) {
 	})
 }
 
-func Inline(text string) aggregate.Blob { return pipelinetest.InRow(text) }
+// Inline is a value that is kept in its row.
+var Inline = pipelinetest.InRow[string]
 
 func With(form url.Values, name, value string) url.Values {
 	out := maps.Clone(form)
@@ -132,23 +133,7 @@ func With(form url.Values, name, value string) url.Values {
 }
 
 // Desk is a stage that needs this many stamps of these people.
-func Desk(name string, need int, users ...string) circulation.Stage {
-	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
-	for _, user := range users {
-		s.People = append(s.People, circulation.Person{User: user, Via: "group S0KEIRI"})
-	}
-	return s
-}
-
-// Routed puts a gate under a rule with these stages.
-func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
-	return func(g *aggregate.Gate) {
-		at := w.Now()
-		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, "0123abcd", &at
-		g.Route = &circulation.Route{Form: circulation.Form, Stages: stages}
-		g.Askers = []circulation.Person{{User: webapi.Sato}}
-	}
-}
+var Desk = pipelinetest.Desk
 
 // Opened receives a request of Sato's and brings its steps to people along these stages.
 func (w *World) Opened(stages ...circulation.Stage) {
@@ -168,31 +153,12 @@ func ThreeStages() []circulation.Stage {
 		Desk("部長", 1, webapi.Alex)}
 }
 
-// Acts returns what adds an act of this hand to a gate, and the verdict if it is the last one.
-func (w *World) Acts(kind circulation.Kind, stage int, hand string,
-	more ...func(*circulation.Act)) func(g *aggregate.Gate) {
-	return func(g *aggregate.Gate) { *g = pipelinetest.Acted(w.T, *g, w.Now(), kind, stage, hand, more...) }
-}
-
-// For makes an act one of a stand-in.
-func For(principal string) func(*circulation.Act) {
-	return func(act *circulation.Act) {
-		act.Principal.User = principal
-		act.Found.Delegation = &circulation.Delegation{Key: act.Hand.User + "#" + principal + "#2026-04-01", Rev: 1}
-	}
-}
-
-// ChangeSteps commits another gate of the task's newest steps, a minute later, for each of these.
-func (w *World) ChangeSteps(changes ...func(g *aggregate.Gate)) {
-	w.T.Helper()
-	for _, change := range changes {
-		w.Later(time.Minute)
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			p := *a.Process()
-			change(&p.Gate)
-			return aggregate.Change{Head: &a.Head, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
-		})
-	}
+// Acts posts an act's form as the task's page has it now, with a reason.
+func (b *Browser) Acts(act aggregate.Act, reason string) Answer {
+	b.World.T.Helper()
+	b.World.Later(time.Second)
+	page := b.World.TaskPage()
+	return b.Post(page+"/act", b.Get(page).FormOf(b.World.T, act, reason))
 }
 
 // FormOf returns the form of an act as the page has it: with all that its form or button sends, and a reason.

@@ -33,13 +33,6 @@ var (
 	head       = consoletest.Desk("部長", 1, webapi.Alex)
 )
 
-// acted posts an act's form as the page has it now.
-func acted(b *consoletest.Browser, w *consoletest.World, act aggregate.Act, reason string) consoletest.Answer {
-	w.T.Helper()
-	w.Later(1)
-	return b.Post(w.TaskPage()+"/act", b.Get(w.TaskPage()).FormOf(w.T, act, reason))
-}
-
 func testStamps(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki, tanaka, alex, sato := w.As(webapi.Suzuki), w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
@@ -51,16 +44,17 @@ func testStamps(t *testing.T, w *consoletest.World) {
 	}
 	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(経理)になったらお知らせします。")
 	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "👉 いま: 課長(あと1人): 鈴木 一郎")
-	stamped := acted(suzuki, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
+	stamped := suzuki.Acts(aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
 	suzuki.Get(stamped.To).Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・U0TAKADA", "あなたの段階は終わっています。", "締切は金曜です").
 		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`)
-	acted(tanaka, w, aggregate.ActApprove, "")
+	tanaka.Acts(aggregate.ActApprove, "")
 	tanaka.Get(w.TaskPage()).Says(t, 200, "あなたは、この段階で承認済みです。", "👉 いま: 経理(あと1人): U0TAKADA").Lacks(t,
 		`value="approve"`, `value="deny"`)
 	alex.Get(w.TaskPage()).Lacks(t, `value="approve"`) // only Alex can give the last stamp, and nobody gives two
-	w.ChangeSteps(w.Acts(circulation.Stamp, 2, "U0TAKADA"))
+	w.By.ID, w.By.Stage = "U0TAKADA", 2
+	w.Approve()
 	alex.Get(w.TaskPage()).Says(t, 200, "承認待ち: 実行ステップ v1 · 部長(あと1人): Alex Kim")
-	settled := acted(alex, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
+	settled := alex.Acts(aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
 	alex.Get(settled.To).Says(t, 200, "承認しました。", "部長 承認済み")
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
 	alex.In("en").Get(settled.To).Says(t, 200, "Approved.")
@@ -86,15 +80,15 @@ func testTwice(t *testing.T, w *consoletest.World) {
 
 func testSentBack(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
-	acted(w.As(webapi.Suzuki), w, aggregate.ActApprove, "")
+	w.As(webapi.Suzuki).Acts(aggregate.ActApprove, "")
 	tanaka := w.As(webapi.Tanaka)
 	page := tanaka.Get(w.TaskPage())
 	page.Says(t, 200, "❌ 却下… 却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
 		"送信して再生成 この内容を反映して新しいバージョンを生成します。",
 		"却下して終了 この依頼を終わりにします。続けるには新しい依頼が必要です。")
-	empty := acted(tanaka, w, aggregate.ActReject, " ")
+	empty := tanaka.Acts(aggregate.ActReject, " ")
 	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
-	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject")
+	sent := tanaka.Acts(aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject")
 	tanaka.Get(sent.To).Says(t, 200, "却下しました。", "経理 差し戻し", "宛名が違います")
 	expect.That(t, w.Load().Head.Ended == nil, "it ended")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
@@ -109,7 +103,7 @@ func testDenied(t *testing.T, w *consoletest.World) {
 	suzuki := w.As(webapi.Suzuki).In("en")
 	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn 課長 — your approval is needed", "Please say why.",
 		"Send and rewrite A new version is written.", "Reject and end This request ends.")
-	denied := acted(suzuki, w, aggregate.Act("deny"), "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
+	denied := suzuki.Acts(aggregate.Act("deny"), "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
 	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,
 		"<form method=\"post\" action=\""+w.TaskPage())
 	expect.Is(t, w.Load().Head.Ended.Reason, task.ReasonDenied)
@@ -121,7 +115,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.PlannedOnRoute(tenancy.DefaultSettings(), consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki)), step)
 	suzuki := w.As(webapi.Suzuki)
-	acted(suzuki, w, aggregate.ActApprove, "")
+	suzuki.Acts(aggregate.ActApprove, "")
 	w.Begin()
 	suzuki.Get(w.TaskPage()).Says(t, 200, "実行 実行中", "v1 · 1 回目 実行中")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -148,7 +142,7 @@ func testChannelsTurn(t *testing.T, w *consoletest.World) {
 	outside.Says(t, 200, "チャンネルのメンバーだけが承認できます").Lacks(t, `value="approve"`, `value="deny"`)
 	form := w.As(webapi.Tanaka).Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
 	alex.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "チャンネルのメンバーだけが承認できます")
-	acted(w.As(webapi.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
+	w.As(webapi.Tanaka).Acts(aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
 	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です 部長")
 }
 

@@ -25,59 +25,51 @@ func TestAGateUnderARule(t *testing.T) {
 	})
 }
 
-// onRoute brings a request of Sato's to steps under a rule.
-func onRoute(w *consoletest.World, stages ...circulation.Stage) {
-	w.T.Helper()
-	w.Ask()
-	w.Planned(tenancy.DefaultSettings(), consoletest.Message(1, "締切は金曜です"))
-	w.ChangeSteps(w.Routed(stages...))
-}
-
 func testRouteOnPage(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.ThreeStages()...)
+	w.Opened(consoletest.ThreeStages()...)
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get(w.TaskPage()).
-		Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "鈴木 一郎 : グループ S0KEIRI",
+		Says(t, 200, "回覧", "ルール: すべて (第1版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "鈴木 一郎 : ルールで指定",
 			"経理 これから 3 人のうち 2 人の承認が必要", "田中 恵", "Alex Kim", "期限",
 			"👉 あなたの番です 課長 — あなたの承認が必要です", "ほかの操作 依頼をキャンセルする").Holds(t, `aria-current="step"`).
 		Lacks(t, "承認できる人", "[↻]")
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, "U0STANDIN", consoletest.For(webapi.Suzuki)),
-		w.Acts(circulation.Stamp, 2, webapi.Tanaka))
-	suzuki.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "✅ U0STANDIN(鈴木 一郎さんの代理)", "Slack",
+	suzuki.Acts(aggregate.ActApprove, "")
+	w.As(webapi.Tanaka).Acts(aggregate.ActApprove, "")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "✅ 鈴木 一郎", "コンソール",
 		"経理 いまここ 3 人のうち 2 人の承認が必要 あと1人", "✅ 田中 恵", "部長 これから",
 		"承認待ち あなたの段階は終わっています。いまは 経理(U0TAKADA)の番です。").
 		Lacks(t, "button-danger") // whose turn it is, and nothing to press
-	suzuki.Get(w.TaskPage()).Says(t, 200, "経理 いまここ 3 人のうち 2 人の承認が必要 あと1人")
-	suzuki.In("en").Get(w.TaskPage()).Says(t, 200, "Route", "Rule: 10万円以上 (revision 3)", "課長 Approved",
-		"✅ U0STANDIN (for 鈴木 一郎)",
-		"経理 Now 2 of 3 must approve 1 more needed",
-		"group S0KEIRI",
+	suzuki.In("en").Get(w.TaskPage()).Says(t, 200, "Route", "Rule: すべて (revision 1)", "課長 Approved", "✅ 鈴木 一郎",
+		"経理 Now 2 of 3 must approve 1 more needed", "named by the rule",
 		"Your stage is over. It is 経理&#39;s turn (U0TAKADA).")
 }
 
 func testNextRound(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.ThreeStages()...)
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki), w.Acts(circulation.SendBack, 2, webapi.Tanaka))
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "経理 差し戻し", "差し戻し: 田中 恵", "宛名が違います")
-	s := w.SettingsNow()
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
+	suzuki.Acts(aggregate.ActApprove, "")
+	tanaka.Acts(aggregate.ActReject, "宛名が違います")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "経理 差し戻し", "差し戻し: 田中 恵", "宛名が違います")
 	again := func() {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.FinishProcess(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", s, w.Now())
-		})
-		w.ChangeSteps(w.Routed(consoletest.ThreeStages()...))
+		w.FinishedOnRoute(w.SettingsNow(), consoletest.Along(consoletest.ThreeStages()...),
+			[]task.Step{consoletest.Message(1, "直しました")}, "")
 	}
 	again()
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2 回目の回覧", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。", "課長 いまここ", "経理 差し戻し",
+	suzuki.Get(w.TaskPage()).Says(t, 200, "2 回目の回覧", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。", "課長 いまここ", "経理 差し戻し",
 		"前のバージョンの却下理由 宛名が違います", "前のバージョンとの違い")
-	w.ChangeSteps(w.Acts(circulation.SendBack, 1, webapi.Suzuki))
+	suzuki.Acts(aggregate.ActReject, "もう一度")
 	again()
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Holds(t, `<p class="notice warning">⚠️ 前のバージョンと同じ書き込みです。</p>`)
+	suzuki.Get(w.TaskPage()).Holds(t, `<p class="notice warning">⚠️ 前のバージョンと同じ書き込みです。</p>`)
 }
 
 func testUnreadableRoute(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.ThreeStages()...)
-	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Form++ })
+	w.Opened(consoletest.ThreeStages()...)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		p := *a.Process()
+		p.Gate.Route.Form++ // of a later Ringi
+		return aggregate.Change{Head: &a.Head, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+	})
 	b := w.As(webapi.Suzuki)
 	b.Get(w.TaskPage()).Says(t, 200, "今の Ringi では読み取れない形式です", "依頼をキャンセルする").
 		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
@@ -86,12 +78,14 @@ func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 }
 
 func testWhoIsOnTheRoute(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.Desk("課長", 1, webapi.Suzuki))
+	told := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
+	told.Route.Tells = webapi.HR
+	w.Ask()
+	w.PlannedOnRoute(tenancy.DefaultSettings(), told, consoletest.Message(1, "締切は金曜です"))
 	alex := w.As(webapi.Alex)
 	alex.Get(w.TaskPage()).Says(t, http.StatusNotFound)
-	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Tells = webapi.HR })
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "決定後に知らせる先: #人事", "課長")
-	onRoute(w, consoletest.ThreeStages()...)
+	w.Opened(consoletest.ThreeStages()...)
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 これから")
 }
 
@@ -102,20 +96,20 @@ func testHostileRoute(t *testing.T, w *consoletest.World) {
 		s.People[0].Via, s.People[1].Via = text, "group "+text
 		stages = append(stages, s)
 	}
-	last := consoletest.Desk("\u202e"+strings.Repeat("長", 400), 1, "U0LAST")
-	onRoute(w, append(stages, last)...)
-	for _, text := range consoletest.Payloads {
-		w.ChangeSteps(func(g *aggregate.Gate) { g.Terms.Rule.Name = text })
+	hostile := consoletest.Along(append(stages, consoletest.Desk("\u202e"+strings.Repeat("長", 400), 1, "U0LAST"))...)
+	suzuki := w.As(webapi.Suzuki)
+	for _, hostile.Rule.Name = range consoletest.Payloads {
+		w.Ask()
+		w.PlannedOnRoute(tenancy.DefaultSettings(), hostile, consoletest.Message(1, "締切は金曜です"))
 		for _, locale := range language.All {
-			b := w.As(webapi.Suzuki).In(locale)
-			consoletest.Harmless(t, "a request", b.Get(w.TaskPage()))
-			consoletest.Harmless(t, "approvals", b.Get("/console"))
+			consoletest.Harmless(t, "a request", suzuki.In(locale).Get(w.TaskPage()))
 		}
 	}
-	w.ChangeSteps(w.Acts(circulation.Deny, 1, webapi.Suzuki, func(act *circulation.Act) {
-		act.Text, act.Surface = strings.Join(consoletest.Payloads, "\n"), consoletest.Payloads[0]
-	}))
-	page := w.As(webapi.Suzuki).Get(w.TaskPage())
+	for _, locale := range language.All {
+		consoletest.Harmless(t, "approvals", suzuki.In(locale).Get("/console"))
+	}
+	suzuki.Acts("deny", strings.Join(consoletest.Payloads, "\n"))
+	page := suzuki.In("ja").Get(w.TaskPage())
 	consoletest.Harmless(t, "a denied request", page)
 	page.Says(t, 200, "⟨U&#43;202E⟩長長", "&lt;script&gt;alert(1)&lt;/script&gt; 却下")
 }
