@@ -6,10 +6,14 @@ import (
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -102,4 +106,140 @@ func actionBadge[T ~string](status T) string {
 		return web.Badge("executing")
 	}
 	return web.Badge(string(status))
+}
+
+// callPage describes a call's page to package subject. It shows all of a call that can be read, and asks about no
+// other.
+func (c *Pages) callPage() subject.Page {
+	whole := func(_ *http.Request, _ *web.Viewer, a decide.Subject, _ subject.Tried) error {
+		if _, err := a.(*call.Aggregate).Call.Content(); err != nil {
+			return explain.ErrMalformedForm
+		}
+		return nil
+	}
+	return subject.Page{Path: callsPath + "/", RefOf: subject.RefOf(call.ValidID, call.RefOf),
+		Ends: conversation.ActCancel, Show: c.showCall, Whole: whole}
+}
+
+type callData struct {
+	subject.Sheet
+	Is                                 *call.Call
+	Agent, Answers, Channel            string
+	Kind                               string // whether it reads or writes
+	Does                               *subject.Effect
+	Exactly                            string // its arguments, as they are stamped
+	Again                              string // how the same call ended that it repeats
+	Approved, Ended, Because, Returned string
+	Failed                             bool // Ended says that something went wrong
+}
+
+func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, not subject.Ask) error {
+	l, err := c.Load(r, v, c.callPage())
+	if err != nil {
+		return err
+	}
+	is := l.Of.(*call.Aggregate)
+	returned, err := web.Returned(r.Context(), c.Results, is.Ref(), is.Call.Result)
+	if err != nil {
+		return err
+	}
+	words, x := v.Texts("calls"), is.Call
+	channel := c.ChannelsOf(r.Context(), v, x.Origin(), v.Texts("task").Say("that_channel"))
+	by := subject.Reader{Locale: v.Locale, Settled: x.Status != conversation.ActionPending,
+		Channel: channel(x.Channel), ChannelOf: channel}
+	var p callData
+	var surface explain.Surface
+	c.Naming(r.Context(), v, func(called func(id string) string) {
+		by.Person, surface = called, subject.SurfaceOf(v, called, channel)
+		surface.WhoDecides(l.Settings, x.Origin(), is.Askers()...)
+		p = drawnCall(x, by, surface, words)
+		p.Say(l, v.Locale, called, func(string) string { return p.Agent })
+	})
+	asking := subject.Asking{Loaded: l, Words: words, Surface: surface, Viewer: v, On: c.callPage(),
+		Offers: offersOf(is), Whole: p.Does != nil, Waits: is.Asked(x.CallID).Open, Stands: p.Stands}
+	if p.Ask, p.Returned = not, returned; asking.Waits {
+		p.Until = web.TimeOf(x.Gate.Terms.DecideBy)
+	}
+	if err := c.Asks(r, asking, &p.Ask); err != nil {
+		return err
+	}
+	if x.Unopened() {
+		p.Who = v.Texts("route").Say("looking")
+	}
+	for i := range p.Buttons {
+		if b := &p.Buttons[i]; x.Elsewhere && b.Act == aggregate.ActApprove {
+			b.About = words.Say("approve_elsewhere")
+		}
+	}
+	d := web.Document{Title: words.Say("of", "agent", p.Agent), Here: "calls", Data: p, Status: not.Code, After: p.After}
+	return c.Show(w, r, v, d, "calls/call")
+}
+
+// offersOf returns the acts that people may do on a call as it stands.
+func offersOf(a *call.Aggregate) (out []aggregate.Offer) {
+	id := a.Call.CallID
+	offer := func(act aggregate.Act) {
+		out = append(out, aggregate.Offer{Act: act, ID: id, Kind: call.Card, Hash: a.Asked(id).Hash})
+	}
+	if a.Asked(id).Open {
+		offer(aggregate.ActApprove)
+		offer(aggregate.ActReject)
+	}
+	if a.Call.Outcome == conversation.OutcomeUnknown {
+		offer(task.ActConfirm)
+	}
+	if s := a.Call.Status; s == conversation.ActionPending || s == conversation.ActionApproved {
+		offer(conversation.ActCancel)
+	}
+	return out
+}
+
+// drawnCall is the page without whom it asks.
+func drawnCall(x *call.Call, by subject.Reader, surface explain.Surface, words web.Texts) (p callData) {
+	p.Is, p.ID, p.Path, p.Agent = x, x.CallID, callsPath+"/"+x.CallID, legible.ForeignLine(x.KeyName)
+	p.Answers, p.Channel = by.Person(x.Answers), by.Channel
+	p.Route = by.Route(&x.Gate, x.Over() || x.Status == conversation.ActionApproved)
+	if p.Stands, p.Badge = callStatus(words.Locale(), x); !x.Over() {
+		p.Live = p.Path
+	}
+	if steps := explain.StepsOf(x); steps != nil {
+		e := by.Effect(explain.EffectOf(by.Locale, steps[0], nil, nil))
+		p.Does, p.Exactly = &e, legible.Spelled(web.Indented(string(steps[0].ToolInput)))
+	}
+	if p.Kind = explain.CallKind(x.Access, by.Locale); x.Elsewhere {
+		p.Kind = words.Say("runs_elsewhere")
+	}
+	p.Again = surface.Again(x)
+	p.ended(x, by, surface, words)
+	return p
+}
+
+// ended says what became of the call.
+func (p *callData) ended(x *call.Call, by subject.Reader, surface explain.Surface, words web.Texts) {
+	if x.Gate.ApprovedAt != nil {
+		p.Approved = by.Person(x.Gate.ApprovedBy)
+	}
+	who := p.Agent
+	if x.CancelledBy != "" {
+		who = by.Person(x.CancelledBy)
+	}
+	switch {
+	case x.Status == call.Granted:
+		p.Ended = words.Say("taken")
+	case x.ConfirmedBy != "":
+		p.Ended = words.Say("confirmed_by", "who", by.Person(x.ConfirmedBy))
+	case x.Outcome == conversation.OutcomeUnknown:
+		p.Ended, p.Failed = words.Say("unknown_about"), true
+	case x.Status == conversation.ActionFailed:
+		p.Ended, p.Failed = explain.CallReason(by.Locale, x.Error), true
+		p.Because = card.Prose(x.ErrorDetail)
+	case x.CancelReason == conversation.ReasonRejected || x.CancelReason == call.ReasonDenied:
+		p.Ended, p.Because = words.Say("rejected_by", "who", who), card.Prose(x.Gate.RejectionReason)
+	case x.CancelReason == conversation.ReasonWithdrawn:
+		p.Ended = words.Say("cancelled_by", "who", who)
+	case x.CancelReason == conversation.ReasonExpired:
+		p.Ended = words.In("statuses", "expired")
+	case x.CancelReason != "":
+		p.Ended = surface.CallEnded(x)
+	}
 }

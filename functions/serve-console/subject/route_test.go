@@ -2,15 +2,20 @@ package subject_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -159,4 +164,147 @@ func TestHowSomebodyWasFound(t *testing.T) {
 			expect.Same(t, reader(locale).Route(&g, false).Stages[0].People[0].Via, want[i])
 		}
 	}
+}
+
+func TestActsAlongARoute(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"whoever is asked stamps, and others are told whose turn it is": testStamps,
+		"a form sent twice says once what became of it":                 testTwice,
+		"steps are sent back, and go round again":                       testSentBack,
+		"steps are denied for good":                                     testDenied,
+		"a step's check is denied only":                                 testStepsCheck,
+		"a channel's stage is everybody's there who didn't ask":         testChannelsTurn,
+
+		"content that was not shown is not stamped": testOtherContent,
+	})
+}
+
+var (
+	twoOfThree = consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Alex, "U0TAKADA")
+	head       = consoletest.Desk("部長", 1, webapi.Alex)
+)
+
+func testStamps(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki, tanaka, alex, sato := w.As(webapi.Suzuki), w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
+	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "❌ 却下", "却下して終了",
+		"期限 "+web.Minute(w.Now().Add(168*time.Hour)), "承認しても、部長の承認までは決まりません。").
+		Holds(t, `name="stage" value="1"`)
+	for _, b := range []*consoletest.Browser{tanaka, alex, sato} {
+		b.Get(w.TaskPage()).Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`)
+	}
+	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(経理)になったらお知らせします。")
+	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "👉 いま: 課長(あと1人): 鈴木 一郎")
+	stamped := suzuki.Acts(aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
+	suzuki.Get(stamped.To).Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・U0TAKADA", "あなたの段階は終わっています。", "締切は金曜です").
+		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`)
+	tanaka.Acts(aggregate.ActApprove, "")
+	tanaka.Get(w.TaskPage()).Says(t, 200, "あなたは、この段階で承認済みです。", "👉 いま: 経理(あと1人): U0TAKADA").Lacks(t,
+		`value="approve"`, `value="deny"`)
+	alex.Get(w.TaskPage()).Lacks(t, `value="approve"`) // only Alex can give the last stamp, and nobody gives two
+	w.By.ID, w.By.Stage = "U0TAKADA", 2
+	w.Approve()
+	alex.Get(w.TaskPage()).Says(t, 200, "承認待ち: 実行ステップ v1 · 部長(あと1人): Alex Kim")
+	settled := alex.Acts(aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
+	alex.Get(settled.To).Says(t, 200, "承認しました。", "部長 承認済み")
+	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
+	alex.In("en").Get(settled.To).Says(t, 200, "Approved.")
+}
+
+func testTwice(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki := w.As(webapi.Suzuki)
+	form := suzuki.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
+	for range 2 {
+		suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_approve")
+	}
+	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
+	tanaka := w.As(webapi.Tanaka)
+	form = tanaka.Get(w.TaskPage()).FormOf(t, aggregate.Act("deny"), "宛名が違います")
+	for range 2 {
+		tanaka.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_deny")
+	}
+	expect.Is(t, len(w.Load().Process().Acts), 2, "acts")
+	tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "reason", "別の理由")).
+		Says(t, http.StatusConflict, "田中 恵 が", "却下しました。", "未送信の理由 別の理由")
+}
+
+func testSentBack(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	w.As(webapi.Suzuki).Acts(aggregate.ActApprove, "")
+	tanaka := w.As(webapi.Tanaka)
+	page := tanaka.Get(w.TaskPage())
+	page.Says(t, 200, "❌ 却下… 却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
+		"送信して再生成 この内容を反映して新しいバージョンを生成します。",
+		"却下して終了 この依頼を終わりにします。続けるには新しい依頼が必要です。")
+	empty := tanaka.Acts(aggregate.ActReject, " ")
+	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
+	sent := tanaka.Acts(aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject")
+	tanaka.Get(sent.To).Says(t, 200, "却下しました。", "経理 差し戻し", "宛名が違います")
+	expect.That(t, w.Load().Head.Ended == nil, "it ended")
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	w.FinishedOnRoute(w.SettingsNow(), consoletest.Along(consoletest.ThreeStages()...),
+		[]task.Step{consoletest.Message(1, "直しました")}, "")
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2 回目の回覧", "あなたの番です", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。")
+	tanaka.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).Says(t, http.StatusConflict)
+}
+
+func testDenied(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki := w.As(webapi.Suzuki).In("en")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn 課長 — your approval is needed", "Please say why.",
+		"Send and rewrite A new version is written.", "Reject and end This request ends.")
+	denied := suzuki.Acts(aggregate.Act("deny"), "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
+	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,
+		"<form method=\"post\" action=\""+w.TaskPage())
+	expect.Is(t, w.Load().Head.Ended.Reason, task.ReasonDenied)
+}
+
+func testStepsCheck(t *testing.T, w *consoletest.World) {
+	step := consoletest.Message(1, "締切は金曜です")
+	step.RequiresHumanCheck = true
+	w.Ask()
+	w.PlannedOnRoute(tenancy.DefaultSettings(), consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki)), step)
+	suzuki := w.As(webapi.Suzuki)
+	suzuki.Acts(aggregate.ActApprove, "")
+	w.Begin()
+	suzuki.Get(w.TaskPage()).Says(t, 200, "実行 実行中", "v1 · 1 回目 実行中")
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)},
+			aggregate.HashOf(string(step.ToolInput)), nil, w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Open(a.Head.Run, a.Unopened().Key(), nil, w.SettingsNow(), w.Now())
+	})
+	page := suzuki.Get(w.TaskPage())
+	page.Says(t, 200, "実行 確認待ち", "v1 · 1 回目 確認待ち")
+	page.Says(t, 200, "実行前の確認", "あなたの番です", "却下して中止 却下すると、このタスクの実行は中止されます。").Lacks(t, `value="reject"`)
+	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).Leads(t, w.TaskPage()+"?done=act_approve")
+	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.Act("deny"), "宛名が違います")).
+		Says(t, http.StatusConflict, "鈴木 一郎 が", "承認しました。")
+}
+
+func testChannelsTurn(t *testing.T, w *consoletest.World) {
+	w.Opened(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, head)
+	w.As(webapi.Sato).Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "みんな(あと1人): #人事 の参加者のうち1人").
+		Lacks(t, `value="approve"`, `value="deny"`)
+	alex := w.As(webapi.Alex)
+	outside := alex.Get(w.TaskPage())
+	outside.Says(t, 200, "チャンネルのメンバーだけが承認できます").Lacks(t, `value="approve"`, `value="deny"`)
+	form := w.As(webapi.Tanaka).Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
+	alex.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "チャンネルのメンバーだけが承認できます")
+	w.As(webapi.Tanaka).Acts(aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
+	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です 部長")
+}
+
+func testOtherContent(t *testing.T, w *consoletest.World) {
+	w.Opened(twoOfThree)
+	tanaka := w.As(webapi.Tanaka)
+	form := tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
+	for name, value := range map[string]string{"hash": "0", "stage": "2", "id": w.Load().Prompt().ID} {
+		got := tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, name, value))
+		expect.That(t, got.Status >= 400, "%s: %v", name, got)
+	}
+	tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "stage", "")).Says(t, http.StatusForbidden, "いまは 経理(")
+	expect.Is(t, len(w.Load().Process().Acts), 0, "acts")
 }

@@ -9,9 +9,15 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
 )
 
 type Conversation struct {
@@ -142,3 +148,103 @@ func ActOn(act aggregate.Act, x *conversation.Action, reason string) url.Values 
 }
 
 const Script = `{"script":"make test\nrm -rf build","timeout_seconds":60,"base":""}`
+
+// Outside is a key of an outside agent, and how it asks.
+type Outside struct {
+	*World
+	tenancy.Key
+	Calls store.CallStore
+}
+
+// KeyOf makes a key for which somebody answers, with cards in #人事.
+func (w *World) KeyOf(user string, tools ...string) *Outside {
+	w.T.Helper()
+	k, _, err := w.Store.CreateKey(w.T.Context(), tenancy.Key{TenantID: w.Tenant.ID, Team: w.Tenant.TeamID,
+		Name: "経理エージェント", Answers: user, Tools: tools, Channel: webapi.HR, QuotaDay: 100,
+		ExpiresAt: w.Now().Add(24 * time.Hour)}, w.By, w.Now())
+	expect.NoError(w.T, err)
+	return &Outside{World: w, Key: k, Calls: store.CallsOf(w.Store.KindStore.Store)}
+}
+
+// Asks asks for a call with these arguments; change may change what is asked for.
+func (o *Outside) Asks(tool, arguments, reason string, change func(*call.Proposal)) *call.Aggregate {
+	o.T.Helper()
+	members := expect.Value(call.Members([]byte(arguments)))(o.T)
+	x := call.Proposal{Key: o.Key, Reason: reason, Content: call.Content{Key: o.Key.ID, Answers: o.Answers, Tool: tool}}
+	x.Content.Access = aggregate.Write
+	x.Content.Arguments, x.Effect, _ = call.Digest(members, nil)
+	x.Terms = o.SettingsNow().ActionTerms(o.Now())
+	if change != nil {
+		change(&x)
+	}
+	c := expect.Value(x.Ask(o.Now()))(o.T)
+	a, err := o.Calls.Ask(o.T.Context(), &x, c)
+	expect.NoError(o.T, err)
+	return a
+}
+
+// AsksAlong asks for a call along a route.
+func (o *Outside) AsksAlong(by aggregate.Opening, tool, arguments, reason string,
+	change func(*call.Proposal)) *call.Aggregate {
+	o.T.Helper()
+	a := o.Asks(tool, arguments, reason, func(x *call.Proposal) {
+		if x.LooksUp = true; change != nil {
+			change(x)
+		}
+	})
+	terms := o.SettingsNow().ActionTerms(o.Now())
+	return o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Route(a.Head.Run, call.Routed{Opening: &by, Terms: terms}, o.Now())
+	})
+}
+
+// Decide commits a decision about a call.
+func (o *Outside) Decide(a *call.Aggregate, f func(*call.Aggregate) (aggregate.Change, error)) *call.Aggregate {
+	o.T.Helper()
+	return expect.Value(o.Calls.Decide(o.T.Context(), a.Ref(), f))(o.T)
+}
+
+type Contest struct {
+	*World
+	ID string
+}
+
+// Compete begins a contest of two teams for a task of this title, which nobody reads if by is nil.
+func (w *World) Compete(title string, by *aggregate.Ref) *Contest {
+	w.T.Helper()
+	k := &Contest{w, contest.NewID()}
+	o := contest.Order{Execution: k.ID, Tenant: w.Tenant.ID, Prompt: "<data>" + title + "</data>", Locale: "ja",
+		MaxRounds: 3, TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
+		Teams: []contest.Entry{{TeamID: "team-a", TeamName: "堅実"}, {TeamID: "team-b", TeamName: "<b>速攻</b>"}},
+		Title: title, For: task.RefOf(w.Tenant.ID, aggregate.NewID()), ForRow: task.PromptKey(1)}
+	if by != nil {
+		o.For = *by
+	}
+	expect.NoError(w.T, storetest.Begin(w.T, w.Console.Contests, o))
+	return k
+}
+
+// Plays adds a round of the team at a place.
+func (k *Contest) Plays(place, round int, score float64, text string) {
+	k.T.Helper()
+	a := expect.Value(k.Console.Contests.Load(k.T.Context(), contest.Ref(k.Tenant.ID, k.ID)))(k.T)
+	w := expect.Value(k.Console.Contests.Enter(k.T.Context(), a, place))(k.T)
+	e := a.Contest.Teams[place-1]
+	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました",
+		Status: contest.Success, Timestamp: k.Now()}
+	p := storetest.Round(k.ID, e, round, text, score, k.Now())
+	p.Result.EvaluationFeedback, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 要点がそろっています。", 5.2
+	p.Result.Usage = contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
+	p.Record.Submissions = []contest.MemberSubmission{said}
+	p.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 100 * score, EvaluatorComment: "要点がそろっています。"}}
+	expect.Value(k.Console.Contests.SaveRound(k.T.Context(), w.Ref(), p))(k.T)
+}
+
+func (k *Contest) Ends(place int, exit contest.ExitReason, why aggregate.Reason) {
+	k.T.Helper()
+	a := expect.Value(k.Console.Contests.Load(k.T.Context(), contest.Ref(k.Tenant.ID, k.ID)))(k.T)
+	w := expect.Value(k.Console.Contests.Enter(k.T.Context(), a, place))(k.T)
+	expect.Value(k.Console.Contests.End(k.T.Context(), w.Ref(), exit, why))(k.T)
+}
+
+func (k *Contest) Page() string { return "/console/contests/" + k.ID }
