@@ -116,7 +116,7 @@ func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, 
 	return web.Each(providers, func(provider string) integration {
 		row := standing[provider]
 		row.Provider = provider
-		x := c.integration(ctx, v.Texts("integrations"), row, addresses[provider])
+		x := integrationOf(v.Texts("integrations"), row, addresses[provider])
 		if i := slices.IndexFunc(clients, func(of tenancy.VendorClient) bool { return of.Provider == provider }); i >= 0 {
 			x.Client = clients[i].ClientID
 		}
@@ -125,8 +125,8 @@ func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, 
 	}), nil
 }
 
-// integration says how a connection stands.
-func (c *Pages) integration(ctx context.Context, words web.Texts, row tenancy.Integration, address string) integration {
+// integrationOf says how a connection stands.
+func integrationOf(words web.Texts, row tenancy.Integration, address string) integration {
 	is := row.Provider
 	x := integration{Integration: row, Name: explain.Provider(is).Called(words.Locale()), About: words.In("abouts", is),
 		Address: address, State: words.In("states", row.Status), Reason: words.In("reasons", row.StatusReason),
@@ -141,24 +141,12 @@ func (c *Pages) integration(ctx context.Context, words web.Texts, row tenancy.In
 		x.Connected, x.State, x.Reason = true, words.In("states", tenancy.Connected), words.Say("deployments")
 	case row.Status == "":
 		x.State = words.Say("never")
-	case x.IsServer && x.Connected:
-		x.Reason = c.elsewhere(ctx, words, row, address)
+	case x.IsServer && x.Connected && address == "":
+		x.Reason = words.Say("unnamed")
 	case x.IsGitHub && x.Connected:
 		x.AppID, x.Installation = appOf(row)
 	}
 	return x
-}
-
-// elsewhere warns that a server's token was saved for another address than the one in the settings.
-func (c *Pages) elsewhere(ctx context.Context, words web.Texts, row tenancy.Integration, address string) string {
-	if address == "" {
-		return words.Say("unnamed")
-	}
-	held, err := c.Connect.Vault.Open(ctx, row)
-	if err == nil && held.Address != address {
-		return words.In("reasons", tenancy.CredentialElsewhere)
-	}
-	return ""
 }
 
 // named returns the integration that a form or an address names, or aggregate.ErrNotFound if the workspace can't have
