@@ -66,7 +66,7 @@ func inList(v *web.Viewer, by subject.Reader, x *call.Call, channels map[string]
 		Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
 	row.Status, row.Badge = callStatus(v.Locale, x)
 	if lead := sum.First(); lead.Order > 0 {
-		row.Says, row.Apart = by.Briefly(lead.Sentence), by.Apart(lead)
+		row.Says, row.Apart = by.Briefly(lead.Sentence), by.Briefly(lead.Unsaid())
 	}
 	if sum.Amount != rules.Nothing() {
 		row.Amount = explain.Money(v.Locale, sum.Amount)

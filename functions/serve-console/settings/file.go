@@ -72,7 +72,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	if len(faults) > 0 {
 		t, form := settingsTexts{v.Texts("settings")}, formOf(file.Settings)
-		said := web.Each(faults, func(f mistake) web.Fault { return t.fault(file, form, f) })
+		said := web.Each(faults, func(f mistake) web.Fault { return t.fault(form, f) })
 		d := web.Document{Title: t.Say("import"), Here: "settings", Status: web.Answer(false, true),
 			Data: importData{string(text), said}}
 		return c.Show(w, r, v, d, "settings/import")
@@ -87,17 +87,14 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	return c.Done(w, r, settingsPath, "saved")
 }
 
-// fault describes a fault: the line, the setting, and the person's name in the file.
-func (t settingsTexts) fault(file SettingsFile, form url.Values, f mistake) web.Fault {
+// fault describes a fault: the line, the setting, and the person's id.
+func (t settingsTexts) fault(form url.Values, f mistake) web.Fault {
 	out := web.Fault{Label: t.label(f.Field), Text: t.problem(f.Problem)}
 	if f.Line > 0 {
 		out.Line = t.Say("line", "n", f.Line)
 	}
 	if id := idAt(form, f.Field); id != "" {
 		out.Label += ": " + id
-		if name := file.Names[id]; name != "" {
-			out.Label += " (" + name + ")"
-		}
 	}
 	return out
 }

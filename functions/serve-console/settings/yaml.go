@@ -35,9 +35,7 @@ type mistake struct {
 type SettingsFile struct {
 	Settings tenancy.Settings
 	Rules    []rules.Rule
-	// Names maps ids to the names in the comments after them: who the ids were in the workspace that wrote the file.
-	Names map[string]string
-	lines map[string]int
+	lines    map[string]int
 }
 
 // Line returns the line of a field or of the field around it; 0 if the file has neither.
@@ -54,7 +52,7 @@ func (f SettingsFile) Line(field string) int {
 // read applies a file to the struct that into points to; fields that the file lacks stay as they are. It returns all of
 // the file's mistakes at once. If there are any, the struct has what could be read.
 func read(text []byte, into any) (SettingsFile, []mistake) {
-	r := reader{file: SettingsFile{Names: map[string]string{}, lines: map[string]int{}}}
+	r := reader{file: SettingsFile{lines: map[string]int{}}}
 	var doc yaml.Node
 	err := error(nil)
 	if len(text) <= MaxBytes {
@@ -147,10 +145,6 @@ func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 		r.texts(at, n, into)
 	case !scalar(n, into):
 		r.fault(at, unread[into.Kind()], n)
-	default:
-		if name := strings.TrimSpace(strings.TrimLeft(n.LineComment, "#")); name != "" {
-			r.file.Names[n.Value] = name
-		}
 	}
 }
 

@@ -127,15 +127,6 @@ func ReadPayload(ctx context.Context, c *web.Site, ref aggregate.Ref, x *convers
 	return p, err
 }
 
-// Apart tells calls apart as briefly as lists do: by the tool, or where nobody said what it does, by the arguments,
-// whose sentence names the tool.
-func (r Reader) Apart(e explain.Effect) []Piece {
-	if e.Act != "" {
-		return []Piece{{Text: legible.Beginning(legible.OneLine(e.Tool), mostBrief), Planned: true}}
-	}
-	return r.Briefly(e.Unsaid())
-}
-
 // mostBrief is how many characters of a line a list shows.
 const mostBrief = 200
 

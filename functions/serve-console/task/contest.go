@@ -148,7 +148,6 @@ type contestPage struct {
 	Teams                 []teamRow // by rank
 	Scored                int       // rounds
 	Over                  bool
-	Ending                bool // the contest was cancelled; teams are still stopping
 }
 
 type teamRow struct {
@@ -218,7 +217,7 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		p.Prompt = card.Prose(k.UserPrompt)
 	}
 	p.Status, p.Badge = words.stands(k)
-	if p.Ending = k.Status == contest.Cancelled && !p.Over; !p.Over {
+	if !p.Over {
 		p.Live = contestPath(k.ExecutionID)
 	}
 	for _, x := range a.works {
