@@ -84,16 +84,6 @@ func TestEveryCellOfAStackedTableIsNamed(t *testing.T) {
 	expect.That(t, seen["ui/contest.html"]*seen["ui/kit.html"] > 0, "tables are clipped on a telephone: %v", seen)
 }
 
-func TestATabHasItsIcon(t *testing.T) {
-	w := consoletest.Start(t)
-	page := w.Browser().Get("/console/signin")
-	_, rest, found := strings.Cut(page.Body, `<link rel="icon" type="image/svg+xml" href="`)
-	path, _, _ := strings.Cut(rest, `"`)
-	icon := w.Browser().Get(path)
-	expect.That(t, found && icon.Status == http.StatusOK && icon.Header.Get("Content-Type") == "image/svg+xml" &&
-		strings.HasPrefix(icon.Body, "<svg "), "%q is answered %d", path, icon.Status)
-}
-
 // A page that refreshes itself and has a form needs the line about what has changed: console.js uses it.
 func TestWhereAPageRefreshesAFormItSaysWhatHappened(t *testing.T) {
 	n := 0
