@@ -79,17 +79,17 @@ func (k *Conversation) Says(user, text string, changes ...string) {
 
 func (k *Conversation) Proposes(typ conversation.ActionType, payload, rule string) *conversation.Action {
 	k.T.Helper()
-	return k.Proposed(typ, Inline(Kept(typ, payload, "")), rule)
+	return k.Proposed(typ, Inline(kept(typ, payload, "")), rule)
 }
 
 // ProposesFor proposes an action for a version of the conversation's files.
 func (k *Conversation) ProposesFor(base string, typ conversation.ActionType, payload string) *conversation.Action {
 	k.T.Helper()
-	return k.proposed(base, typ, Inline(Kept(typ, payload, base)), "")
+	return k.proposed(base, typ, Inline(kept(typ, payload, base)), "")
 }
 
-// Kept returns a proposal's payload as it is kept, or what is no proposal's as it is.
-func Kept(typ conversation.ActionType, payload, base string) string {
+// kept returns a proposal's payload as it is kept, or what is no proposal's as it is.
+func kept(typ conversation.ActionType, payload, base string) string {
 	p, problems := conversation.ReadPayload(typ, []byte(payload))
 	kept, wrong := p.Complete(typ, conversation.On{Base: base}, &files.Tree{})
 	if problems != nil || wrong != nil {

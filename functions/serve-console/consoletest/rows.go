@@ -72,31 +72,19 @@ func (w *World) Filled(n int, of func(n int) (user, channel, title string)) {
 	var puts []types.WriteRequest
 	for i := range n {
 		user, channel, title := of(i)
-		made := w.Now().Add(-time.Duration(n-i) * time.Second)
+		at := aggregate.TimeText(w.Now().Add(-time.Duration(n-i) * time.Second))
 		x := task.Task{ID: fmt.Sprintf("01FILL%020d", i), TenantID: w.Tenant.ID, Title: title, Status: task.TaskCompleted,
 			ListedAs: task.StatusDone, SlackChannel: channel, Source: task.SourceChannel}
-		at := aggregate.TimeText(made)
-		puts = append(puts, w.Row(x, at, map[string]any{"PK": "TASK#" + w.Tenant.ID + "#" + x.ID, "SK": "TASK",
+		row := map[string]any{"schema_version": 1, "created_at": at, "updated_at": at}
+		expect.NoError(w.T, json.Unmarshal(expect.Value(json.Marshal(x))(w.T), &row))
+		maps.Copy(row, map[string]any{"PK": "TASK#" + w.Tenant.ID + "#" + x.ID, "SK": "TASK",
 			"type": "task", "rev": 2, "GSI1PK": task.AllOf(w.Tenant.ID), "GSI1SK": at + "#" + x.ID,
 			"GSI2PK": task.WithStatus(w.Tenant.ID, x.ListedAs), "GSI2SK": at + "#" + x.ID, "GSI3PK": task.By(w.Tenant.ID, user),
-			"GSI3SK": at + "#" + x.ID}))
+			"GSI3SK": at + "#" + x.ID})
+		puts = append(puts,
+			types.WriteRequest{PutRequest: &types.PutRequest{Item: expect.Value(attributevalue.MarshalMap(row))(w.T)}})
 	}
-	w.Put(puts)
-}
-
-// Row makes a row from a value, the time it was made, and its keys.
-func (w *World) Row(x any, at string, keys map[string]any) types.WriteRequest {
-	w.T.Helper()
-	it := map[string]any{"schema_version": 1, "created_at": at, "updated_at": at}
-	expect.NoError(w.T, json.Unmarshal(expect.Value(json.Marshal(x))(w.T), &it))
-	maps.Copy(it, keys)
-	return types.WriteRequest{PutRequest: &types.PutRequest{Item: expect.Value(attributevalue.MarshalMap(it))(w.T)}}
-}
-
-// Put writes rows as they are.
-func (w *World) Put(rows []types.WriteRequest) {
-	w.T.Helper()
-	for batch := range slices.Chunk(rows, 25) {
+	for batch := range slices.Chunk(puts, 25) {
 		expect.Value(w.DB.BatchWriteItem(w.T.Context(),
 			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.Table: batch}}))(w.T)
 	}
