@@ -167,7 +167,7 @@ func ruleLooks(w *consoletest.World) []look {
 		{name: "rule-wrong", path: path + "/rule", form: rule.Hidden(append(three, "act", "keep")...)},
 		{name: "rule-later", path: path, form: list.Hidden("act", "edit.2")},
 		{name: "rules-tried", path: path, form: changed.Hidden("act", "try", "try.tool", "send_slack_dm", "try.amount",
-			"5万", "try.who", "佐藤",
+			"50,000", "try.who", "佐藤",
 			"try.place", webapi.HR)},
 		{name: "rules-unsaved", path: path, form: list.Hidden("act", "down.0")},
 		{name: "rules-wrong", path: path, form: list.Hidden("act", "save", "draft", web.Packed(twice))},
