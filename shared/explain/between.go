@@ -83,6 +83,9 @@ func (s Sum) Unreadable() string {
 	return fill(effectWordsOf.In(s.locale).Unreadable, "steps", strings.Join(orders, ", "))
 }
 
+// Done is Says for what has been done.
+func (s Sum) Done() []Piece { return s.whole().Done(s.locale, "") }
+
 // Unpriced is Effect.Unpriced of all that steps do.
 func (s Sum) Unpriced() string { return s.whole().Unpriced(s.locale) }
 
@@ -99,6 +102,20 @@ func (e *Effect) Says(locale string) []Piece {
 	}
 	return append([]Piece{{Words, Money(locale, e.Amount) + " — "}}, e.Sentence...)
 }
+
+// Done is Says for what has been done. rows is how many rows a sheet got, "" if nobody knows.
+func (e *Effect) Done(locale, rows string) []Piece {
+	done := *e
+	if e.done != nil {
+		done.Sentence = slices.Clip(e.done)
+		if rows != "" && e.Tool == toolSheet {
+			done.Sentence = append(done.Sentence, Piece{Words, rowsSign + lineWordsOf(locale).rows(rows)})
+		}
+	}
+	return done.Says(locale)
+}
+
+const rowsSign = " — " // before the number of rows in the sentence about a sheet
 
 // Unpriced says behind an effect's sentence that nobody knows what it moves though its tool's mark speaks of money.
 func (e *Effect) Unpriced(locale string) string {

@@ -26,6 +26,7 @@ type Effect struct {
 	Access     aggregate.Access
 	Act        rules.Act
 	Sentence   []Piece
+	done       []Piece // Sentence once it is done, of a sheet without its rows; nil: as before
 	Words      []Piece // the text that people will get, line by line; nil: none
 	Amount     rules.Amount
 	Rest       []Argument // every argument that no other part has, one by one
@@ -41,7 +42,7 @@ type Argument struct {
 }
 
 type effectWords struct {
-	// Acts are an act's forms: of sentences about a party and items, short ones, and why it is final.
+	// Acts are an act's forms: of sentences about a party and items, the same once done, short ones, and why it is final.
 	Acts map[string]map[string]string
 
 	Check, ByLast, Person, Separator, EmptyList, EmptyObject, Unread,
@@ -275,7 +276,7 @@ func (t *teller) sentence() {
 		})
 		return l.out
 	}
-	t.e.Sentence = tell(form[which])
+	t.e.Sentence, t.e.done = tell(form[which]), tell(form[which+"Done"])
 	switch {
 	case t.e.Act == "":
 		t.e.short = t.tool()

@@ -53,7 +53,7 @@ func (t *teller) sheet() {
 		})
 		return l.out
 	}
-	t.e.Sentence, t.e.short = tell(form[full]+" — "+said), form["ShortBare"]
+	t.e.Sentence, t.e.done, t.e.short = tell(form[full]+rowsSign+said), tell(form[full+"Done"]), form["ShortBare"]
 	if to.out != nil {
 		short, in := form["Short"], t.writer()
 		if _, known := tab.(string); known && t.gone["/sheet"] {
@@ -89,7 +89,7 @@ func (t *teller) titles(rows any) {
 	}
 	t.gone["/columns"] = true
 	l := t.writer()
-	l.columns(columns)
+	l.columns(columns, l.headings(rows))
 	t.e.Rest = append(t.e.Rest, Argument{Name: t.name([]part{{name: "columns"}}), Value: l.out})
 	t.unwritten(columns, rows)
 }

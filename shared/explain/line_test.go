@@ -61,9 +61,9 @@ var lines = []struct{ tool, input, ja, en string }{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num",` +
 			`"title":"社員番号"},` +
 			`{"key":"flag","title":"flag"}],"rows":{"$ref":"step-4.result.rows"}}`,
-		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n· 列 社員番号 = num, flag\n· 行 ステップ4の残業の表",
+		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n· 列 社員番号, flag = (上限)\n· 行 ステップ4の残業の表",
 		"Writes to the tab “2026-11” of the sheet “1aB” — up to 1,000 rows\n" +
-			"· Columns 社員番号 = num, flag\n· Rows the overtime table from step 4",
+			"· Columns 社員番号, flag = (Limit)\n· Rows the overtime table from step 4",
 	},
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"x","columns":[{"key":"a","title":"a"}],` +

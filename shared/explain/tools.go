@@ -55,17 +55,47 @@ func wordsFor(a tenancy.ToolArgument, v any) language.Texts {
 	return words
 }
 
-// columns writes each column's title, and what fills it unless that is called so.
-func (l *writer) columns(columns []any) {
+// headings returns what people call the members of rows that come from a tool of the catalog, in the language of a
+// title that is one of a member's headings; nil for other rows.
+func (l *writer) headings(rows any) func(member, title string) string {
+	path, _ := reference(rows)
+	s, inside := source(path, l.earlier)
+	if s == nil || inside == "" {
+		return nil
+	}
+	f, known := tenancy.OwnToolNamed(s.Tool)
+	if !known {
+		return nil
+	}
+	return func(member, title string) string {
+		for _, locale := range language.All {
+			if f.Heading(locale, inside+"."+member) == title {
+				return title
+			}
+		}
+		return f.Heading(l.locale, inside+"."+member)
+	}
+}
+
+// columns writes each column's title, and what fills it unless people call that by the title.
+func (l *writer) columns(columns []any, headings func(member, title string) string) {
 	for i, c := range columns {
 		if i > 0 {
 			l.words(", ")
 		}
 		key, title, _ := pair(c, "key", "title")
-		l.name(title.(string))
-		if key != title {
+		name, member := title.(string), key.(string)
+		heading := ""
+		if headings != nil {
+			heading = headings(member, name)
+		}
+		l.name(name)
+		switch {
+		case heading != "" && heading != name:
+			l.words(" = (" + heading + ")")
+		case heading == "" && (member != name || headings != nil):
 			l.words(" = ")
-			l.name(key.(string))
+			l.name(member)
 		}
 	}
 }

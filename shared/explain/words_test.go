@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +32,48 @@ func TestEachLanguageSaysWhatIsDone(t *testing.T) {
 			form := w.Acts[string(act)]
 			expect.That(t, form["Short"] != "" && form["ShortBare"] != "" && form["Final"] != "" && form["Bare"] != "",
 				"%s lacks words for %q", locale, act)
+		}
+	}
+}
+
+// What is done is told as past, and a sheet with the rows that it got.
+func TestWhatIsDoneIsPast(t *testing.T) {
+	sheet := task.Step{Order: 1, Tool: toolSheet, Access: aggregate.Write, ToolInput: aggregate.JSON(
+		`{"spreadsheet_id":"s","sheet":"9月","columns":[],"rows":{"$ref":"x.result.rows"}}`)}
+	dm := task.Step{Order: 2, Tool: toolMessage, Access: aggregate.Write,
+		ToolInput: `{"recipient":"U0SATO","text":"x","details":[]}`}
+	for _, tc := range []struct {
+		locale, rows string
+		step         task.Step
+		want         string
+	}{
+		{"ja", "1200", sheet, "シート「s」のタブ「9月」に書き込みました — 1,200 行"},
+		{"en", "11", sheet, "Wrote to the tab “9月” of the sheet “s” — 11 rows"},
+		{"en", "", sheet, "Wrote to the tab “9月” of the sheet “s”"},
+		{"ja", "", dm, "U0SATO さんに DM を送りました"},
+		{"en", "", dm, "Sent a DM to U0SATO"},
+	} {
+		e := EffectOf(tc.locale, tc.step, nil, nil)
+		e.Amount = rules.Nothing()
+		expect.Is(t, Plain(e.Done(tc.locale, tc.rows)), tc.want)
+	}
+}
+
+// A card tells each sentence about what will be done also once it is done, with the same names in it.
+func TestEachActHasAPast(t *testing.T) {
+	names := regexp.MustCompile(`\{\w+\}`)
+	namesIn := func(said string) []string { return slices.Sorted(slices.Values(names.FindAllString(said, -1))) }
+	for _, locale := range language.All {
+		acts, others := effectWordsOf.In(locale).Acts, effectWordsOf.In(language.All[0]).Acts
+		for _, act := range []rules.Act{rules.ActSheet, rules.ActDecide, rules.ActRead, "dm", ""} {
+			forms := acts[string(act)]
+			expect.That(t, forms["Bare"] != "", "%s has no sentence for %q", locale, act)
+			for _, form := range []string{"Both", "Party", "Items", "Bare"} {
+				is, done := forms[form], forms[form+"Done"]
+				expect.That(t, (is == "") == (others[string(act)][form] == ""), "%q has %s in one language", act, form)
+				expect.That(t, (is == "") == (done == "") && (is == "" || is != done) &&
+					slices.Equal(namesIn(is), namesIn(done)), "%s: %q is done by %q", locale, is, done)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -138,11 +139,21 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	if shown, _, ok := explain.Masked(planned, arguments, r.Locale); ok && row.Status == task.StepCompleted &&
 		planned.Access == aggregate.Write {
 		planned.ToolInput = arguments.JSON
-		out.Effect.Sentence = r.Line(explain.EffectOf(r.Locale, planned, shown, nil).Sentence)
+		out.Effect.Sentence = r.done(explain.EffectOf(r.Locale, planned, shown, nil), row.Result)
 	}
 	out.Result, out.Address = r.result(s, row.Result), card.Address(row)
 	out.Sheet = planned.Act() == rules.ActSheet
 	return out
+}
+
+// done is an effect's sentence once it is done, with how many rows the result says that a sheet got.
+func (r Reader) done(e explain.Effect, b *aggregate.Blob) []subject.Piece {
+	result := map[string]json.RawMessage{}
+	if b != nil {
+		_ = json.Unmarshal([]byte(b.JSON), &result) // one that says nothing of rows
+	}
+	e.Amount = rules.Nothing() // it stands above
+	return r.Line(e.Done(r.Locale, legible.OneLine(string(result["updated_rows"]))))
 }
 
 // call returns what a call with these arguments does, uncut if all is set. whole is false if any are missing.

@@ -112,6 +112,7 @@ type drawing struct {
 	now      time.Time
 	Around
 	settled bool // nobody decides any more about what is drawn
+	done    bool // it was done
 
 	beneath bool            // what is drawn stands below what names the request
 	headed  bool            // and what is drawn of a call, below what names its tool

@@ -30,6 +30,7 @@ func (d drawing) heads() doingHeads {
 func (d drawing) doing(x *conversation.Action) face {
 	h, r := d.heads(), d.routeOfAction(x)
 	d.settled = d.settled || x.Status != conversation.ActionPending
+	d.done = d.outside != nil && x.Status == conversation.ActionSucceeded
 	if line, colour := r.resting(); line != "" {
 		return face{line, colour, nil}
 	}

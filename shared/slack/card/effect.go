@@ -32,7 +32,11 @@ const (
 func (d drawing) effects(s explain.Sum, since string, most int) body {
 	var top, below listing
 	lead := &s.Lead
-	if first := strong(d.line(s.Says())); !d.headed || lead.Act != "" || lead.Order == 0 || s.Unreadable() != "" {
+	says := s.Says()
+	if d.done && s.Final {
+		says = s.Done()
+	}
+	if first := strong(d.line(says)); !d.headed || lead.Act != "" || lead.Order == 0 || s.Unreadable() != "" {
 		d.put(&top, 1, lead, append(d.unsaid(s), first)...)
 	}
 	d.put(&top, 1, lead, quotation(lead.Words)...)
