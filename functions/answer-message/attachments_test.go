@@ -69,7 +69,13 @@ func attachedTo(t *testing.T, server *storetest.Server, list ...string) *attachi
 		}
 		return slackapi.File{Body: body}, nil
 	}
-	a.Text = func(_ context.Context, _ aggregate.Ref, name string, file []byte) (isolated.FileText, error) {
+	a.Text = func(_ context.Context, _ aggregate.Ref, file []byte) (isolated.FileText, error) {
+		name := ""
+		for id, body := range a.slack {
+			if string(body) == string(file) {
+				name = id[1:]
+			}
+		}
 		a.reads = append(a.reads, name)
 		if a.down != nil {
 			return isolated.FileText{}, a.down
@@ -192,7 +198,7 @@ func TestWhatCantBeReadIsSaid(t *testing.T) {
 	server := storetest.Start(t)
 	a := attachedTo(t, server, "plan.pdf", "%PDF\x00", "big.csv", strings.Repeat("x", isolated.MaxFile+1),
 		"secret.xlsx", "PK\x00",
-		"lost.txt", "", "macro.xlsx", "PK\x00")
+		"lost.txt", "", "macro.xlsx", "PK\x00\x00")
 	delete(a.slack, "Flost.txt")
 	a.texts["plan.pdf"], a.texts["secret.xlsx"] = isolated.FileText{Why: isolated.PDF},
 		isolated.FileText{Why: isolated.Encrypted}

@@ -123,7 +123,7 @@ func (t *answering) readLaid(ctx context.Context) {
 		x.Why = conversation.NotNow
 		content, ok := t.laid.Tree.Content(x.Path)
 		if ok {
-			text, err := t.Text(ctx, t.ref, x.Path, content)
+			text, err := t.Text(ctx, t.ref, content)
 			if err == nil {
 				t.laid.Read(x, text)
 			} else {

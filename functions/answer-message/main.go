@@ -141,7 +141,7 @@ type Handler struct {
 	Catalog     func() (*tool.Catalog, error)
 	Attachments Files
 	// Text has a file's text read by the function read-file. Its error says that this may work later.
-	Text func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (isolated.FileText, error)
+	Text func(ctx context.Context, ref aggregate.Ref, file []byte) (isolated.FileText, error)
 	Open func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
 	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep

@@ -59,7 +59,7 @@ func attached(t *testing.T, text string, s *shelf, files ...string) (*pipelinete
 	w.Receive(r)
 	h, results := handler(w, g), w.Results()
 	h.Slack = s
-	h.Text = func(ctx context.Context, ref aggregate.Ref, _ string, file []byte) (isolated.FileText, error) {
+	h.Text = func(ctx context.Context, ref aggregate.Ref, file []byte) (isolated.FileText, error) {
 		_, err := results.Lend(ctx, ref, file, 0)
 		if why, unread := strings.CutPrefix(string(file), "!"); unread {
 			return isolated.FileText{Why: isolated.Unreadable(why)}, err
@@ -137,7 +137,7 @@ func TestFilesAreReadOnce(t *testing.T) {
 // While a file can't be kept or handed to its reader, the run tries again: the request is not extracted without it.
 func TestWithoutABucketTheRequestWaits(t *testing.T) {
 	w, g, h := attached(t, "", &shelf{files: map[string]string{"F1": "x"}}, "F1")
-	h.Text = func(context.Context, aggregate.Ref, string, []byte) (isolated.FileText, error) {
+	h.Text = func(context.Context, aggregate.Ref, []byte) (isolated.FileText, error) {
 		return isolated.FileText{}, errors.New("S3 is away")
 	}
 	_, err := h.Handle(t.Context(), w.In())

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -67,7 +66,7 @@ type Handler struct {
 	Prompts func(ref aggregate.Ref) model.Keep
 	Slack   Slack
 	// Text has a file's text read, and keeps the file.
-	Text  func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (isolated.FileText, error)
+	Text  func(ctx context.Context, ref aggregate.Ref, file []byte) (isolated.FileText, error)
 	Texts Texts
 	Files model.Opener
 	Rest  time.Duration // between tries to get a file or a thread
@@ -275,7 +274,7 @@ func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, by
 		}
 		return x, err
 	}
-	text, err := h.Text(ctx, ref, path.Base(cmp.Or(x.Name, f.ID)), got.Body)
+	text, err := h.Text(ctx, ref, got.Body)
 	if err != nil {
 		return x, err
 	}

@@ -220,7 +220,7 @@ func form(t *testing.T, s *shelf, files ...string) (*pipelinetest.World, *Handle
 	w.Receive(r)
 	h := handler(w, &modeltest.Demo{})
 	h.Slack = s
-	h.Text = func(context.Context, aggregate.Ref, string, []byte) (isolated.FileText, error) {
+	h.Text = func(context.Context, aggregate.Ref, []byte) (isolated.FileText, error) {
 		t.Error("a form's file is read, though no model is asked")
 		return isolated.FileText{}, nil
 	}

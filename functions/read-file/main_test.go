@@ -49,11 +49,11 @@ rich text
 			Text: "--- sheet 1 of 1: Sheet ---\na\tb\n1\t2.5\t=A2+B2\n2026-01-02 3:04:05\t23:59:59\n"},
 		"macros.xlsm": {Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasMacros},
 			Text: "--- sheet 1 of 1: Sheet1 ---\nbeside macros\n"},
-		"minutes.docx": {Form: isolated.Document, Remarks: []isolated.FileRemark{isolated.HasNumbers},
-			Text: "議事録\n予算は 1,200 円です。\tタブの後\nFirst\none line\nand the next\n" + "氏名\t部署\n佐藤\t営業 一課\nafter the table\n"},
-		"lists.docx": {Form: isolated.Document, Remarks: []isolated.FileRemark{isolated.HasNumbers, isolated.HasStruck,
-			isolated.HasHidden}, Text: "対象は営業\n期間は10月\n上限は30時間\n点\n" + "営業~~と人事と総務~~の残業。[invisible: 役員も］含む]\n~~取消~~ではない\n" +
-			"見える白い文字白抜き\n表の白\n"},
+		"minutes.docx": {Form: isolated.Document, Text: "議事録\n予算は 1,200 円です。\tタブの後\nFirst\none line\nand the next\n" +
+			"氏名\t部署\n佐藤\t営業 一課\nafter the table\n"},
+		"lists.docx": {Form: isolated.Document, Remarks: []isolated.FileRemark{isolated.HasStruck, isolated.HasHidden},
+			Text: "対象は営業\n期間は10月\n上限は30時間\n点\n" + "営業~~と人事と総務~~の残業。[invisible: 役員も］含む]\n~~取消~~ではない\n" +
+				"見える白い文字白抜き\n表の白\n"},
 		"deck.pptx": {Form: isolated.Slides, Text: "--- slide 1 of 2 ---\n方針\none\ntwo\n--- notes ---\n話すこと\n\n" +
 			"--- slide 2 of 2 ---\nTable\nA\tB\n1\t2\n"},
 		"encrypted.xlsx": {Why: isolated.Encrypted},
@@ -62,33 +62,27 @@ rich text
 		"utf8.csv":       {Form: isolated.PlainText, Encoding: "UTF-8", Text: csv},
 		"utf8-bom.csv":   {Form: isolated.PlainText, Encoding: "UTF-8", Text: csv},
 	} {
-		expect.Same(t, want, read(made(t, name), name, soon()))
+		expect.Same(t, want, textOf(made(t, name), soon()))
 	}
 }
 
-// What a file is follows from its bytes.
-func TestANameDoesNotDecideWhatAFileIs(t *testing.T) {
-	got := read(made(t, "minutes.docx"), "minutes.xlsx", soon())
-	expect.That(t, got.Form == isolated.Document && slices.Contains(got.Remarks, isolated.HasEnding) &&
-		strings.HasPrefix(got.Text, "議事録"), "%+v", got)
-	for name, tt := range map[string]struct {
-		file string
-		want isolated.Unreadable
-	}{
-		"a.xlsx": {"PK\x03\x04 is no archive", isolated.Broken}, "b.docx": {"%PDF-1.7 x", isolated.PDF},
-		"l.pdf": {"\r\n%PDF-1.3\n%\x93\x8c\x8b\x9e\nstartxref\n1\n%%EOF", isolated.PDF},
-		"m.txt": {"PDFの先頭は次の行です。\n%PDF-1.7\n", ""},
-		"c.csv": {"\x89PNG\r\n\x1a\n\x00\x00", isolated.OtherType}, "d.txt": {"caf\x8e cr\x8fme", isolated.Encoding},
-		"e.txt": {"one\x01two", isolated.OtherType}, "h.rtf": {`{\rtf1\ansi abc}`, isolated.OtherType},
-		"j.msg": {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("W\x00", 600), isolated.OtherType},
-		"k.xlsb": {string(zipped(t, []string{"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument",
-			"xl/workbook.bin")), "xl/workbook.bin", "\x83\x01"})), isolated.OtherType},
-		"f.docx": {string(zipped(t, nil)), isolated.OtherType},
-		"g.zip":  {string(zipped(t, []string{"readme.txt", "hello"})), isolated.OtherType},
+func TestWhatAFileIsFollowsFromItsBytes(t *testing.T) {
+	for file, want := range map[string]isolated.Unreadable{
+		"PK\x03\x04 is no archive": isolated.Broken, "%PDF-1.7 x": isolated.PDF,
+		"\r\n%PDF-1.3\n%\x93\x8c\x8b\x9e\nstartxref\n1\n%%EOF": isolated.PDF,
+		"PDFの先頭は次の行です。\n%PDF-1.7\n":                            "",
+		"\x89PNG\r\n\x1a\n\x00\x00":                            isolated.OtherType,
+		"caf\x8e cr\x8fme":                                     isolated.Encoding,
+		"one\x01two":                                           isolated.OtherType, `{\rtf1\ansi abc}`: isolated.OtherType,
+		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("W\x00", 600): isolated.OtherType,
+		string(zipped(t, []string{"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument",
+			"xl/workbook.bin")), "xl/workbook.bin", "\x83\x01"})): isolated.OtherType,
+		string(zipped(t, nil)):                             isolated.OtherType,
+		string(zipped(t, []string{"readme.txt", "hello"})): isolated.OtherType,
 	} {
-		expect.Is(t, read([]byte(tt.file), name, soon()).Why, tt.want, name)
+		expect.Is(t, textOf([]byte(file), soon()).Why, want, "%.40q", file)
 	}
-	empty := read(nil, "empty.csv", soon())
+	empty := textOf(nil, soon())
 	expect.That(t, empty.Form == isolated.PlainText && empty.Text == "" && empty.Why == "", "%+v", empty)
 }
 
@@ -100,7 +94,7 @@ func TestATextIsDecodedOrNotKnown(t *testing.T) {
 		"氏名,部署\xe6\xb0":                       {Why: isolated.Encoding},
 		"\xff\xfea\x00\n\x00":                 {Why: isolated.OtherType}, // UTF-16
 	} {
-		expect.Same(t, want, read([]byte(file), "a.csv", soon()))
+		expect.Same(t, want, textOf([]byte(file), soon()))
 	}
 }
 
@@ -116,22 +110,23 @@ func TestWhatAPageHidesIsSaid(t *testing.T) {
 		row(`class="hidden-print"`, "人事"): false, row(`style="display: none"`, "人事"): true, row("hidden", "人事"): true,
 		row("style='visibility:hidden'", "人事"): true, fmt.Sprintf(page, ".x{mso-hide:all}", ""): true,
 		"display:none is what <b hidden>this</b> is about":           false,
+		fmt.Sprintf(page, "td.x{} .rt {display:none}", ""):           true,
 		"<html><xml><x:Visible>SheetHidden</x:Visible></xml></html>": true,
 		`<?xml version="1.0"?><Workbook><Row ss:Hidden="1"><Data>人事`: true,
 		`<?xml version="1.0"?><Workbook><Row ss:Hidden="0"><Data>人事`: false,
 	} {
-		got := read([]byte(file), "a.txt", soon())
+		got := textOf([]byte(file), soon())
 		expect.Is(t, slices.Contains(got.Remarks, isolated.HasHidden), hides, file)
 	}
 }
 
 func TestALongTextEndsWithAWholeLine(t *testing.T) {
 	long := strings.Repeat("長い行です\n", isolated.MaxText/10)
-	got := read([]byte(long), "a.txt", soon())
+	got := textOf([]byte(long), soon())
 	expect.That(t, len(got.Text) <= isolated.MaxText && strings.HasSuffix(got.Text, "です\n") &&
 		got.Remarks[0] == isolated.FileCut,
 		"%d bytes, %v", len(got.Text), got.Remarks)
-	got = read([]byte(strings.Repeat("長", isolated.MaxText)), "a.txt", soon())
+	got = textOf([]byte(strings.Repeat("長", isolated.MaxText)), soon())
 	expect.That(t, len(got.Text) <= isolated.MaxText && utf8.ValidString(got.Text), "%d bytes", len(got.Text))
 }
 
@@ -149,7 +144,7 @@ func TestOnlyTheOrderedFileIsRead(t *testing.T) {
 	defer s.Close()
 	h := expect.Value(newHandler(t.Context(), awsNothing, environment{}))(t)
 	sum := sha256.Sum256(file)
-	o := isolated.FileOrder{Address: s.URL + "/?X-Amz-Signature=secret", SHA256: hex.EncodeToString(sum[:]), Name: "a.csv"}
+	o := isolated.FileOrder{Address: s.URL + "/?X-Amz-Signature=secret", SHA256: hex.EncodeToString(sum[:])}
 	status = http.StatusOK
 	expect.Is(t, expect.Value(h.Handle(t.Context(), o))(t).Text, csv, "the text")
 	refused := func(o isolated.FileOrder, why string) {

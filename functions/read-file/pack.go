@@ -3,9 +3,10 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/xml"
-	"errors"
 	"io"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -25,127 +26,133 @@ const (
 	maxDepth    = 128      // elements within each other
 )
 
-// pack is an office file: a zip archive of parts in XML.
+// pack is an office file: a zip archive of parts in XML, whose text is written while they are read. Once the text is
+// full, or something is wrong, nothing more is read.
 type pack struct {
+	writer
 	parts map[string]*zip.File // by their names in small letters
 	until time.Time
+	why   isolated.Unreadable // the first that is wrong
 }
 
-// openPack lists the parts of an archive. It returns errEncrypted if one is encrypted, errBroken if two have the same
-// name, since programs disagree about which counts, and errTooComplex if they are too many or too large.
-func openPack(file []byte, until time.Time) (*pack, error) {
-	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
-	switch {
-	case err != nil:
-		return nil, errBroken
-	case len(z.File) > maxParts:
-		return nil, errTooComplex
+func (p *pack) fail(why isolated.Unreadable) { p.why = cmp.Or(p.why, why) }
+
+// ends reports whether nothing more is read. One that takes too long fails.
+func (p *pack) ends() bool {
+	if time.Now().After(p.until) {
+		p.fail(isolated.TooComplex)
 	}
-	p, unpacked := &pack{parts: map[string]*zip.File{}, until: until}, uint64(0)
+	return p.full || p.why != ""
+}
+
+// office returns the text of an office file. What it is follows from its main part, which all programs call alike.
+func office(file []byte, until time.Time) (out isolated.FileText) {
+	p := &pack{parts: map[string]*zip.File{}, until: until}
+	p.open(file)
+	switch {
+	case p.parts["xl/workbook.xml"] != nil:
+		out.Form = isolated.Sheets
+		p.workbook(file)
+	case p.parts["word/document.xml"] != nil:
+		out.Form = isolated.Document
+		p.document()
+	case p.parts["ppt/presentation.xml"] != nil:
+		out.Form = isolated.Slides
+		p.presentation()
+	default:
+		p.fail(isolated.OtherType)
+	}
+	if p.why != "" {
+		return isolated.FileText{Why: p.why}
+	}
+	for _, name := range p.names() {
+		if path.Base(name) == "vbaproject.bin" {
+			p.remark(isolated.HasMacros)
+		}
+		switch path.Base(path.Dir(name)) {
+		case "media", "charts", "embeddings", "diagrams":
+			p.remark(isolated.HasPictures)
+		}
+	}
+	out.Text, out.Remarks = p.done(), p.remarks
+	return out
+}
+
+// open lists the parts of an archive. It fails if one is encrypted, if two have the same name, since programs disagree
+// about which counts, and if they are too many or too large.
+func (p *pack) open(file []byte) {
+	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		p.fail(isolated.Broken)
+		return
+	}
+	unpacked := uint64(0)
 	for _, f := range z.File {
 		name := strings.ToLower(strings.TrimPrefix(strings.ReplaceAll(f.Name, `\`, "/"), "/"))
 		unpacked += f.UncompressedSize64
 		switch {
 		case p.parts[name] != nil:
-			return nil, errBroken
+			p.fail(isolated.Broken)
 		case f.Flags&1 != 0:
-			return nil, errEncrypted
-		case f.UncompressedSize64 > maxUnpacked, unpacked > maxUnpacked:
-			return nil, errTooComplex
+			p.fail(isolated.Encrypted)
+		case len(z.File) > maxParts, f.UncompressedSize64 > maxUnpacked, unpacked > maxUnpacked:
+			p.fail(isolated.TooComplex)
 		}
 		p.parts[name] = f
-	}
-	return p, nil
-}
-
-// remarks says what the archive has beside the text.
-func (p *pack) remarks(w *writer) {
-	for _, name := range p.names() {
-		if path.Base(name) == "vbaproject.bin" {
-			w.remark(isolated.HasMacros)
-		}
-		for _, folder := range []string{"/media/", "/charts/", "/embeddings/", "/diagrams/"} {
-			if strings.Contains(name, folder) {
-				w.remark(isolated.HasPictures)
-			}
-		}
 	}
 }
 
 func (p *pack) names() []string { return slices.Sorted(maps.Keys(p.parts)) }
 
-// read writes the file's text. What it is follows from its main part, which all programs call alike.
-func (p *pack) read(file []byte, w *writer) (isolated.FileForm, error) {
-	switch {
-	case p.parts["xl/workbook.xml"] != nil:
-		return isolated.Sheets, p.workbook(file, w)
-	case p.parts["word/document.xml"] != nil:
-		return isolated.Document, p.document(w)
-	case p.parts["ppt/presentation.xml"] != nil:
-		return isolated.Slides, p.presentation(w)
-	}
-	return "", errOther
-}
-
-// each goes through a part's elements and texts. A part that is missing has none. The first error of a function ends
-// it. Declarations of types, which could declare entities, are refused.
-func (p *pack) each(name string, begin func(xml.StartElement) error, end func(name string) error,
-	text func(string) error) error {
-	f := p.parts[strings.ToLower(name)]
-	if f == nil {
-		return nil
-	}
-	r, err := f.Open()
-	if err != nil {
-		return errBroken
-	}
-	defer r.Close()
-	d, depth, found := xml.NewDecoder(timed{r, p.until}), 0, false
-	for {
-		token, err := d.Token()
-		switch {
-		case errors.Is(err, io.EOF) && found:
-			return nil
-		case errors.Is(err, errTooComplex):
-			return errTooComplex
-		case err != nil:
-			return errBroken
+// tokens goes through a part's elements and texts. A part that is missing has none. Declarations of types, which could
+// declare entities, fail.
+func (p *pack) tokens(name string) iter.Seq[xml.Token] {
+	return func(yield func(xml.Token) bool) {
+		f := p.parts[strings.ToLower(name)]
+		if f == nil || p.ends() {
+			return
 		}
-		switch t := token.(type) {
-		case xml.Directive:
-			return errBroken
-		case xml.StartElement:
-			if depth++; depth > maxDepth {
-				return errTooComplex
-			}
-			found, err = true, begin(t)
-		case xml.EndElement:
-			depth--
-			if end != nil {
-				err = end(t.Name.Local)
-			}
-		case xml.CharData:
-			if text != nil {
-				err = text(string(t))
-			}
-		}
+		r, err := f.Open()
 		if err != nil {
-			return err
+			p.fail(isolated.Broken)
+			return
+		}
+		defer r.Close()
+		d, depth, found := xml.NewDecoder(r), 0, false
+		for {
+			token, err := d.Token()
+			switch token.(type) {
+			case xml.StartElement:
+				depth, found = depth+1, true
+			case xml.EndElement:
+				depth--
+			case xml.Directive:
+				p.fail(isolated.Broken)
+			case nil:
+				if err != io.EOF || !found {
+					p.fail(isolated.Broken)
+				}
+				return
+			}
+			if depth > maxDepth {
+				p.fail(isolated.TooComplex)
+			}
+			if p.ends() || !yield(token) {
+				return
+			}
 		}
 	}
 }
 
-// timed reads until its time is over.
-type timed struct {
-	io.Reader
-	until time.Time
-}
-
-func (t timed) Read(b []byte) (int, error) {
-	if time.Now().After(t.until) {
-		return 0, errTooComplex
+// elements goes through a part's elements of a name.
+func (p *pack) elements(part, name string) iter.Seq[xml.StartElement] {
+	return func(yield func(xml.StartElement) bool) {
+		for t := range p.tokens(part) {
+			if e, begins := t.(xml.StartElement); begins && e.Name.Local == name && !yield(e) {
+				return
+			}
+		}
 	}
-	return t.Reader.Read(b)
 }
 
 func attribute(e xml.StartElement, name string) string {
@@ -157,51 +164,44 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
+// isOn tells what an attribute says that need not be there to say yes.
+func isOn(value string) bool { return !slices.Contains([]string{"0", "false", "off"}, value) }
+
 // relation is what one part says of another.
 type relation struct{ id, kind, target string }
 
 // relations returns those of a part to other parts.
-func (p *pack) relations(part string) (all []relation, err error) {
-	err = p.each(path.Join(path.Dir(part), "_rels", path.Base(part)+".rels"), func(e xml.StartElement) error {
-		is := relation{attribute(e, "Id"), path.Base(attribute(e, "Type")), attribute(e, "Target")}
-		if rest, absolute := strings.CutPrefix(is.target, "/"); absolute {
-			is.target = rest
-		} else {
-			is.target = path.Join(path.Dir(part), is.target)
+func (p *pack) relations(part string) (all []relation) {
+	folder, file := path.Split(part)
+	for e := range p.elements(folder+"_rels/"+file+".rels", "Relationship") {
+		target, absolute := strings.CutPrefix(attribute(e, "Target"), "/")
+		if !absolute {
+			target = path.Join(folder, target)
 		}
-		if e.Name.Local == "Relationship" && attribute(e, "TargetMode") != "External" {
-			all = append(all, is)
-		}
-		return nil
-	}, nil, nil)
-	return all, err
-}
-
-// listed returns the parts that a main part lists in elements of a name, in its order.
-func (p *pack) listed(main, element string) (all []part, err error) {
-	relations, err := p.relations(main)
-	if err != nil {
-		return nil, err
+		all = append(all, relation{attribute(e, "Id"), path.Base(attribute(e, "Type")), target})
 	}
-	err = p.each(main, func(e xml.StartElement) error {
-		if e.Name.Local != element {
-			return nil
-		}
-		x := part{name: attribute(e, "name"), hidden: strings.Contains(strings.ToLower(attribute(e, "state")), "hidden")}
-		for _, a := range e.Attr {
-			if i := slices.IndexFunc(relations, func(r relation) bool { return r.id == a.Value }); i >= 0 &&
-				a.Name.Local == "id" && a.Name.Space != "" {
-				x.path = relations[i].target
-			}
-		}
-		all = append(all, x)
-		return nil
-	}, nil, nil)
-	return all, err
+	return all
 }
 
 // part is a sheet or a slide.
 type part struct {
 	name, path string
 	hidden     bool
+}
+
+// listed returns the parts that a main part lists in elements of a name, in its order.
+func (p *pack) listed(main, element string) (all []part) {
+	relations := p.relations(main)
+	for e := range p.elements(main, element) {
+		x := part{name: attribute(e, "name"), hidden: strings.Contains(strings.ToLower(attribute(e, "state")), "hidden")}
+		for _, r := range relations {
+			if slices.ContainsFunc(e.Attr, func(a xml.Attr) bool {
+				return a.Name.Local == "id" && a.Name.Space != "" && a.Value == r.id
+			}) {
+				x.path = r.target
+			}
+		}
+		all = append(all, x)
+	}
+	return all
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/xuri/excelize/v2"
 
@@ -18,247 +15,150 @@ import (
 
 // workbook writes all sheets of a workbook, each row as a line with tabs between its cells, as they are shown. What
 // excelize keeps whole is bounded before it opens the file; sheets and their texts it reads as a stream.
-func (p *pack) workbook(file []byte, w *writer) error {
+func (p *pack) workbook(file []byte) {
 	for name, f := range p.parts {
 		streamed := strings.HasPrefix(name, "xl/worksheets/") || strings.HasPrefix(name, "xl/media/") ||
 			name == "xl/sharedstrings.xml"
 		if !streamed && f.UncompressedSize64 > maxPart || name == "xl/styles.xml" && f.UncompressedSize64 > maxStyles {
-			return errTooComplex
+			p.fail(isolated.TooComplex)
 		}
 	}
-	if p.texts() > maxTexts {
-		return errTooComplex
+	texts := 0
+	for range p.elements("xl/sharedstrings.xml", "si") {
+		if texts++; texts > maxTexts {
+			p.fail(isolated.TooComplex)
+		}
 	}
-	sheets, err := p.listed("xl/workbook.xml", "sheet")
-	if err != nil {
-		return err
+	sheets := p.listed("xl/workbook.xml", "sheet")
+	if p.ends() {
+		return
 	}
 	book, err := excelize.OpenReader(bytes.NewReader(file), excelize.Options{UnzipSizeLimit: maxUnpacked,
 		UnzipXMLSizeLimit: 1 << 20, CultureInfo: excelize.CultureNameJaJP, ShortDatePattern: "yyyy/mm/dd"})
 	if err != nil {
-		return errBroken
+		p.fail(isolated.Broken)
+		return
 	}
 	defer book.Close()
 	for i, s := range sheets {
-		hidden := ""
-		if s.hidden {
-			hidden = ", hidden"
-			w.remark(isolated.HasHidden)
+		p.heading(fmt.Sprintf("sheet %d of %d", i+1, len(sheets)), s.hidden, ": "+oneLine(s.name))
+		if err := p.sheet(book, s); err != nil {
+			p.fail(isolated.Broken)
 		}
-		if i > 0 {
-			w.write("\n")
-		}
-		if err := w.write(fmt.Sprintf("--- sheet %d of %d%s: %s ---\n", i+1, len(sheets), hidden,
-			oneLine(s.name))); err != nil {
-			return err
-		}
-		if err := p.sheet(book, s, w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// texts counts the texts that cells share, by the ends of their elements.
-func (p *pack) texts() (n int) {
-	f := p.parts["xl/sharedstrings.xml"]
-	if f == nil {
-		return 0
-	}
-	r, err := f.Open()
-	if err != nil {
-		return 0 // excelize will say so
-	}
-	defer r.Close()
-	for in := bufio.NewReaderSize(r, 64<<10); ; n++ {
-		for {
-			element, err := in.ReadSlice('>')
-			if bytes.HasSuffix(element, []byte("si>")) || bytes.HasSuffix(element, []byte("si/>")) {
-				break
-			}
-			if err != nil && err != bufio.ErrBufferFull {
-				return n / 2
-			}
+		if p.ends() {
+			return
 		}
 	}
 }
 
-// unshown is what excelize doesn't stream of a sheet.
-type unshown struct {
-	formulas      map[int]map[int]string // by row and column, from 1
-	rows, columns []string               // hidden
-}
+type place struct{ row, column int } // from 1
 
-// unshown reads it. A formula that cells share stands in the first of them.
-func (p *pack) unshown(name string) (out unshown, err error) {
-	out.formulas = map[int]map[int]string{}
-	row, column, formula := 0, 0, ""
-	in := false
-	err = p.each(name, func(e xml.StartElement) error {
-		hidden := attribute(e, "hidden") == "1" || attribute(e, "hidden") == "true"
-		switch e.Name.Local {
-		case "col":
-			if from, to := attribute(e, "min"), attribute(e, "max"); hidden {
-				out.columns = append(out.columns, span(letters(from), letters(to)))
+// unshown returns what excelize doesn't stream of a sheet: formulas, of which one that cells share stands in the first
+// of them, and which rows and columns are hidden.
+func (p *pack) unshown(name string) (formulas map[place]string, hidden []string) {
+	formulas = map[place]string{}
+	at, inCell, inFormula := place{}, false, false
+	for t := range p.tokens(name) {
+		switch t := t.(type) {
+		case xml.StartElement:
+			of := ""
+			switch t.Name.Local {
+			case "col":
+				of = fmt.Sprintf("columns %d to %d", number(t, "min"), number(t, "max"))
+			case "row":
+				at = place{row: cmp.Or(number(t, "r"), at.row+1)}
+				of = fmt.Sprintf("row %d", at.row)
+			case "c":
+				at.column++
+				if column, _, err := excelize.CellNameToCoordinates(attribute(t, "r")); err == nil {
+					at.column = column
+				}
+				inCell = true
+			case "f":
+				if inFormula = inCell; inCell {
+					formulas[at] = ""
+				}
 			}
-		case "row":
-			row, column = row+1, 0
-			if n, err := strconv.Atoi(attribute(e, "r")); err == nil {
-				row = n
+			if hides := attribute(t, "hidden"); of != "" && (hides == "1" || hides == "true") {
+				hidden = append(hidden, of)
 			}
-			if hidden {
-				out.rows = append(out.rows, strconv.Itoa(row))
+		case xml.CharData:
+			if inFormula {
+				formulas[at] += string(t)
 			}
-		case "c":
-			column++
-			if c, r, err := excelize.CellNameToCoordinates(attribute(e, "r")); err == nil {
-				column, row = c, r
-			}
-		case "f":
-			in, formula = true, ""
-			if attribute(e, "t") == "shared" {
-				formula = "…"
-			}
+		case xml.EndElement:
+			inCell, inFormula = inCell && t.Name.Local != "c", inFormula && t.Name.Local != "f"
 		}
-		return nil
-	}, func(name string) error {
-		if name != "f" {
-			return nil
-		}
-		if in = false; out.formulas[row] == nil {
-			out.formulas[row] = map[int]string{}
-		}
-		out.formulas[row][column] = formula
-		return nil
-	}, func(s string) error {
-		if in {
-			formula = strings.TrimPrefix(formula, "…") + s
-		}
-		return nil
-	})
-	return out, err
-}
-
-func letters(number string) string {
-	n, _ := strconv.Atoi(number) // a column that is none has no letters
-	name, _ := excelize.ColumnNumberToName(n)
-	return name
-}
-
-func span(from, to string) string {
-	if from == to {
-		return from
 	}
-	return from + " to " + to
+	return formulas, hidden
 }
 
-func (p *pack) sheet(book *excelize.File, s part, w *writer) error {
-	beside, err := p.unshown(s.path)
+func number(e xml.StartElement, name string) int {
+	n, _ := strconv.Atoi(attribute(e, name))
+	return n
+}
+
+// sheet writes a sheet's rows, which of them and which columns are hidden, and the comments.
+func (p *pack) sheet(book *excelize.File, s part) error {
+	formulas, hidden := p.unshown(s.path)
+	rows, err := book.Rows(s.name)
 	if err != nil {
 		return err
 	}
-	rows, err := book.Rows(s.name)
-	if err != nil {
-		return errBroken
-	}
 	defer rows.Close()
-	last := slices.Max(append(slices.Collect(maps.Keys(beside.formulas)), 0))
 	written := 0
-	for row := 1; ; row++ {
-		more := rows.Next()
-		if !more && row > last {
-			break
+	for row := 1; !p.ends() && rows.Next(); row++ {
+		cells, err := rows.Columns()
+		if err != nil {
+			return err
 		}
-		var cells []string
-		if more {
-			if cells, err = rows.Columns(); err != nil {
-				return errBroken
-			}
-		}
-		if time.Now().After(p.until) {
-			return errTooComplex
-		}
-		cells = formulas(cells, beside.formulas[row], w)
-		if len(cells) == 0 {
+		line := p.row(cells, row, formulas)
+		if line == "" {
 			continue
 		}
-		if err := gap(written, row, w); err != nil {
-			return err
+		// A few empty rows stay, more are said.
+		if n := row - written - 1; written == 0 && n > 0 || n > 3 {
+			p.write(fmt.Sprintf("[rows %d to %d are empty]\n", written+1, row-1))
+		} else {
+			p.write(strings.Repeat("\n", n))
 		}
-		if err := w.write(foreign(strings.Join(cells, "\t")) + "\n"); err != nil {
-			return err
-		}
+		p.line(line)
 		written = row
 	}
-	return p.margins(book, s.name, beside, w)
-}
-
-// gap says which rows have nothing, or leaves them empty if they are few.
-func gap(written, row int, w *writer) error {
-	switch n := row - written - 1; {
-	case written == 0 && n > 0, n > 3:
-		return w.write(fmt.Sprintf("[rows %d to %d are empty]\n", written+1, row-1))
-	default:
-		return w.write(strings.Repeat("\n", n))
+	if len(hidden) > 0 {
+		p.remark(isolated.HasHidden)
+		p.write("[hidden: " + strings.Join(hidden, ", ") + "]\n")
 	}
-}
-
-// formulas returns a row's cells in one line each, with its formulas in place of their values, without empty ones at
-// the end.
-func formulas(cells []string, of map[int]string, w *writer) []string {
-	for i := range cells {
-		cells[i] = oneLine(cells[i])
-	}
-	for column, formula := range of {
-		for len(cells) < column {
-			cells = append(cells, "")
-		}
-		w.remark(isolated.HasFormulas)
-		saved := cells[column-1]
-		if cells[column-1] = "=" + oneLine(formula); saved != "" {
-			cells[column-1] += " [saved: " + saved + "]"
-		}
-	}
-	for len(cells) > 0 && cells[len(cells)-1] == "" {
-		cells = cells[:len(cells)-1]
-	}
-	return cells
-}
-
-// margins writes which rows and columns are hidden, and the comments.
-func (p *pack) margins(book *excelize.File, name string, beside unshown, w *writer) error {
-	for _, hidden := range []struct {
-		what string
-		all  []string
-	}{{"rows", beside.rows}, {"columns", beside.columns}} {
-		if len(hidden.all) == 0 {
-			continue
-		}
-		w.remark(isolated.HasHidden)
-		if err := w.write("[hidden " + hidden.what + ": " + strings.Join(hidden.all, ", ") + "]\n"); err != nil {
-			return err
-		}
-	}
-	comments, err := book.GetComments(name)
-	if err != nil {
-		return errBroken
-	}
+	comments, err := book.GetComments(s.name)
 	for i, c := range comments {
-		line := c.Cell + ": " + oneLine(c.Text)
-		for _, run := range c.Paragraph {
-			line += oneLine(run.Text)
-		}
 		if i == 0 {
-			line = "--- comments ---\n" + line
+			p.write("--- comments ---\n")
 		}
-		if err := w.write(line + "\n"); err != nil {
-			return err
+		text := c.Cell + ": " + c.Text
+		for _, run := range c.Paragraph {
+			text += run.Text
+		}
+		p.line(oneLine(text))
+	}
+	return err
+}
+
+// row returns a row's cells in one line, with its formulas in place of their values, without empty ones at the end.
+func (p *pack) row(cells []string, row int, formulas map[place]string) string {
+	for i := range cells {
+		saved := oneLine(cells[i])
+		cells[i] = saved
+		if formula, is := formulas[place{row, i + 1}]; is {
+			p.remark(isolated.HasFormulas)
+			if cells[i] = "=" + oneLine(formula); saved != "" {
+				cells[i] += " [saved: " + saved + "]"
+			}
 		}
 	}
-	return nil
+	return strings.TrimRight(strings.Join(cells, "\t"), "\t")
 }
 
 // oneLine is a text without tabs and ends of lines.
 func oneLine(s string) string {
-	return printable(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(s))
+	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(s)
 }

@@ -150,7 +150,6 @@ const (
 type FileOrder struct {
 	Address string `json:"address"` // presigned GET
 	SHA256  string `json:"sha256"`  // of the file
-	Name    string `json:"name"`    // its file name, of which only the ending matters
 }
 
 // FileForm is what a file turned out to be, whatever its name says.
@@ -187,14 +186,12 @@ const (
 	HasMacros FileRemark = "macros" // there are macros, which are not read
 	// there are formulas, which stand there themselves, without a value that counts
 	HasFormulas FileRemark = "formulas"
-	HasEnding   FileRemark = "ending" // it is another form than its name says
 	// there are hidden sheets, rows, columns, slides or texts, which are there, too
 	HasHidden  FileRemark = "hidden"
 	HasChanges FileRemark = "changes" // there are changes that nobody has accepted, which are there as if somebody had
 	// there are pictures, charts, drawings or files, which are not read
 	HasPictures FileRemark = "pictures"
-	HasNumbers  FileRemark = "numbers" // there are lists whose numbers or bullets are not known, and not in the text
-	HasStruck   FileRemark = "struck"  // there are texts that are struck out, which stand between ~~ and ~~
+	HasStruck   FileRemark = "struck" // there are texts that are struck out, which stand between ~~ and ~~
 )
 
 // FileText is a file's text. Either Form or Why is set.

@@ -165,16 +165,16 @@ const textWithin = 45 * time.Second
 // object. A file on which the function ends twice, since it takes too long or too much memory, would end it again; once
 // may be chance.
 func (s Store) Texts(cfg aws.Config, name string,
-) func(context.Context, aggregate.Ref, string, []byte) (isolated.FileText, error) {
+) func(context.Context, aggregate.Ref, []byte) (isolated.FileText, error) {
 	reader := outbound.FunctionAt(cfg, name)
-	return func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (text isolated.FileText, err error) {
+	return func(ctx context.Context, ref aggregate.Ref, file []byte) (text isolated.FileText, err error) {
 		ctx, cancel := context.WithTimeout(ctx, textWithin)
 		defer cancel()
 		address, err := s.Lend(ctx, ref, file, textWithin)
 		if err != nil {
 			return text, err
 		}
-		order := isolated.FileOrder{Address: address, SHA256: aggregate.HashOf(string(file)), Name: name}
+		order := isolated.FileOrder{Address: address, SHA256: aggregate.HashOf(string(file))}
 		err = reader.Call(ctx, order, &text)
 		if errors.Is(err, outbound.ErrEnded) {
 			slog.WarnContext(ctx, "the reading of a file ended", "sha256", order.SHA256, "why", err)

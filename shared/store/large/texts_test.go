@@ -53,7 +53,7 @@ func TestAFileIsReadAgainWhenItsReaderEnds(t *testing.T) {
 				Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 			read := large.Open(cfg, boot.Results{ResultsBucket: "bucket"}).Texts(cfg, "read-file")
 			ref := aggregate.Ref{Tenant: "t", Kind: "session", ID: "s"}
-			got, err := read(t.Context(), ref, "book.xlsx", []byte("PK"))
+			got, err := read(t.Context(), ref, []byte("PK"))
 			expect.NoError(t, err)
 			expect.Same(t, tt.want, got)
 			expect.Same(t, tt.asked, asked)
