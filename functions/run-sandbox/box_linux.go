@@ -43,6 +43,18 @@ type plan struct {
 	Attached bool
 }
 
+// readPlan reads the plan that a stage begins with.
+func readPlan(orders *bufio.Reader) (p plan, err error) {
+	text, err := orders.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		return p, fmt.Errorf("read the plan: %w", err)
+	}
+	return p, nil
+}
+
 // event is a report of inside. Its fields are sent in this order, Missing to Exit once.
 type event struct {
 	Held    []string // the box is ready; these isolation measures hold
@@ -188,17 +200,15 @@ func (b *box) launch(l level, uid int, files archives) (err error) {
 	}
 	theirs = []*os.File{theirControl, theirReport, theirOut, theirErr}
 	b.control = control
-	in, err := memoryFile("archive", files.files)
-	if err != nil {
-		return err
+	inMemory := func(name string, content []byte) (f *os.File) {
+		if err == nil {
+			f, err = memoryFile(name, content)
+		}
+		return f
 	}
-	theirs = append(theirs, in)
-	attached, err := memoryFile("attachments", files.attached)
-	if err != nil {
-		return err
-	}
-	theirs = append(theirs, attached)
-	if b.result, err = memoryFile("result", nil); err != nil {
+	in, attached := inMemory("archive", files.files), inMemory("attachments", files.attached)
+	theirs = append(theirs, in, attached)
+	if b.result = inMemory("result", nil); err != nil {
 		return err
 	}
 	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside}, Env: []string{},
@@ -267,13 +277,12 @@ func memoryFile(name string, content []byte) (*os.File, error) {
 		return nil, fmt.Errorf("make room for the %s: %w", name, err)
 	}
 	f := os.NewFile(uintptr(fd), name)
-	if _, err := f.Write(content); err != nil {
+	if _, err = f.Write(content); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("make room for the %s: %w", name, err)
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		f.Close()
-		return nil, err
 	}
 	return f, nil
 }

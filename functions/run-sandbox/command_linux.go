@@ -36,13 +36,9 @@ func runCommand() error {
 		return err
 	}
 	report, orders := json.NewEncoder(os.NewFile(3, "report")), bufio.NewReader(os.NewFile(4, "orders"))
-	var p plan
-	text, err := orders.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(text, &p)
-	}
+	p, err := readPlan(orders)
 	if err != nil {
-		return fmt.Errorf("read the plan: %w", err)
+		return err
 	}
 	held, err := giveUp(p)
 	if err != nil {
@@ -141,7 +137,7 @@ func giveUp(p plan) (held []string, err error) {
 		return nil, err
 	}
 	if err := dropCapabilities(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("give up capabilities: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("give up new privileges: %w", err)
@@ -203,20 +199,17 @@ func threadsOf(uid int) (count uint64) {
 // dropCapabilities drops all capabilities, also those that executing a program could give back.
 func dropCapabilities() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up capabilities: %w", err)
+		return err
 	}
 	for c := uintptr(0); c < 64; c++ {
 		// EPERM: without CAP_SETPCAP there is nothing to drop. EINVAL: the kernel has no further capability.
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && !errors.Is(err, unix.EPERM) &&
 			!errors.Is(err, unix.EINVAL) {
-			return fmt.Errorf("give up capabilities: %w", err)
+			return err
 		}
 	}
 	var none [2]unix.CapUserData
-	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
-		return fmt.Errorf("give up capabilities: %w", err)
-	}
-	return nil
+	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
 }
 
 // The folders of a box without namespaces. A command can write only below the first two.

@@ -58,13 +58,11 @@ func runInside() error {
 		control: bufio.NewReader(os.NewFile(fileControl, "control"))}
 	// On Ctrl-C the local stack stops the supervisor, which ends the box. A command would inherit what is ignored.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
-	text, err := in.control.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(text, &in.plan)
-	}
+	p, err := readPlan(in.control)
 	if err != nil {
-		return fmt.Errorf("read the plan: %w", err)
+		return err
 	}
+	in.plan = p
 	if err := in.furnish(); err != nil {
 		return in.report.Encode(event{Failed: err.Error()})
 	}

@@ -77,10 +77,10 @@ func serve(args []string) error {
 
 func readOrder(r io.Reader) (o isolated.Order, err error) {
 	b, err := io.ReadAll(io.LimitReader(r, 1<<20))
-	if err != nil {
-		return o, fmt.Errorf("read the order: %w", err)
+	if err == nil {
+		err = json.Unmarshal(b, &o)
 	}
-	if err := json.Unmarshal(b, &o); err != nil {
+	if err != nil {
 		return o, fmt.Errorf("read the order: %w", err)
 	}
 	return o, o.Validate()
@@ -119,9 +119,12 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 		return s.answer.NotBegun("attachments: "+err.Error(), errors.Is(err, isolated.ErrCannot))
 	}
 	out := &output{}
-	b, err := s.start(o, archives{archive, attached}, out)
+	b, err := startBox(s.level, plan{Argv: o.Argv, Script: o.Script, Seconds: o.TimeoutSeconds, Memory: s.memory,
+		Attached: o.Attachments != ""}, archives{archive, attached}, out)
 	if err != nil {
-		return s.answer.NotBegun(err.Error(), true)
+		s.log.Info("isolation refused", "action", o.Action, "level", s.level, "err", err)
+		return s.answer.NotBegun(fmt.Sprintf("this machine withholds too little from a command to run one: %s: %v",
+			s.level, err), true)
 	}
 	defer b.close()
 	s.log.Info("isolation", "action", o.Action, "held", b.held)
@@ -143,17 +146,6 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 		s.keep(ctx, b, o, &end)
 	}
 	return s.answer.End(end)
-}
-
-// start makes the box.
-func (s *supervisor) start(o isolated.Order, files archives, out *output) (*box, error) {
-	b, err := startBox(s.level, plan{Argv: o.Argv, Script: o.Script, Seconds: o.TimeoutSeconds, Memory: s.memory,
-		Attached: o.Attachments != ""}, files, out)
-	if err != nil {
-		s.log.Info("isolation refused", "action", o.Action, "level", s.level, "err", err)
-		return nil, fmt.Errorf("this machine withholds too little from a command to run one: %s: %w", s.level, err)
-	}
-	return b, nil
 }
 
 // watchCancel returns a channel that is closed once the cancel object exists.

@@ -62,26 +62,18 @@ func furnishNamespaces(attached bool) (held []string, err error) {
 		}},
 		{"show the tools", func() error { return each(isolated.Tools, showTool) }},
 		{"show devices", showDevices},
-		{"show processes", func() error {
-			return mountAt("/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
-		}},
-		{"make the workspace", func() error {
-			return mountAt(workspaceFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, workspaceSize)
-		}},
-		{"make room for temporary files", func() error {
-			return mountAt(temporaryFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, temporarySize)
-		}},
+		{"show processes", func() error { return mountAt("/proc", "proc", unix.MS_NOEXEC, "") }},
+		{"make the workspace", func() error { return mountAt(workspaceFolder, "tmpfs", 0, workspaceSize) }},
+		{"make room for temporary files", func() error { return mountAt(temporaryFolder, "tmpfs", 0, temporarySize) }},
 		{"make the attachments' place", func() error {
 			if !attached {
 				return nil
 			}
-			return mountAt(attachedFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, attachedSize)
+			return mountAt(attachedFolder, "tmpfs", unix.MS_NOEXEC, attachedSize)
 		}},
 		{"write what programs look for", writeFiles},
 		{"leave this machine's files", pivot},
-		{"close the root", func() error {
-			return unix.MountSetattr(unix.AT_FDCWD, "/", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
-		}},
+		{"close the root", func() error { return restrict("/", 0, unix.MOUNT_ATTR_RDONLY) }},
 		{"name the room", func() error { return unix.Sethostname([]byte("sandbox")) }},
 		{"open the way to itself", loopback},
 	}
@@ -132,9 +124,7 @@ func showTool(path string) error {
 	if err := unix.Mount(path, at, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return err
 	}
-	return unix.MountSetattr(unix.AT_FDCWD, at, unix.AT_RECURSIVE, &unix.MountAttr{
-		Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV,
-	})
+	return restrict(at, unix.AT_RECURSIVE, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 }
 
 func showDevices() error {
@@ -152,9 +142,7 @@ func showDevices() error {
 		}
 		// A read-only mount still lets programs write to the device, but not change its mode and times, which belong to
 		// the machine.
-		if err := unix.MountSetattr(unix.AT_FDCWD, at, 0, &unix.MountAttr{
-			Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC,
-		}); err != nil {
+		if err := restrict(at, 0, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil {
 			return err
 		}
 	}
@@ -174,12 +162,18 @@ func showDevices() error {
 	return nil
 }
 
+// restrict sets attributes of the mount at a path.
+func restrict(path string, flags uint, attributes uint64) error {
+	return unix.MountSetattr(unix.AT_FDCWD, path, flags, &unix.MountAttr{Attr_set: attributes})
+}
+
+// mountAt mounts a new file system, which has no devices and no programs that run as another user.
 func mountAt(path, kind string, flags uintptr, data string) error {
 	at := filepath.Join(newRoot, path)
 	if err := os.Mkdir(at, 0o755); err != nil {
 		return err
 	}
-	return unix.Mount(kind, at, kind, flags, data)
+	return unix.Mount(kind, at, kind, flags|unix.MS_NOSUID|unix.MS_NODEV, data)
 }
 
 func writeFiles() error {
@@ -253,8 +247,7 @@ func (in *inside) layAttached() error {
 		return err
 	}
 	if in.alone {
-		if err := unix.MountSetattr(unix.AT_FDCWD, folder, 0,
-			&unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		if err := restrict(folder, 0, unix.MOUNT_ATTR_RDONLY); err != nil {
 			return fmt.Errorf("close the attachments for writing: %w", err)
 		}
 	}
