@@ -56,8 +56,7 @@ type Store interface {
 // Results stores and reads values that are too large for a row.
 type Results interface {
 	Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
-	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
-		members map[string]any) (aggregate.Blob, error)
+	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 	Prompts(ref aggregate.Ref) model.Keep
 }

@@ -123,7 +123,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 		}
 		return none, arguments, stop
 	}
-	kept, err := j.Results.KeepArguments(ctx, a.Ref(), arguments.JSON(), arguments.Members())
+	kept, err := j.Results.KeepArguments(ctx, a.Ref(), arguments.JSON())
 	if errors.Is(err, large.ErrTooLarge) {
 		return none, arguments, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
 	}

@@ -93,10 +93,10 @@ type savesMeanwhile struct {
 	save func()
 }
 
-func (l savesMeanwhile) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
-	members map[string]any) (aggregate.Blob, error) {
+func (l savesMeanwhile) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (
+	aggregate.Blob, error) {
 	l.save()
-	return l.Results.KeepArguments(ctx, ref, v, members)
+	return l.Results.KeepArguments(ctx, ref, v)
 }
 
 func testConstraintBeforeClaim(t *testing.T, w *world) {

@@ -118,7 +118,7 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 	arguments := aggregate.JSON(`{"recipient":"U0SUZUKI","text":"` + strings.Repeat("長", 20000) + `末尾"}`)
 	w.results["key"] = arguments
 	g := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)},
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Bytes: len(arguments)},
 			aggregate.HashOf(string(arguments)), nil, w.Now())
 	}).Gates[0]
 	w.quiet(w.post(w.click(webapi.Suzuki, "review_step", g.ID)), webapi.Suzuki)

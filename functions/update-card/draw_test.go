@@ -321,7 +321,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	w.Begin()
 	w.bucket["key"] = arguments
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(1, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)},
+		return a.OpenStepGate(1, 1, aggregate.Blob{S3Key: "key", Bytes: len(arguments)},
 			aggregate.HashOf(string(arguments)), nil, w.Now())
 	})
 	w.done()

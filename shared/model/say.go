@@ -21,7 +21,7 @@ func Say(ctx context.Context, w Wire, r Request, prompt string) (Response, error
 	began, begun := time.Now(), ctx.Err() == nil
 	got, err := w.Say(ctx, r)
 	broke := errors.New(got.Why)
-	if got.Stop == StopEnd && slices.ContainsFunc(got.Calls, r.noTool) {
+	if slices.ContainsFunc(got.Calls, r.noTool) {
 		got.Stop, broke = StopBroken, ErrNoTool
 	}
 	if err == nil && got.Stop == StopBroken {

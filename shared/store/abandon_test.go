@@ -133,7 +133,7 @@ func (b *bucket) keep(under string, ref aggregate.Ref, v json.RawMessage, inline
 	defer b.mu.Unlock()
 	key := fmt.Sprintf("%s/%s/%s/%s.json", under, ref.Tenant, ref.ID, aggregate.HashOf(string(v)))
 	b.kept[key] = v
-	return aggregate.Blob{Bytes: len(v), S3Key: key, Preview: string(v[:50])}, nil
+	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
 }
 
 func (b *bucket) Open(_ context.Context, ref aggregate.Ref, x aggregate.Blob) (json.RawMessage, error) {

@@ -165,11 +165,11 @@ func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
 		result aggregate.Blob
 		object bool
 	}{
-		"an object":           {aggregate.Blob{JSON: `{"s3_key":"its own","bytes":1}`, Bytes: 30}, true},
-		"a reference":         {aggregate.Blob{Bytes: 5000, S3Key: "results/t/x.json", Preview: `{"a":`}, false},
-		"only its preview":    {aggregate.Blob{Bytes: 5000, Preview: `{"a":`}, false},
-		"a list":              {aggregate.Blob{JSON: `[1,2]`, Bytes: 5}, false},
-		"what would be lossy": {aggregate.Blob{JSON: `{"a":1e400}`, Bytes: 11}, false},
+		"an object":            {aggregate.Blob{JSON: `{"s3_key":"its own","bytes":1}`, Bytes: 30}, true},
+		"a reference":          {aggregate.Blob{Bytes: 5000, S3Key: "results/t/x.json"}, false},
+		"too large to be kept": {aggregate.Blob{Bytes: 5000}, false},
+		"a list":               {aggregate.Blob{JSON: `[1,2]`, Bytes: 5}, false},
+		"what would be lossy":  {aggregate.Blob{JSON: `{"a":1e400}`, Bytes: 11}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1",

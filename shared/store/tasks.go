@@ -129,8 +129,7 @@ func (l ListedTask) Requester() string { return strings.TrimPrefix(l.By, task.By
 // reads at most most rows, 0 for no bound, so it may be short or empty and still have a next one. Indexes may be
 // slightly stale.
 //
-// It returns aggregate.Problem for a limit outside 1 to store.MaxPage, an unknown status, a From after the Until, or a
-// cursor of another list.
+// It returns aggregate.Problem for a limit outside 1 to store.MaxPage, an unknown status, or a cursor of another list.
 func (s *TaskStore) Search(ctx context.Context, tenant string, f task.Filter, cursor string, limit, most int,
 	keep func(ListedTask) bool) (Page[ListedTask], error) {
 	if err := f.Check(); err != nil {

@@ -162,7 +162,7 @@ func (r Reader) call(planned task.Step, b aggregate.Blob, all bool) (c Call, who
 	if !ok {
 		c.Effect = r.Effect(explain.Effect{Tool: planned.Tool, Access: planned.Access, Act: planned.Act(),
 			Amount: planned.Amount()})
-		c.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(b.JSON)+b.Preview, maxText)))
+		c.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(b.JSON), maxText)))
 		return c, false
 	}
 	planned.ToolInput = b.JSON

@@ -198,11 +198,11 @@ func largeStory(t *testing.T, w *consoletest.World) {
 		rows.WriteString(`{"id":` + strings.Repeat("1", 1+i%3) + `,"name":"従業員"}`)
 	}
 	w.Results["results/large"] = aggregate.JSON(`{"employees":[` + rows.String() + `]}`)
-	w.Ran(consoletest.Inline(`{}`), aggregate.Blob{S3Key: "results/large", Bytes: rows.Len(), Preview: "{}"})
+	w.Ran(consoletest.Inline(`{}`), aggregate.Blob{S3Key: "results/large", Bytes: rows.Len()})
 	for range task.MaxSteps - 2 {
 		w.Ran(consoletest.Inline(`{}`), consoletest.Inline(`{"n":1}`))
 	}
-	w.Ran(consoletest.Inline(`{}`), aggregate.Blob{S3Key: "results/gone", Bytes: 5000, Preview: "前半"})
+	w.Ran(consoletest.Inline(`{}`), aggregate.Blob{S3Key: "results/gone", Bytes: 5000})
 	sato := w.As(webapi.Sato)
 	began := time.Now()
 	a := sato.Get(w.TaskPage())
@@ -217,7 +217,7 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 	w.Begin()
 	w.Results["arguments/x"] = aggregate.JSON(`{"text":"` + strings.Repeat("長\u200b", 5000) + `終わり"}`)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"}, "hash", nil,
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000}, "hash", nil,
 			w.Now())
 	})
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")

@@ -75,7 +75,7 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 	}{
 		{consoletest.Inline(`{"to":"Mallory","price":149000,"count":30}`), []string{"to Mallory", "4,470,000 USD"}},
 		{consoletest.Inline(`{"to":{"$ref":"step-1.result.to"},"price":149000,"count":30}`), []string{"pay"}},
-		{aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"},
+		{aggregate.Blob{S3Key: "arguments/x", Bytes: 15000},
 			[]string{"step-1.result", "金額不明", "計画時の内容です"}},
 	} {
 		w.Ask()

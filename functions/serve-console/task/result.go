@@ -32,7 +32,8 @@ type Result struct {
 	Values  []Part
 	Left    int // values that are not shown
 	Expired bool
-	Preview string // when it was not opened
+	Unread  bool   // it was not opened; its file has it
+	Preview string // the beginning of one that is no JSON
 }
 
 // Part is a part of a result: a text, or a table. Personal data is masked where cards mask it.
@@ -60,7 +61,7 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 		text, out.Expired = v.JSON, v.Expired
 	}
 	if out.Expired || len(text) == 0 {
-		out.Preview = legible.Spelled(b.Preview)
+		out.Unread = b.S3Key != ""
 		return out
 	}
 	parts, ok := partsOf(text)

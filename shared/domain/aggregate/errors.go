@@ -116,7 +116,7 @@ func (e ErrTooLarge) Error() string {
 
 // Count is a counter for one of a tenant's quotas, and what a Change adds to it.
 type Count struct {
-	Key    string // <user>#<hour>, OPEN#<user>, ASKED#<user>#<gate> or SPENT#<day>
+	Key    string // <user>#<hour>, OPEN#<user> or SPENT#<day>
 	By     int    // 1 or -1; for a day's costs, millionths of a dollar
 	Most   int    // a Change that would take the counter above this is refused; 0: no limit
 	Reason Reason // the reason in ErrFull when the limit is reached

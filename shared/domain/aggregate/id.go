@@ -99,13 +99,11 @@ func hashOf(parts []string) []byte {
 	return h.Sum(nil)
 }
 
-// Blob is a value that may be too large for a row. If it is, JSON is empty, S3Key names the object that holds it, and
-// Preview holds its beginning.
+// Blob is a value that may be too large for a row. If it is, JSON is empty and S3Key names the object that holds it.
 type Blob struct {
-	JSON    JSON   `json:"json,omitempty"`
-	Bytes   int    `json:"bytes"`
-	S3Key   string `json:"s3_key,omitempty"`
-	Preview string `json:"preview,omitempty"`
+	JSON  JSON   `json:"json,omitempty"`
+	Bytes int    `json:"bytes"`
+	S3Key string `json:"s3_key,omitempty"`
 }
 
 // Hash returns HashOf the complete value. An object in S3 has the hash in its name.

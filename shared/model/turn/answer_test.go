@@ -176,6 +176,10 @@ func TestACallOfNoToolIsAskedForAgain(t *testing.T) {
 			reply, err = w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Action == nil && reply.Usage.Calls == 2 && reply.Code == turn.NotSupported &&
 				reply.Text != "", "%q, twice: %+v, %v", name, reply, err)
+			stray.Stop = "length"
+			w.Scripted(stray, stray)
+			reply, err = w.answer(t, turnOf(user("テストして")))
+			expect.That(t, err == nil && reply.Code == turn.NotSupported, "%q, cut off: %+v, %v", name, reply, err)
 		}
 	})
 }

@@ -67,7 +67,7 @@ func ReaderAt(cfg aws.Config) Reader {
 var ErrMissing = errors.New("not pasted into the Slack secret yet")
 
 // Slack caches the Slack secret: JSON with signing_secret, bot_token, client_id, client_secret and tenant_admin, and
-// optionally app_id, install and the api_url of another Slack than slack.com. It reads the secret when it is first
+// optionally app_id and the api_url of another Slack than slack.com. It reads the secret when it is first
 // needed, again after five minutes, and when it was refused. Its errors name the missing member but never contain a
 // value.
 type Slack struct {

@@ -247,17 +247,16 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 // formats finds what Slack would format, or show as an emoji, in a message that a person types.
 var formats = language.Regexp{Text: `\*[^*\n]+\*|\b_[^_\n]+_\b|~[^~\n]+~|:[a-z][a-z0-9_+-]*:`}
 
-// unread draws arguments that are not a JSON object, or of which only a preview was stored, which is masked. People
-// can't approve such arguments on the card.
-func (d drawing) unread(b aggregate.Blob, most int) body {
-	text, lost := string(b.JSON), false
-	if text == "" {
-		text, lost = legible.MaskJSON(b.Preview), true
+// unread draws arguments that are not a JSON object, or that are not there. People can't approve such arguments on the
+// card.
+func (d drawing) unread(b aggregate.Blob, most int) (out body) {
+	out.cut = true
+	if text := string(b.JSON); text != "" {
+		pages, rest := fenced(visible(pretty(text)), maxSection, most)
+		out = body{sectioned(pages...), rest}
 	}
-	pages, rest := fenced(visible(pretty(text)), maxSection, most)
-	out := body{sectioned(pages...), rest || lost}
 	if out.cut {
-		cut := contextLine(fill(d.w.ArgumentsCut, "bytes", max(b.Bytes, len(text))))
+		cut := contextLine(fill(d.w.ArgumentsCut, "bytes", max(b.Bytes, len(b.JSON))))
 		out.blocks = append([]slack.Block{cut}, out.blocks...)
 	}
 	return out

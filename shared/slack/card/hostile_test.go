@@ -263,7 +263,7 @@ func anyAggregate(rt *rapid.T) *task.Aggregate {
 	for i := range t.n("gates") {
 		a.Gates = append(a.Gates, &task.StepGate{
 			ID: t.text("id"), ProcessVersion: t.n("of"), Attempt: 1, Order: i + 1, StepID: strings.Repeat("s", i),
-			Arguments: aggregate.Blob{JSON: aggregate.JSON(t.text("json")), Preview: t.text("preview"), S3Key: t.text("key"),
+			Arguments: aggregate.Blob{JSON: aggregate.JSON(t.text("json")), S3Key: t.text("key"),
 				Bytes: rapid.Int().Draw(rt, "bytes")},
 			Gate: aggregate.Gate{Status: anyGate.Draw(rt, "status"), Terms: t.terms(), Verdict: t.verdict()},
 		})

@@ -279,7 +279,7 @@ func told(s *scenario, why aggregate.Reason, detail ...string) *scenario {
 var stepStates = []state{
 	{"step_pending", stepCard, func(s *scenario) *scenario { return gated(s, arguments) }},
 	{"step_pending_arguments_elsewhere", stepCard, func(s *scenario) *scenario {
-		return gated(s, aggregate.Blob{S3Key: "k", Bytes: 123456, Preview: `{"rows":[["山田","160:00"],["佐藤"`})
+		return gated(s, aggregate.Blob{S3Key: "k", Bytes: 123456})
 	}},
 	{"step_approved", stepCard, func(s *scenario) *scenario {
 		s = gated(s, arguments)

@@ -65,46 +65,44 @@ func Open(cfg aws.Config, env boot.Results) Store {
 }
 
 // Keep stores a result and returns its Blob. A value over MaxInline is stored in the bucket under the task's prefix,
-// named by its hash, so that storing it twice makes one object. It returns ErrTooLarge for a value over MaxBytes. Even
-// with an error, the Blob has a preview.
+// named by its hash, so that storing it twice makes one object. It returns ErrTooLarge for a value over MaxBytes.
 func (s Store) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return s.keep(ctx, results+under(ref), v, MaxInline, func() string { return preview(v) })
+	return s.keep(ctx, results+under(ref), v, MaxInline)
 }
 
-// KeepArguments is Keep for the arguments of a call, which never expire. members is the decoded v.
-func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
-	members map[string]any) (aggregate.Blob, error) {
-	return s.keep(ctx, arguments+under(ref), v, MaxInline, func() string { return previewArguments(members) })
+// KeepArguments is Keep for the arguments of a call, which never expire.
+func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	return s.keep(ctx, arguments+under(ref), v, MaxInline)
 }
 
 // KeepPayload is Keep for what an action in a conversation is to do: it goes with the conversation, unless somebody
 // stamps it.
 func (s Store) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return s.keep(ctx, talks+under(ref), v, MaxInline, func() string { return preview(v) })
+	return s.keep(ctx, talks+under(ref), v, MaxInline)
 }
 
 // KeepContest is Keep for values of a contest, which are kept as long as its rows. Up to inline bytes are stored in the
 // row.
 func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
 	inline int) (aggregate.Blob, error) {
-	return s.keep(ctx, contests+under(ref), v, inline, func() string { return preview(v) })
+	return s.keep(ctx, contests+under(ref), v, inline)
 }
 
 // KeepTurn is KeepContest for a model's answer that an interrupted round continues from. The bucket deletes it after
 // eight days.
 func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
-	return s.keep(ctx, turns+under(ref), v, inline, func() string { return preview(v) })
+	return s.keep(ctx, turns+under(ref), v, inline)
 }
 
 // KeepReads is Keep for what an agent read of its conversation's files.
 func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return s.keep(ctx, reads(ref), v, MaxInline, func() string { return "" })
+	return s.keep(ctx, reads(ref), v, MaxInline)
 }
 
 // KeepCallResult is KeepReads for what a tool returned. It is always stored in the bucket, since rows of approved
 // actions outlive their conversation.
 func (s Store) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	return s.put(ctx, reads(ref), v, aggregate.Blob{})
+	return s.put(ctx, reads(ref), v)
 }
 
 // KeepText stores the text of a request's file beside the file.
@@ -113,7 +111,7 @@ func (s Store) KeepText(ctx context.Context, ref aggregate.Ref, text string) (ag
 	if err != nil {
 		return aggregate.Blob{}, fmt.Errorf("keep a text: %w", err)
 	}
-	return s.put(ctx, filesOf+under(ref), v, aggregate.Blob{})
+	return s.put(ctx, filesOf+under(ref), v)
 }
 
 // Lend stores a file named by its hash, of a conversation as KeepReads does, and returns an address at which it can be
@@ -175,7 +173,7 @@ func (s Store) AttachedAddress(ctx context.Context, ref aggregate.Ref, sum, name
 // their hash.
 func (s Store) Prompts(ref aggregate.Ref) func(ctx context.Context, body []byte) (aggregate.Blob, error) {
 	return func(ctx context.Context, body []byte) (aggregate.Blob, error) {
-		return s.put(ctx, prompts+under(ref), body, aggregate.Blob{})
+		return s.put(ctx, prompts+under(ref), body)
 	}
 }
 
@@ -188,17 +186,16 @@ func reads(ref aggregate.Ref) string {
 }
 
 // keep keeps a value of up to inline bytes in the row, and a larger one in the bucket.
-func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, inline int, preview func() string) (
-	aggregate.Blob, error) {
+func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 	}
-	return s.put(ctx, prefix, v, aggregate.Blob{Preview: preview()})
+	return s.put(ctx, prefix, v)
 }
 
-// put stores a value in the bucket and returns b with its key. With an error, it returns b unchanged.
-func (s Store) put(ctx context.Context, prefix string, v []byte, b aggregate.Blob) (aggregate.Blob, error) {
-	b.Bytes = len(v)
+// put stores a value in the bucket and returns its Blob, with an error one without a key.
+func (s Store) put(ctx context.Context, prefix string, v []byte) (aggregate.Blob, error) {
+	b := aggregate.Blob{Bytes: len(v)}
 	if len(v) > MaxBytes {
 		return b, fmt.Errorf("keep a value of %d bytes: %w", len(v), ErrTooLarge)
 	}
@@ -225,7 +222,7 @@ func CallResult(ctx context.Context, from interface {
 func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	if b.S3Key == "" {
 		if b.JSON == "" {
-			return nil, fmt.Errorf("open a value: only its preview was kept")
+			return nil, errors.New("open a value: it was too large to be kept")
 		}
 		return json.RawMessage(b.JSON), nil
 	}
@@ -250,7 +247,7 @@ func (s Store) Copy(ctx context.Context, c aggregate.Copy) error {
 	if err != nil {
 		return fmt.Errorf("copy %s: %w", c.From, err)
 	}
-	_, err = s.put(ctx, strings.TrimSuffix(c.To, path.Base(c.To)), v, aggregate.Blob{})
+	_, err = s.put(ctx, strings.TrimSuffix(c.To, path.Base(c.To)), v)
 	return err
 }
 

@@ -82,7 +82,7 @@ func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
 	t.Run("what is larger goes to the bucket, once", func(t *testing.T) {
 		v := text(large.MaxInline + 1)
 		b := keep(t, s, w, v)
-		expect.That(t, b.JSON == "" && b.Preview != "" && b.Bytes == len(v) &&
+		expect.That(t, b.JSON == "" && b.Bytes == len(v) &&
 			strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+w.Ref.ID+"/"), "%+v", b)
 		expect.Same(t, b, keep(t, s, w, v))
 		opens(t, s, w, b, v)
@@ -101,9 +101,9 @@ func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
 	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
 		before := w.Transport.Count("PUT")
 		b, err := s.Keep(t.Context(), w.Ref, text(large.MaxBytes+1))
-		expect.That(t, errors.Is(err, large.ErrTooLarge) && b.S3Key == "" && b.Preview != "" &&
+		expect.That(t, errors.Is(err, large.ErrTooLarge) && b.S3Key == "" &&
 			w.Transport.Count("PUT") == before, "%+v, %v", b, err)
-		expect.That(t, expect.Err(s.Open(t.Context(), w.Ref, b)) != nil, "a preview was opened as the value")
+		expect.That(t, expect.Err(s.Open(t.Context(), w.Ref, b)) != nil, "nothing was opened as the value")
 	})
 }
 
@@ -112,7 +112,7 @@ func testKeptOfContests(t *testing.T, s large.Store, w *pipelinetest.World) {
 		small, large := expect.Value(s.KeepContest(t.Context(), w.Ref, text(100), 100))(t),
 			expect.Value(s.KeepContest(t.Context(), w.Ref, text(101), 100))(t)
 		expect.That(t, small.S3Key == "" && strings.HasPrefix(large.S3Key, "contests/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") &&
-			large.JSON == "" && large.Preview != "", "%+v %+v", small, large)
+			large.JSON == "", "%+v %+v", small, large)
 		opens(t, s, w, small, text(100))
 		opens(t, s, w, large, text(101))
 		for _, other := range []aggregate.Ref{task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID),
