@@ -252,8 +252,7 @@ func attributes(l level, uid int) *syscall.SysProcAttr {
 		return a
 	}
 	a.Pdeathsig = syscall.SIGKILL // if the supervisor's thread ends, inside is killed, and with it the box
-	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
-		unix.CLONE_NEWUTS
+	a.Cloneflags = namespaceFlags &^ unix.CLONE_NEWCGROUP
 	gid := uid
 	if !root {
 		gid = os.Getegid()

@@ -60,7 +60,7 @@ func furnishNamespaces(attached bool) (held []string, err error) {
 		{"make a root", func() error {
 			return unix.Mount("tmpfs", newRoot, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=16m,nr_inodes=2000,mode=0755")
 		}},
-		{"show the tools", func() error { return each(isolated.Tools, showTool) }},
+		{"show the tools", showTools},
 		{"show devices", showDevices},
 		{"show processes", func() error { return mountAt("/proc", "proc", unix.MS_NOEXEC, "") }},
 		{"make the workspace", func() error { return mountAt(workspaceFolder, "tmpfs", 0, workspaceSize) }},
@@ -86,10 +86,10 @@ func furnishNamespaces(attached bool) (held []string, err error) {
 		"a workspace of 128 MiB in memory"}, nil
 }
 
-func each(list []string, do func(string) error) error {
-	for _, p := range list {
-		if err := do(p); err != nil {
-			return fmt.Errorf("%s: %w", p, err)
+func showTools() error {
+	for _, path := range isolated.Tools {
+		if err := showTool(path); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return nil

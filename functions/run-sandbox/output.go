@@ -147,8 +147,6 @@ func (o *output) drain() {
 
 func (o *output) close() {
 	for _, f := range o.streams {
-		if f != nil {
-			f.Close()
-		}
+		f.Close()
 	}
 }
