@@ -150,7 +150,7 @@ func (p *pack) row(cells []string, row int, formulas map[place]string) string {
 		cells[i] = saved
 		if formula, is := formulas[place{row, i + 1}]; is {
 			p.remark(isolated.HasFormulas)
-			if cells[i] = "=" + oneLine(formula); saved != "" {
+			if cells[i] = "=" + cmp.Or(oneLine(formula), "…"); saved != "" { // a shared formula stands at its first cell
 				cells[i] += " [saved: " + saved + "]"
 			}
 		}
