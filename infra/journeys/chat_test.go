@@ -36,7 +36,7 @@ func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 	expect.Must(t, n == 0, "%d messages say that something is done", n)
 	d.Press(webapi.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Sato+">")
-	d.Shows("完了しました: ファイル 2 件を変更")
+	d.Shows("完了しました。")
 	d.Status("active")
 
 	d.Reply("もう一度ファイルを作って")
@@ -65,7 +65,7 @@ func TestMessagesThatComeDuringAnAnswerAreAnswered(t *testing.T) {
 	for range 4 {
 		d.Reply("まだいますか")
 	}
-	d.Shows("言葉を理解したり、考えたりすることはできません")
+	d.Shows("うまく読み取れませんでした")
 	d.Status("active")
 	n := d.Count("デモのエージェントです")
 	expect.That(t, n >= 1 && n <= 5, "5 messages have %d answers", n)
@@ -113,7 +113,7 @@ func TestAConversationInAChannel(t *testing.T) {
 	expect.NoError(t, running.Sandbox.Click(webapi.Sato, d.Channel, asks.TS, card.ApproveAction))
 	d.Press(webapi.Suzuki, d.Shows("操作 #1 の確認", "hello.js"), card.ApproveAction)
 	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Suzuki+">")
-	d.Shows("完了しました: ファイル 2 件を変更")
+	d.Shows("完了しました。")
 	d.Rests()
 }
 
@@ -292,7 +292,7 @@ func TestAnAgentMakesAListedRead(t *testing.T) {
 	driver.Settings(t, running, func(x *tenancy.Settings) { driver.ListEmployees(x, "codex", webapi.Sato) })
 	d := begin(t, "codex: 従業員の一覧")
 	d.Shows("操作 #1 完了", "list_employees", "全社", "退職者・入社前の人を含む", "ツールの結果", "エージェントに渡しました")
-	d.Shows("完了しました: ", " 件")
+	d.Shows("完了しました。", " 件です。")
 	x := d.Rests().Actions[0]
 	expect.Is(t, x.Status, conversation.ActionSucceeded)
 	expect.Is(t, x.ApprovedBy, conversation.ApprovedByAuto)

@@ -67,7 +67,7 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 
 	d.Press(webapi.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #2 完了", "https://github.com/ringi-demo/shop/pull/"+number+"|ringi-demo/shop#"+number)
-	d.Shows("完了しました: プルリクエストの下書き")
+	d.Shows("完了しました。")
 	_, page = desk.Get(d.Page())
 	expect.Has(t, page, `href="https://github.com/ringi-demo/shop/pull/`+number+`"`)
 	pulls := repo.Pulls()
@@ -131,7 +131,7 @@ func TestAnAgentReadsFilesByItself(t *testing.T) {
 	d.Reply("ファイルを作って")
 	d.Press(webapi.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
 	d.Shows("操作 #1 完了")
-	d.Shows("完了しました: ファイル 2 件")
+	d.Shows("完了しました。")
 	d.Reply("ファイルを見せて")
 	d.Shows("ファイルを読みました", "hello.test.js")
 	d.Reply("greets を検索して")

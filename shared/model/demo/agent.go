@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -92,10 +91,8 @@ func (t talk) answer() (string, []model.Call) {
 		}
 	}
 	for _, p := range phrases() {
-		m := p.form.FindStringSubmatchIndex(h.text)
-		if p.tag[0] == '%' && p.means != "" && m != nil {
-			said := string(p.form.ExpandString(nil, "$1$2$3$4", h.text, m))
-			return t.act(p, strings.TrimSpace(said), h.text[:m[0]], h.text[m[1]:])
+		if m := p.form.FindStringSubmatch(h.text); p.tag[0] == '%' && p.means != "" && m != nil {
+			return t.act(p, m[0], strings.TrimSpace(strings.Join(m[1:], "")))
 		}
 	}
 	if form("$help").MatchString(h.text) {
@@ -104,22 +101,20 @@ func (t talk) answer() (string, []model.Call) {
 	return w["lost"] + w["can"], nil
 }
 
-// act does what a phrase asks for, if a tool for it is offered and nothing beside it denies it; said is what the phrase
-// names, before and rest what stands beside it.
-func (t talk) act(p phrase, said, before, rest string) (string, []model.Call) {
-	does, value := p.tag[1:], any(strings.TrimRight(said, ".?!"))
+// act does what a phrase asks for, if a tool for it is offered; said is what the whole statement names.
+func (t talk) act(p phrase, whole, said string) (string, []model.Call) {
+	does, value := p.tag[1:], any(said)
 	switch does {
 	case "run":
 		value = object{"script": said, "timeout_seconds": 60}
-	case "write", "files": // a sample or a note
-		value, said = t.files(said)
+	case "files":
+		value = t.files("hello.js", "hello.test.js")
+	case "write":
+		value = t.files(said)
 	case "pull":
 		value = string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))
-	case "offer_request": // what stands beside it is the request; only what goes on in the same words may deny it
-		value, before, rest = t.request(p.form), form("%-tail").FindString(before), form("%-head").FindString(said+rest)
-	}
-	if form("%-but").MatchString(before + "\n" + rest) {
-		return t.words["lost"] + t.words["can"], nil
+	case "offer_request":
+		value = cmp.Or(said, t.earlier(), whole)
 	}
 	name, call, _ := strings.Cut(strings.Replace(p.means, `"$1"`, string(encoded(value)), 1), "{")
 	var input object
@@ -135,33 +130,30 @@ func (t talk) act(p phrase, said, before, rest string) (string, []model.Call) {
 	return language.Fill(t.words[does], "name", said), []model.Call{{ID: "call_demo", Name: name, Input: encoded(input)}}
 }
 
-// files are those of a proposal, and their names: samples, or notes of the names that were said. Each further proposal
-// has one more empty line, so that it makes a change to approve.
-func (t talk) files(said string) (all []object, names string) {
+// files are those of a proposal: samples, or a note. Each further proposal has one more empty line, so that it makes a
+// change to approve.
+func (t talk) files(names ...string) (all []object) {
 	more := strings.Repeat("\n", strings.Count(string(encoded(t.Messages)), `"Name":"`+string(agent.CodeGenerate)+`"`))
-	list := slices.Compact(form("%-file").FindAllString(cmp.Or(said, "hello.js hello.test.js"), -1))
-	for _, name := range list {
+	for _, name := range names {
 		sample, _ := embedded.ReadFile("samples/" + name) // a test reads each
 		note := fmt.Sprintf(t.words["note"], strings.TrimSuffix(path.Base(name), path.Ext(name)))
 		all = append(all, object{"path": name, "content": cmp.Or(string(sample), note) + more})
 	}
-	return all, strings.Join(list, t.words["comma"])
+	return all
 }
 
-// request is the text of a request: the words next to the phrase that asks for it, or else earlier words.
-func (t talk) request(form *regexp.Regexp) string {
-	said := ""
-	for _, m := range slices.Backward(t.Messages) {
-		text := t.hear(m).text
-		if rest := strings.TrimSpace(form.ReplaceAllString(text, "")); m.Role == model.User && rest != "" {
-			return rest
+// earlier is the last statement before the newest.
+func (t talk) earlier() string {
+	for _, m := range slices.Backward(t.Messages[:len(t.Messages)-1]) {
+		if text := t.hear(m).text; m.Role == model.User && text != "" {
+			return text
 		}
-		said = cmp.Or(said, text)
 	}
-	return said
+	return ""
 }
 
-// ended answers after a result: it says how an action ended, with the last lines of output, or repeats the first line.
+// ended answers after a result: it says whether an action is done, with the last lines of output, or repeats the first
+// line.
 func (t talk) ended(result string) string {
 	m, w := form("%-ended").FindStringSubmatch(result), t.words
 	first, _, _ := strings.Cut(result, "\n")
@@ -171,16 +163,14 @@ func (t talk) ended(result string) string {
 	case m == nil:
 		return w["result"] + "\n" + first
 	}
-	said, colon := map[bool]string{true: w["done"], false: w["failed"]}[m[1]+m[2] != ""], w["colon"]
-	for _, of := range []string{"exit", "changed", "pulled", "counted"} {
-		if at := form("%+" + of).FindStringSubmatchIndex(result); at != nil {
-			said, colon = string(form("%+"+of).ExpandString([]byte(said+colon), w[of], result, at)), w["comma"]
-		}
+	said := map[bool]string{true: w["done"], false: w["failed"]}[m[1]+m[2] != ""]
+	if at := form("%-counted").FindStringSubmatch(result); at != nil {
+		said += fmt.Sprintf(w["counted"], at[1])
 	}
 	if at := form("%-output").FindStringSubmatch(result); at != nil {
 		output := strings.ReplaceAll(form("%-number").ReplaceAllString(at[1], ""), "```", "` ` `")
 		lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
-		return said + w["stop"] + "\n```\n" + strings.Trim(strings.Join(lines[max(0, len(lines)-8):], "\n"), "\n") + "\n```"
+		said += "\n```\n" + strings.Trim(strings.Join(lines[max(0, len(lines)-8):], "\n"), "\n") + "\n```"
 	}
-	return said + w["stop"]
+	return said
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -50,7 +51,6 @@ func TestTheDemoOffersWhatWasSaid(t *testing.T) {
 		want string
 	}{
 		"in one message":        {[]string{"今月の勤怠をまとめて。これは稟議にします。"}, "今月の勤怠をまとめて。"},
-		"the word first":        {[]string{"稟議にして、備品を買う"}, "備品を買う"},
 		"of what was said":      {[]string{"備品を買う", "これは稟議にします"}, "備品を買う"},
 		"in English":            {[]string{"Sum up the hours", "Please make this a request."}, "Sum up the hours"},
 		"nothing but this word": {[]string{"稟議にします"}, "稟議にします"},
@@ -68,24 +68,24 @@ func TestTheDemoOffersWhatWasSaid(t *testing.T) {
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	for _, test := range []struct{ spoken, told, want string }{
 		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 2 行です。すべてを、行番号付きで示します:\n1: ok\n2: # pass 1",
-			"Done: exit code 0.\n```\nok\n# pass 1\n```"},
+			"Done.\n```\nok\n# pass 1\n```"},
 		{"コマンド: python3 -m unittest", "操作 #1 は失敗しました。\n終了コード: 1\n" + "出力は全部で 3 行です。すべての行を、行番号付きで示します:\n" +
 			"1: Ran 1 test in 0.005s\n2: \n3: FAILED (failures=1)",
-			"失敗しました: 終了コード 1。\n```\nRan 1 test in 0.005s\n\nFAILED (failures=1)\n```"},
+			"失敗しました。\n```\nRan 1 test in 0.005s\n\nFAILED (failures=1)\n```"},
 		{"run the tests", "Action #1 is done.", "Done."},
-		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
+		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました。"},
 		{"テストして", "Action #1 failed.\nExit code: 1\nIts output, each after its number:\n1: \n2: FAILED",
-			"失敗しました: 終了コード 1。\n```\nFAILED\n```"},
+			"失敗しました。\n```\nFAILED\n```"},
 		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The action's card shows what came of it."},
 		{"run the tests", "この操作は提案できません。", "Here is what came of it.\nこの操作は提案できません。"},
 		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: " +
-			"a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
-		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
-		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: files changed: 1 (+9 −0)."},
+			"a.py\n2: ```b", "Done.\n```\na.py\n` ` `b\n```"},
+		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました。"},
+		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done."},
 		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1",
-			"Done: draft pull request http://x/pull/1."},
-		{"list the employees", "Action #1 is done.\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "Done: 3 in all."},
-		{"従業員の一覧", "操作 #1 が完了しました。\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "完了しました: 3 件。"},
+			"Done."},
+		{"list the employees", "Action #1 is done.\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "Done. 3 in all."},
+		{"従業員の一覧", "操作 #1 が完了しました。\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "完了しました。3 件です。"},
 	} {
 		text, _ := answered(t, others(statement(test.spoken)), itself, others(map[string]any{"system": test.told}))
 		expect.Is(t, text, test.want, "%s, %s", test.spoken, test.told)
@@ -94,19 +94,25 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	result.Parts = []model.Part{{Result: &model.Result{Text: result.Parts[0].Text}},
 		others(map[string]any{"system": "The files have changed since you read some of what stands above."}).Parts[0]}
 	text, _ := answered(t, others(statement("ファイルを作って")), itself, result)
-	expect.Is(t, text, "完了しました: 終了コード 0。", "what else a turn says hides the result")
+	expect.Is(t, text, "完了しました。", "what else a turn says hides the result")
 	text, _ = answered(t, others(statement("テストして")), itself,
 		others(map[string]any{"system": "操作 #1 は却下されました。理由: "}, map[string]any{"quoted": "今日は不要です"}))
 	expect.Has(t, text, "理由: 今日は不要です")
 }
 
-// Whoever asks what it can do is told, in the words of the suggested prompts, too.
+// Whoever asks what it can do is told, in the words of the suggested prompts, too. Each phrase that it names works.
 func TestTheDemoSaysWhatItCanDo(t *testing.T) {
-	for text, want := range map[string]string{"What can you do?": "I'm a demo agent", "何ができますか?": "AI モデルのないデモのエージェントです",
+	for text, want := range map[string]string{"What can you do?": "I'm a demo agent", "何ができるか教えて": "AI モデルのないデモのエージェントです",
 		"what is life": "I didn't understand that. I'm a demo agent"} {
 		said, input := answered(t, others(statement(text)))
 		expect.That(t, strings.HasPrefix(said, want) && strings.Contains(said, "notes.md") && input == "", "%s: %s", text,
 			said)
+		named := regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(said, -1)
+		expect.Is(t, len(named), 10, said)
+		for _, m := range named {
+			said, input := answered(t, others(statement(m[1]+m[2])))
+			expect.That(t, input != "", "%s: %s", m[0], said)
+		}
 	}
 }
 
@@ -122,9 +128,7 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 		"make a file notes.md": {"notes.md", "# notes\n\n- Purpose: "}, "notes.md を作って": {"notes.md", "# notes\n\n- 目的: "},
 		"create a file called src/tools.py": {"src/tools.py", "# tools\n\n- Purpose: "},
 		"「メモ.txt」というファイルを作って":               {"メモ.txt", "# メモ"}, "make a file run.sh": {"run.sh", "# run"},
-		"a.md を作って:bow::skin-tone-2:": {"a.md", "# a\n\n"},
-		"make a file a/../b.md":       {"hello.js", ""},
-		"make a file ../x.md":         {"hello.js", ""}, "make a file": {"hello.js", ""},
+		"make a file a/../b.md": {"", ""}, "make a file ../x.md": {"", ""}, "make a file": {"hello.js", ""},
 		"read hello.js": {"", ""}, "hello.js を読んで": {"", ""},
 	} {
 		_, input := answered(t, others(statement(text)))
@@ -158,9 +162,9 @@ func TestTheAgentProposesOnlyWhatIsWanted(t *testing.T) {
 		said, input := answered(t, others(statement(text)))
 		expect.Is(t, input, "", "%s → %s", text, said)
 	}
-	for _, text := range []string{"すみませんが、テストして", "Could you please run the tests?",
-		"今月の勤怠、DMは不要。これは稟議にします", "稟議にして、DMなしで勤怠をまとめて", "Make this a request: overtime, no DM",
-		"No DM, and overtime for October. Please make it a request"} {
+	for _, text := range []string{"<@U0BOT> ファイルを作って", "もう一度ファイルを作って", "やっぱりファイルを作って", ".ringi/in/a.xlsx.txt を読んで",
+		"<@U0BOT> run: ls", "<@U0BOT> これは稟議にします。", "すみませんが、テストして", "Could you please run the tests?",
+		"今月の勤怠、DMは不要。これは稟議にします", "No DM, and overtime for October. Please make it a request"} {
 		said, input := answered(t, others(statement(text)))
 		expect.That(t, input != "" && !strings.Contains(said, "\n"), "%s → %s", text, said)
 	}

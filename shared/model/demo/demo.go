@@ -97,11 +97,11 @@ func answer(r model.Request) (string, error) {
 	case model.Extracting:
 		out = extract(w)
 	case model.Drafting:
-		w.heed(reasons, "remark", false)
+		w.heed(reasons, "reason")
 		out = map[string]string{"policy": draft(w), "title": w.Form("title")}
 	case model.Planning:
-		w.heed(w.followed(in.Policy), "remark", true)
-		w.heed(reasons, "steps", false)
+		w.heed(w.followed(in.Policy), "reason")
+		w.heed(reasons, "steps")
 		steps, missing := plan(w)
 		out = map[string]any{"steps": steps, "missing": missing, "remarks": w.words.text("remarks", w)}
 	case model.Summarizing:

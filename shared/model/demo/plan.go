@@ -87,11 +87,6 @@ var allLists = sync.OnceValue(func() []tenancy.OwnTool {
 	return slices.DeleteFunc(slices.Clone(files), func(f tenancy.OwnTool) bool { return f.Demo == nil })
 })
 
-// takes reports whether the list can be asked for something, as for a department or as of a past month.
-func (w *meant) takes(name string) bool {
-	return strings.Contains(string(w.List().Input), `"`+name+`"`)
-}
-
 // people is the tool that lists the people for whom records of a month are read.
 const people = "list_employees"
 
@@ -108,9 +103,8 @@ func (w *meant) List() tenancy.OwnTool {
 // one that all lists share.
 func (w *meant) Form(name string, more ...any) string {
 	of, x := map[bool]string{true: w.Say("titleOf", w.Part)}[w.Part != ""], w.List().Demo.Words[w.words.Locale]
-	then := map[bool]string{true: w.Say("about", w.When())}[w.Dated()]
 	form := cmp.Or(w.words.Topics[w.Topic][name], x.Forms[name], w.words.List[name])
-	return language.Fill(form, append(more, "of", of, "when", w.When(), "then", then, "department", w.Part,
+	return language.Fill(form, append(more, "of", of, "when", w.When(), "department", w.Part,
 		"text", oneLine(w.Quote), "to", w.To(), "supplier", w.Order.Supplier, "short", oneLine(w.Order.Supplier),
 		"things", x.Things, "tab", x.Tab, "from", x.From, "handled", x.Handled)...)
 }
@@ -120,29 +114,21 @@ func (w *meant) When() string {
 	return language.Fill(w.Say("month"), "year", w.Month.Year(), "month", int(w.Month.Month()), "name", w.Month.Month())
 }
 
-// Dated reports whether a request is about a month: its records', or that as of which a list is read. Who was employed,
-// and where, is asked as of the month, so that later changes don't count.
-func (w *meant) Dated() bool {
-	return w.Kind() == "records" || w.Kind() == "list" && w.takes("as_of") && !w.Is["assumed"]
-}
+// Dated reports whether a request is about a month. Who was employed then, and where, is asked as of that month, so
+// that later changes don't count.
+func (w *meant) Dated() bool { return w.Kind() == "records" }
 
 // Sheet reports whether results are written to the sheet.
-func (w *meant) Sheet() bool { return uses("sheet", w.Kind()) && !w.Is["nosheet"] }
+func (w *meant) Sheet() bool { return uses("ask", w.Kind()) && !w.Is["nosheet"] }
 
-// To names who gets a direct message. An e-mail address is named as it is.
-func (w *meant) To() string {
-	var all []string
-	for _, id := range w.People {
-		all = append(all, map[bool]string{true: id, false: "<@" + id + ">"}[strings.Contains(id, "@")])
-	}
-	return cmp.Or(strings.Join(all, w.Say("andTo")), w.Say("requester"))
-}
+// To names who gets a message.
+func (w *meant) To() string { return "<@" + strings.Join(w.People, ">"+w.Say("andTo")+"<@") + ">" }
 
 // Tab is the name of the sheet's tab. It is made of everything that the table is about, so that different requests
-// write to different tabs. A name from the message is used unchanged.
+// write to different tabs.
 func (w *meant) Tab() string {
 	month := map[bool]string{true: w.Month.Format("2006-01")}[w.Dated()]
-	return cmp.Or(w.TabSaid, strings.Join(strings.Fields(w.Form("tab")+" "+month+" "+w.Part), " "))
+	return strings.Join(strings.Fields(w.Form("tab")+" "+month+" "+w.Part), " ")
 }
 
 // Columns are the members of the rows that the sheet shows, each with its heading. A member without one has its name.
@@ -185,12 +171,15 @@ func draft(w *meant) string { return strings.ReplaceAll(w.words.text("policy", w
 // extract says what kind of message a request is, and titles it. What people said before in the thread is not used.
 func extract(w *meant) map[string]string {
 	out := map[string]string{"kind": "task", "sentence": w.Cannot(), "title": "", "description": "",
-		"priority": w.priority, "task_type": map[bool]string{true: "urgent", false: "standard"}[w.priority == "urgent"]}
+		"priority": "medium", "task_type": "standard"}
+	if w.Is["urgent"] {
+		out["priority"], out["task_type"] = "urgent", "urgent"
+	}
 	if out["sentence"] == "" && w.Is["notools"] {
 		out["sentence"] = w.Form("noTools")
 	}
 	switch {
-	case w.helps():
+	case w.Is["helps"]:
 		out["kind"] = "help"
 	case out["sentence"] != "":
 		out["kind"] = "unsupported"
@@ -252,20 +241,16 @@ func plan(w *meant) (steps, missing []object) {
 // summary reports the counts and addresses that the steps returned.
 func summary(w *meant) string {
 	var lines []string
-	told := 0
 	for _, s := range w.in.Steps {
 		of := &meant{words: w.words, Topic: s.Tool}
 		switch line := w.words.text("sum", object{"tool": s.Tool, "f": s.Facts, "topic": w.Topic}); {
-		case s.Title == w.words.Steps["tell"].Title:
-			told++
 		case of.List().Name == s.Tool:
 			lines = append(lines, of.Form("sum", "count", s.Facts["count"]))
+		case w.Topic == "message":
+			lines = []string{w.Say("told", len(w.in.Steps))}
 		case line != "":
 			lines = append(lines, line)
 		}
-	}
-	if told > 0 {
-		lines = append(lines, w.Say("told", told))
 	}
 	return legible.Clip(cmp.Or(strings.Join(lines, "\n"), w.Say("done")), 1900)
 }

@@ -75,6 +75,12 @@ func TestRequestsOfTheReadme(t *testing.T) {
 		reply, _, steps := planFor(t, strings.ReplaceAll(m[1], "@Megumi Tanaka", "<@U0TANAKA>"))
 		expect.That(t, len(steps) > 0, "%s: %s", m[1], reply)
 	}
+	for _, name := range language.All { // those that a refusal names, too
+		for _, m := range regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(spoken.In(name).Say["can"], -1) {
+			reply, _, steps := planFor(t, m[1]+m[2])
+			expect.That(t, len(steps) > 0, "%s: %s", m[0], reply)
+		}
+	}
 }
 
 // scopeOf says what steps are about: what is read of which months and departments, what is written, and who gets what.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
+	"hash/crc32"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +61,7 @@ func (Teams) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	case s.TeamID != "":
 		out.Text = s.draft(w)
 	default: // a point of view: members of a team don't all say the same
-		out.Text = cmp.Or(result, w.General[int(hashOf(r.System)%1000)%len(w.General)])
+		out.Text = cmp.Or(result, w.General[hashOf(r.System)%len(w.General)])
 	}
 	out.Usage.Cost = aggregate.USD(asked("cost", text, "contest"))
 	out.Usage.Input = int64(len(r.System)+len(s.Request)+len(s.Submission)) / 4
@@ -105,27 +105,18 @@ func (s teamData) draft(w teamTexts) string {
 	if first == "" {
 		of, first, item = w.General, fmt.Sprintf(w.Title, oneLine(plain(s.subject()))), "\n- "
 	}
-	hash, n, lines := int(hashOf(s.TeamID)%1000), len(of), []string{first}
-	for i := range 3 + min(len(s.History), 2) { // of a prime number of lines
-		lines = append(lines, of[(hash+i*(1+hash/n%(n-1)))%n])
+	lines, from := []string{first}, hashOf(s.TeamID)
+	for i := range 3 + min(len(s.History), 2) {
+		lines = append(lines, of[(from+i)%len(of)])
 	}
 	return strings.TrimSpace(strings.Join(lines, item) + "\n" + rest)
 }
 
-const mostLabel = 30 // bytes
-
-// scored computes a score from the text: more of what it settles is better, and a small part makes different texts
-// differ. Lines of a list settle something, and lines that begin with what they settle.
+// scored computes a score from the text: more lines are better, and a small part makes different texts differ.
 func (s teamData) scored(w teamTexts) string {
-	items := 0
-	for line := range strings.Lines(s.Submission) {
-		label, _, named := strings.Cut(line, ": ")
-		if strings.HasPrefix(line, "- ") || named && len(label) <= mostLabel {
-			items++
-		}
-	}
 	words := form("$number").ReplaceAllString(s.Submission, "") // dates and figures don't count
-	score := contest.Round2(56 + 2.4*float64(min(items, 14)) + float64(hashOf(s.Metric, words)%100)/100)
+	lines, part := strings.Count(s.Submission, "\n"), hashOf(s.Metric, words)%240
+	score := contest.Round2(56 + 2.4*float64(min(lines, 14)) + float64(part)/100)
 	return string(encoded(object{"score": score, "comment": map[bool]string{true: w.Good, false: w.Mend}[score >= 75]}))
 }
 
@@ -140,10 +131,9 @@ func (s teamData) arguments(t model.Tool) json.RawMessage {
 	return encoded(input)
 }
 
-func hashOf(texts ...string) uint32 {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(strings.Join(texts, "\x00") + "\x00")) // it never fails
-	return h.Sum32()
+// hashOf is a small number that depends on texts alone.
+func hashOf(texts ...string) int {
+	return int(crc32.ChecksumIEEE([]byte(strings.Join(texts, "\x00")))) % 1000
 }
 
 // teamTexts are the texts of contests in one language. A draft has a title, or the policy's first line, and some of the
