@@ -312,7 +312,8 @@ func TestWhatAgentsReadExpires(t *testing.T) {
 	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
 	small := expect.Value(k.Results().KeepReads(t.Context(), ref, text(10)))(t)
 	large := expect.Value(k.Results().KeepReads(t.Context(), ref, text(large.MaxInline+1)))(t)
-	expect.That(t, small.S3Key == "" && strings.HasPrefix(large.S3Key, "talks/"+ref.Tenant+"/"+ref.ID+"/reads/"), "%+v, %+v", small, large)
+	expect.That(t, small.S3Key == "" && strings.HasPrefix(large.S3Key, "talks/"+ref.Tenant+"/"+ref.ID+"/reads/"),
+		"%+v, %+v", small, large)
 	other := "talks/" + ref.Tenant + "/" + ref.ID + "/payload.json"
 	expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &other,
 		Body: strings.NewReader("{}")}))(t)

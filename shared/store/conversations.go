@@ -60,17 +60,13 @@ func (s *ConversationStore) Begin(ctx context.Context, c aggregate.Change) error
 	return s.KindStore.Create(ctx, conversation.RefOf(h.TenantID, h.SessionID), c)
 }
 
-// Listed lists a tenant's conversations, newest first: those that a person opened, or all. If keep is not nil, it
-// selects which of them are returned. A page reads at most most rows, so it may be short and still have a next one. It
-// returns an aggregate.Problem as table.Rows does.
-func (s *ConversationStore) Listed(ctx context.Context, tenant, opener, cursor string, limit, most int,
+// Listed lists a tenant's conversations, newest first. If keep is not nil, it selects which of them are returned. A
+// page reads at most most rows, so it may be short and still have a next one. It returns an aggregate.Problem as
+// table.Rows does.
+func (s *ConversationStore) Listed(ctx context.Context, tenant, cursor string, limit, most int,
 	keep func(conversation.Conversation) bool) (Page[conversation.Conversation], error) {
-	l := table.List{Name: "sessions", Filter: []string{opener}, Tenant: tenant,
-		Prefixes: []string{conversation.Kind.Prefix}, Index: "GSI1", Partitions: []string{conversation.All(tenant)},
-		Most: most, Sparse: keep != nil}
-	if opener != "" {
-		l.Index, l.Partitions = "GSI3", []string{conversation.By(tenant, opener)}
-	}
+	l := table.List{Name: "sessions", Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix}, Index: "GSI1",
+		Partitions: []string{conversation.All(tenant)}, Most: most, Sparse: keep != nil}
 	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x conversation.Conversation) bool {
 		return keep == nil || keep(x)
 	})

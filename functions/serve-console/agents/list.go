@@ -109,7 +109,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 			if !v.Admin { // members see only their own conversations and those in their channels
 				keep = func(x conversation.Conversation) bool { return reach.Sees(x.Origin()) }
 			}
-			return c.Conversations.Listed(r.Context(), v.Tenant, "", cursor, rowsOfPage, web.MostLooked, keep)
+			return c.Conversations.Listed(r.Context(), v.Tenant, cursor, rowsOfPage, web.MostLooked, keep)
 		})
 	if err != nil {
 		return err

@@ -57,17 +57,12 @@ const (
 	CardSession aggregate.CardType = "session"
 )
 
-// All and By return the index partitions of a tenant's conversations: all, and those that a person opened.
-func All(tenant string) string      { return "TENANT#" + tenant + "#SESSIONS" }
-func By(tenant, user string) string { return "TENANT#" + tenant + "#TALKS#" + user }
+// All returns the index partition of a tenant's conversations.
+func All(tenant string) string { return "TENANT#" + tenant + "#SESSIONS" }
 
-// Indexes lists the conversation among all, and by its opener.
+// Indexes lists the conversation among all.
 func (s *Conversation) Indexes(head aggregate.Root) []aggregate.Index {
-	at := aggregate.TimeText(s.CreatedAt) + "#" + s.ID
-	return []aggregate.Index{
-		{N: 1, PK: All(s.TenantID), SK: at},
-		{N: 3, PK: By(s.TenantID, s.Opener), SK: at},
-	}
+	return []aggregate.Index{{N: 1, PK: All(s.TenantID), SK: aggregate.TimeText(s.CreatedAt) + "#" + s.ID}}
 }
 
 // Indexes lists an action that waits for people.
