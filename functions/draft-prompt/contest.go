@@ -117,6 +117,7 @@ func (e notForTeams) Error() string { return fmt.Sprintf("not for teams: %s %s",
 // order returns the order for the version's contest, or a notForTeams.
 func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings, budget aggregate.MicroUSD) (
 	o contest.Order, err error) {
+	s.Locale = a.Language(s.Locale)
 	config, err := h.config(ctx, s)
 	switch {
 	case errors.Is(err, explain.ErrUnavailable):
@@ -131,7 +132,7 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	ref := a.Ref()
 	o = contest.Order{
 		Execution: contest.IDFor(ref, a.Prompt().Key()), Tenant: ref.Tenant, Title: a.Task.Title,
-		Locale:    a.Language(s.Locale),
+		Locale:    s.Locale,
 		MaxRounds: config.MaxRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds,
 		TimeoutSeconds: s.DraftContest.Seconds,
 		Budget:         budget, For: ref, ForRow: a.Prompt().Key(),

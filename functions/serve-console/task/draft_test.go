@@ -90,6 +90,7 @@ func takesAnother(t *testing.T, w *consoletest.World) {
 	drafted(w, "堅実な案", "速い案")
 	path, form := other(w)
 	suzuki := w.As(webapi.Suzuki)
+	suzuki.Get(path).Holds(t, "この案に変更する</button>").Lacks(t, "✅ 承認</button>") // which would take the waiting one
 	suzuki.Post(path, consoletest.With(form, "hash", "x")).Says(t, http.StatusConflict)
 	expect.That(t, w.Load().Prompt().Version == 1, "what was not shown")
 	suzuki.Post(path, form).Leads(t, w.TaskPage()+"?done=act_pick_draft")

@@ -119,10 +119,10 @@ var Sections = []Section{
 	}},
 	{Key: "contest", Title: language.InEach("方針のコンテスト", "Draft contests"), Settings: []Setting{
 		{Name: "draft_contest.enabled", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "方針をコンテストで下書きする", About: "依頼ごとに複数の AI チームが下書きし、最高点の案を承認に回します。ほかの案もカードから選べます。" +
+			Words{Label: "方針をコンテストで下書きする", About: "依頼ごとに複数の AI チームが下書きし、最高点の案を承認に回します。ほかの案は依頼のページで選べます。" +
 				"費用は依頼 1 件につき、下の「コンテスト 1 回の予算」くらいまでです。切ると、1 つのモデルが下書きします。"},
 			Words{Label: "Draft policies in a contest", About: "For each request, several AI teams draft. " +
-				"The best-scoring draft goes to the approvers, who can choose another one on the card. " +
+				"The best-scoring draft goes to the approvers, who can choose another one on the request’s page. " +
 				"Each request then costs up to about “Budget per contest” below. If off, one model drafts."})},
 		{Name: "draft_contest.budget_usd", Kind: KindDollars, Default: 1.0, Says: language.InEach(
 			Words{Label: "コンテスト 1 回の予算", About: "0 より大きく 1,000,000 米ドルまで。全チームで等分し、使い切ったチームはそれまでの最良の案で終わります。" +
