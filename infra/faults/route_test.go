@@ -41,7 +41,7 @@ func goesRound() scenario {
 // are looked up, and Suzuki stands in for the last of them, Alex.
 func checkedByRules() scenario {
 	const process, step = "CARD#process#0001", "CARD#step#0001#001#04"
-	return scenario{name: "checked", text: "今月の勤怠をまとめて", act: func(d *scenarioRun) {
+	return scenario{name: "checked", text: "2026年4月の勤怠をまとめて", act: func(d *scenarioRun) {
 		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stamps(webapi.Suzuki, process, 1)
 		d.stamps(webapi.Tanaka, process, 2) // who, with the stamp before, is as many as that stage needs

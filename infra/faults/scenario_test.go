@@ -53,7 +53,7 @@ const (
 
 func scenarios() []scenario {
 	return []scenario{
-		{name: "happy", text: "今月の勤怠をまとめて", act: (*scenarioRun).approveBoth},
+		{name: "happy", text: "2026年4月の勤怠をまとめて", act: (*scenarioRun).approveBoth},
 		{name: "reject", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
 			d.reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
 			d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0002", "approve_prompt")
