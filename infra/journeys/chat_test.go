@@ -276,7 +276,7 @@ func TestATestBeginsByARule(t *testing.T) {
 		x.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"node", "--test"}, Place: place}}
 	})
 	d := begin(t, "codex: テストして")
-	d.Shows("しました: 終了コード")
+	d.Shows("完了しました。")
 	d.Reply("コマンド: node --test")
 	d.Shows("操作 #2 の確認")
 	driver.Talk(t, running, webapi.Suzuki, "codex: テストして").Shows("操作 #1 の確認")
