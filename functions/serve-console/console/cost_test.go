@@ -178,6 +178,10 @@ func TestOtherPagesReadTheSameHoweverManyRowsThereAre(t *testing.T) {
 	w, h := counted(t, storetest.Start(t))
 	w.Ask()
 	ref, b, day := w.Ref, w.As(webapi.Suzuki), w.Now().In(tenancy.Zone()).Format("2006-01-02")
+	audit := []string{"BatchGetItem", "GetItem", "Query"}
+	if strings.HasSuffix(day, "-01") { // some of its hours are in the month before in UTC
+		audit = append(audit, "Query")
+	}
 	for _, n := range []int{1, 12} {
 		for i := range n {
 			w.Compete("勤怠の方針", &ref).Plays(1, 1, float64(n-i)/100, "案")
@@ -185,7 +189,7 @@ func TestOtherPagesReadTheSameHoweverManyRowsThereAre(t *testing.T) {
 		}
 		h.costs(t, b, "/console/contests", "GetItem", "Query", "Query").Says(t, http.StatusOK, "勤怠の方針")
 		h.costs(t, b, "/console/contests?team=team-a", "GetItem", "Query", "Query", "Query").Says(t, http.StatusOK, "勤怠の方針")
-		h.costs(t, b, "/console/audit?from="+day+"&to="+day, "BatchGetItem", "GetItem", "Query").
+		h.costs(t, b, "/console/audit?from="+day+"&to="+day, audit...).
 			Says(t, http.StatusOK, "勤怠集計")
 	}
 }
