@@ -20,8 +20,9 @@ import (
 	"ringi/infra/local/template"
 )
 
-// withMCP are the functions that link a client of MCP servers, and so are paired with a bare handler that has one.
-var withMCP = []string{"serve-gate", "execute-process", "run-round"}
+// bareOf names the build tags of the bare handler with which a function is paired if it links clients of MCP servers,
+// or of these and of models.
+var bareOf = map[string]string{"serve-gate": "mcp", "execute-process": "mcp,models", "run-round": "mcp,models"}
 
 // start compares how long a function's process and a bare handler's take until they ask for their first event.
 type start struct {
@@ -69,10 +70,7 @@ func measureStarts(ctx context.Context, spawns int, folders ...string) ([]start,
 		if err != nil {
 			return nil, err
 		}
-		other := filepath.Join(bare, "bare-")
-		if slices.Contains(withMCP, f.Folder) {
-			other += "mcp"
-		}
+		other := filepath.Join(bare, "bare-"+bareOf[f.Folder])
 		x, err := pairs(ctx, spawns, env, binary, other)
 		if err != nil {
 			return nil, err
@@ -112,7 +110,7 @@ func environment(endpoint string, own map[string]string) (list []string) {
 
 // build compiles the bare handlers like the functions, each with the build tag of its name.
 func build(ctx context.Context, root, into string) error {
-	for _, tag := range []string{"", "mcp"} {
+	for _, tag := range []string{"", "mcp", "mcp,models"} {
 		cmd := lambda.LikeAWS.Build(ctx, root, filepath.Join(into, "bare-"+tag), tag, "./infra/bench/bare")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build the bare handler: %w\n%s", err, out)

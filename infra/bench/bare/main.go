@@ -1,5 +1,5 @@
 // Command bare is a Lambda function without its work: it makes clients, and echoes events. Functions are measured
-// beside it. It links the clients of DynamoDB and Slack, and with the build tag mcp that of MCP servers.
+// beside it. It links the clients of DynamoDB and Slack, and with the build tags mcp and models those.
 package main
 
 import (
