@@ -113,6 +113,7 @@ type Handler struct {
 type click struct {
 	decide.Click
 	team     string // workspace of the click
+	channel  string // where the person clicked, empty in a dialog
 	thread   string
 	console  string // its address
 	trigger  string // allows Ringi to open one dialog
@@ -194,10 +195,9 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 
 // click describes the payload's click on a part of a subject.
 func (p payload) click(subject, id string) click {
-	return click{team: p.Team.ID, thread: p.thread(), console: p.console, trigger: p.TriggerID, Click: decide.Click{
-		Ref: store.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
-		Want: people.Want{User: p.User.ID, Channel: p.channel()},
-	}}
+	return click{team: p.Team.ID, channel: p.channel(), thread: p.thread(), console: p.console, trigger: p.TriggerID,
+		Click: decide.Click{Ref: store.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
+			Want: people.Want{User: p.User.ID}}}
 }
 
 // pressed describes the payload's click on a gate's button. hash is that of the content which the button names; words

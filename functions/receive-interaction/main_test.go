@@ -287,7 +287,7 @@ func testLateNote(t *testing.T, w *world) {
 	defer cancel()
 	w.oneIsTold(func(user string) bool {
 		var c click
-		c.Ref, c.User, c.Channel, c.thread = w.Ref, user, webapi.HR, w.root
+		c.Ref, c.User, c.channel, c.thread = w.Ref, user, webapi.HR, w.root
 		w.h.tell(ctx, c, verdict{decide.Verdict{Settings: tenancy.DefaultSettings(), Err: explain.ErrUnavailable}})
 		return true
 	})

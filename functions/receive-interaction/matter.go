@@ -137,7 +137,7 @@ func (h *Handler) askWithdraw(ctx context.Context, c click) {
 
 func (h *Handler) askEnding(ctx context.Context, c click, v verdict) {
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		at := card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}
+		at := card.Cancellation{TaskID: c.Ref.ID, Channel: c.channel, Thread: c.thread}
 		return card.DialogsOf(v.Subject).Ending(at, "", v.Settings), nil
 	})
 }

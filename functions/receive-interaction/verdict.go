@@ -111,12 +111,12 @@ func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text st
 // inThread shows text to one person where they clicked, or else where the subject began. People on a gate's route, or
 // at its home, who can't see that place get it in their direct messages.
 func (h *Handler) inThread(ctx context.Context, c click, v verdict, text string) error {
-	elsewhere := c.Channel == "" && v.Subject != nil
+	elsewhere := c.channel == "" && v.Subject != nil
 	if elsewhere {
-		c.Channel = v.Subject.Origin().Channel
+		c.channel = v.Subject.Origin().Channel
 		_, c.thread = v.Subject.Beginning()
 	}
-	err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text)
+	err := h.Slack.Ephemeral(ctx, c.channel, c.thread, c.User, text)
 	refused, is := errors.AsType[slackapi.Refused](err)
 	asked := v.OnRoute(c.ID, c.User, h.Now())
 	if is && refused.Permanent && elsewhere && asked {
@@ -198,7 +198,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	c := p.click(m.TaskID, m.TaskID)
 	c.Withdraws = true
 	if inbound.CheckID("channel", m.Channel) == nil {
-		c.Channel, c.thread = m.Channel, m.Thread
+		c.channel, c.thread = m.Channel, m.Thread
 	}
 	v := h.decide(ctx, c, decide.End().Act)
 	if v.Unsaved() {

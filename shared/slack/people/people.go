@@ -58,7 +58,6 @@ type People struct {
 // Want says who wants to do something, what, and from where.
 type Want struct {
 	User      string
-	Channel   string            // where the person clicked, empty in a dialog
 	Surface   aggregate.Surface // empty: Slack; in the console people signed in to the tenant's own workspace
 	Withdraws bool              // cancels or tries again: the requester may
 	Retries   bool              // tries again: guests may not
