@@ -54,12 +54,9 @@ const maxAnswer = 512 << 10
 func ReaderAt(cfg aws.Config) Reader {
 	manager := outbound.ServiceAt(cfg, "SecretsManager", outbound.JSONError)
 	return func(ctx context.Context, id string) (string, error) {
-		var out struct{ SecretString *string }
+		var out struct{ SecretString string } // empty for a binary one, which is not JSON either
 		err := manager.JSON(ctx, "secretsmanager.GetSecretValue", map[string]string{"SecretId": id}, &out, maxAnswer)
-		if err == nil && out.SecretString == nil {
-			err = errors.New("it is binary, not JSON text")
-		}
-		return aws.ToString(out.SecretString), err
+		return out.SecretString, err
 	}
 }
 
