@@ -50,10 +50,7 @@ var apart = map[string][]string{
 
 // helpers are imported by tests only. True means that a helper may start stand-ins of infra/local.
 var helpers = map[string]bool{
-	"slack/card/cardtest": true, "slack/slackapi/slacktest": true, "store/storetest": true,
-	"decide/pipeline/pipelinetest": false,
-	"model/modeltest":              false, "runtime/expect": false,
-	"serve-console/consoletest": true,
+	"store/storetest": true, "model/modeltest": false, "runtime/expect": false, "serve-console/consoletest": true,
 }
 
 // pagesStandOn are the console's packages that its pages may import besides those of their own folder. Pages don't

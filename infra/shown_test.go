@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 )
 
 // part is a block of a card without quoted texts.
@@ -30,7 +30,7 @@ func (w *walk) drawn(calm *walk) {
 	w.Helper()
 	for _, name := range slices.Sorted(maps.Keys(w.cards)) {
 		m := w.cards[name]
-		err := cardtest.Check(m)
+		err := ringitest.CheckCard(m)
 		expect.That(w, err == nil, "%s: %v", name, err)
 		before, ok := calm.cards[name]
 		if !ok || w.attack.must != nil && strings.HasPrefix(name, "steps") {

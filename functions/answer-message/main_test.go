@@ -11,7 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -28,7 +28,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-const root = pipelinetest.Root
+const root = ringitest.Root
 
 // vendor is a scripted model.
 type vendor struct {
@@ -52,7 +52,7 @@ func (v *vendor) Say(ctx context.Context, r model.Request) (model.Response, erro
 
 type world struct {
 	*Handler
-	pipelinetest.Talk
+	ringitest.Talk
 	vendor *vendor
 	full   error // the bucket's error
 	asking people.Requesters
@@ -71,7 +71,7 @@ func (members) UsergroupMembers(context.Context, string) ([]string, error) {
 	return []string{"U2"}, nil
 }
 
-var inbound = pipelinetest.Heard
+var inbound = ringitest.Heard
 
 // talking returns a conversation in which U1 said hello.
 func talking(t *testing.T, server *storetest.Server, o conversation.Opening, change func(*tenancy.Settings)) *world {
@@ -85,7 +85,7 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	t.Helper()
 	_, name := server.Store(t)
 	w := &world{db: server.DB, table: name,
-		Talk:   pipelinetest.Begin(t, store.NewConversations(server.DB, name), time.Now, in, o),
+		Talk:   ringitest.Begin(t, store.NewConversations(server.DB, name), time.Now, in, o),
 		vendor: &vendor{says: model.Response{Text: "hi", Stop: model.StopEnd}}}
 	s := tenancy.DefaultSettings()
 	s.Locale = "en"

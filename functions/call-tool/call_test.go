@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -92,7 +92,7 @@ func TestNothingIsCalledWithoutAYes(t *testing.T) {
 		for way := range every {
 			x := *loaded.Current()
 			x.Tool, x.Access = c.tool, s.Access
-			x.Payload = pipelinetest.InRow(w.payload(c))
+			x.Payload = ringitest.InRow(w.payload(c))
 			x.ApprovedBy, x.Rule, x.Status, x.Askers = way.by, way.rule, way.status, way.askers
 			at := w.now
 			x.Gate.Status, x.Gate.ApprovedAt, x.Gate.ApprovedBy = way.gate, &at, "U1"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -67,7 +67,7 @@ func (b *bucket) KeepCallResult(_ context.Context, _ aggregate.Ref, v json.RawMe
 // world is a conversation with one approved call.
 type world struct {
 	*Handler
-	pipelinetest.Talk
+	ringitest.Talk
 	vendor *vendor
 	bucket *bucket
 	now    time.Time
@@ -96,8 +96,8 @@ func openedOf(t *testing.T, server *storetest.Server, source *conversation.Sourc
 	w := &world{vendor: &vendor{returns: `{"employees":[]}`}, bucket: &bucket{kept: map[string]json.RawMessage{}},
 		now: time.Now().UTC().Truncate(time.Millisecond)}
 	now := func() time.Time { return w.now }
-	w.Talk = pipelinetest.Begin(t, store.NewConversations(server.DB, name), now,
-		pipelinetest.Heard(pipelinetest.Root, "U1", "do it"),
+	w.Talk = ringitest.Begin(t, store.NewConversations(server.DB, name), now,
+		ringitest.Heard(ringitest.Root, "U1", "do it"),
 		conversation.Opening{AgentID: "codex", Locale: "en", Source: source})
 	w.Handler = &Handler{Store: w.Rows, Results: w.bucket, Tools: w.vendor, Catalog: catalog(t), Now: now,
 		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond}
@@ -120,7 +120,7 @@ func (w *world) payload(c toolCall) string {
 func (w *world) proposed() *conversation.Action {
 	w.T.Helper()
 	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: read.tool, Access: aggregate.Read, Rule: listed,
-		Payload: pipelinetest.InRow(w.payload(read)),
+		Payload: ringitest.InRow(w.payload(read)),
 		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}}
 	return w.Answer("shall I?", proposal).Current()
 }
@@ -162,7 +162,7 @@ func (w *world) refuses(why aggregate.Reason) *conversation.Action {
 
 func (w *world) permit(p tenancy.ToolPermission) {
 	w.T.Helper()
-	by := pipelinetest.Member("U9")
+	by := ringitest.Member("U9")
 	is, _, err := w.Rows.ToolPermission(context.Background(), w.Ref.Tenant, p.ToolName)
 	expect.NoError(w.T, err)
 	p.TenantID, p.Meta, p.ID = w.Ref.Tenant, is.Meta, is.ID

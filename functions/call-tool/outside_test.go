@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide"
 	"ringi/shared/decide/calls"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
@@ -47,14 +47,14 @@ func outsideOf(t *testing.T, server *storetest.Server) *beyond {
 	var err error
 	b.key, b.secret, err = b.all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: "T1", Name: "ci",
 		Answers: "U1", Tools: []string{write.tool, "Bash"}, Channel: "C1", QuotaDay: 10, ExpiresAt: w.now.AddDate(0, 1, 0)},
-		pipelinetest.Member("U9"), w.now)
+		ringitest.Member("U9"), w.now)
 	expect.NoError(t, err)
 	return b
 }
 
 // others lets everybody stamp what somebody else asks for.
 func others() aggregate.Policy {
-	p := pipelinetest.Anyone()
+	p := ringitest.Anyone()
 	p.AllowSelf = false
 	return p
 }
@@ -64,7 +64,7 @@ func (b *beyond) stamped() *call.Aggregate {
 	b.T.Helper()
 	a, err := b.Ask(context.Background(), b.key, calls.Request{Tool: write.tool, Arguments: []byte(write.arguments)})
 	expect.Must(b.T, err == nil, "ask: %v", err)
-	by := pipelinetest.Member("U2")
+	by := ringitest.Member("U2")
 	a, err = b.Store().Decide(context.Background(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Act(a.Head.CallID, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, others(), b.now)
 	})
@@ -219,7 +219,7 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 	x := &rules.Rules{Rules: []rules.Rule{{
 		ID: "01KS000000000000000000000A", Name: "外部", Conditions: rules.Conditions{Asks: []rules.Kind{rules.KindCall}},
 		Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "経理", Need: 1, Who: rules.Who{Group: "S0KEIRI"}}}}}}}
-	_, _, err := b.all.SaveRules(t.Context(), b.Ref.Tenant, x, 0, nil, pipelinetest.Member("U9"), b.now)
+	_, _, err := b.all.SaveRules(t.Context(), b.Ref.Tenant, x, 0, nil, ringitest.Member("U9"), b.now)
 	expect.NoError(t, err)
 	slack := &keiri{silent: true}
 	b.Finder = decide.Finder{Store: b.world.Handler.Calls, Slack: slack, Known: &people.Requesters{}, Within: time.Minute}

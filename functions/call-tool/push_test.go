@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/vendors"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -63,7 +63,7 @@ func (h *hub) source() agent.Source {
 func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	t.Helper()
 	w := openedOf(t, server, conversation.SourceOf(h.source()))
-	by := pipelinetest.Member("U1")
+	by := ringitest.Member("U1")
 	w.save(h.source(), by)
 	run := w.Load().Head.Run
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, w.now) })
@@ -82,7 +82,7 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	p.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}
 	text := p.JSON()
 	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: spec.Name, Access: spec.Access, Push: push,
-		On: conversation.On{Base: version}, Payload: pipelinetest.InRow(text),
+		On: conversation.On{Base: version}, Payload: ringitest.InRow(text),
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: w.settingsRev()}}
 	w.Answer("shall I?", proposal)
 	w.Approve()
@@ -185,7 +185,7 @@ func testBranchAlone(t *testing.T, h *hub) {
 }
 
 func testPushSettings(t *testing.T, h *hub) {
-	by := pipelinetest.Member("U9")
+	by := ringitest.Member("U9")
 	s := h.source()
 	s.CI = agent.CIRun
 	h.save(s, by)
@@ -232,8 +232,8 @@ func (h *hub) unsure(t *testing.T) *conversation.Action {
 
 func (h *hub) check(x *conversation.Action) {
 	h.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		by := pipelinetest.Member("U1")
-		return a.Check(x.ActionID, by, pipelinetest.Anyone(), h.now)
+		by := ringitest.Member("U1")
+		return a.Check(x.ActionID, by, ringitest.Anyone(), h.now)
 	})
 }
 

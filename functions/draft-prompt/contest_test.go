@@ -6,9 +6,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -24,7 +24,7 @@ import (
 )
 
 // contested returns a handler with the sample's teams.
-func contested(w *pipelinetest.World) (*Handler, *store.ContestStore) {
+func contested(w *ringitest.World) (*Handler, *store.ContestStore) {
 	all := store.ContestsOf(store.OpenAll(w.Config, boot.Table{TableName: w.Table()}), w.Results())
 	h := handler(w, &modeltest.Demo{})
 	h.Contests, h.Workspace = all, func() (teamconfig.Workspace, error) {
@@ -52,7 +52,7 @@ func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCa
 		t.Errorf("%s, limit %s", p.Status, p.CostLimit)
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject("短くしてください")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		return decide.Reject("短くしてください")(a, a.Prompt().ID, ringitest.Approver(), ringitest.Policy(), w.Now())
 	})
 	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
 	e := w.Load().Head.Ended
@@ -62,9 +62,9 @@ func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCa
 
 // overspent returns a handler whose contest has ended. Each team spent its part of what a task of limit dollars leaves,
 // and beyond dollars more.
-func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handler) {
+func overspent(t *testing.T, limit, beyond float64) (*ringitest.World, *Handler) {
 	t.Helper()
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	w.Extracted()
 	w.Settings(func(s *tenancy.Settings) {
 		s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostUSD = true, 5, limit
@@ -89,7 +89,7 @@ func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handl
 }
 
 func TestAContestMayCostWhatTheDayLeaves(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	w.Extracted()
 	w.Settings(func(s *tenancy.Settings) {
 		s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostDayUSD = true, 5, 1
@@ -104,7 +104,7 @@ func TestAContestMayCostWhatTheDayLeaves(t *testing.T) {
 }
 
 func TestContestsOfManyRequestsShareWhatTheDayLeaves(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	w.Settings(func(s *tenancy.Settings) {
 		s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostDayUSD = true, 0.4, 1
 	})
@@ -123,9 +123,9 @@ func TestContestsOfManyRequestsShareWhatTheDayLeaves(t *testing.T) {
 }
 
 func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
-	c, ref, err := task.Receive(w.Ref.Tenant, task.Request{User: pipelinetest.Requester, Channel: "C0HR",
+	c, ref, err := task.Receive(w.Ref.Tenant, task.Request{User: ringitest.Requester, Channel: "C0HR",
 		ChannelType: "channel", MessageTS: "1713450000.000100", ThreadTS: "1713450000.000100", TeamID: w.By.Team,
 		Text: strings.Repeat("勤怠", 15_000), Source: task.SourceChannel, EventID: "Ev2"}, w.Now())
 	expect.NoError(t, err)
@@ -142,7 +142,7 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 
 // played begins the version's contest, has each team submit a text ("" means that the team failed), and informs the
 // task.
-func played(t *testing.T, w *pipelinetest.World, all *store.ContestStore, texts ...string) {
+func played(t *testing.T, w *ringitest.World, all *store.ContestStore, texts ...string) {
 	t.Helper()
 	o := ordered(t, w.Load().Prompt())
 	begun := expect.Value(contest.Begin(o, w.Now()))(t)
@@ -161,7 +161,7 @@ func played(t *testing.T, w *pipelinetest.World, all *store.ContestStore, texts 
 }
 
 func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	long := strings.Repeat("@here ", 1300) + "最後に全員へ送る"
 	for name, tt := range map[string]struct {
 		texts []string
@@ -199,7 +199,7 @@ func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
 
 // Nobody waits for a file: the policy is drafted without a contest, its card says why, and an alarm rings.
 func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	of := func(files fstest.MapFS) func() (teamconfig.Workspace, error) {
 		return func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }
 	}
@@ -253,7 +253,7 @@ func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
 
 // A contest is ordered with at most as many rounds as the settings allow.
 func TestTheSettingsBoundTheRoundsOfAContest(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	files := fstest.MapFS{
 		models.SampleFile: {Data: []byte(
 			"[orchestrator]\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n")},

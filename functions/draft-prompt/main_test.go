@@ -16,9 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -32,32 +32,32 @@ import (
 	"ringi/shared/tool"
 )
 
-func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
+func handler(w *ringitest.World, g *modeltest.Demo) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo",
 		Models: teamconfig.Models{Instead: "demo"}, Now: w.Now, Prompts: w.Results().Prompts}
 }
 
-func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Demo) aggregate.Next {
+func handle(t *testing.T, w *ringitest.World, g *modeltest.Demo) aggregate.Next {
 	t.Helper()
 	return expect.Value(handler(w, g).Handle(t.Context(), w.In()))(t)
 }
 
 const reason = "データの検証を追加して"
 
-func reject(w *pipelinetest.World) {
+func reject(w *ringitest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject(reason)(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		return decide.Reject(reason)(a, a.Prompt().ID, ringitest.Approver(), ringitest.Policy(), w.Now())
 	})
 }
 
 func TestDraftPrompt(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	testDrafts(t, server)
 	testVersions(t, server)
 	testInterruptions(t, server)
 }
 
-func testDrafts(t *testing.T, server *pipelinetest.Server) {
+func testDrafts(t *testing.T, server *ringitest.Server) {
 	t.Run("a policy is drafted and waits, once", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
 		w.Extracted()
@@ -99,7 +99,7 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-func testVersions(t *testing.T, server *pipelinetest.Server) {
+func testVersions(t *testing.T, server *ringitest.Server) {
 	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
 		w.Extracted()
@@ -142,7 +142,7 @@ func testVersions(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-func testInterruptions(t *testing.T, server *pipelinetest.Server) {
+func testInterruptions(t *testing.T, server *ringitest.Server) {
 	for name, err := range map[string]error{
 		"a failure": &model.Error{Kind: model.Refused}, "asked to wait": &model.Error{Kind: model.RateLimited,
 			RetryAfter: time.Minute, Retryable: true},
@@ -180,7 +180,7 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		p := w.Load().Head.Parked
 		expect.That(t, p != nil && p.Layer == task.L2 && p.Sentence == task.ReasonModelRefused, "%+v", p)
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+			return a.RetryGeneration(ringitest.Approver(), ringitest.Policy(), w.Now())
 		})
 		if next := handle(t, w, &modeltest.Demo{}); next.Gate != task.PromptKey(1) || len(w.Load().Prompts) != 1 {
 			t.Errorf("%+v with %d prompts", next, len(w.Load().Prompts))
@@ -191,31 +191,31 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 // After ExtractTask the run comes here whatever it answered. What is not due changes nothing, goes where the rows lead,
 // and counts no failure a second time.
 func TestDraftsAfterExtractTaskOnlyWhatIsDue(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for name, tt := range map[string]struct {
-		bring      func(w *pipelinetest.World)
+		bring      func(w *ringitest.World)
 		said, next string
 		calls      int
 	}{
-		"a task": {func(w *pipelinetest.World) { w.Extracted() }, task.StateDraftPrompt, task.StateAwaitPromptApproval, 1},
-		"a plain answer": {func(w *pipelinetest.World) {
+		"a task": {func(w *ringitest.World) { w.Extracted() }, task.StateDraftPrompt, task.StateAwaitPromptApproval, 1},
+		"a plain answer": {func(w *ringitest.World) {
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.Extracted(a.Head.Run, task.Extract{Kind: task.KindHelp, Sentence: "できること"}, w.Now())
 			})
 		}, task.StateFinish, task.StateFinish, 0},
-		"a pause": {func(w *pipelinetest.World) {
+		"a pause": {func(w *ringitest.World) {
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.WaitUntil(a.Head.Run, a.Generating(), w.Now().Add(time.Minute), w.Now())
 			})
 		}, task.StatePause, task.StatePause, 0},
-		"a failure": {func(w *pipelinetest.World) {
+		"a failure": {func(w *ringitest.World) {
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelKey, "", w.Now())
 			})
 		}, task.StateFail, task.StateFail, 0},
-		"a gate that waits": {func(w *pipelinetest.World) { w.Prompted(tenancy.DefaultSettings()) },
+		"a gate that waits": {func(w *ringitest.World) { w.Prompted(tenancy.DefaultSettings()) },
 			task.StateDraftPrompt, task.StateAwaitPromptApproval, 0},
-		"a task that was cancelled since": {func(w *pipelinetest.World) { w.Extracted(); w.Cancel() },
+		"a task that was cancelled since": {func(w *ringitest.World) { w.Extracted(); w.Cancel() },
 			task.StateDraftPrompt, task.StateFinish, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestDraftsAfterExtractTaskOnlyWhatIsDue(t *testing.T) {
 
 // A form's policy is its text: neither a model nor a contest drafts one, and nobody is asked about it.
 func TestAFormIsItsPolicy(t *testing.T) {
-	w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{}
+	w, g := ringitest.Start(t).World(t), &modeltest.Demo{}
 	w.ReceiveForm()
 	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
 	w.Extracted()
@@ -257,8 +257,8 @@ func (unwilling) Say(ctx context.Context, r model.Request) (model.Response, erro
 }
 
 func TestWhatTheModelWasSentIsKept(t *testing.T) {
-	server := pipelinetest.Start(t)
-	draft := func(t *testing.T, w *pipelinetest.World, g model.Wire) *aggregate.Use {
+	server := ringitest.Start(t)
+	draft := func(t *testing.T, w *ringitest.World, g model.Wire) *aggregate.Use {
 		t.Helper()
 		w.Extracted()
 		h := handler(w, nil)
@@ -268,11 +268,11 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 		expect.Must(t, len(uses) == 1, "%d usages", len(uses))
 		return uses[0]
 	}
-	kept := func(t *testing.T, w *pipelinetest.World, u *aggregate.Use) {
+	kept := func(t *testing.T, w *ringitest.World, u *aggregate.Use) {
 		t.Helper()
 		expect.Must(t, u.Sent != nil, "the usage names no prompt")
 		body, err := w.Results().Open(t.Context(), w.Ref, *u.Sent)
-		expect.That(t, err == nil && strings.Contains(string(body), pipelinetest.Text) && len(body) == u.Sent.Bytes &&
+		expect.That(t, err == nil && strings.Contains(string(body), ringitest.Text) && len(body) == u.Sent.Bytes &&
 			strings.Contains(u.Sent.S3Key, aggregate.HashOf(string(body))), "%+v, %v: %s", u.Sent, err, body)
 	}
 	t.Run("of a draft", func(t *testing.T) {
@@ -357,7 +357,7 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 // What is drafted after a rejection one model drafts, with the reason and the draft that was rejected.
 func TestARejectedDraftIsMadeAnewByOneModel(t *testing.T) {
 	for _, pick := range []bool{false, true} {
-		w := pipelinetest.Start(t).World(t)
+		w := ringitest.Start(t).World(t)
 		w.Extracted()
 		w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
 		h, all := contested(w)
@@ -366,7 +366,7 @@ func TestARejectedDraftIsMadeAnewByOneModel(t *testing.T) {
 		expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
 		if pick {
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.PickDraft(a.Prompt().ID, "swift", "早い案", "別の案", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+				return a.PickDraft(a.Prompt().ID, "swift", "早い案", "別の案", ringitest.Approver(), ringitest.Policy(), w.Now())
 			})
 		}
 		was := w.Load().Prompt()

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/vendors"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -33,7 +33,7 @@ type meeting struct {
 	admin mcp.Admin
 }
 
-func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
+func newMeeting(t *testing.T, server *ringitest.Server) *meeting {
 	t.Helper()
 	m := &meeting{world: newWorld(t, server), rooms: vendors.NewRooms()}
 	s := httptest.NewServer(m.rooms)
@@ -44,7 +44,7 @@ func newMeeting(t *testing.T, server *pipelinetest.Server) *meeting {
 	m.tools.Tools = real
 	settings := tenancy.DefaultSettings()
 	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: s.URL}}
-	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
+	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, ringitest.Approver(), m.Now()))(t)
 	m.admin = mcp.Admin{Rows: m.Store, Credentials: tokens{m.vendors}, Client: mcp.Client{HTTP: reach}, Now: time.Now}
 	m.allow(booking, aggregate.Write)
 	m.allow("rooms.list_rooms", aggregate.Read)
@@ -76,7 +76,7 @@ func (m *meeting) planned(order int, name, input string) task.Step {
 	settings := expect.Value(m.Store.Settings(m.T.Context(), m.Ref.Tenant))(m.T)
 	spec, ok := tool.Pinned(m.permission(name), settings.MCPServers)
 	expect.Must(m.T, ok, "%s is not allowed", name)
-	s := pipelinetest.Step(order, name, spec.Access, input)
+	s := ringitest.Step(order, name, spec.Access, input)
 	s.ToolVersion = spec.Version()
 	return s
 }
@@ -88,7 +88,7 @@ func (m *meeting) book(order int) task.Step {
 }
 
 func TestToolsOfServers(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for name, run := range map[string]func(*testing.T, *meeting){
 		"what is allowed is called, once":                  testBooks,
 		"what its server changed is not called and is off": testServerChanged,
@@ -129,7 +129,7 @@ func testAllowedAnew(t *testing.T, m *meeting) {
 
 // If an invocation dies during a call, nobody repeats the write.
 func TestAServersWriteIsNeverMadeTwice(t *testing.T) {
-	m := newMeeting(t, pipelinetest.Start(t))
+	m := newMeeting(t, ringitest.Start(t))
 	m.approved(m.book(1))
 	real := m.tools.Tools
 	m.tools.Tools = toolsFunc(func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
@@ -208,7 +208,7 @@ func (w *world) rounds() (n int, next aggregate.Next) {
 }
 
 func TestACallHasItsToolsWholeTimeout(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	t.Run("five reads of 30 s each", func(t *testing.T) {
 		w := newWorld(t, server)
 		s := &slow{Tools: w.h.Tools, w: w, takes: 30 * time.Second}

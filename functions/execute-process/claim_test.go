@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -27,17 +27,17 @@ func (w *world) numbered(steps ...task.Step) *world {
 	return w
 }
 
-func settle(w *pipelinetest.World, steps ...task.Step) {
+func settle(w *ringitest.World, steps ...task.Step) {
 	w.T.Helper()
-	o := pipelinetest.Along([]string{w.Load().Head.Requester}, pipelinetest.Desk("課長", 1, "U0CHIEF"))
+	o := ringitest.Along([]string{w.Load().Head.Requester}, ringitest.Desk("課長", 1, "U0CHIEF"))
 	o.Rule.Numbered = true
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		g := a.Process()
 		chief := circulation.Person{User: "U0CHIEF"}
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: chief.User, Team: pipelinetest.Team, Member: true}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: chief.User, Team: ringitest.Team, Member: true}
 		act := circulation.Act{Kind: circulation.Stamp, Hand: chief, Principal: chief, Stage: 1, Hash: g.AskedSum}
-		return a.Act(g.ID, act, by, pipelinetest.Policy(), w.Now())
+		return a.Act(g.ID, act, by, ringitest.Policy(), w.Now())
 	})
 }
 
@@ -54,7 +54,7 @@ func (w *world) given() (numbers []int, of []task.Numbered) {
 }
 
 func TestWhatIsSettledByANumberedRuleRunsWithItsNumber(t *testing.T) {
-	w := newWorld(t, pipelinetest.Start(t)).numberedLone()
+	w := newWorld(t, ringitest.Start(t)).numberedLone()
 	w.run()
 	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
 	numbers, of := w.given()
@@ -67,7 +67,7 @@ func (w *world) numberedLone() *world { return w.numbered(w.lone(1)) }
 
 // So does what begins with too little time for its first call.
 func TestWhatBeginsAloneHasItsNumber(t *testing.T) {
-	w := newWorld(t, pipelinetest.Start(t)).numberedLone()
+	w := newWorld(t, ringitest.Start(t)).numberedLone()
 	expect.Value(w.try(minTurn - time.Second))(t)
 	numbers, _ := w.given()
 	expect.That(t, slices.Equal(numbers, []int{1}) && w.Load().Execution().Number != "", "%v", numbers)
@@ -75,7 +75,7 @@ func TestWhatBeginsAloneHasItsNumber(t *testing.T) {
 
 // The answer to the commit that takes a number may be lost: it is taken once.
 func TestANumberWhoseAnswerIsLostIsTakenOnce(t *testing.T) {
-	w := newWorld(t, pipelinetest.Start(t)).numberedLone()
+	w := newWorld(t, ringitest.Start(t)).numberedLone()
 	w.Transport.DropAnswers("TransactWriteItems", 1)
 	w.run()
 	numbers, _ := w.given()
@@ -86,9 +86,9 @@ func TestANumberWhoseAnswerIsLostIsTakenOnce(t *testing.T) {
 // Thirty-two that begin at once have the numbers from 1 to 32.
 func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	const many = 32
-	w := newWorld(t, pipelinetest.Start(t))
+	w := newWorld(t, ringitest.Start(t))
 	settle(w.World, w.lone(1))
-	refs := []*pipelinetest.World{w.World}
+	refs := []*ringitest.World{w.World}
 	for len(refs) < many {
 		x := w.Another()
 		settle(x, w.lone(1))
@@ -169,7 +169,7 @@ func (l late) Answer(ctx context.Context, session, request, text string, failed 
 // answers, and a message that the vendor accepted is not sent again.
 func TestNoCallOutlivesItsLease(t *testing.T) {
 	expect.Patience(t)
-	m := newSessionWorld(t, pipelinetest.Start(t))
+	m := newSessionWorld(t, ringitest.Start(t))
 	m.h.HoldFor = 3 * time.Second
 	m.h.Sessions = late{m.h.Sessions, m, map[string]bool{}}
 	m.approved(m.read(1), m.write(2))
@@ -184,7 +184,7 @@ func TestNoCallOutlivesItsLease(t *testing.T) {
 // A step's result and the next step's claim are one commit. Whatever refuses the claim, the result is saved at once and
 // each call is made once.
 func TestAResultIsSavedWithTheNextClaimOrAlone(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for _, tt := range []struct {
 		name string
 		run  func(t *testing.T, w *world)
@@ -257,7 +257,7 @@ func (w *world) forbid(name string) {
 	w.T.Helper()
 	p := expect.Value(second(w.Store.ToolPermission(w.T.Context(), w.Ref.Tenant, name)))(w.T)
 	p.Allowed = false
-	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, pipelinetest.Approver(), w.Now()))(w.T)
+	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, ringitest.Approver(), w.Now()))(w.T)
 }
 
 func testJoinForbidden(t *testing.T, w *world) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -18,7 +18,7 @@ import (
 )
 
 func TestExecuteUnderFaults(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for _, tt := range []struct {
 		name string
 		run  func(t *testing.T, w *world)
@@ -101,7 +101,7 @@ func testHangs(t *testing.T, w *world) {
 }
 
 func testPanics(t *testing.T, w *world) {
-	w.tools.sees, w.tools.before = true, func(tool.Call) { panic(pipelinetest.Text) }
+	w.tools.sees, w.tools.before = true, func(tool.Call) { panic(ringitest.Text) }
 	w.approved(w.lone(1))
 	w.run()
 	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)

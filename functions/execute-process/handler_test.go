@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -20,7 +20,7 @@ import (
 )
 
 func TestExecute(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for _, tt := range []struct {
 		name string
 		run  func(t *testing.T, w *world)
@@ -81,7 +81,7 @@ func testGateOfNobody(t *testing.T, w *world) {
 	w.approved(w.read(1), step)
 	w.Settings(func(s *tenancy.Settings) {
 		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList,
-			Users: []string{pipelinetest.Requester}, Usergroups: []string{}}
+			Users: []string{ringitest.Requester}, Usergroups: []string{}}
 	})
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonNobodyApproves, task.StepCompleted)
@@ -142,7 +142,7 @@ func testNoTime(t *testing.T, w *world) {
 
 type broken struct{}
 
-func (broken) Say(context.Context, model.Request) (model.Response, error) { panic(pipelinetest.Text) }
+func (broken) Say(context.Context, model.Request) (model.Response, error) { panic(ringitest.Text) }
 
 func testNoWords(t *testing.T, w *world) {
 	for name, open := range map[string]func(string) (model.Wire, error){
@@ -173,14 +173,14 @@ func testExpiredResult(t *testing.T, w *world) {
 }
 
 // settledForm brings a form to its execution, which no model and no session may carry out.
-func settledForm(t *testing.T, server *pipelinetest.Server) *world {
+func settledForm(t *testing.T, server *ringitest.Server) *world {
 	w := newWorld(t, server)
 	w.h.Open = func(string) (model.Wire, error) { t.Error("a model is asked"); return nil, nil }
 	w.ReceiveForm()
 	spec, _ := w.h.Catalog.Lookup(tenancy.DecideTool)
 	s := tenancy.DefaultSettings()
 	s.Executor, s.AutoApproveTools, s.MaxCostUSD = tenancy.ExecutorManaged, false, 0.01
-	w.Approved(s, pipelinetest.Form.Steps("ja", spec.Version())...)
+	w.Approved(s, ringitest.Form.Steps("ja", spec.Version())...)
 	return w
 }
 
@@ -193,14 +193,14 @@ func (w *world) recorded() {
 	row := w.Load().StepOf(e, 1)
 	expect.That(w.T, of[0].TaskID == w.Ref.ID && row.Result != nil &&
 		string(row.Result.JSON) == `{"number":"`+of[0].String()+`"}` && row.Claim == nil, "%+v", row)
-	for _, told := range []string{of[0].String(), "「" + pipelinetest.Form.Title + "」"} {
+	for _, told := range []string{of[0].String(), "「" + ringitest.Form.Title + "」"} {
 		expect.Has(w.T, e.Summary, told, "the end, as the asker's message and the page show it")
 	}
 }
 
 // Whatever call to the table is lost, or its answer, the decision has one number when the function was called again.
 func TestADecisionIsRecordedOnceWhateverIsLost(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for _, lost := range []string{"nothing", "calls", "answers"} {
 		for times := range 2 {
 			t.Run(fmt.Sprintf("%s %d times", lost, times+1), func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestADecisionIsRecordedOnceWhateverIsLost(t *testing.T) {
 }
 
 func TestADecisionHasNoNumberBeforeItIsRecorded(t *testing.T) {
-	w := settledForm(t, pipelinetest.Start(t))
+	w := settledForm(t, ringitest.Start(t))
 	expect.Value(w.try(minTurn - time.Second))(t)
 	numbers, _ := w.given()
 	expect.That(t, len(numbers) == 0 && w.Load().Execution().Status == task.ExecutionPending, "%v", numbers)

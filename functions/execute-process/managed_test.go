@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/vendors/models"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -17,7 +17,7 @@ import (
 
 func TestASessionGoesThroughTheSteps(t *testing.T) {
 	expect.Patience(t)
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for name, run := range map[string]func(*testing.T, *sessionWorld){
 		"approved steps are called in order, once":                 testSessionCompletes,
 		"arguments may come with their references resolved":        testResolved,
@@ -156,7 +156,7 @@ func testUnpriced(t *testing.T, m *sessionWorld) {
 	m.h.Model = "claude-unheard-of"
 	settings := expect.Value(m.Store.Settings(t.Context(), m.Ref.Tenant))(t)
 	settings.MaxCostDayUSD = 3
-	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
+	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, ringitest.Approver(), m.Now()))(t)
 	m.approved(m.lone(1))
 	m.run()
 	expect.Is(t, m.ends(task.ExecutionFailed, task.ReasonModelUnpriced).ErrorDetail, "claude-unheard-of", "it says")
@@ -196,7 +196,7 @@ func testAgentGone(t *testing.T, m *sessionWorld) {
 func testBudget(t *testing.T, m *sessionWorld) {
 	settings := expect.Value(m.Store.Settings(t.Context(), m.Ref.Tenant))(t)
 	settings.MaxCostUSD = 0.25
-	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
+	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, ringitest.Approver(), m.Now()))(t)
 	m.approved(m.lone(1))
 	m.run()
 	b := m.session().Made.Budget

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/models"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -167,7 +167,7 @@ func (m *sessionWorld) lives() (alive bool) {
 // it gets the steps and each answer once. Only a write in progress has an unknown outcome.
 func TestASessionSurvivesACrashAnywhere(t *testing.T) {
 	expect.Patience(t)
-	base := newSessionWorld(t, pipelinetest.Start(t))
+	base := newSessionWorld(t, ringitest.Start(t))
 	dies := &crashing{}
 	base.h.Store = crashingStore{base.h.Store, dies}
 	base.h.Sessions = crashingSessions{base.h.Sessions, dies}
@@ -235,12 +235,12 @@ func (m *sessionWorld) givenUp(t *testing.T, limit float64) *task.Execution {
 func (w *world) retry(e *task.Execution) {
 	w.T.Helper()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.h.Now())
+		return a.RetryExecution(e.ID, ringitest.Approver(), ringitest.Policy(), w.h.Now())
 	})
 }
 
 func TestSessionsAreClosedAndPaid(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	t.Run("the one of a run that was given up, before its retry opens another", func(t *testing.T) {
 		m := newSessionWorld(t, server)
 		e := m.givenUp(t, 0.25)

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/vendors"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
@@ -20,7 +20,7 @@ import (
 )
 
 func TestConstraintsHoldWhenAStepIsCalled(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for _, tt := range []struct {
 		name string
 		run  func(t *testing.T, w *world)
@@ -117,7 +117,7 @@ func testConstraintBeforeClaim(t *testing.T, w *world) {
 func (w *world) limited(dollars float64) {
 	s := tenancy.DefaultSettings()
 	s.MaxCostUSD = dollars
-	expect.Value(w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(w.T)
+	expect.Value(w.Store.SaveSettings(w.T.Context(), w.Ref.Tenant, s, ringitest.Approver(), w.Now()))(w.T)
 }
 
 func (w *world) spend(id string, dollars float64) {
@@ -126,7 +126,7 @@ func (w *world) spend(id string, dollars float64) {
 }
 
 func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	t.Run("no call begins once it is reached", func(t *testing.T) {
 		w := newWorld(t, server)
 		w.limited(3)
@@ -199,7 +199,7 @@ func (w *world) settledBy(steps ...task.Step) {
 			steps[i].Mark = p.Mark
 		}
 	}
-	o := pipelinetest.Along([]string{w.Load().Head.Requester}, pipelinetest.Desk("課長", 1, "U0CHIEF"))
+	o := ringitest.Along([]string{w.Load().Head.Requester}, ringitest.Desk("課長", 1, "U0CHIEF"))
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...)
 	w.stamp("U0CHIEF")
 }
@@ -211,10 +211,10 @@ func (w *world) stamp(user string) {
 		open, _ := a.OpenGate()
 		g := a.Asked(open.ID).Gate
 		st := circulation.Walk(g.Circulating())
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: pipelinetest.Team, Member: true}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: ringitest.Team, Member: true}
 		who := circulation.Person{User: user}
 		act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: st.Present, Hash: g.AskedSum}
-		return a.Act(open.ID, act, by, pipelinetest.Policy(), w.Now())
+		return a.Act(open.ID, act, by, ringitest.Policy(), w.Now())
 	})
 }
 
@@ -240,7 +240,7 @@ func (w *world) opens(o *aggregate.Opening) {
 }
 
 func TestRulesDecideAgainAboutResolvedArguments(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
 		"another rule takes it":             testAnotherRule,
 		"the tools' marks change meanwhile": testMarksChange,
@@ -253,8 +253,8 @@ func testAnotherRule(t *testing.T, w *world) {
 	w.referring()
 	g := w.asked()
 	expect.That(t, len(g.Calls) == 2 && g.Calls[1].Amount.Known() && g.Arguments.S3Key != "", "%+v", g)
-	o := pipelinetest.Along([]string{w.Load().Head.Requester}, pipelinetest.Desk("部長", 1, "U0BUCHO"),
-		pipelinetest.Desk("役員", 1, "U0YAKUIN"))
+	o := ringitest.Along([]string{w.Load().Head.Requester}, ringitest.Desk("部長", 1, "U0BUCHO"),
+		ringitest.Desk("役員", 1, "U0YAKUIN"))
 	w.opens(&o)
 	w.stamp("U0BUCHO")
 	expect.Is(t, w.run().State, task.StateAwaitStepApproval)
@@ -266,7 +266,7 @@ func testAnotherRule(t *testing.T, w *world) {
 
 // A write whose amount came from a result is asked about wherever the steps are under a rule. Nothing else is, by that.
 func TestAMarkedReferenceIsAlwaysAskedAbout(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	steps := func(w *world) []task.Step { return []task.Step{w.read(1), w.write(2)} }
 	unmarked := newWorld(t, server)
 	unmarked.settledBy(steps(unmarked)...)

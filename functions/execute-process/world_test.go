@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -35,7 +35,7 @@ const (
 
 // world is a task whose steps are approved, with the vendors that they call.
 type world struct {
-	*pipelinetest.World
+	*ringitest.World
 	h       *Handler
 	vendors *vendors.Vendors
 	tools   *tools
@@ -47,7 +47,7 @@ type world struct {
 type workspace struct{}
 
 func (workspace) User(_ context.Context, id string) (slackapi.User, error) {
-	return slackapi.User{ID: id, Team: pipelinetest.Team}, nil
+	return slackapi.User{ID: id, Team: ringitest.Team}, nil
 }
 
 func (workspace) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
@@ -94,7 +94,7 @@ func (t tokens) Renew(_ context.Context, _, _, _ string) (string, error) {
 
 func (t tokens) Refused(_ context.Context, _, _, _ string) error { return nil }
 
-func newWorld(t *testing.T, server *pipelinetest.Server) *world {
+func newWorld(t *testing.T, server *ringitest.Server) *world {
 	t.Helper()
 	w := &world{World: server.World(t), vendors: vendors.New()}
 	s := httptest.NewServer(w.vendors.Handler())
@@ -140,7 +140,7 @@ func (w *world) lone(order int) task.Step {
 }
 
 func (w *world) step(order int, name string, access aggregate.Access, input string) task.Step {
-	s := pipelinetest.Step(order, name, access, input)
+	s := ringitest.Step(order, name, access, input)
 	spec, ok := w.h.Catalog.Lookup(name)
 	expect.Must(w.T, ok, "no tool %s", name)
 	s.ToolVersion = spec.Version()
@@ -216,7 +216,7 @@ type sessionWorld struct {
 	agents *models.Server
 }
 
-func newSessionWorld(t *testing.T, server *pipelinetest.Server) *sessionWorld {
+func newSessionWorld(t *testing.T, server *ringitest.Server) *sessionWorld {
 	t.Helper()
 	return sessionWorldIn(t, newWorld(t, server))
 }
@@ -229,7 +229,7 @@ func sessionWorldIn(t *testing.T, w *world) *sessionWorld {
 	m.h.Sessions = anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: s.URL, HTTP: http.DefaultClient,
 		Key: func(context.Context) (string, error) { return m.agents.Key, nil }})
 	m.h.Model, m.h.PollEvery, m.h.PollFor, m.h.HoldFor = "claude-sonnet-4-6", time.Millisecond, time.Minute, 30*time.Second
-	tenant := tenancy.Tenant{ID: m.Ref.Tenant, Name: "Ringi", TeamID: pipelinetest.Team, Admins: []string{}}
+	tenant := tenancy.Tenant{ID: m.Ref.Tenant, Name: "Ringi", TeamID: ringitest.Team, Admins: []string{}}
 	expect.Value(m.Store.Bootstrap(t.Context(), tenant, m.Now()))(t)
 	return m
 }

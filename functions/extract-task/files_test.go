@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -48,10 +48,10 @@ func (s *shelf) File(_ context.Context, id string, most int) (f slackapi.File, e
 
 // attached returns a request in a direct message with these files, and its handler. What read-file would return of a
 // file is its text, or after a ! why it has none.
-func attached(t *testing.T, text string, s *shelf, files ...string) (*pipelinetest.World, *modeltest.Demo, *Handler) {
+func attached(t *testing.T, text string, s *shelf, files ...string) (*ringitest.World, *modeltest.Demo, *Handler) {
 	t.Helper()
-	w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{}
-	r := task.Request{User: pipelinetest.Requester, Channel: "D0HR", ChannelType: "im", Text: text,
+	w, g := ringitest.Start(t).World(t), &modeltest.Demo{}
+	r := task.Request{User: ringitest.Requester, Channel: "D0HR", ChannelType: "im", Text: text,
 		MessageTS: "1775034000.000300", ThreadTS: "1775034000.000300"}
 	for _, id := range files {
 		r.Files = append(r.Files, aggregate.SharedFile{ID: id})
@@ -162,8 +162,8 @@ func TestFilesOfARequestAreBounded(t *testing.T) {
 
 // What is forwarded is shown to the model as the words of who wrote it.
 func TestWhatARequestForwardsIsItsAuthors(t *testing.T) {
-	w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{}
-	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
+	w, g := ringitest.Start(t).World(t), &modeltest.Demo{}
+	w.Receive(task.Request{User: ringitest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
 		MessageTS: "1775034000.000300", ThreadTS: "1775034000.000300",
 		Forwarded: []aggregate.Quoted{{User: "U0TANAKA", Name: "田中 恵", Where: "#営業", Text: "対象は営業だけ。DM は送らないでください",
 			Cut: true}, {Name: "Jira"}}})

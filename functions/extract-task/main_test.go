@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -23,13 +23,13 @@ import (
 	"ringi/shared/store/large"
 )
 
-func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
+func handler(w *ringitest.World, g *modeltest.Demo) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now,
 		Prompts: w.Results().Prompts, Texts: w.Results(), Files: w.Results()}
 }
 
 func TestExtractTask(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	t.Run("a message becomes a task, once", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
 		for range 2 {
@@ -87,7 +87,7 @@ func TestExtractTask(t *testing.T) {
 }
 
 func TestAModelThatFails(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	g := &modeltest.Demo{Err: &model.Error{Kind: model.Overloaded, Retryable: true}}
 	expect.Fails(t, expect.Err(handler(w, g).Handle(t.Context(), w.In())), explain.ErrModelUnavailable)
 	g.Err = &model.Error{Kind: model.Refused}
@@ -97,7 +97,7 @@ func TestAModelThatFails(t *testing.T) {
 
 // The budget is checked before the first call. A request that waits for the budget continues when there is some again.
 func TestABudgetThatIsSpent(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for name, tt := range map[string]struct {
 		day  float64
 		want aggregate.Reason
@@ -108,7 +108,7 @@ func TestABudgetThatIsSpent(t *testing.T) {
 			w, g := server.World(t), &modeltest.Demo{}
 			s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 			s.MaxCostDayUSD, s.Model = tt.day, "claude-sonnet-4-6"
-			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(t)
+			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, ringitest.Approver(), w.Now()))(t)
 			w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(),
 				func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 			h := handler(w, g)
@@ -200,22 +200,22 @@ func TestOnlyToolsThatMayBeCalledAreDescribed(t *testing.T) {
 
 // A form says itself what it is about: no model reads it.
 func TestAFormIsATask(t *testing.T) {
-	w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{}
+	w, g := ringitest.Start(t).World(t), &modeltest.Demo{}
 	w.ReceiveForm()
 	next, err := handler(w, g).Handle(t.Context(), w.In())
 	a := w.Load()
-	expect.That(t, err == nil && next.State == task.StateDraftPrompt && a.Task.Title == pipelinetest.Form.Title &&
-		a.Task.Description == pipelinetest.Form.Description && g.Calls == 0, "%+v, %v: %+v", next, err, a.Task)
+	expect.That(t, err == nil && next.State == task.StateDraftPrompt && a.Task.Title == ringitest.Form.Title &&
+		a.Task.Description == ringitest.Form.Description && g.Calls == 0, "%+v, %v: %+v", next, err, a.Task)
 }
 
 // form receives a form with files of Slack's.
-func form(t *testing.T, s *shelf, files ...string) (*pipelinetest.World, *Handler) {
+func form(t *testing.T, s *shelf, files ...string) (*ringitest.World, *Handler) {
 	t.Helper()
-	w := pipelinetest.Start(t).World(t)
-	r := task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "決裁を求めます",
-		Matter: &pipelinetest.Form, MessageTS: "1793458790.000100", ThreadTS: "1793458790.000100"}
+	w := ringitest.Start(t).World(t)
+	r := task.Request{User: ringitest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "決裁を求めます",
+		Matter: &ringitest.Form, MessageTS: "1793458790.000100", ThreadTS: "1793458790.000100"}
 	for _, id := range files {
-		r.Files = append(r.Files, aggregate.SharedFile{ID: id, User: pipelinetest.Requester})
+		r.Files = append(r.Files, aggregate.SharedFile{ID: id, User: ringitest.Requester})
 	}
 	w.Receive(r)
 	h := handler(w, &modeltest.Demo{})
@@ -280,7 +280,7 @@ func TestFilesThatAreAddedAreAttached(t *testing.T) {
 	w.FormGivenBack()
 	id := w.Load().Process().ID
 	s.files["F1"] = "%PDF-3"
-	w.FormRefilled(pipelinetest.Form, w.Load().WithFiles(id, []string{"F1"}, []aggregate.SharedFile{{ID: "F2"}})...)
+	w.FormRefilled(ringitest.Form, w.Load().WithFiles(id, []string{"F1"}, []aggregate.SharedFile{{ID: "F2"}})...)
 	texts := h.Texts
 	h.Texts = failing{texts}
 	_, err := h.Handle(t.Context(), w.In())

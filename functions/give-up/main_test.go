@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -20,8 +20,8 @@ import (
 func TestAConversationIsGivenUp(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
-	k := pipelinetest.Begin(t, store.NewConversations(server.DB, table), time.Now,
-		pipelinetest.Heard(pipelinetest.Root, "U1", "hello"), conversation.Opening{AgentID: "codex", Locale: "en"})
+	k := ringitest.Begin(t, store.NewConversations(server.DB, table), time.Now,
+		ringitest.Heard(ringitest.Root, "U1", "hello"), conversation.Opening{AgentID: "codex", Locale: "en"})
 	h := &Handler{Conversations: k.Rows, Now: time.Now}
 	var next aggregate.Next
 	out := expect.Metrics(t, func() { next = expect.Value(h.Handle(t.Context(), k.In()))(t) })
@@ -34,7 +34,7 @@ func TestAConversationIsGivenUp(t *testing.T) {
 }
 
 func TestATaskIsGivenUp(t *testing.T) {
-	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+	ringitest.Each(t, map[string]func(*testing.T, *ringitest.World){
 		"a generation that failed is parked with its reason":                             testParks,
 		"an execution that failed fails its task":                                        testFails,
 		"a gate that waits is left to people":                                            testWaits,
@@ -46,17 +46,17 @@ func TestATaskIsGivenUp(t *testing.T) {
 	})
 }
 
-func handle(w *pipelinetest.World, in pipeline.Input, caught string) (aggregate.Next, error) {
+func handle(w *ringitest.World, in pipeline.Input, caught string) (aggregate.Next, error) {
 	in.Error = caught
 	return (&Handler{Tasks: w.StoreOverTransport(), Now: w.Now}).Handle(w.T.Context(), in)
 }
 
-func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string) aggregate.Next {
+func done(t *testing.T, w *ringitest.World, in pipeline.Input, caught string) aggregate.Next {
 	t.Helper()
 	return expect.Value(handle(w, in, caught))(t)
 }
 
-func testParks(t *testing.T, w *pipelinetest.World) {
+func testParks(t *testing.T, w *ringitest.World) {
 	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.ModelUnavailable).State)
 	p := w.Load().Head.Parked
 	expect.That(t, p != nil && p.Layer == task.L1 && p.Sentence == task.ReasonModelUnavailable, "%+v", p)
@@ -67,26 +67,26 @@ func testParks(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, p != nil && p.Layer == task.L2 && p.Sentence == task.ReasonRunFailed, "%+v", p)
 }
 
-func executing(w *pipelinetest.World) {
-	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+func executing(w *ringitest.World) {
+	w.Approved(tenancy.DefaultSettings(), ringitest.Step(1, "list_employees", aggregate.Read, "{}"))
 	w.Begin()
 }
 
-func testFails(t *testing.T, w *pipelinetest.World) {
+func testFails(t *testing.T, w *ringitest.World) {
 	executing(w)
 	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.ModelUnavailable).State)
 	e := w.Load().Execution()
 	expect.That(t, e.Status == task.ExecutionFailed && e.Error == task.ReasonRunFailed, "%s for %s", e.Status, e.Error)
 }
 
-func testWaits(t *testing.T, w *pipelinetest.World) {
+func testWaits(t *testing.T, w *ringitest.World) {
 	before := w.Prompted(tenancy.DefaultSettings()).Head.Rev
 	next := done(t, w, w.In(), pipeline.Unavailable)
 	expect.That(t, next.State == task.StateFinish && next.Gate == task.PromptKey(1), "%+v", next)
 	expect.Same(t, before, w.Load().Head.Rev)
 }
 
-func testAsksNobody(t *testing.T, w *pipelinetest.World) {
+func testAsksNobody(t *testing.T, w *ringitest.World) {
 	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
@@ -101,7 +101,7 @@ func testAsksNobody(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, p != nil && p.Layer == task.L2 && p.Sentence == task.ReasonRunFailed, "%+v", p)
 }
 
-func testDecided(t *testing.T, w *pipelinetest.World) {
+func testDecided(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := w.In()
 	w.Approve()
@@ -110,7 +110,7 @@ func testDecided(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, h.Run == 2 && h.Parked == nil, "run %d, parked %+v", h.Run, h.Parked)
 }
 
-func testInFlight(t *testing.T, w *pipelinetest.World) {
+func testInFlight(t *testing.T, w *ringitest.World) {
 	executing(w)
 	w.Claim("somebody's")
 	next := done(t, w, w.In(), pipeline.Internal)
@@ -122,7 +122,7 @@ func testInFlight(t *testing.T, w *pipelinetest.World) {
 		"step %s, execution %s", a.Steps[0].Status, a.Execution().Status)
 }
 
-func testSuperseded(t *testing.T, w *pipelinetest.World) {
+func testSuperseded(t *testing.T, w *ringitest.World) {
 	in := w.In()
 	w.Restart()
 	expect.Fails(t, expect.Err(handle(w, in, pipeline.Internal)), aggregate.ErrSuperseded)
@@ -130,7 +130,7 @@ func testSuperseded(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, p == nil, "parked %+v", p)
 }
 
-func testTwice(t *testing.T, w *pipelinetest.World) {
+func testTwice(t *testing.T, w *ringitest.World) {
 	w.Transport.DropAnswers("TransactWriteItems", 3) // all that the client tries
 	in := w.In()
 	done(t, w, in, pipeline.Internal)

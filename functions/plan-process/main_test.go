@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -22,18 +22,18 @@ import (
 	"ringi/shared/tool"
 )
 
-func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
+func handler(w *ringitest.World, g *modeltest.Demo) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now,
 		Prompts: w.Results().Prompts}
 }
 
-func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Demo) aggregate.Next {
+func handle(t *testing.T, w *ringitest.World, g *modeltest.Demo) aggregate.Next {
 	t.Helper()
 	return expect.Value(handler(w, g).Handle(t.Context(), w.In()))(t)
 }
 
 // approved brings the task to its third layer.
-func approved(t *testing.T, server *pipelinetest.Server) *pipelinetest.World {
+func approved(t *testing.T, server *ringitest.Server) *ringitest.World {
 	t.Helper()
 	w := server.World(t)
 	w.Prompted(tenancy.DefaultSettings())
@@ -41,14 +41,14 @@ func approved(t *testing.T, server *pipelinetest.Server) *pipelinetest.World {
 	return w
 }
 
-func reject(w *pipelinetest.World) {
+func reject(w *ringitest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject("データの検証を追加して")(a, a.Process().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		return decide.Reject("データの検証を追加して")(a, a.Process().ID, ringitest.Approver(), ringitest.Policy(), w.Now())
 	})
 }
 
 func TestPlanProcess(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	testPlans(t, server)
 	t.Run("writes carry the mark of their tool, and reads none", func(t *testing.T) { testMarks(t, server) })
 	testPermissions(t, server)
@@ -56,11 +56,11 @@ func TestPlanProcess(t *testing.T) {
 	testUnderRules(t, server)
 }
 
-func testPlans(t *testing.T, server *pipelinetest.Server) {
+func testPlans(t *testing.T, server *ringitest.Server) {
 	t.Run("a late message means its own month", func(t *testing.T) {
 		w := server.World(t)
 		const lastOfOctober = "1793458790.000100" // 23:59:50 in Japan
-		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
+		w.Receive(task.Request{User: ringitest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
 			MessageTS: lastOfOctober, ThreadTS: lastOfOctober})
 		w.Prompted(tenancy.DefaultSettings())
 		w.Approve()
@@ -108,7 +108,7 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-func testPermissions(t *testing.T, server *pipelinetest.Server) {
+func testPermissions(t *testing.T, server *ringitest.Server) {
 	t.Run("a tool that the tenant forbids is not offered, and what needs it is said", func(t *testing.T) {
 		w, g := approved(t, server), &modeltest.Demo{}
 		for name, allowed := range map[string]bool{"send_slack_dm": false, "list_employees": true} {
@@ -140,7 +140,7 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 }
 
 // Writes carry the mark of their tool, and reads none.
-func testMarks(t *testing.T, server *pipelinetest.Server) {
+func testMarks(t *testing.T, server *ringitest.Server) {
 	w := approved(t, server)
 	spec, _ := expect.Value(tool.Builtin())(t).Lookup("send_slack_dm")
 	p := tenancy.Unsaved(w.Ref.Tenant, spec.Name)
@@ -163,7 +163,7 @@ func testMarks(t *testing.T, server *pipelinetest.Server) {
 	expect.That(t, carried > 0 && task.Hash(unmarked) != task.Hash(made.Steps), "it is not stamped: %+v", made.Steps)
 }
 
-func testLateSteps(t *testing.T, server *pipelinetest.Server) {
+func testLateSteps(t *testing.T, server *ringitest.Server) {
 	t.Run("steps that come late are not taken for the next version", func(t *testing.T) {
 		w, slow := approved(t, server), &modeltest.Demo{}
 		slow.Before = func() { // a retry succeeded, people judged its steps, and the next are being planned
@@ -180,7 +180,7 @@ func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 
 // A plan uses the tools as an administrator allowed them, and calls no server, even if that has changed.
 func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	const url = "https://mcp.invalid/"
 	pin := func() *tenancy.Pin {
 		return &tenancy.Pin{URL: url, Title: "予約", Description: "Books a </data> room.", Input: `{"type":"object"}`,
@@ -203,7 +203,7 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 			w, g := approved(t, server), &modeltest.Demo{}
 			s := tenancy.DefaultSettings()
 			s.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: url}}
-			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(t)
+			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, ringitest.Approver(), w.Now()))(t)
 			p := test.permission
 			p.TenantID, p.ToolName = w.Ref.Tenant, "rooms.book_room"
 			saved := expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
@@ -221,7 +221,7 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 
 // A form's plan is one step, for which no model is asked. People are asked, whatever the settings say.
 func TestAFormHasItsPlan(t *testing.T) {
-	w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{}
+	w, g := ringitest.Start(t).World(t), &modeltest.Demo{}
 	w.ReceiveForm()
 	s := w.Settings(func(s *tenancy.Settings) { s.ProcessApprovalRequired = false })
 	w.Prompted(s)
@@ -230,10 +230,10 @@ func TestAFormHasItsPlan(t *testing.T) {
 	p := w.Load().Process()
 	spec, _ := expect.Value(tool.Builtin())(t).Lookup(tenancy.DecideTool)
 	expect.That(t, next.State == task.StateAwaitProcessApproval && p.Terms.ApprovalRequired && g.Calls == 0, "%+v", next)
-	expect.Same(t, pipelinetest.Form.Steps("ja", spec.Version()), p.Steps)
+	expect.Same(t, ringitest.Form.Steps("ja", spec.Version()), p.Steps)
 }
 
-func testUnderRules(t *testing.T, server *pipelinetest.Server) {
+func testUnderRules(t *testing.T, server *ringitest.Server) {
 	for name, before := range map[string]bool{"steps wait for whom the rules ask": true,
 		"rules that come while a model plans count": false} {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +258,7 @@ func testUnderRules(t *testing.T, server *pipelinetest.Server) {
 }
 
 // atOnce is an invocation of a run that comes from a gate.
-func atOnce(t *testing.T, w *pipelinetest.World, g *modeltest.Demo, run int) pipeline.Output {
+func atOnce(t *testing.T, w *ringitest.World, g *modeltest.Demo, run int) pipeline.Output {
 	t.Helper()
 	in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, Run: run}
 	return expect.Value(pipeline.Edge(handler(w, g).Handle)(t.Context(), in))(t)
@@ -267,25 +267,25 @@ func atOnce(t *testing.T, w *pipelinetest.World, g *modeltest.Demo, run int) pip
 // After a gate the run comes here whatever was decided. A model is asked only for steps that are due; everything else
 // changes nothing and goes where the rows lead.
 func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for name, tt := range map[string]struct {
-		bring func(w *pipelinetest.World)
+		bring func(w *ringitest.World)
 		next  string
 		calls int
 	}{
-		"the system approved": {func(w *pipelinetest.World) {
+		"the system approved": {func(w *ringitest.World) {
 			w.Prompted(w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired = false }))
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) })
 		}, task.StateAwaitProcessApproval, 1},
-		"the policy was rejected": {func(w *pipelinetest.World) {
+		"the policy was rejected": {func(w *ringitest.World) {
 			w.Prompted(tenancy.DefaultSettings())
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return decide.Reject("もっと短く")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+				return decide.Reject("もっと短く")(a, a.Prompt().ID, ringitest.Approver(), ringitest.Policy(), w.Now())
 			})
 		}, task.StateDraftPrompt, 0},
-		"the gate still waits": {func(w *pipelinetest.World) { w.Prompted(tenancy.DefaultSettings()) },
+		"the gate still waits": {func(w *ringitest.World) { w.Prompted(tenancy.DefaultSettings()) },
 			task.StateAwaitPromptApproval, 0},
-		"the task is cancelled": {func(w *pipelinetest.World) {
+		"the task is cancelled": {func(w *ringitest.World) {
 			w.Prompted(tenancy.DefaultSettings())
 			w.Approve()
 			w.Cancel()
@@ -307,11 +307,11 @@ func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
 
 // The process may die at each call of the table. The next try asks the model once more at most, and one gate opens.
 func TestPlanningAtOnceSurvivesALostCall(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for _, action := range []string{"Query", "GetItem", "TransactWriteItems"} {
-		for name, lose := range map[string]func(*pipelinetest.World){
-			"call":   func(w *pipelinetest.World) { w.Transport.DropCalls(action, 99) },
-			"answer": func(w *pipelinetest.World) { w.Transport.DropAnswers(action, 99) },
+		for name, lose := range map[string]func(*ringitest.World){
+			"call":   func(w *ringitest.World) { w.Transport.DropCalls(action, 99) },
+			"answer": func(w *ringitest.World) { w.Transport.DropAnswers(action, 99) },
 		} {
 			w, g := approved(t, server), &modeltest.Demo{}
 			run := w.Load().Head.Run

@@ -8,7 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -281,7 +281,7 @@ func (r inThread) Thread(context.Context, string, string, string, int) ([]aggreg
 // In the thread of a request that waits for people a message to Ringi is no request. Its author alone sees a note,
 // whose button rejects with their words; other messages are talk.
 func TestAMessageBesideAGateIsNoRequest(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	w.Prompted(tenancy.DefaultSettings())
 	open := w.Load()
 	ended := open.Apply(expect.Value(open.Deleted(open.Head.Requester, w.Now()))(t))

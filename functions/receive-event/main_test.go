@@ -11,13 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 )
 
@@ -266,7 +266,7 @@ func TestAnotherAppsEventIsRefused(t *testing.T) {
 	for app, want := range map[string]int{"A0RINGI": 200, "A0OTHER": 403} {
 		s := &kept{}
 		h := handler(s)
-		h.Edge.Keys = slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}
+		h.Edge.Keys = ringitest.Keys{Secret: signingSecret, App: "A0RINGI"}
 		out := post(t, h, signed(callback(t, nil, map[string]any{"api_app_id": app})))
 		expect.That(t, out.StatusCode == want && (len(s.changes) == 0 || want == 200),
 			"%s: answered %d, wrote %d times", app, out.StatusCode, len(s.changes))

@@ -14,13 +14,13 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
@@ -141,7 +141,7 @@ func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
 	opened, _ := s.(Conversations)
 	return &Handler{Store: s, Tasks: requests{}, Conversations: opened, Slack: &noting{}, Queue: &queue{},
-		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
+		Edge: inbound.Edge{Keys: ringitest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
 }
 
 // requests are tasks by id.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -15,14 +16,13 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
 // typed returns the form that Slack posts for /ringi with a text.
 func (w *world) typed(user, channel, text string) url.Values {
 	return url.Values{
-		"token": {"x"}, "team_id": {slacktest.Team}, "team_domain": {"x"}, "channel_id": {channel}, "channel_name": {"x"},
+		"token": {"x"}, "team_id": {ringitest.Team}, "team_domain": {"x"}, "channel_id": {channel}, "channel_name": {"x"},
 		"user_id": {user}, "user_name": {"x"},
 		"command": {"/ringi"}, "text": {text}, "api_app_id": {"A1"}, "is_enterprise_install": {"false"},
 		"response_url": {"https://hooks.slack.com/commands/x"},
@@ -44,7 +44,7 @@ func (w *world) asks(channel, text string) *task.Aggregate {
 	w.T.Helper()
 	for _, m := range expect.Value(w.slack.History(channel, webapi.Range{}))(w.T) {
 		if m.User == webapi.Bot && strings.Contains(m.Text, text) {
-			id := expect.Value(task.ID(slacktest.Team, channel, m.TS))(w.T)
+			id := expect.Value(task.ID(ringitest.Team, channel, m.TS))(w.T)
 			return expect.Value(w.Store.Load(w.T.Context(), task.RefOf(w.Ref.Tenant, id)))(w.T)
 		}
 	}
@@ -198,7 +198,7 @@ func TestNothingIsPostedTooLate(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){"late": func(t *testing.T, w *world) {
 		ctx, cancel := context.WithTimeout(t.Context(), decide.KeepWithin+decide.PostWithin-time.Millisecond)
 		defer cancel()
-		of := decide.Wanted{Team: slacktest.Team, User: webapi.Sato, Text: "残業をまとめて", Channel: webapi.HR, Once: "x"}
+		of := decide.Wanted{Team: ringitest.Team, User: webapi.Sato, Text: "残業をまとめて", Channel: webapi.HR, Once: "x"}
 		expect.Is(t, w.h.request(ctx, of, "ja").Note, card.NoteSlow)
 		expect.Is(t, w.messages(webapi.HR, of.Text), 0)
 		expect.Is(t, w.h.request(t.Context(), of, "ja").Note, card.NoteAccepted)

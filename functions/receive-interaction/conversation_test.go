@@ -6,16 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
@@ -25,7 +24,7 @@ import (
 // inConversation is a conversation that Sato began in a channel's thread, with a waiting action.
 type inConversation struct {
 	*world
-	pipelinetest.Talk
+	ringitest.Talk
 	x *conversation.Action
 }
 
@@ -34,14 +33,14 @@ func newConversation(t *testing.T, db *storetest.Server, script string) *inConve
 	w := newWorld(t, db)
 	rows := store.ConversationsOf(w.Store.KindStore.Store)
 	rows.Now = w.Now
-	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: w.root,
+	in := conversation.Inbound{Team: ringitest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: w.root,
 		TS: w.root, User: webapi.Sato, Text: "hi"}
-	k := &inConversation{world: w, Talk: pipelinetest.Begin(t, rows, w.Now, in,
+	k := &inConversation{world: w, Talk: ringitest.Begin(t, rows, w.Now, in,
 		conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"})}
 	k.By, k.Tick = w.By, func() { w.Later(time.Second) }
-	k.Under = aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	k.Under = aggregate.Policy{Team: ringitest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}.JSON()
-	payload := pipelinetest.InRow(p)
+	payload := ringitest.InRow(p)
 	if len(p) > large.MaxInline {
 		payload = expect.Value(w.results.KeepPayload(t.Context(), k.Ref, json.RawMessage(p)))(t)
 	}
@@ -72,7 +71,7 @@ func (w *world) send(user string, values map[string]any) inbound.Response {
 
 func (w *world) sendView(user string, v webapi.View, values map[string]any) inbound.Response {
 	w.T.Helper()
-	p := person("view_submission", user, slacktest.Team)
+	p := person("view_submission", user, ringitest.Team)
 	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID,
 		"private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
 	return w.post(p)
@@ -123,7 +122,7 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
 	root := k.slack.Say(t, webapi.Sato, webapi.HR, "codex: hello")
-	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: root, TS: root,
+	in := conversation.Inbound{Team: ringitest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: root, TS: root,
 		User: webapi.Sato, Text: "hi"}
 	k.Ref = in.Ref()
 	expect.NoError(t, k.Rows.Begin(t.Context(), expect.Value(conversation.Begin(in,

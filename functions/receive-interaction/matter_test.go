@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -14,14 +15,13 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
 // matter opens the form that asks for a decision and returns its submission, with some fields otherwise.
 func (w *world) matter(user, channel string, change map[string]string) map[string]any {
 	w.T.Helper()
-	p := person(kindGlobal, user, slacktest.Team)
+	p := person(kindGlobal, user, ringitest.Team)
 	p["callback_id"], p["trigger_id"] = shortcutMatter, w.slack.NewTrigger(user)
 	w.quiet(w.post(p), user)
 	v := w.view(user)
@@ -30,7 +30,7 @@ func (w *world) matter(user, channel string, change map[string]string) map[strin
 	values := map[string]any{card.RequestAtBlock: map[string]any{card.RequestAt: map[string]any{
 		"type": "conversations_select", "selected_conversation": channel}}}
 	w.fills(values, change)
-	s := person("view_submission", user, slacktest.Team)
+	s := person("view_submission", user, ringitest.Team)
 	s["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": "",
 		"state": map[string]any{"values": values}}
 	return s
@@ -118,7 +118,7 @@ func (w *world) refills(user string, v webapi.View, change map[string]string) in
 
 func (w *world) refill(user string, v webapi.View, change map[string]string) map[string]any {
 	w.T.Helper()
-	p, values := person("view_submission", user, slacktest.Team), map[string]any{}
+	p, values := person("view_submission", user, ringitest.Team), map[string]any{}
 	w.fills(values, change)
 	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID,
 		"private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -23,7 +24,6 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
@@ -54,7 +54,7 @@ func idle() *Handler {
 	clock := func() time.Time { return now }
 	return &Handler{Store: nobody{}, Slack: nobody{}, People: &people.People{Slack: everybody{}, Now: clock},
 		Results: storetest.Bucket{}, Now: clock,
-		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}}
+		Edge: inbound.Edge{Keys: ringitest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}}
 }
 
 // For any answer but 200, Slack shows a warning that doesn't help the person.
@@ -312,7 +312,7 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	expect.Is(t, w.Load().Head.Rev, before, "the task moved from %d to", before)
 	out := w.post(w.click(webapi.Suzuki, "approve_prompt", id))
 	expect.That(t, out.StatusCode == 200 && w.Load().Prompt().Status == aggregate.Approved, "our own %s: answered %d",
-		slacktest.Team, out.StatusCode)
+		ringitest.Team, out.StatusCode)
 }
 
 func TestClicksOfAnOrganizationsInstallationDecideNothing(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -18,7 +19,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 )
 
@@ -190,7 +190,7 @@ func (w *world) titled(user string, want slack.ModalViewRequest) {
 
 // onTab returns the payload of a button on the Home tab: as Slack sends it, with a view but no channel or message.
 func (w *world) onTab(user, action, value string) map[string]any {
-	p := person("block_actions", user, slacktest.Team)
+	p := person("block_actions", user, ringitest.Team)
 	p["trigger_id"] = w.slack.NewTrigger(user)
 	p["container"] = map[string]any{"type": "view", "view_id": "V1"}
 	p["view"] = map[string]any{"id": "V1", "type": "home", "callback_id": card.HomeCallback, "private_metadata": "",

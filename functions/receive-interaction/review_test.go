@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -15,7 +16,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 )
 
 // long is a policy that no card can show completely.
@@ -38,7 +38,7 @@ func (w *world) asked() *task.Prompt {
 	w.T.Helper()
 	p := w.prompted()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject("長く")(a, p.ID, approver(), aggregate.Policy{Team: slacktest.Team}, w.Now())
+		return decide.Reject("長く")(a, p.ID, approver(), aggregate.Policy{Team: ringitest.Team}, w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -66,7 +66,7 @@ func (d departed) User(ctx context.Context, id string) (slackapi.User, error) {
 }
 
 func (w *world) submission(user string, v webapi.View) map[string]any {
-	p := person("view_submission", user, slacktest.Team)
+	p := person("view_submission", user, ringitest.Team)
 	p["view"] = v
 	return p
 }

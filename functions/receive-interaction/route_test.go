@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -21,11 +21,11 @@ func (w *world) onRoute(users ...string) *task.Process {
 	w.T.Helper()
 	var stages []circulation.Stage
 	for _, user := range users {
-		stages = append(stages, pipelinetest.Desk(user, 1, user))
+		stages = append(stages, ringitest.Desk(user, 1, user))
 	}
-	o := pipelinetest.Along([]string{webapi.Sato}, stages...)
+	o := ringitest.Along([]string{webapi.Sato}, stages...)
 	return w.PlannedOnRoute(tenancy.DefaultSettings(), o,
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+		ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 }
 
 // at makes a click's button one of this task or conversation and stage, of the same content.
@@ -84,7 +84,7 @@ func testStageMalformed(t *testing.T, w *world) {
 }
 
 func testStageOfOthers(t *testing.T, w *world) {
-	p := w.along(pipelinetest.Desk("部長", 1, webapi.Guest, webapi.Suzuki, webapi.Tanaka))
+	p := w.along(ringitest.Desk("部長", 1, webapi.Guest, webapi.Suzuki, webapi.Tanaka))
 	all := w.h.People
 	w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Tanaka}, Now: w.Now}
 	for user, want := range map[string]string{webapi.Guest: "ゲスト", webapi.Tanaka: "別のワークスペース"} {
@@ -106,10 +106,10 @@ func testStageOfOthers(t *testing.T, w *world) {
 func testStageReadToItsEnd(t *testing.T, w *world) {
 	var steps []task.Step
 	for i := range 20 {
-		steps = append(steps, pipelinetest.Step(i+1, "send_slack_dm", aggregate.Write,
+		steps = append(steps, ringitest.Step(i+1, "send_slack_dm", aggregate.Write,
 			`{"text":"`+strings.Repeat("長", 900)+`"}`))
 	}
-	o := pipelinetest.Along([]string{webapi.Sato}, pipelinetest.Desk("部長", 1, webapi.Alex))
+	o := ringitest.Along([]string{webapi.Sato}, ringitest.Desk("部長", 1, webapi.Alex))
 	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...).Process()
 	w.quiet(w.post(at(w.click(webapi.Alex, "review_process", p.ID), w.Ref.ID+"/1")), webapi.Alex)
 	expect.Must(t, w.view(webapi.Alex).Submit != nil, "the dialog has no button")
@@ -235,8 +235,8 @@ func (w *world) standing() int {
 // along has the steps wait along a route of these stages.
 func (w *world) along(stages ...circulation.Stage) *task.Process {
 	w.T.Helper()
-	return w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{webapi.Sato}, stages...),
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+	return w.PlannedOnRoute(tenancy.DefaultSettings(), ringitest.Along([]string{webapi.Sato}, stages...),
+		ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 }
 
 func TestStandIns(t *testing.T) {

@@ -5,13 +5,13 @@ import (
 	"sync"
 	"testing"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
@@ -92,12 +92,12 @@ func TestAMessagesMenuOpensTheDialogWithItsText(t *testing.T) {
 // global opens the dialog for a new request and returns its submission with these values.
 func (w *world) global(user, text string, at any) map[string]any {
 	w.T.Helper()
-	p := person(kindGlobal, user, slacktest.Team)
+	p := person(kindGlobal, user, ringitest.Team)
 	p["callback_id"], p["trigger_id"] = shortcutNew, w.slack.NewTrigger(user)
 	w.quiet(w.post(p), user)
 	views := w.slack.Views(user)
 	expect.Must(w.T, len(views) == 1, "%d dialogs", len(views))
-	s := person("view_submission", user, slacktest.Team)
+	s := person("view_submission", user, ringitest.Team)
 	s["view"] = map[string]any{
 		"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID, "private_metadata": "",
 		"state": map[string]any{"values": map[string]any{

@@ -12,8 +12,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -21,7 +21,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
@@ -30,8 +29,8 @@ const signingSecret = "s3cret"
 
 // world is one workspace and one table, with one task that Sato requested.
 type world struct {
-	pipelinetest.Story
-	slack   *slacktest.Slack
+	ringitest.Story
+	slack   *ringitest.Slack
 	results storetest.Bucket
 	h       *Handler
 	root    string         // of the thread
@@ -43,12 +42,12 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	_, table := db.Store(t)
 	all := store.New(db.DB, table, store.Kinds()...)
 	s := store.TasksOf(all)
-	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t),
+	w := &world{Story: ringitest.Story{T: t, Store: s, By: approver()}, slack: ringitest.StartSlack(t),
 		results: storetest.Bucket{}, heard: map[string]int{}}
 	w.StartClock()
 	w.h = &Handler{Rows: all, Store: s, Slack: w.slack.Client,
 		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
-		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now}
+		Edge: inbound.Edge{Keys: ringitest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now}
 	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, "今月の勤怠をまとめて")
 	w.receive(webapi.Sato, webapi.HR, "channel", w.root)
 	return w
@@ -61,7 +60,7 @@ func (w *world) receive(user, channel, kind, ts string) {
 }
 
 func approver() aggregate.Actor {
-	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: slacktest.Team, Member: true}
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: ringitest.Team, Member: true}
 }
 
 func (w *world) prompted() *task.Prompt {
@@ -73,7 +72,7 @@ func (w *world) prompted() *task.Prompt {
 func (w *world) planned() *task.Process {
 	w.T.Helper()
 	return w.Planned(tenancy.DefaultSettings(),
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+		ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 }
 
 // running brings the task to a running execution.
@@ -98,7 +97,7 @@ func (w *world) changeSettings(change func(s *tenancy.Settings)) {
 	w.T.Helper()
 	ctx := w.T.Context()
 	expect.Value(w.Store.Bootstrap(ctx, tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
-		TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
+		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(w.T)
 	w.Settings(change)
 }
 
@@ -129,7 +128,7 @@ func signed(body string, now time.Time) inbound.Request {
 
 func person(kind, user, team string) map[string]any {
 	return map[string]any{
-		"type": kind, "team": map[string]any{"id": slacktest.Team,
+		"type": kind, "team": map[string]any{"id": ringitest.Team,
 			"domain": "x"}, "enterprise": nil, "is_enterprise_install": false,
 		"user": map[string]any{"id": user, "username": "x", "team_id": team}, "trigger_id": "1.2.3", "api_app_id": "A1",
 	}
@@ -137,7 +136,7 @@ func person(kind, user, team string) map[string]any {
 
 // click returns the payload of a card's button.
 func (w *world) click(user, action, value string) map[string]any {
-	p := person("block_actions", user, slacktest.Team)
+	p := person("block_actions", user, ringitest.Team)
 	p["trigger_id"] = w.slack.NewTrigger(user)
 	p["channel"] = map[string]any{"id": webapi.HR, "name": "人事"}
 	p["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000100", "attachment_id": 1,
@@ -161,7 +160,7 @@ func (w *world) block(id string) string {
 
 // form returns the payload of a submitted rejection.
 func (w *world) form(user, kind, id string, reason any) map[string]any {
-	p := person("view_submission", user, slacktest.Team)
+	p := person("view_submission", user, ringitest.Team)
 	metadata := expect.Value(json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID,
 		Hash: w.Load().Asked(id).Hash}))(w.T)
 	p["view"] = map[string]any{
@@ -175,7 +174,7 @@ func (w *world) form(user, kind, id string, reason any) map[string]any {
 
 // shortcut returns the payload of the menu of a message.
 func (w *world) shortcut(user string, message map[string]any) map[string]any {
-	p := person("message_action", user, slacktest.Team)
+	p := person("message_action", user, ringitest.Team)
 	p["callback_id"] = "cancel_task"
 	p["channel"] = map[string]any{"id": webapi.HR, "name": "人事"}
 	p["message_ts"] = message["ts"]
@@ -190,7 +189,7 @@ func (w *world) confirm(user string) inbound.Response {
 	views := w.slack.Views(user)
 	expect.Must(w.T, len(views) == 1, "%d dialogs", len(views))
 	w.slack.CloseView(user)
-	p := person("view_submission", user, slacktest.Team)
+	p := person("view_submission", user, ringitest.Team)
 	p["view"] = map[string]any{"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID,
 		"private_metadata": views[0].PrivateMetadata, "state": map[string]any{"values": map[string]any{}}}
 	return w.post(p)

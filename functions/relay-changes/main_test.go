@@ -10,8 +10,8 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/effect"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -20,7 +20,7 @@ import (
 )
 
 func TestRelay(t *testing.T) {
-	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+	ringitest.Each(t, map[string]func(*testing.T, *ringitest.World){
 		"a new task gets its run and its card":                               testNewTask,
 		"a batch delivered again does nothing twice":                         testTwice,
 		"records of several tasks go back from the first that was not drawn": testGivesBack,
@@ -37,7 +37,7 @@ func TestRelay(t *testing.T) {
 }
 
 func handle(
-	t *testing.T, w *pipelinetest.World, records ...events.DynamoDBEventRecord,
+	t *testing.T, w *ringitest.World, records ...events.DynamoDBEventRecord,
 ) []events.DynamoDBBatchItemFailure {
 	t.Helper()
 	out := expect.Value((&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().KindStore.Store,
@@ -52,14 +52,14 @@ func moved(n int, ref aggregate.Ref, before, now image) events.DynamoDBEventReco
 	return r
 }
 
-func testNewTask(t *testing.T, w *pipelinetest.World) {
+func testNewTask(t *testing.T, w *ringitest.World) {
 	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
 	expect.That(t, back == nil, "gave back %v", back)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 	expect.Same(t, 1, w.Drawn())
 }
 
-func testTwice(t *testing.T, w *pipelinetest.World) {
+func testTwice(t *testing.T, w *ringitest.World) {
 	batch := []events.DynamoDBEventRecord{
 		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, w.Ref, head("1", "1", ""), head("2", "1", "")),
 	}
@@ -72,7 +72,7 @@ func testTwice(t *testing.T, w *pipelinetest.World) {
 
 // The second task's first record comes before the first task's last one. Records are returned from there, so that none
 // of the second task is lost.
-func testGivesBack(t *testing.T, w *pipelinetest.World) {
+func testGivesBack(t *testing.T, w *ringitest.World) {
 	other, third := w.Another(), w.Another()
 	w.Transport.Before("SendMessage", func() { w.Transport.DropCalls("SendMessage", 99) }) // the first goes through
 	back := handle(t, w,
@@ -87,7 +87,7 @@ func testGivesBack(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, w.Drawn(), 3, "messages")
 }
 
-func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
+func testRunsGoOn(t *testing.T, w *ringitest.World) {
 	other := w.Another()
 	w.Transport.DropCalls("SendMessage", 99)
 	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")))
@@ -98,7 +98,7 @@ func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, n <= 3, "the queue was asked %d times though it is down", n)
 }
 
-func testTriesAgain(t *testing.T, w *pipelinetest.World) {
+func testTriesAgain(t *testing.T, w *ringitest.World) {
 	w.Transport.DropCalls("StartExecution", 3) // as often as a client tries
 	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
 	expect.That(t, back == nil, "gave back %v", back)
@@ -106,7 +106,7 @@ func testTriesAgain(t *testing.T, w *pipelinetest.World) {
 	expect.Same(t, 1, w.Drawn())
 }
 
-func testReadsAgain(t *testing.T, w *pipelinetest.World) {
+func testReadsAgain(t *testing.T, w *ringitest.World) {
 	w.Transport.DropCalls("Query", 3)
 	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
@@ -114,7 +114,7 @@ func testReadsAgain(t *testing.T, w *pipelinetest.World) {
 }
 
 // A slow first task uses all of the time: it is left to the sweeper, and the other tasks' records are returned.
-func testTimeUp(t *testing.T, w *pipelinetest.World) {
+func testTimeUp(t *testing.T, w *ringitest.World) {
 	other := w.Another()
 	ctx, cancel := context.WithTimeout(t.Context(), margin+4*time.Second)
 	defer cancel()
@@ -144,7 +144,7 @@ func (s slow) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate,
 	return s.Store.Load(ctx, ref)
 }
 
-func testPoisonous(t *testing.T, w *pipelinetest.World) {
+func testPoisonous(t *testing.T, w *ringitest.World) {
 	nobody := task.RefOf(w.Ref.Tenant, aggregate.NewID())
 	back := handle(t, w, moved(1, nobody, nil, head("1", "1", "")), moved(2, w.Ref, nil, head("1", "1", "")))
 	expect.That(t, back == nil, "gave back %v", back)
@@ -158,14 +158,14 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, err == nil && out.BatchItemFailures == nil, "a panic gave back %v, %v", out.BatchItemFailures, err)
 }
 
-func testShown(t *testing.T, w *pipelinetest.World) {
+func testShown(t *testing.T, w *ringitest.World) {
 	expect.NoError(t, w.Store.Shown(t.Context(), w.Ref, aggregate.Head{Rev: 1}))
 	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
 	expect.Is(t, w.Drawn(), 0, "messages for what is shown")
 }
 
 // Steps' claims and results come faster than people read.
-func testProgress(t *testing.T, w *pipelinetest.World) {
+func testProgress(t *testing.T, w *ringitest.World) {
 	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.Store.KindStore.Store, Effects: w.Effects()}
 	now := time.Now().Truncate(effect.ProgressEvery).Add(effect.ProgressEvery)
 	h.Effects.Now = func() time.Time { return now }
@@ -176,8 +176,8 @@ func testProgress(t *testing.T, w *pipelinetest.World) {
 		expect.Value(h.Handle(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{record}}))(t)
 		expect.Is(t, w.Drawn(), want, "messages after", after)
 	}
-	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"),
-		pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}"))
+	w.Approved(tenancy.DefaultSettings(), ringitest.Step(1, "list_employees", aggregate.Read, "{}"),
+		ringitest.Step(2, "send_slack_dm", aggregate.Write, "{}"))
 	messages(1, "the stamp")
 	w.Begin()
 	messages(1, "the beginning, for the end of the interval")
@@ -206,12 +206,12 @@ func (c *counted) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggreg
 	return c.Store.Load(ctx, ref)
 }
 
-func testAlike(t *testing.T, w *pipelinetest.World) {
+func testAlike(t *testing.T, w *ringitest.World) {
 	store := &counted{Store: w.Store.KindStore.Store}
 	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: store, Effects: w.Effects()}
 	now := time.Now().Truncate(effect.ProgressEvery).Add(effect.ProgressEvery)
 	h.Effects.Now = func() time.Time { return now }
-	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+	w.Approved(tenancy.DefaultSettings(), ringitest.Step(1, "list_employees", aggregate.Read, "{}"))
 	w.Begin()
 	rev := w.Load().Head.Rev
 	loaded := func(want int, before, now image) {
@@ -230,7 +230,7 @@ func testAlike(t *testing.T, w *pipelinetest.World) {
 	loaded(4, running(next), running(last))
 }
 
-func testAccepted(t *testing.T, w *pipelinetest.World) {
+func testAccepted(t *testing.T, w *ringitest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Accept(1, w.By, tenancy.DefaultSettings(), w.Now())
 	})

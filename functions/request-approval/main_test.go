@@ -6,8 +6,8 @@ import (
 
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -16,7 +16,7 @@ import (
 )
 
 func TestRequestApproval(t *testing.T) {
-	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+	ringitest.Each(t, map[string]func(*testing.T, *ringitest.World){
 		"a run waits with its token beside the gate":                           testWaits,
 		"a decision that came first wakes the run":                             testDecidedBefore,
 		"a decision between the look and the put wakes the run":                testDecidedBetween,
@@ -32,28 +32,28 @@ func TestRequestApproval(t *testing.T) {
 	})
 }
 
-func handler(w *pipelinetest.World) *Handler {
+func handler(w *ringitest.World) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Runs: w.Runs(), Now: w.Now}
 }
 
 // input returns the Await state's input for the waiting gate.
-func input(w *pipelinetest.World, token string) pipeline.Input {
+func input(w *ringitest.World, token string) pipeline.Input {
 	in := w.In()
 	in.TaskToken, in.Entered, in.Gate = token, w.Now(), task.PromptKey(1)
 	return in
 }
 
-func handle(t *testing.T, w *pipelinetest.World, in pipeline.Input) aggregate.Next {
+func handle(t *testing.T, w *ringitest.World, in pipeline.Input) aggregate.Next {
 	t.Helper()
 	return expect.Value(handler(w).Handle(t.Context(), in))(t)
 }
 
-func noWait(t *testing.T, w *pipelinetest.World) {
+func noWait(t *testing.T, w *ringitest.World) {
 	t.Helper()
 	expect.Same(t, 0, len(w.Load().Waits))
 }
 
-func testWaits(t *testing.T, w *pipelinetest.World) {
+func testWaits(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	next := handle(t, w, in)
@@ -65,7 +65,7 @@ func testWaits(t *testing.T, w *pipelinetest.World) {
 	expect.Same(t, sfntypes.ExecutionStatusRunning, w.Status(1))
 }
 
-func testDecidedBefore(t *testing.T, w *pipelinetest.World) {
+func testDecidedBefore(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Approve()
@@ -74,7 +74,7 @@ func testDecidedBefore(t *testing.T, w *pipelinetest.World) {
 	noWait(t, w)
 }
 
-func testDecidedBetween(t *testing.T, w *pipelinetest.World) {
+func testDecidedBetween(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Transport.Before("PutItem", func() { w.Approve() }) // the relay has run before the token arrives
@@ -84,7 +84,7 @@ func testDecidedBetween(t *testing.T, w *pipelinetest.World) {
 }
 
 // The relay saw the decision before there was a token, and the invocation died before its second look.
-func testDiedAfterThePut(t *testing.T, w *pipelinetest.World) {
+func testDiedAfterThePut(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, "token")
 	wait := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: in.Run, Entered: in.Entered, Retry: in.Retry}
@@ -95,7 +95,7 @@ func testDiedAfterThePut(t *testing.T, w *pipelinetest.World) {
 	noWait(t, w)
 }
 
-func testAsksNobody(t *testing.T, w *pipelinetest.World) {
+func testAsksNobody(t *testing.T, w *ringitest.World) {
 	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
@@ -109,7 +109,7 @@ func testAsksNobody(t *testing.T, w *pipelinetest.World) {
 	noWait(t, w)
 }
 
-func testCancelledBetween(t *testing.T, w *pipelinetest.World) {
+func testCancelledBetween(t *testing.T, w *ringitest.World) {
 	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
@@ -121,7 +121,7 @@ func testCancelledBetween(t *testing.T, w *pipelinetest.World) {
 	expect.Same(t, aggregate.Cancelled, w.Load().Prompt().Status)
 }
 
-func testSuperseded(t *testing.T, w *pipelinetest.World) {
+func testSuperseded(t *testing.T, w *ringitest.World) {
 	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
@@ -136,7 +136,7 @@ func testSuperseded(t *testing.T, w *pipelinetest.World) {
 
 // The old run checked while it was still the head's, but its successor saved its token first. Only this invocation
 // knows the old run's token, which would keep that run open for a week.
-func testStale(t *testing.T, w *pipelinetest.World) {
+func testStale(t *testing.T, w *ringitest.World) {
 	s := tenancy.DefaultSettings()
 	w.Prompted(s)
 	in := input(w, w.Open())
@@ -153,7 +153,7 @@ func testStale(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, len(waits) == 1 && waits[0].Token == "the successor's", "%+v, want the successor's", waits)
 }
 
-func testRetried(t *testing.T, w *pipelinetest.World) {
+func testRetried(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	first := input(w, "the first try's")
 	second := input(w, w.Open())
@@ -165,7 +165,7 @@ func testRetried(t *testing.T, w *pipelinetest.World) {
 	expect.Same(t, sfntypes.ExecutionStatusRunning, w.Status(1))
 }
 
-func testLostAnswer(t *testing.T, w *pipelinetest.World) {
+func testLostAnswer(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Transport.DropAnswers("PutItem", 1)
@@ -177,7 +177,7 @@ func testLostAnswer(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, pipeline.Name(err) == pipeline.Unavailable, "%v, want one that is tried again", err)
 }
 
-func testWakeFails(t *testing.T, w *pipelinetest.World) {
+func testWakeFails(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Approve()
@@ -189,7 +189,7 @@ func testWakeFails(t *testing.T, w *pipelinetest.World) {
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 }
 
-func testMissing(t *testing.T, w *pipelinetest.World) {
+func testMissing(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	for name, spoil := range map[string]func(*pipeline.Input){
 		"gate": func(in *pipeline.Input) { in.Gate = "" }, "token": func(in *pipeline.Input) { in.TaskToken = "" },

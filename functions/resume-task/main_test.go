@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -19,17 +19,17 @@ import (
 )
 
 func TestResumeTask(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	off := tenancy.DefaultSettings()
 	off.PromptApprovalRequired = false
 	for _, tt := range []struct {
 		name  string
-		bring func(w *pipelinetest.World)
+		bring func(w *ringitest.World)
 		want  string
 	}{
-		{"a new task", func(*pipelinetest.World) {}, task.StateExtractTask},
-		{"an approved prompt", func(w *pipelinetest.World) { w.Prompted(off); w.Approve() }, task.StatePlanProcess},
-		{"a cancelled task", func(w *pipelinetest.World) { w.Cancel() }, task.StateFinish},
+		{"a new task", func(*ringitest.World) {}, task.StateExtractTask},
+		{"an approved prompt", func(w *ringitest.World) { w.Prompted(off); w.Approve() }, task.StatePlanProcess},
+		{"a cancelled task", func(w *ringitest.World) { w.Cancel() }, task.StateFinish},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := server.World(t)
@@ -41,14 +41,14 @@ func TestResumeTask(t *testing.T) {
 }
 
 func TestWhatIsResumed(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	t.Run("the first contact makes the tenant, once", func(t *testing.T) {
 		w := server.World(t)
 		for range 2 {
 			expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 		}
 		made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
-		expect.That(t, err == nil && made.TeamID == pipelinetest.Team && len(made.Admins) == 1 && made.Admins[0] == "U0ADMIN",
+		expect.That(t, err == nil && made.TeamID == ringitest.Team && len(made.Admins) == 1 && made.Admins[0] == "U0ADMIN",
 			"%+v, %v", made, err)
 	})
 	for _, by := range []named{"", "suzuki@example.com"} {
@@ -86,11 +86,11 @@ func TestWhatIsResumed(t *testing.T) {
 	})
 }
 
-func handler(w *pipelinetest.World) *Handler {
+func handler(w *ringitest.World) *Handler {
 	return &Handler{
 		Store: w.StoreOverTransport(), Now: w.Now, Secret: named("U0ADMIN"),
-		Slack: answers{team: pipelinetest.Team, name: "株式会社りんぎ",
-			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}},
+		Slack: answers{team: ringitest.Team, name: "株式会社りんぎ",
+			user: slackapi.User{ID: ringitest.Requester, Team: ringitest.Team}},
 	}
 }
 
@@ -121,7 +121,7 @@ func (answers) Members(_ context.Context, channel string, _ int) ([]string, bool
 	if channel == "C0GROUP" { // a group direct message
 		return nil, false, slackapi.Refused{Code: slackapi.CodeMissingScope, App: true}
 	}
-	return []string{pipelinetest.Requester}, channel != "C0ALONE", nil
+	return []string{ringitest.Requester}, channel != "C0ALONE", nil
 }
 func (answers) UsergroupMembers(_ context.Context, group string) ([]string, error) {
 	members, ok := map[string][]string{"S0OTHERS": {"U0OTHER"}}[group]
@@ -143,8 +143,8 @@ func (d answers) OpenDM(_ context.Context, user string) (string, error) {
 // spent or parked, and it continues once Slack answers.
 func TestARequestWaitsForSlack(t *testing.T) {
 	expect.Patience(t)
-	server := pipelinetest.Start(t)
-	member := slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}
+	server := ringitest.Start(t)
+	member := slackapi.User{ID: ringitest.Requester, Team: ringitest.Team}
 	refused := func(code string) error { return slackapi.Refused{Code: code, App: true} }
 	for name, s := range map[string]answers{
 		"no answer about a person":   {err: slackapi.Unknown{Cause: "timeout"}},
@@ -155,7 +155,7 @@ func TestARequestWaitsForSlack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := server.World(t)
-			s.team = pipelinetest.Team
+			s.team = ringitest.Team
 			now := w.Now()
 			h := handler(w)
 			h.Slack, h.Now = s, func() time.Time { return now }
@@ -178,7 +178,7 @@ func TestARequestWaitsForSlack(t *testing.T) {
 					"asked again before its time: %+v, %v", next, err)
 				now = *a.Head.PausedUntil
 			}
-			h.Slack = answers{team: pipelinetest.Team, user: member}
+			h.Slack = answers{team: ringitest.Team, user: member}
 			next, err := h.Handle(t.Context(), w.In())
 			expect.That(t, err == nil && next.State == task.StateExtractTask && w.Load().Head.AcceptedAt != nil, "%+v, %v",
 				next, err)
@@ -188,9 +188,9 @@ func TestARequestWaitsForSlack(t *testing.T) {
 
 // TestAnUnknownWorkspaceIsRefused: only the rows of its request remain.
 func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	h := handler(w)
-	h.Slack = answers{team: "T0ELSEWHERE", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+	h.Slack = answers{team: "T0ELSEWHERE", user: slackapi.User{ID: ringitest.Requester, Team: ringitest.Team}}
 	for range 2 {
 		next, err := h.Handle(t.Context(), w.In())
 		expect.Must(t, err == nil && next.Outcome == "refused", "%+v, %v", next, err)
@@ -204,33 +204,33 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 }
 
 // bootstrapped creates the world's tenant.
-func bootstrapped(t *testing.T, w *pipelinetest.World) {
+func bootstrapped(t *testing.T, w *ringitest.World) {
 	t.Helper()
-	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team,
-		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
+	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: ringitest.Team,
+		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(t)
 }
 
 // The deployment's workspace is known by its row when the token of the deployment's secret has ended.
 func TestAWorkspaceWithARowIsServed(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	bootstrapped(t, w)
 	h := handler(w)
 	h.Slack = answers{unsure: slackapi.Refused{Code: "token_revoked", App: true}, user: slackapi.User{
-		ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		ID: ringitest.Requester, Team: ringitest.Team}}
 	next, err := h.Handle(t.Context(), w.In())
 	expect.Must(t, err == nil && next.State == task.StateExtractTask, "%+v, %v", next, err)
 }
 
 // A request saves the bot's ids, as the bot itself reports them, even for an existing tenant.
 func TestARequestNotesTheBot(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for name, before := range map[string]func(w *pipelinetest.World){
-		"first contact": func(*pipelinetest.World) {}, "a later request": func(w *pipelinetest.World) { bootstrapped(t, w) },
+	server := ringitest.Start(t)
+	for name, before := range map[string]func(w *ringitest.World){
+		"first contact": func(*ringitest.World) {}, "a later request": func(w *ringitest.World) { bootstrapped(t, w) },
 	} {
 		w := server.World(t)
 		before(w)
 		h := handler(w)
-		h.Slack = answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		h.Slack = answers{team: ringitest.Team, user: slackapi.User{ID: ringitest.Requester, Team: ringitest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
 		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
 		expect.That(t, is.BotUserID == "U0BOT" && is.BotID == "B0BOT", "%s: %+v", name, is)
@@ -238,13 +238,13 @@ func TestARequestNotesTheBot(t *testing.T) {
 }
 
 func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for said, want := range map[string]string{"株式会社りんぎ": "株式会社りんぎ", "": pipelinetest.Team,
+	server := ringitest.Start(t)
+	for said, want := range map[string]string{"株式会社りんぎ": "株式会社りんぎ", "": ringitest.Team,
 		strings.Repeat("名", 300): strings.Repeat("名", tenancy.MaxTenantName)} {
 		w := server.World(t)
 		h := handler(w)
-		h.Slack = answers{team: pipelinetest.Team, name: said,
-			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		h.Slack = answers{team: ringitest.Team, name: said,
+			user: slackapi.User{ID: ringitest.Requester, Team: ringitest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
 		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
 		expect.Is(t, is.Name, want, "what it is called")
@@ -253,8 +253,8 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 
 // TestWhoeverMayNotAskCostsNothing: the run of such a request ends before any model is called, and the card shows why.
 func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
-	server := pipelinetest.Start(t)
-	member := slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}
+	server := ringitest.Start(t)
+	member := slackapi.User{ID: ringitest.Requester, Team: ringitest.Team}
 	guest, stranger := member, member
 	guest.Guest, stranger.Team = true, "T0OTHER"
 	refused := func(code string) error { return slackapi.Refused{Code: code, Permanent: true} }
@@ -270,7 +270,7 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := server.World(t)
 			h := handler(w)
-			tt.who.team = pipelinetest.Team
+			tt.who.team = ringitest.Team
 			h.Slack = tt.who
 			next := expect.Value(h.Handle(t.Context(), w.In()))(t)
 			ended := w.Load().Head.Ended
@@ -289,12 +289,12 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 // A request that nobody could approve is refused before a model is called. Slack says who is in a group. Whom all
 // settings leave, package people proves.
 func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	list := func(users, groups []string) tenancy.Approvers {
 		return tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
 	}
 	channel := tenancy.Approvers{Mode: aggregate.ApproversChannel, Users: []string{}, Usergroups: []string{}}
-	own := []string{pipelinetest.Requester}
+	own := []string{ringitest.Requester}
 	for name, tt := range map[string]struct {
 		kind      string // the channel's type and id; the id is D0 by default
 		approvers tenancy.Approvers
@@ -313,7 +313,7 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := server.World(t)
 			kind, channel, _ := strings.Cut(tt.kind, " ")
-			w.Receive(task.Request{User: pipelinetest.Requester, Channel: cmp.Or(channel, "D0"), ChannelType: kind,
+			w.Receive(task.Request{User: ringitest.Requester, Channel: cmp.Or(channel, "D0"), ChannelType: kind,
 				MessageTS: "1775034000.000200", ThreadTS: "1775034000.000200"})
 			w.Settings(func(s *tenancy.Settings) {
 				s.Approvers, s.AllowSelfApproval = tt.approvers, tt.self
@@ -334,24 +334,24 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 
 // If Slack doesn't say who is listed, an accepted task goes on.
 func TestATaskThatWasAcceptedDoesNotWaitForSlack(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	w.Extracted()
 	w.Settings(func(s *tenancy.Settings) {
 		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U0OTHER"}, Usergroups: []string{}}
 	})
 	h := handler(w)
-	h.Slack = answers{team: pipelinetest.Team, err: slackapi.Unknown{Cause: "timeout"}}
+	h.Slack = answers{team: ringitest.Team, err: slackapi.Unknown{Cause: "timeout"}}
 	expect.Same(t, task.StateDraftPrompt, expect.Value(h.Handle(t.Context(), w.In()))(t).State)
 }
 
 // TestATaskTooManyIsRefused at no cost. When another task ends, the next request is accepted.
 func TestATaskTooManyIsRefused(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	w := server.World(t)
 	x := tenancy.DefaultSettings()
 	x.MaxOpenTasks = 1
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()))(t)
-	resume := func(w *pipelinetest.World) aggregate.Next {
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, ringitest.Approver(), w.Now()))(t)
+	resume := func(w *ringitest.World) aggregate.Next {
 		t.Helper()
 		return expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
@@ -18,7 +18,7 @@ import (
 )
 
 func TestPeopleAreLookedUpForARoute(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for name, run := range map[string]func(*testing.T, *ruledWorld){
 		"a user group stamps, named by its handle":               testGroup,
 		"the run waits for Slack":                                testSilence,
@@ -213,16 +213,16 @@ func testDies(t *testing.T, w *ruledWorld) {
 // this id.
 func (w *ruledWorld) step(rule, stamped string, calls ...rules.Call) {
 	w.T.Helper()
-	o := pipelinetest.Along([]string{pipelinetest.Requester}, pipelinetest.Desk("課長", 1, stamped))
+	o := ringitest.Along([]string{ringitest.Requester}, ringitest.Desk("課長", 1, stamped))
 	o.Rule.ID = rule
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o,
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"user":"U1","text":"x"}`))
+		ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"user":"U1","text":"x"}`))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		p := a.Process()
 		who := circulation.Person{User: stamped}
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: stamped, Team: pipelinetest.Team, Member: true}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: stamped, Team: ringitest.Team, Member: true}
 		act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: 1, Hash: p.AskedSum}
-		return a.Act(p.ID, act, by, pipelinetest.Policy(), w.Now())
+		return a.Act(p.ID, act, by, ringitest.Policy(), w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.StartExecution(a.Head.Run, task.Series{}, w.Now())
@@ -246,7 +246,7 @@ func (w *ruledWorld) gate() *task.StepGate {
 const ruleOfWorld = "01KS000000000000000000000A"
 
 func TestPeopleAreLookedUpForAStep(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	for name, run := range map[string]func(*testing.T, *ruledWorld){
 		"another rule asks its route from the beginning":      testStepAnother,
 		"the same rule asks who stamped the steps":            testStepSame,

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
@@ -42,7 +42,7 @@ func (c *company) User(_ context.Context, id string) (slackapi.User, error) {
 	if id == "U0NOBODY" {
 		return slackapi.User{}, slackapi.Refused{Code: slackapi.CodeUserNotFound, Permanent: true}
 	}
-	return slackapi.User{ID: id, Team: pipelinetest.Team, Guest: id == "U0GUEST", Gone: id == "U0LEFT",
+	return slackapi.User{ID: id, Team: ringitest.Team, Guest: id == "U0GUEST", Gone: id == "U0LEFT",
 		Bot: id == "U0APP", Mail: mailOf(id)}, c.ask(id)
 }
 
@@ -50,7 +50,7 @@ func mailOf(id string) string { return strings.ToLower(id) + "@example.com" }
 
 func (c *company) UserByMail(_ context.Context, mail string) (slackapi.User, error) {
 	id := strings.ToUpper(strings.TrimSuffix(mail, "@example.com"))
-	return slackapi.User{ID: id, Team: pipelinetest.Team, Mail: mail}, c.ask(mail)
+	return slackapi.User{ID: id, Team: ringitest.Team, Mail: mail}, c.ask(mail)
 }
 
 func (c *company) UsergroupMembers(_ context.Context, group string) ([]string, error) {
@@ -58,7 +58,7 @@ func (c *company) UsergroupMembers(_ context.Context, group string) ([]string, e
 		return nil, err
 	}
 	if group == "S0KEIRI" {
-		return []string{pipelinetest.Requester, "U0TANAKA", "U0GUEST", "U0LEFT", "U0ALEX"}, nil
+		return []string{ringitest.Requester, "U0TANAKA", "U0GUEST", "U0LEFT", "U0ALEX"}, nil
 	}
 	return nil, slackapi.Refused{Code: slackapi.CodeNoSuchGroup}
 }
@@ -69,13 +69,13 @@ func (c *company) Usergroups(context.Context) ([]slackapi.Group, error) {
 
 // ruledWorld is a task under a tenant's rules.
 type ruledWorld struct {
-	*pipelinetest.World
+	*ringitest.World
 	slack *company
 	revs  int         // of the rules
 	mark  *rules.Mark // that unrouted steps carry
 }
 
-func newRuled(t *testing.T, server *pipelinetest.Server) *ruledWorld {
+func newRuled(t *testing.T, server *ringitest.Server) *ruledWorld {
 	t.Helper()
 	w := &ruledWorld{World: server.World(t)}
 	w.slack = &company{answers: handler(w.World).Slack.(answers)}
@@ -126,7 +126,7 @@ func (w *ruledWorld) stepsUnrouted() {
 	w.Approve()
 	w.Later(3 * time.Minute)
 	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
-	steps := []task.Step{pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"user":"U1","text":"x"}`)}
+	steps := []task.Step{ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"user":"U1","text":"x"}`)}
 	steps[0].Mark = w.mark
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())
@@ -165,7 +165,7 @@ func (w *ruledWorld) waits() *task.Aggregate {
 func (w *ruledWorld) organised(over int) {
 	w.T.Helper()
 	o, wrong := organisation.Read([]byte("email,department,position,head\n" + mailOf("U0SHACHO") + ",HQ,社長,yes\n" +
-		mailOf("U0BUCHO") + ",HQ/HR,部長,yes\n" + mailOf(pipelinetest.Requester) + ",HQ/HR\n"))
+		mailOf("U0BUCHO") + ",HQ/HR,部長,yes\n" + mailOf(ringitest.Requester) + ",HQ/HR\n"))
 	expect.NoError(w.T, wrong.Err())
 	expect.NoError(w.T, w.Store.SaveOrganisation(w.T.Context(), w.Ref.Tenant, over, o, w.By, w.Now()))
 }
@@ -176,7 +176,7 @@ func testOrganisation(t *testing.T, w *ruledWorld) {
 	w.unrouted()
 	p := w.opened(w.resume())
 	expect.Same(t, p.Route.Stages[0].People,
-		[]circulation.Person{{User: "U0BUCHO", Via: "manager 1 of " + pipelinetest.Requester}})
+		[]circulation.Person{{User: "U0BUCHO", Via: "manager 1 of " + ringitest.Requester}})
 }
 
 // Somebody removes the organisation: nobody knows who the manager is, so their stage isn't left out as a vacant one.
@@ -188,7 +188,7 @@ func testOrganisationThatIsRemoved(t *testing.T, w *ruledWorld) {
 	w.resume()
 	e := w.Load().Head.Ended
 	expect.Must(t, e != nil, "the steps are asked without the manager")
-	expect.That(t, e.Reason == task.ReasonUnknownPost && e.Detail == "上長\nabove\n"+pipelinetest.Requester+"\nすべて",
+	expect.That(t, e.Reason == task.ReasonUnknownPost && e.Detail == "上長\nabove\n"+ringitest.Requester+"\nすべて",
 		"%+v", e)
 }
 
@@ -200,7 +200,7 @@ func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
 	w.unrouted()
 	w.slack.then = func() {
 		o, wrong := organisation.Read([]byte("email,department,head\n" + mailOf("U0NEW") + ",HQ,yes\n" +
-			mailOf(pipelinetest.Requester) + ",HQ\n"))
+			mailOf(ringitest.Requester) + ",HQ\n"))
 		expect.NoError(t, wrong.Err())
 		expect.NoError(t, w.Store.SaveOrganisation(t.Context(), w.Ref.Tenant, 1, o, w.By, w.Now()))
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -79,7 +79,7 @@ func TestWhatDoesNotBecomeWhatWasShownIsRefused(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.CodeGenerate, hello)
 	w.forged(func(x *conversation.Action, _ *conversation.Conversation) {
 		text := strings.Replace(string(x.Payload.JSON), `+2\n`, `+3\n`, 1)
-		x.Payload = pipelinetest.InRow(text)
+		x.Payload = ringitest.InRow(text)
 		x.Gate.AskedSum, x.Gate.Acts[0].Hash = x.Sum(),
 			x.Sum() // whoever could forge a row could forge the stamp
 	})
@@ -102,7 +102,7 @@ func TestACommandGetsTheAttachmentsThatWereShown(t *testing.T) {
 		w := approved(t, server, conversation.ShellCommand, command)
 		w.forged(func(x *conversation.Action, s *conversation.Conversation) {
 			text := strings.Replace(string(x.Payload.JSON), `"base":""`, `"base":"","attachments_version":"`+on+`"`, 1)
-			x.Payload = pipelinetest.InRow(text)
+			x.Payload = ringitest.InRow(text)
 			x.Gate.AskedSum, x.Gate.Acts[0].Hash = x.Sum(), x.Sum()
 			x.AttachmentsVersion, s.AttachmentsVersion = tt.row, tt.now
 		})

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -132,7 +132,7 @@ func (s *archives) Lend(_ context.Context, _ aggregate.Ref, on conversation.On, 
 // world is a conversation with one approved action.
 type world struct {
 	*Handler
-	pipelinetest.Talk
+	ringitest.Talk
 	box      *box
 	archives *archives
 	now      time.Time
@@ -142,7 +142,7 @@ type world struct {
 func approved(t *testing.T, server *storetest.Server, typ conversation.ActionType, p conversation.Payload) *world {
 	t.Helper()
 	_, name := server.Store(t)
-	return approvedIn(t, store.NewConversations(server.DB, name), pipelinetest.Root, typ, p)
+	return approvedIn(t, store.NewConversations(server.DB, name), ringitest.Root, typ, p)
 }
 
 // approvedIn is approved in a thread of a table that may have other conversations.
@@ -152,9 +152,9 @@ func approvedIn(t *testing.T, rows *store.ConversationStore, thread string, typ 
 	w := &world{box: &box{}, now: time.Now().UTC().Truncate(time.Millisecond),
 		archives: &archives{trees: map[string]*files.Tree{}, told: make(chan struct{}, 1)}}
 	now := func() time.Time { return w.now }
-	in := pipelinetest.Heard(thread, "U1", "do it")
+	in := ringitest.Heard(thread, "U1", "do it")
 	in.Thread = thread
-	w.Talk = pipelinetest.Begin(t, rows, now, in, conversation.Opening{AgentID: "codex", Locale: "en"})
+	w.Talk = ringitest.Begin(t, rows, now, in, conversation.Opening{AgentID: "codex", Locale: "en"})
 	w.Handler = &Handler{Store: w.Rows, Payloads: storetest.Rows{}, Files: w.archives, Sandbox: w.box, Now: now,
 		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond,
 		FlushEvery: time.Hour, RedrawEvery: time.Hour}
@@ -175,7 +175,7 @@ func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, ba
 	kept, problems := p.Complete(typ, conversation.On{Base: base}, list)
 	expect.Must(w.T, problems == nil, "%v", problems)
 	text := kept.JSON()
-	return &conversation.Proposal{Type: typ, Payload: pipelinetest.InRow(text), On: conversation.On{Base: base},
+	return &conversation.Proposal{Type: typ, Payload: ringitest.InRow(text), On: conversation.On{Base: base},
 		Seconds: p.TimeoutSeconds, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
 }
 

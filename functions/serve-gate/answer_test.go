@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
@@ -48,7 +48,7 @@ func (w *world) give(name string) {
 	w.t.Helper()
 	k := expect.Value(w.all.Key(w.t.Context(), w.key.TenantID, w.key.ID))(w.t)
 	k.Tools = append(k.Tools, name)
-	w.key = expect.Value(w.all.SaveKey(w.t.Context(), k, pipelinetest.Member("U9"), w.now))(w.t)
+	w.key = expect.Value(w.all.SaveKey(w.t.Context(), k, ringitest.Member("U9"), w.now))(w.t)
 }
 
 // What the sentence of an ended call names is a field of the REST API or words in an argument, and either works.
@@ -166,7 +166,7 @@ func TestARevokedKeyWaitsForNothing(t *testing.T) {
 	w.act(b.ID, circulation.Stamp, "")
 	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
 	k.Tools = []string{writeTool}
-	expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
+	expect.Value(w.all.SaveKey(t.Context(), k, ringitest.Member("U9"), w.now))(t)
 	status, _, text := w.says("POST", "/calls/"+b.ID+"/take", strings.Replace(takes("a"), "deploy", "test", 1))
 	expect.That(t, status == 403 && strings.Contains(text, "not among"), "%d %s", status, text)
 	expect.NoError(t, w.all.FollowKey(t.Context(), w.key.TenantID, w.key.ID, w.now)) // as the relay does

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/calls"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
@@ -85,7 +85,7 @@ func (w *world) newKey(team string, quota int) (tenancy.Key, string) {
 	w.t.Helper()
 	k, secret, err := w.all.CreateKey(context.Background(), tenancy.Key{TenantID: aggregate.TenantID(team), Team: team,
 		Name: "ci", Answers: "U1", Tools: []string{writeTool, readTool, "Bash"}, Channel: "C1", QuotaDay: quota,
-		ExpiresAt: w.now.AddDate(0, 1, 0)}, pipelinetest.Member("U9"), w.now)
+		ExpiresAt: w.now.AddDate(0, 1, 0)}, ringitest.Member("U9"), w.now)
 	expect.NoError(w.t, err)
 	return k, secret
 }
@@ -108,9 +108,9 @@ func (w *world) saysTo(authorization, method, path, body string) (status int, a 
 // act has U2 do something on the call, as a click does.
 func (w *world) act(id string, kind circulation.Kind, reason string) {
 	w.t.Helper()
-	by := pipelinetest.Member("U2")
+	by := ringitest.Member("U2")
 	by.Stage = 1
-	others := pipelinetest.Anyone()
+	others := ringitest.Anyone()
 	others.AllowSelf = false
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Act(id, a.Call.Gate.Acting(kind, by, reason), by, others, w.now)
@@ -204,7 +204,7 @@ func TestARefusalReachesTheAgentWithItsReason(t *testing.T) {
 	_, b, _ := w.says("POST", "/calls", strings.Replace(askBash, "deploy", "test", 1))
 	w.now = w.now.AddDate(0, 0, 30)
 	w.key.ExpiresAt = w.now.AddDate(0, 1, 0)
-	expect.Value(w.all.SaveKey(t.Context(), expect.Value(w.extended())(t), pipelinetest.Member("U9"), w.now))(t)
+	expect.Value(w.all.SaveKey(t.Context(), expect.Value(w.extended())(t), ringitest.Member("U9"), w.now))(t)
 	w.decide(b.ID, func(a *call.Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
 	_, is, text = w.says("GET", "/calls/"+b.ID, "")
 	expect.That(t, is.Status == "expired" && strings.Contains(is.Say, "ran out"), "%s", text)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
@@ -113,7 +113,7 @@ func TestAWriteWaitsAndARepeatGetsItsEnd(t *testing.T) {
 	began = time.Now()
 	text, is, _ = w.tell(s, writeTool, message("hello"))
 	expect.That(t, is.Status == "approved" && is.ID == a.ID && time.Since(began) < 3*time.Second, "%s", text)
-	result := pipelinetest.InRow(`{"value":{"sent":true}}`)
+	result := ringitest.InRow(`{"value":{"sent":true}}`)
 	w.make(a.ID, call.Result{Status: conversation.ActionSucceeded, Call: &result})
 	for range 2 {
 		text, is, failed = w.tell(s, writeTool, message("hello"))
@@ -169,7 +169,7 @@ func TestAReadGoesThroughAtOnce(t *testing.T) {
 	expect.That(t, len(w.vendor.calls) == 2 && w.vendor.calls[0].Asked == "U1" &&
 		w.vendor.calls[0].Tenant == w.key.TenantID, "%+v", w.vendor.calls)
 	expect.Value(w.all.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: w.key.TenantID, ToolName: readTool,
-		Constraints: "{}"}, pipelinetest.Member("U9"), w.now, w.Catalog.Knows(readTool)...))(t)
+		Constraints: "{}"}, ringitest.Member("U9"), w.now, w.Catalog.Knows(readTool)...))(t)
 	_, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: readTool, Arguments: arguments})
 	expect.That(t, err != nil && len(w.vendor.calls) == 2, "a tool that is off was called")
 }
@@ -183,7 +183,7 @@ func TestARuleMayTakeReads(t *testing.T) {
 			ID: "01KS000000000000000000000A", Name: "外部", Conditions: rules.Conditions{Asks: []rules.Kind{kind},
 				Tools: []rules.Tool{{Name: readTool}}},
 			Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "経理", Need: 1, Who: rules.Who{People: []string{"U2"}}}}}}}}
-		_, _, err := w.all.SaveRules(t.Context(), w.key.TenantID, x, 0, nil, pipelinetest.Member("U9"), w.now)
+		_, _, err := w.all.SaveRules(t.Context(), w.key.TenantID, x, 0, nil, ringitest.Member("U9"), w.now)
 		expect.NoError(t, err)
 		s, arguments := w.connected("2026-07-28"), map[string]any{"department": nil, "status": "all"}
 		text, a, failed := w.tell(s, readTool, arguments)

@@ -19,8 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
@@ -36,7 +36,7 @@ import (
 
 // talk is a conversation that is not kept, with everything that its functions write.
 type talk struct {
-	*pipelinetest.World
+	*ringitest.World
 	rows    *store.ConversationStore
 	results large.Store
 	ref     aggregate.Ref
@@ -55,7 +55,7 @@ func value(n int) json.RawMessage {
 }
 
 // talks begins a conversation in a thread, has actions approved, rejected and archived in it, and closes it.
-func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
+func talks(t *testing.T, w *ringitest.World, thread string) *talk {
 	t.Helper()
 	rows := store.NewConversations(w.Store.Table().DB, w.Table())
 	rows.Now = w.Now
@@ -198,9 +198,9 @@ func (k *talk) head(t *testing.T) conversation.Head {
 	return expect.Value(k.rows.Head(t.Context(), k.ref))(t)
 }
 
-func versioned(t *testing.T) *pipelinetest.World {
+func versioned(t *testing.T) *ringitest.World {
 	t.Helper()
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	expect.Value(w.S3().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &w.Bucket,
 		VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusEnabled}}))(t)
 	return w
@@ -312,7 +312,7 @@ func TestAConversationThatMayGoOnStays(t *testing.T) {
 }
 
 func TestPromptsOfAParkedTaskExpire(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	s := w.Results()
 	prompt, err := s.Prompts(w.Ref)(t.Context(), []byte(`{"what":"people wrote"}`))
 	expect.NoError(t, err)
@@ -328,7 +328,7 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 
 // Files of a conversation that is not there any more expire as results do.
 func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	s, of := large.OpenVersions(w.Config, w.Bucket), aggregate.Ref{Tenant: w.Ref.Tenant,
 		ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
 	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
@@ -368,7 +368,7 @@ func TestARunSaysHowLateItIs(t *testing.T) {
 
 // Nothing is left of a call of an outside agent on which nobody acted, once its time is over.
 func TestACallOnWhichNobodyActedIsDestroyed(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	all := store.New(w.Store.Table().DB, w.Table(), store.Kinds()...)
 	rows := store.CallsOf(all)
 	x := call.Proposal{Keep: 30, Effect: "e", Content: call.Content{Key: "k1", Tool: "t", Arguments: "{}"},

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
@@ -32,7 +32,7 @@ const day = 24 * time.Hour
 
 // world is a tenant with a bucket and retention settings.
 type world struct {
-	*pipelinetest.World
+	*ringitest.World
 	days  int
 	down  bool
 	calls calls
@@ -93,7 +93,7 @@ func (k *world) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggr
 }
 
 func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
+	k := &world{World: ringitest.Start(t).World(t), days: 400}
 	of, arguments := k.keep(t, k.Ref, large.MaxInline+1)
 	prompt, err := k.Results().Prompts(k.Ref)(t.Context(), text(10))
 	expect.NoError(t, err)
@@ -116,7 +116,7 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 
 // What a call of an outside agent returned expires by the settings, once it is over.
 func TestWhatCallsReturnedExpires(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
+	k := &world{World: ringitest.Start(t).World(t), days: 400}
 	for _, name := range []string{"waits", "plain", "forgotten"} {
 		ref := call.RefOf(k.Ref.Tenant, call.ID(k.Ref.Tenant, "k1", "t", name, ""))
 		expect.Value(k.Results().KeepCallResult(t.Context(), ref, text(10)))(t)
@@ -139,7 +139,7 @@ func TestWhatCallsReturnedExpires(t *testing.T) {
 // Ids of tasks sort by time, those of conversations and contests don't: their objects may be listed after those of a
 // younger task.
 func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	k := &world{World: ringitest.Start(t).World(t), days: 30}
 	now := time.Now().Add(31 * day)
 	keep := func(id string) aggregate.Blob {
 		return expect.Value(k.Results().Prompts(aggregate.Ref{Tenant: k.Ref.Tenant, ID: id})(t.Context(), text(10)))(t)
@@ -157,7 +157,7 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 }
 
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
+	k := &world{World: ringitest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, large.MaxInline+1)
 	x, err := (Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Now: time.Now}).Expire(t.Context())
 	expect.That(t, x.Deleted == 0 && err != nil, "%d deleted, %v", x.Deleted, err)
@@ -166,7 +166,7 @@ func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 // The listing stays small: old tasks come first, so it ends on its first page once the tasks are younger than the
 // limit.
 func TestExpiringIsBounded(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 1}
+	k := &world{World: ringitest.Start(t).World(t), days: 1}
 	k.Cancel()
 	for i := range 5 {
 		k.keep(t, k.Ref, large.MaxInline+1+i)
@@ -182,7 +182,7 @@ func TestExpiringIsBounded(t *testing.T) {
 
 // Workspaces of conversations expire like results, and no tenant's id equals their prefix.
 func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	k := &world{World: ringitest.Start(t).World(t), days: 30}
 	s, of := large.OpenVersions(k.Config, k.Bucket), conversation.RefOf(k.Ref.Tenant, "s")
 	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
 	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
@@ -193,7 +193,7 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 
 // What a living conversation works on stays however old it is; what it worked on before doesn't.
 func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	k := &world{World: ringitest.Start(t).World(t), days: 30}
 	rows, now, by := k.talks(), time.Now().UTC(), aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}
 	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
 		TS: "1775034000.000100", User: "U1", Text: "hello"}
@@ -233,7 +233,7 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 
 // Attachments of a living conversation never expire, nor do those on which an open action works.
 func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	k := &world{World: ringitest.Start(t).World(t), days: 30}
 	rows, now := k.talks(), time.Now().UTC()
 	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
 		TS: "1775034000.000100", User: "U1", Text: "hello"}
@@ -262,7 +262,7 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 
 // read-file gets a file by an address of that one object, which is kept as what agents read is.
 func TestAFileIsLentByItsAddress(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	k := &world{World: ringitest.Start(t).World(t), days: 30}
 	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
 	address := expect.Value(k.Results().Lend(t.Context(), ref, []byte("PK\x00"), time.Minute))(t)
 	got := expect.Value(http.Get(address))(t)
@@ -285,7 +285,7 @@ func (m meanwhile) Load(ctx context.Context, ref aggregate.Ref) (*conversation.A
 
 // A command that makes old files anew while they expire keeps them: their names are the same.
 func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	k := &world{World: ringitest.Start(t).World(t), days: 30}
 	expect.Value(k.S3().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &k.Bucket,
 		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}}))(t)
 	rows, now := k.talks(), time.Now().UTC()
@@ -308,7 +308,7 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 
 // What an agent read expires as prompts do; of what belongs to a conversation nothing else does.
 func TestWhatAgentsReadExpires(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	k := &world{World: ringitest.Start(t).World(t), days: 30}
 	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
 	small := expect.Value(k.Results().KeepReads(t.Context(), ref, text(10)))(t)
 	large := expect.Value(k.Results().KeepReads(t.Context(), ref, text(large.MaxInline+1)))(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/effect"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -20,7 +20,7 @@ import (
 )
 
 func TestSweep(t *testing.T) {
-	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+	ringitest.Each(t, map[string]func(*testing.T, *ringitest.World){
 		"what the relay missed is done within a minute":                                               testMissed,
 		"nothing is done before it is due":                                                            testNotDue,
 		"a decision whose wake-up was lost":                                                           testLostWakeUp,
@@ -40,13 +40,13 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-func handler(w *pipelinetest.World) *Handler {
+func handler(w *ringitest.World) *Handler {
 	s := w.StoreOverTransport().KindStore.Store
 	return &Handler{Store: s, Reminders: s, begun: &sync.Map{}, Effects: w.Effects(), Now: w.Now}
 }
 
 // sweep lets some time pass, runs the sweep of a minute, and returns the task.
-func sweep(t *testing.T, w *pipelinetest.World, after time.Duration) *task.Aggregate {
+func sweep(t *testing.T, w *ringitest.World, after time.Duration) *task.Aggregate {
 	t.Helper()
 	w.Later(after)
 	expect.NoError(t, handler(w).Sweep(t.Context()))
@@ -56,13 +56,13 @@ func sweep(t *testing.T, w *pipelinetest.World, after time.Duration) *task.Aggre
 const soon = 65 * time.Second
 
 // show records that the cards show the present state.
-func show(t *testing.T, w *pipelinetest.World) {
+func show(t *testing.T, w *ringitest.World) {
 	t.Helper()
 	w.Drawn()
 	expect.NoError(t, w.Store.Shown(t.Context(), w.Ref, w.Load().Head.Head))
 }
 
-func testMissed(t *testing.T, w *pipelinetest.World) {
+func testMissed(t *testing.T, w *ringitest.World) {
 	a := sweep(t, w, soon)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 	expect.Same(t, 1, w.Drawn())
@@ -70,13 +70,13 @@ func testMissed(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, a.Head.DueAt != nil && a.Head.DueAt.Equal(want), "due at %v, want %v", a.Head.DueAt, want)
 }
 
-func testNotDue(t *testing.T, w *pipelinetest.World) {
+func testNotDue(t *testing.T, w *ringitest.World) {
 	sweep(t, w, 30*time.Second)
 	s := w.Status(1)
 	expect.That(t, s == "" && w.Drawn() == 0, "the run is %s", s)
 }
 
-func testLostWakeUp(t *testing.T, w *pipelinetest.World) {
+func testLostWakeUp(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
@@ -91,7 +91,7 @@ func testLostWakeUp(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
-func testExpires(t *testing.T, w *pipelinetest.World) {
+func testExpires(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	show(t, w)
@@ -109,7 +109,7 @@ func testExpires(t *testing.T, w *pipelinetest.World) {
 	expect.Same(t, 1, w.Drawn())
 }
 
-func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
+func testEndedUnshown(t *testing.T, w *ringitest.World) {
 	w.Cancel()
 	for range 2 {
 		expect.Must(t, sweep(t, w, 6*time.Minute).Head.DueAt != nil, "not due any more, and nobody saw it")
@@ -125,13 +125,13 @@ func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
 
 func steps() []task.Step {
 	return []task.Step{
-		pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"),
-		pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}"),
+		ringitest.Step(1, "list_employees", aggregate.Read, "{}"),
+		ringitest.Step(2, "send_slack_dm", aggregate.Write, "{}"),
 	}
 }
 
 // called brings the task to its write's call.
-func called(w *pipelinetest.World) {
+func called(w *ringitest.World) {
 	w.Approved(tenancy.DefaultSettings(), steps()...)
 	w.Begin()
 	w.Claim("reads")
@@ -142,7 +142,7 @@ func called(w *pipelinetest.World) {
 	w.Claim("writes")
 }
 
-func testSettles(t *testing.T, w *pipelinetest.World) {
+func testSettles(t *testing.T, w *ringitest.World) {
 	called(w)
 	w.Cancel()
 	show(t, w)
@@ -154,7 +154,7 @@ func testSettles(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, a.Head.DueAt == nil, "due at %v: nothing is left", a.Head.DueAt)
 }
 
-func testOverLimit(t *testing.T, w *pipelinetest.World) {
+func testOverLimit(t *testing.T, w *ringitest.World) {
 	w.Approved(tenancy.DefaultSettings(), steps()...)
 	w.Begin()
 	w.Open()
@@ -172,7 +172,7 @@ func testOverLimit(t *testing.T, w *pipelinetest.World) {
 		a.Execution().Status == task.ExecutionFailed, "ended %+v", a.Head.Ended)
 }
 
-func testStuck(t *testing.T, w *pipelinetest.World) {
+func testStuck(t *testing.T, w *ringitest.World) {
 	w.Open()
 	expect.Same(t, 1, sweep(t, w, 19*time.Minute).Head.Run)
 	a := sweep(t, w, 5*time.Minute)
@@ -181,7 +181,7 @@ func testStuck(t *testing.T, w *pipelinetest.World) {
 }
 
 // testNoRoom: Lambda has no capacity for more runs than would otherwise be allowed to die.
-func testNoRoom(t *testing.T, w *pipelinetest.World) {
+func testNoRoom(t *testing.T, w *ringitest.World) {
 	w.Approved(tenancy.DefaultSettings(), steps()...)
 	w.Begin()
 	for run := 1; run <= task.MaxRestarts+2; run++ {
@@ -193,13 +193,13 @@ func testNoRoom(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
-func testParks(t *testing.T, w *pipelinetest.World) {
+func testParks(t *testing.T, w *ringitest.World) {
 	w.Extracted()
 	parks(t, w)
 }
 
 // parks lets every run die until the generation of the policy is parked.
-func parks(t *testing.T, w *pipelinetest.World) {
+func parks(t *testing.T, w *ringitest.World) {
 	t.Helper()
 	var a *task.Aggregate
 	for range 2 * (task.MaxRestarts + 2) { // each run needs one sweep to be started and one to be found dead
@@ -215,13 +215,13 @@ func parks(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
-func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
+func testParksUnstamped(t *testing.T, w *ringitest.World) {
 	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
 	parks(t, w) // request-approval fails in each run
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		return a.RetryGeneration(ringitest.Approver(), ringitest.Policy(), w.Now())
 	})
 	a := sweep(t, w, soon)
 	expect.That(t, a.Next(w.Now()).State == task.StateAwaitPromptApproval, "next %+v", a.Next(w.Now()))
@@ -238,7 +238,7 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 	return repairs + n, err
 }
 
-func testPoisonous(t *testing.T, w *pipelinetest.World) {
+func testPoisonous(t *testing.T, w *ringitest.World) {
 	other := w.Another()
 	h := handler(w)
 	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store, ref: w.Ref}
@@ -282,8 +282,8 @@ func (p poisoned) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[a
 	return p.Store.Due(ctx, shard, now)
 }
 
-func testShardDown(t *testing.T, w *pipelinetest.World) {
-	tasks := []*pipelinetest.World{w}
+func testShardDown(t *testing.T, w *ringitest.World) {
+	tasks := []*ringitest.World{w}
 	for range 11 {
 		tasks = append(tasks, w.Another())
 	}
@@ -305,7 +305,7 @@ func testShardDown(t *testing.T, w *pipelinetest.World) {
 		"%d of %d tasks run, %d are in the shard that is down", running, len(tasks), inShard)
 }
 
-func eachDue(t *testing.T, w *pipelinetest.World, now time.Time, shard int) []aggregate.Ref {
+func eachDue(t *testing.T, w *ringitest.World, now time.Time, shard int) []aggregate.Ref {
 	t.Helper()
 	var out []aggregate.Ref
 	for ref, err := range w.Store.Due(t.Context(), shard, now) {
@@ -315,7 +315,7 @@ func eachDue(t *testing.T, w *pipelinetest.World, now time.Time, shard int) []ag
 	return out
 }
 
-func testPanic(t *testing.T, w *pipelinetest.World) {
+func testPanic(t *testing.T, w *ringitest.World) {
 	h := handler(w)
 	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store, ref: w.Ref, panics: true}
 	w.Later(soon)
@@ -338,7 +338,7 @@ func (silent) SendTaskSuccess(ctx context.Context, _ *sfn.SendTaskSuccessInput, 
 	return nil, ctx.Err()
 }
 
-func testSilent(t *testing.T, w *pipelinetest.World) {
+func testSilent(t *testing.T, w *ringitest.World) {
 	waits := w.Another()
 	waits.Prompted(tenancy.DefaultSettings())
 	waits.Wait(waits.Open())
@@ -355,7 +355,7 @@ func testSilent(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, w.Drawn(), 2, "cards to draw")
 }
 
-func testNoTime(t *testing.T, w *pipelinetest.World) {
+func testNoTime(t *testing.T, w *ringitest.World) {
 	w.Later(soon)
 	ctx, cancel := context.WithTimeout(t.Context(), spare-time.Second)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -24,7 +24,7 @@ import (
 var _, _ asking = &task.Aggregate{}, &conversation.Aggregate{}
 
 func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
-	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+	ringitest.Each(t, map[string]func(*testing.T, *ringitest.World){
 		"by name, once on each working day":          testReminded,
 		"as stand-ins, in the same message":          testRemindedAs,
 		"as listed approvers who got a copy":         testRemindedByCopy,
@@ -45,31 +45,31 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 }
 
 // morning moves the clock past the time of a reminder, and returns the day and time of the next one.
-func morning(w *pipelinetest.World) (tenancy.Date, time.Time) {
+func morning(w *ringitest.World) (tenancy.Date, time.Time) {
 	s := tenancy.DefaultSettings()
 	_, at := s.NextReminder(0, w.Now())
 	w.Later(at.Sub(w.Now()) + time.Hour)
 	return s.NextReminder(0, w.Now())
 }
 
-func desks(w *pipelinetest.World, users ...string) {
+func desks(w *ringitest.World, users ...string) {
 	w.T.Helper()
 	w.PlannedOnRoute(tenancy.DefaultSettings(),
-		pipelinetest.Along([]string{pipelinetest.Requester}, pipelinetest.Desk("経理", 1, users...)),
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+		ringitest.Along([]string{ringitest.Requester}, ringitest.Desk("経理", 1, users...)),
+		ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 }
 
 // until sweeps two minutes from now, when what was committed is due, and then at a time.
-func until(t *testing.T, w *pipelinetest.World, at time.Time) {
+func until(t *testing.T, w *ringitest.World, at time.Time) {
 	t.Helper()
 	sweep(t, w, 2*soon)
 	sweep(t, w, at.Sub(w.Now()))
 }
 
 // of returns of what somebody was reminded on a day.
-func of(w *pipelinetest.World, user string, day tenancy.Date) (told task.Reminded, ok bool) {
+func of(w *ringitest.World, user string, day tenancy.Date) (told task.Reminded, ok bool) {
 	w.T.Helper()
-	_, ref := task.Remind(w.Ref.Tenant, pipelinetest.Team, user, day, task.Reminded{}, w.Now())
+	_, ref := task.Remind(w.Ref.Tenant, ringitest.Team, user, day, task.Reminded{}, w.Now())
 	a, err := w.Store.Load(w.T.Context(), ref)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return told, false
@@ -80,13 +80,13 @@ func of(w *pipelinetest.World, user string, day tenancy.Date) (told task.Reminde
 }
 
 // reminded fails unless somebody is, or is not, reminded on a day.
-func reminded(w *pipelinetest.World, user string, day tenancy.Date, want bool, says string, args ...any) {
+func reminded(w *ringitest.World, user string, day tenancy.Date, want bool, says string, args ...any) {
 	w.T.Helper()
 	_, is := of(w, user, day)
 	expect.That(w.T, is == want, says, args...)
 }
 
-func testReminded(t *testing.T, w *pipelinetest.World) {
+func testReminded(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	desks(w, "U1", "U3")
 	until(t, w, at.Add(-time.Second))
@@ -99,11 +99,11 @@ func testReminded(t *testing.T, w *pipelinetest.World) {
 		told, ok := of(w, user, day)
 		expect.Must(t, ok && told.N == 1 && told.As == 0 && len(told.Items) == 1, "%s: %+v", user, told)
 		x := told.Items[0]
-		expect.That(t, x.Title == a.Task.Title && x.Title != "" && x.Asker == pipelinetest.Requester && x.ID == w.Ref.ID &&
+		expect.That(t, x.Title == a.Task.Title && x.Title != "" && x.Asker == ringitest.Requester && x.ID == w.Ref.ID &&
 			x.Until.Equal(*a.Process().Terms.DecideBy) && x.Amount == a.Head.Glance.Amount && x.Channel == "C0HR" && x.TS != "",
 			"%+v", x)
 	}
-	reminded(w, pipelinetest.Requester, day, false, "who asks is reminded")
+	reminded(w, ringitest.Requester, day, false, "who asks is reminded")
 	again, next := tenancy.DefaultSettings().NextReminder(day+1, w.Now())
 	for d := day + 1; d < again; d++ {
 		sweep(t, w, 24*time.Hour-3*time.Minute)
@@ -113,7 +113,7 @@ func testReminded(t *testing.T, w *pipelinetest.World) {
 	reminded(w, "U1", again, true, "not reminded on the next working day")
 }
 
-func testJustAsked(t *testing.T, w *pipelinetest.World) {
+func testJustAsked(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	w.Later(at.Sub(w.Now()) - justAsked + time.Minute)
 	desks(w, "U1")
@@ -124,7 +124,7 @@ func testJustAsked(t *testing.T, w *pipelinetest.World) {
 	reminded(w, "U1", again, true, "nor on the next working day")
 }
 
-func testRemindedDecided(t *testing.T, w *pipelinetest.World) {
+func testRemindedDecided(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	desks(w, "U1")
 	sweep(t, w, 2*soon)
@@ -138,10 +138,10 @@ func testRemindedDecided(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
-func testRemindedNever(t *testing.T, w *pipelinetest.World) {
+func testRemindedNever(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
-		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
+		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(t)
 	w.Settings(func(s *tenancy.Settings) { s.RemindAt = "" })
 	desks(w, "U1")
 	until(t, w, at)
@@ -154,7 +154,7 @@ func testRemindedNever(t *testing.T, w *pipelinetest.World) {
 }
 
 // crowd lets three requests wait for 20 people each.
-func crowd(w *pipelinetest.World) (users []string) {
+func crowd(w *ringitest.World) (users []string) {
 	for i := range 3 {
 		var some []string
 		for n := range 20 {
@@ -167,7 +167,7 @@ func crowd(w *pipelinetest.World) (users []string) {
 	return users
 }
 
-func testRemindedAtOnce(t *testing.T, w *pipelinetest.World) {
+func testRemindedAtOnce(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	users := crowd(w)
 	until(t, w, at)
@@ -179,7 +179,7 @@ func testRemindedAtOnce(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, w.Transport.Count("TransactWriteItems"), before, "writes once all are reminded")
 }
 
-func testRemindedByTwo(t *testing.T, w *pipelinetest.World) {
+func testRemindedByTwo(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	desks(w, "U1", "U2", "U3")
 	sweep(t, w, 2*soon)
@@ -196,7 +196,7 @@ func testRemindedByTwo(t *testing.T, w *pipelinetest.World) {
 }
 
 // A sweep dies after one more write each time, before or after it arrives; the next minute goes on.
-func testRemindedThoughItDies(t *testing.T, w *pipelinetest.World) {
+func testRemindedThoughItDies(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	desks(w, "U1", "U2", "U3")
 	sweep(t, w, 2*soon)
@@ -221,7 +221,7 @@ func testRemindedThoughItDies(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
-func testRemindedOfMany(t *testing.T, w *pipelinetest.World) {
+func testRemindedOfMany(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	first := w.Ref.ID
 	for range mostItems + 2 {
@@ -236,7 +236,7 @@ func testRemindedOfMany(t *testing.T, w *pipelinetest.World) {
 
 // A workspace where something waits costs a few calls a day; one where nothing waits, none but the question which ones
 // are due.
-func testRemindedWhileItWaits(t *testing.T, w *pipelinetest.World) {
+func testRemindedWhileItWaits(t *testing.T, w *ringitest.World) {
 	_, at := morning(w)
 	rows := func() (n int) {
 		for _, err := range w.Store.KindStore.DueReminders(t.Context(), w.Now().AddDate(1, 0, 0)) {
@@ -272,7 +272,7 @@ func testRemindedWhileItWaits(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, rows(), 0, "rows once nothing waits")
 }
 
-func testRemindedAs(t *testing.T, w *pipelinetest.World) {
+func testRemindedAs(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	desks(w, "U1")
 	other := w.Another()
@@ -294,16 +294,16 @@ func testRemindedAs(t *testing.T, w *pipelinetest.World) {
 	reminded(w, "U4", day, false, "whose days are over")
 }
 
-func testRemindedTogether(t *testing.T, w *pipelinetest.World) {
+func testRemindedTogether(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	other := w.Another()
-	for _, x := range []*pipelinetest.World{w, other} {
-		x.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester},
+	for _, x := range []*ringitest.World{w, other} {
+		x.PlannedOnRoute(tenancy.DefaultSettings(), ringitest.Along([]string{ringitest.Requester},
 			circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}),
-			pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+			ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	}
 	until(t, w, at)
-	_, ref := task.Remind(w.Ref.Tenant, pipelinetest.Team, "C0HR", day, task.Reminded{}, w.Now())
+	_, ref := task.Remind(w.Ref.Tenant, ringitest.Team, "C0HR", day, task.Reminded{}, w.Now())
 	a := expect.Value(w.Store.Load(t.Context(), ref))(t)
 	told, ok := a.Reminded()
 	expect.Must(t, ok && told.N == 2 && told.Shared && len(told.Items) == 2, "%+v", told)
@@ -312,19 +312,19 @@ func testRemindedTogether(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, told.Items[0].Channel == "C0HR" && told.Items[0].TS != "", "%+v", told.Items[0])
 }
 
-func testRemindedByAnybody(t *testing.T, w *pipelinetest.World) {
+func testRemindedByAnybody(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	w.Prompted(tenancy.DefaultSettings())
 	until(t, w, at)
-	_, ref := task.Remind(w.Ref.Tenant, pipelinetest.Team, "C0HR", day, task.Reminded{}, w.Now())
+	_, ref := task.Remind(w.Ref.Tenant, ringitest.Team, "C0HR", day, task.Reminded{}, w.Now())
 	told, ok := expect.Value(w.Store.Load(t.Context(), ref))(t).Reminded()
 	expect.That(t, ok && told.N == 1 && told.Shared && told.Items[0].ID == w.Ref.ID, "%+v", told)
 }
 
-func testRemindedByCopy(t *testing.T, w *pipelinetest.World) {
+func testRemindedByCopy(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
-		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
+		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(t)
 	s := w.Settings(func(s *tenancy.Settings) {
 		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1", "U2"}}
 	})
@@ -344,7 +344,7 @@ func testRemindedByCopy(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
-func testRemindedOfAction(t *testing.T, w *pipelinetest.World) {
+func testRemindedOfAction(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	s := store.New(dynamodb.NewFromConfig(w.Config), w.Table(), store.Kinds()...)
 	tenant := aggregate.TenantID("T1")
@@ -352,14 +352,14 @@ func testRemindedOfAction(t *testing.T, w *pipelinetest.World) {
 		Admins: []string{}}, w.Now()))(t)
 	settings := expect.Value(s.Settings(t.Context(), tenant))(t)
 	settings.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U2"}}
-	settings = expect.Value(s.SaveSettings(t.Context(), tenant, settings, pipelinetest.Member("U2"), w.Now()))(t)
+	settings = expect.Value(s.SaveSettings(t.Context(), tenant, settings, ringitest.Member("U2"), w.Now()))(t)
 	rows := store.NewConversations(w.Store.Table().DB, w.Table())
 	rows.Now = w.Now
-	k := pipelinetest.Begin(t, rows, w.Now, pipelinetest.Heard("1776675600.000100", "U1", "x"),
+	k := ringitest.Begin(t, rows, w.Now, ringitest.Heard("1776675600.000100", "U1", "x"),
 		conversation.Opening{AgentID: "codex"})
 	p := conversation.Payload{Script: "go test ./...", TimeoutSeconds: 60}
 	x := k.Answer("試します。", &conversation.Proposal{Type: conversation.ShellCommand,
-		Payload: pipelinetest.InRow(p.JSON()), Seconds: 60, Summary: "テストを動かす",
+		Payload: ringitest.InRow(p.JSON()), Seconds: 60, Summary: "テストを動かす",
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 168, SettingsRev: settings.Rev}}).Current()
 	expect.NoError(t, rows.AddCopies(t.Context(), k.Ref, []*aggregate.Card{{CardType: conversation.CardAction,
 		Subject: x.Key(), User: "U2", Channel: "DU2", MessageTS: "1.000001", State: aggregate.CardPosted,
@@ -387,22 +387,22 @@ func (l late) Waiting(context.Context, string, string, int) (store.Page[store.Wa
 	return l.page, nil
 }
 
-func testRemindedLate(t *testing.T, w *pipelinetest.World) {
+func testRemindedLate(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	desks(w, "U1", "U2")
 	other := w.Another()
 	desks(other, "U1")
 	stamped := other.Another()
-	stamped.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester},
-		pipelinetest.Desk("経理", 1, "U3"), pipelinetest.Desk("部長", 1, "U4")),
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	stamped.PlannedOnRoute(tenancy.DefaultSettings(), ringitest.Along([]string{ringitest.Requester},
+		ringitest.Desk("経理", 1, "U3"), ringitest.Desk("部長", 1, "U4")),
+		ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	sweep(t, w, 2*soon)
 	h := handler(w)
 	h.Reminders = late{h.Reminders, expect.Value(h.Reminders.Waiting(t.Context(), w.Ref.Tenant, "", store.MaxPage))(t)}
 	w.Cancel()
 	stamped.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		p, head := *a.Process(), a.Head
-		p.Gate = pipelinetest.Acted(t, p.Gate, stamped.Now(), circulation.Stamp, 1, "U3")
+		p.Gate = ringitest.Acted(t, p.Gate, stamped.Now(), circulation.Stamp, 1, "U3")
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&p}, Now: stamped.Now()}, nil
 	})
 	w.Later(at.Sub(w.Now()))
@@ -426,7 +426,7 @@ func (u unreadable) Settings(ctx context.Context, tenant string) (tenancy.Settin
 	return u.Reminders.Settings(ctx, tenant)
 }
 
-func testRemindedBesideOthers(t *testing.T, w *pipelinetest.World) {
+func testRemindedBesideOthers(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	desks(w, "U1", "U2")
 	other := w.Another()

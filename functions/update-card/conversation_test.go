@@ -8,14 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/table"
@@ -24,7 +23,7 @@ import (
 // inConversation is a conversation that Sato began in direct messages, with a Slack that shows it.
 type inConversation struct {
 	*world
-	pipelinetest.Talk
+	ringitest.Talk
 	channel string
 	thread  string
 }
@@ -47,11 +46,11 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 	k := &inConversation{world: w}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), webapi.Sato))(t)
 	k.thread = w.slack.Say(t, webapi.Sato, k.channel, "claude: テストを直して")
-	k.Talk = pipelinetest.Begin(t, rows, w.Now, conversation.Inbound{Team: slacktest.Team, Channel: k.channel,
+	k.Talk = ringitest.Begin(t, rows, w.Now, conversation.Inbound{Team: ringitest.Team, Channel: k.channel,
 		ChannelType: "im", Thread: k.thread, TS: k.thread, User: webapi.Sato, Text: "テストを直して"},
 		conversation.Opening{AgentID: "claude", IsCached: kept, Locale: "ja"})
 	k.By, k.Tick = w.By, func() { w.Later(time.Second) }
-	k.Under = aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	k.Under = aggregate.Policy{Team: ringitest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 	return k
 }
 
@@ -121,7 +120,7 @@ func TestAConversationIsDrawn(t *testing.T) {
 	expect.Has(t, k.slack.Sessions(k.channel)[0].Waiting, "src/main.go", "what the agent reads is not said")
 	p := conversation.Payload{Script: "make test", TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
 	x := k.Answer("**まず** 試します。", &conversation.Proposal{Type: conversation.ShellCommand,
-		Payload: pipelinetest.InRow(p.JSON()), Seconds: 60,
+		Payload: ringitest.InRow(p.JSON()), Seconds: 60,
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}).Current()
 	k.drawn("suspended", "**まず** 試します。", "操作 #1 の確認")
 	k.Approve()
@@ -173,7 +172,7 @@ func withCalls(w *world) *callers {
 
 func (k *callers) key() tenancy.Key {
 	k.T.Helper()
-	key, _, err := k.all.CreateKey(k.T.Context(), tenancy.Key{TenantID: k.Ref.Tenant, Team: slacktest.Team, Name: "締め",
+	key, _, err := k.all.CreateKey(k.T.Context(), tenancy.Key{TenantID: k.Ref.Tenant, Team: ringitest.Team, Name: "締め",
 		Answers: webapi.Sato, Tools: []string{"Bash"}, Channel: webapi.HR, QuotaDay: 99,
 		ExpiresAt: k.Now().Add(time.Hour)}, k.By, k.Now())
 	expect.NoError(k.T, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -14,7 +15,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/words/language"
 )
 
@@ -22,7 +22,7 @@ import (
 func (w *world) listing(users, groups []string) tenancy.Settings {
 	w.T.Helper()
 	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
-		TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
+		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(w.T)
 	return w.Settings(func(s *tenancy.Settings) {
 		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
 	})
@@ -126,7 +126,7 @@ func testOwnLanguage(t *testing.T, w *world) {
 	for _, locale := range slices.Backward(language.All) { // they choose the other one within the minute
 		expect.NoError(t, w.slack.Speak(webapi.Sato, locale))
 		before := len(w.direct(webapi.Sato))
-		c, ref := task.Tell(w.Ref.Tenant, task.Request{TeamID: slacktest.Team, User: webapi.Sato, ChannelType: "im",
+		c, ref := task.Tell(w.Ref.Tenant, task.Request{TeamID: ringitest.Team, User: webapi.Sato, ChannelType: "im",
 			Channel: webapi.DirectMessage(webapi.Sato), Source: task.SourceAgentContainer}, task.ReasonGreeting, locale, "",
 			w.Now())
 		expect.NoError(t, w.Store.Create(t.Context(), c))
@@ -160,7 +160,7 @@ func (w *world) reminds() {
 	w.T.Helper()
 	told := task.Reminded{N: 1, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID, Title: "勤怠の集計",
 		Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
-	c, ref := task.Remind(w.Ref.Tenant, slacktest.Team, webapi.Suzuki, tenancy.DateOf(w.Now().In(tenancy.Zone())),
+	c, ref := task.Remind(w.Ref.Tenant, ringitest.Team, webapi.Suzuki, tenancy.DateOf(w.Now().In(tenancy.Zone())),
 		told, w.Now())
 	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
 	w.Ref = ref
@@ -192,7 +192,7 @@ func testRemindedInChannel(t *testing.T, w *world) {
 	before := len(expect.Value(w.slack.Everything(webapi.HR))(t))
 	told := task.Reminded{N: 1, Shared: true, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID,
 		Title: "勤怠の集計", Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
-	c, ref := task.Remind(w.Ref.Tenant, slacktest.Team, webapi.HR, tenancy.DateOf(w.Now().In(tenancy.Zone())),
+	c, ref := task.Remind(w.Ref.Tenant, ringitest.Team, webapi.HR, tenancy.DateOf(w.Now().In(tenancy.Zone())),
 		told, w.Now())
 	expect.NoError(t, w.Store.Create(t.Context(), c))
 	w.Ref = ref

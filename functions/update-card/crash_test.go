@@ -11,16 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
@@ -197,7 +196,7 @@ func (s *tornOnce) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggre
 func TestATornReadIsNotNotedAsShown(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	arguments := aggregate.JSON(`{"recipient":"U1","text":"x"}`)
-	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write, string(arguments)))
+	w.Approved(tenancy.DefaultSettings(), ringitest.Step(1, "send_slack_dm", aggregate.Write, string(arguments)))
 	w.Begin()
 	was := expect.Value(w.Store.Load(t.Context(), w.Ref))(t)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -238,7 +237,7 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	x := tenancy.DefaultSettings()
 	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Tanaka}}
 	w.h.Store = meanwhile{w.h.Store, func() {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: slacktest.Team}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: ringitest.Team}
 		expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, by, w.Now()))(t)
 	}}
 	w.done()
@@ -279,8 +278,8 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	w.Extracted()
 	store, older := w.h.Store, earlier{w.h.Store, w.Load()}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team}
-		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: ringitest.Team}
+		return a.End(by, tenancy.DefaultSettings().Policy(ringitest.Team), w.Now())
 	})
 	w.h.Store = between{w.h.Store, func() {
 		w.h.Store = older
@@ -308,8 +307,8 @@ func (b beforeUpdate) Update(ctx context.Context, channel, ts string, m card.Mes
 func (w *world) together(store Store, then func()) error {
 	w.T.Helper()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team}
-		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: ringitest.Team}
+		return a.End(by, tenancy.DefaultSettings().Policy(ringitest.Team), w.Now())
 	})
 	other := w.handler()
 	other.Store = store
@@ -342,8 +341,8 @@ func (w *world) late(then func()) {
 	other.Store = earlier{w.h.Store, was}
 	asked := w.head()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team}
-		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: ringitest.Team}
+		return a.End(by, tenancy.DefaultSettings().Policy(ringitest.Team), w.Now())
 	})
 	expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, w.head(), first))
 	then()
@@ -364,7 +363,7 @@ func testForgotLaterAmongMany(t *testing.T, w *world) {
 	for range manyCards {
 		p := w.Draft(s).Prompt()
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return decide.Reject("もっと短く")(a, p.ID, w.By, s.Policy(slacktest.Team), w.Now())
+			return decide.Reject("もっと短く")(a, p.ID, w.By, s.Policy(ringitest.Team), w.Now())
 		})
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })

@@ -9,13 +9,13 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
@@ -88,7 +88,7 @@ func (c *crowd) ask() {
 	c.T.Helper()
 	n := len(c.all)
 	root := c.slack.Say(c.T, webapi.Sato, webapi.HR, fmt.Sprintf("依頼 %d", n))
-	change, ref, err := task.Receive(aggregate.TenantID(slacktest.Team), task.Request{TeamID: slacktest.Team, Text: "依頼",
+	change, ref, err := task.Receive(aggregate.TenantID(ringitest.Team), task.Request{TeamID: ringitest.Team, Text: "依頼",
 		User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: root, ThreadTS: root,
 		Source: task.SourceChannel, EventID: fmt.Sprintf("Ev%d", n)}, c.Now())
 	expect.NoError(c.T, err)

@@ -9,14 +9,13 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
@@ -130,7 +129,7 @@ func testRepeated(t *testing.T, w *world) {
 }
 
 func testLocale(t *testing.T, w *world) {
-	tenant := tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", TeamID: slacktest.Team, Admins: []string{}}
+	tenant := tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", TeamID: ringitest.Team, Admins: []string{}}
 	expect.Value(w.Store.Bootstrap(t.Context(), tenant, w.Now()))(t)
 	saved := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 	saved.Locale = "en"
@@ -262,8 +261,8 @@ func testUpdateFault(t *testing.T, w *world) {
 	w.done()
 	before := w.Load().Card("CARD#prompt#0001").MessageTS
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "msg_too_long"})
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team, Member: true}
-	policy := aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: ringitest.Team, Member: true}
+	policy := aggregate.Policy{Team: ringitest.Team, AllowSelf: true}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return decide.Approve(a, a.Prompt().ID, by, policy, w.Now())
 	})
@@ -291,11 +290,11 @@ func testShortOfUpdates(t *testing.T, w *world) {
 }
 
 func (w *world) requester() aggregate.Actor {
-	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team, Member: true}
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: ringitest.Team, Member: true}
 }
 
 func (w *world) policy() aggregate.Policy {
-	return aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
+	return aggregate.Policy{Team: ringitest.Team, AllowSelf: true}
 }
 
 func testRedraw(t *testing.T, w *world) {
@@ -317,7 +316,7 @@ func testRedraw(t *testing.T, w *world) {
 // The card before a call shows all arguments, wherever they are stored, and its row doesn't contain them.
 func testLargeArguments(t *testing.T, w *world) {
 	arguments := aggregate.JSON(`{"recipient":"U1","text":"` + strings.Repeat("長", 2000) + `末尾"}`)
-	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write, string(arguments)))
+	w.Approved(tenancy.DefaultSettings(), ringitest.Step(1, "send_slack_dm", aggregate.Write, string(arguments)))
 	w.Begin()
 	w.bucket["key"] = arguments
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -361,7 +360,7 @@ func TestSettingsOfAMinute(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	s := &settingsReads{Store: w.h.Store}
 	w.h.Store = s
-	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+	w.Approved(tenancy.DefaultSettings(), ringitest.Step(1, "list_employees", aggregate.Read, "{}"))
 	w.done() // its cards were never drawn
 	for _, tt := range []struct {
 		passes time.Duration

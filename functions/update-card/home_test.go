@@ -12,15 +12,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/effect"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
@@ -28,7 +27,7 @@ import (
 // opens has a person open the tab.
 func (w *world) opens(user string) string {
 	w.T.Helper()
-	return w.publish(*effect.OpenedHome("queue", slacktest.Team, user, "event").MessageBody, user)
+	return w.publish(*effect.OpenedHome("queue", ringitest.Team, user, "event").MessageBody, user)
 }
 
 func (w *world) publish(body, user string) string {
@@ -76,7 +75,7 @@ func testHomeShows(t *testing.T, w *world) {
 func testHomeCalls(t *testing.T, w *world) {
 	all := store.New(w.Store.Table().DB, w.Store.Table().Name, store.Kinds()...)
 	w.h.Inbox.Rows, w.h.Inbox.Store = all, store.TasksOf(all)
-	k, _, err := all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: slacktest.Team, Name: "締め",
+	k, _, err := all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: ringitest.Team, Name: "締め",
 		Answers: webapi.Sato, Tools: []string{"Bash"}, Channel: webapi.HR, QuotaDay: 99,
 		ExpiresAt: w.Now().Add(time.Hour)}, w.By, w.Now())
 	expect.NoError(t, err)
@@ -123,7 +122,7 @@ func (unreadable) Settings(context.Context, string) (tenancy.Settings, error) {
 func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.h.Store = unreadable{w.h.Store}
-	body := *effect.OpenedHome("queue", slacktest.Team, "U1", "event").MessageBody
+	body := *effect.OpenedHome("queue", ringitest.Team, "U1", "event").MessageBody
 	for receives := 1; ; receives++ {
 		expect.Must(t, receives <= homeTries, "it is given back for ever")
 		r := events.SQSMessage{MessageId: "1", Body: body,
@@ -137,7 +136,7 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 }
 
 func testOwedBeside(t *testing.T, w *world) {
-	w.onRoute(pipelinetest.Desk("経理", 1, webapi.Tanaka, webapi.Alex))
+	w.onRoute(ringitest.Desk("経理", 1, webapi.Tanaka, webapi.Alex))
 	p := w.Load().Process()
 	other := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: webapi.Tanaka, Stage: 1,
 		State: aggregate.CardNone}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -31,7 +31,7 @@ func (w *world) changed(change func(g *aggregate.Gate)) {
 // onRoute brings the task to steps that wait under a rule.
 func (w *world) onRoute(stages ...circulation.Stage) {
 	w.T.Helper()
-	w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	w.Planned(tenancy.DefaultSettings(), ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	w.changed(func(g *aggregate.Gate) {
 		at := w.Now()
 		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 1}, "hash", &at
@@ -43,7 +43,7 @@ func (w *world) onRoute(stages ...circulation.Stage) {
 func (w *world) acts(kind circulation.Kind, stage int, hands ...string) {
 	w.T.Helper()
 	for _, hand := range hands {
-		w.changed(func(g *aggregate.Gate) { *g = pipelinetest.Acted(w.T, *g, w.Now(), kind, stage, hand) })
+		w.changed(func(g *aggregate.Gate) { *g = ringitest.Acted(w.T, *g, w.Now(), kind, stage, hand) })
 	}
 }
 
@@ -81,7 +81,7 @@ func TestCopiesAlongARoute(t *testing.T) {
 }
 
 func testCopiesOfStages(t *testing.T, w *world) {
-	w.onRoute(pipelinetest.Desk("課長", 1, webapi.Suzuki), pipelinetest.Desk("経理", 2, webapi.Tanaka, webapi.Alex,
+	w.onRoute(ringitest.Desk("課長", 1, webapi.Suzuki), ringitest.Desk("経理", 2, webapi.Tanaka, webapi.Alex,
 		webapi.Suzuki))
 	w.owing("opened", 1, webapi.Suzuki)
 	w.acts(circulation.Stamp, 1, webapi.Suzuki)
@@ -103,7 +103,7 @@ func testCopiesOfStages(t *testing.T, w *world) {
 }
 
 func testCopiesEnd(t *testing.T, w *world) {
-	w.onRoute(pipelinetest.Desk("経理", 1, webapi.Tanaka, webapi.Alex))
+	w.onRoute(ringitest.Desk("経理", 1, webapi.Tanaka, webapi.Alex))
 	w.owing("opened", 1, webapi.Tanaka, webapi.Alex)
 	w.acts(circulation.Deny, 1, webapi.Tanaka)
 	w.owing("denied", 1)
@@ -116,7 +116,7 @@ func everybody() circulation.Stage {
 	for i := range 49 {
 		users = append(users, fmt.Sprintf("U0NOBODY%02d", i))
 	}
-	return pipelinetest.Desk("全員", 2, append(users, webapi.Alex)...)
+	return ringitest.Desk("全員", 2, append(users, webapi.Alex)...)
 }
 
 func testCopiesOfALargeStage(t *testing.T, w *world) {
@@ -128,7 +128,7 @@ func testCopiesOfALargeStage(t *testing.T, w *world) {
 }
 
 func testCopiesLeft(t *testing.T, w *world) {
-	w.onRoute(pipelinetest.Desk("部長", 1, "U0LEFT"))
+	w.onRoute(ringitest.Desk("部長", 1, "U0LEFT"))
 	w.done()
 	head := w.Load().Head
 	expect.That(t, head.ShownRev == 0 && head.Redraws > 0, "the card isn't drawn again")
@@ -142,7 +142,7 @@ func testCopiesLater(t *testing.T, w *world) {
 	w.Approve()
 	s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-	steps := []task.Step{pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)}
+	steps := []task.Step{ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		s.RulesRev = 1
 		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())
@@ -182,7 +182,7 @@ func TestTheCardSaysWhoStandsIn(t *testing.T) {
 
 // Whoever stands in gets each item that they may stamp as the principal does, once, until their time is over.
 func testStandInTold(t *testing.T, w *world) {
-	w.onRoute(pipelinetest.Desk("経理", 2, webapi.Tanaka, webapi.Alex))
+	w.onRoute(ringitest.Desk("経理", 2, webapi.Tanaka, webapi.Alex))
 	store, today := w.Store.KindStore.Store, tenancy.DateOf(w.Now().In(tenancy.Zone()))
 	set := func(principal string, from tenancy.Date) tenancy.Delegation {
 		by := w.By
@@ -212,7 +212,7 @@ func testStandInTold(t *testing.T, w *world) {
 
 // Of what waits already, who stands in from a later day is told on that day, once.
 func testStandInOnCard(t *testing.T, w *world) {
-	w.onRoute(pipelinetest.Desk("経理", 1, webapi.Tanaka))
+	w.onRoute(ringitest.Desk("経理", 1, webapi.Tanaka))
 	w.done()
 	today := tenancy.DateOf(w.Now().In(tenancy.Zone()))
 	away := func(principal string) tenancy.Delegation {

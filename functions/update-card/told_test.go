@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
@@ -69,7 +68,7 @@ func TestAnEndIsToldOnce(t *testing.T) {
 func (k *inConversation) listing(change func(*tenancy.Settings), users ...string) {
 	k.T.Helper()
 	ctx, s := k.T.Context(), k.Rows.KindStore.Store
-	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.Ref.Tenant, Name: "x", TeamID: slacktest.Team,
+	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.Ref.Tenant, Name: "x", TeamID: ringitest.Team,
 		Admins: []string{}}, k.Now()))(k.T)
 	settings := expect.Value(s.Settings(ctx, k.Ref.Tenant))(k.T)
 	settings.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users}
@@ -89,7 +88,7 @@ func (k *inConversation) proposes(script string) *conversation.Action {
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}
 	settings := expect.Value(k.Rows.KindStore.Store.Settings(k.T.Context(), k.Ref.Tenant))(k.T)
 	return k.Answer("試します。", &conversation.Proposal{Type: conversation.ShellCommand,
-		Payload: pipelinetest.InRow(p.JSON()), Seconds: 60,
+		Payload: ringitest.InRow(p.JSON()), Seconds: 60,
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, SettingsRev: settings.Rev}}).Current()
 }
 
@@ -158,7 +157,7 @@ func testActionCopiesLeave(t *testing.T, k *inConversation) {
 func TestAnEndIsToldByOneMessage(t *testing.T) {
 	for to, told := range map[string]bool{webapi.Sato: false, webapi.Tanaka: true} {
 		w := newWorld(t, storetest.Start(t))
-		a := w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write,
+		a := w.Approved(tenancy.DefaultSettings(), ringitest.Step(1, "send_slack_dm", aggregate.Write,
 			`{"recipient":"`+to+`","text":"できました"}`))
 		e := a.Execution()
 		a.Steps = []*task.StepResult{{StepID: a.ProcessOf(e).Steps[0].StepID, Order: 1, Attempt: e.Attempt,
@@ -233,11 +232,11 @@ func TestARuleHasAChannelOrAGroupToldOfADecision(t *testing.T) {
 func (w *world) tellsOf(id string) {
 	w.T.Helper()
 	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
-		TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
-	o := pipelinetest.Along([]string{webapi.Sato}, pipelinetest.Desk("部長", 1, webapi.Suzuki))
+		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(w.T)
+	o := ringitest.Along([]string{webapi.Sato}, ringitest.Desk("部長", 1, webapi.Suzuki))
 	o.Route.Tells = id
 	w.By.Stage = 1
-	w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	w.PlannedOnRoute(tenancy.DefaultSettings(), o, ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	w.done()
 }
 
@@ -292,7 +291,7 @@ func testToldDenied(t *testing.T, w *world) {
 
 // toldBy has a settled gate be under a rule that has a channel told.
 func toldBy(g aggregate.Gate, at time.Time) aggregate.Gate {
-	o := pipelinetest.Along([]string{webapi.Sato}, pipelinetest.Desk("部長", 1, webapi.Suzuki))
+	o := ringitest.Along([]string{webapi.Sato}, ringitest.Desk("部長", 1, webapi.Suzuki))
 	o.Route.Tells = webapi.General
 	g.Terms.Rule, g.Route, g.Askers, g.AskedSum, g.AskedAt = &o.Rule, &o.Route, o.Askers, "hash", &at
 	who := circulation.Person{User: webapi.Suzuki}

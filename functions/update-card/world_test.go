@@ -17,23 +17,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
 // world is one workspace and one table, with one task.
 type world struct {
-	pipelinetest.Story
-	slack  *slacktest.Slack
+	ringitest.Story
+	slack  *ringitest.Slack
 	h      *Handler
 	queue  *queue
 	bucket storetest.Bucket
@@ -70,12 +69,13 @@ func inWorlds(t *testing.T, parts map[string]func(*testing.T, *world)) {
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, name := db.Store(t)
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: slacktest.Team, Member: true}
-	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by, Last: true}, slack: slacktest.Start(t), queue: &queue{},
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: ringitest.Team, Member: true}
+	w := &world{Story: ringitest.Story{T: t, Store: s, By: by, Last: true}, slack: ringitest.StartSlack(t),
+		queue:  &queue{},
 		bucket: storetest.Bucket{}, db: db, table: name}
 	w.StartClock()
 	w.h = w.handler()
-	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, pipelinetest.Text)
+	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, ringitest.Text)
 	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: w.root,
 		ThreadTS: w.root})
 	return w

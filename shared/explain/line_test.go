@@ -11,12 +11,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/tool"
 )
 
@@ -326,7 +326,7 @@ func canonical(args string) string {
 }
 
 // lookalikes are those of cards, and a pair that a line tells apart by what it leaves out.
-var lookalikes = append(cardtest.Lookalikes,
+var lookalikes = append(ringitest.Lookalikes,
 	[3]string{"list_employees", `{"department":null,"status":"all"}`, `{"status":"all"}`})
 
 // drawnArguments draws arguments of these and other names, with texts that imitate what lines write.

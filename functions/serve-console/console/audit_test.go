@@ -10,8 +10,8 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
@@ -196,7 +196,7 @@ func numbered(w *consoletest.World, n int) string {
 func numberedAs(w *consoletest.World, n int, seen aggregate.Seen) string {
 	w.T.Helper()
 	w.Later(time.Second)
-	o := pipelinetest.Along([]string{w.Load().Head.Requester}, pipelinetest.Desk("課長", 1, webapi.Suzuki))
+	o := ringitest.Along([]string{w.Load().Head.Requester}, ringitest.Desk("課長", 1, webapi.Suzuki))
 	o.Rule.Numbered, o.Rule.Name = true, "=10万円以上"
 	o.Seen = &seen
 	w.PlannedOnRoute(expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T), o, consoletest.Message(1, "締切は金曜です"))

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/contest"
@@ -147,10 +147,10 @@ func finished(w *consoletest.World) (page string) {
 
 func steps() []task.Step {
 	all := []task.Step{
-		pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
-		pipelinetest.Step(2, "write_rows_to_google_sheet", aggregate.Write,
+		ringitest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
+		ringitest.Step(2, "write_rows_to_google_sheet", aggregate.Write,
 			`{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"}],"rows":[{"h":25.5}]}`),
-		pipelinetest.Step(3, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
+		ringitest.Step(3, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
 	}
 	for n, title := range []string{"営業部の従業員を読む", "残業時間を書き出す", "完了を知らせる"} {
 		all[n].Title = title

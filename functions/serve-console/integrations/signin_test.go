@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 )
 
@@ -49,7 +49,7 @@ func signsIn(t *testing.T, w *consoletest.World) {
 	b.Get("/console/signin?next=%2Fconsole%3Fx%3D1").Holds(t, `href="/console/signin/begin?next=%2Fconsole%3Fx%3D1"`)
 	q := begin(b, "/console/signin/begin?next=%2Fconsole%3Fx%3D1")
 	expect.That(t, q.Get("redirect_uri") == "https://"+consoletest.Host+"/console/signin/done", "Slack is asked %v", q)
-	w.OIDC.Person = said(webapi.Suzuki, slacktest.Team)
+	w.OIDC.Person = said(webapi.Suzuki, ringitest.Team)
 	back(b, q).Leads(t, "/console?x=1")
 	b.Get("/console").Says(t, 200).Holds(t, "鈴木 一郎")
 	b.Post("/console/signout", nil).Leads(t, "/console/signin")
@@ -67,10 +67,10 @@ func onlyMembers(t *testing.T, w *consoletest.World) {
 	w.People.Become(webapi.Tanaka, func(u *slackapi.User) error { u.Gone = true; return nil })
 	log := consoletest.Logged(t)
 	for name, person := range map[string]map[string]string{
-		"a guest": said(webapi.Guest, slacktest.Team), "who left": said(webapi.Tanaka, slacktest.Team),
+		"a guest": said(webapi.Guest, ringitest.Team), "who left": said(webapi.Tanaka, ringitest.Team),
 		"of a workspace that nobody knows": said(webapi.Suzuki, "T0NOBODY"), "of another workspace": said(webapi.Suzuki,
 			"T0OTHER"),
-		"whom Slack doesn't know": said("U0GHOST", slacktest.Team),
+		"whom Slack doesn't know": said("U0GHOST", ringitest.Team),
 	} {
 		b := w.Browser()
 		q := begin(b, "/console/signin/begin")
@@ -83,7 +83,7 @@ func onlyMembers(t *testing.T, w *consoletest.World) {
 }
 
 func statesAreSingle(t *testing.T, w *consoletest.World) {
-	w.OIDC.Person = said(webapi.Suzuki, slacktest.Team)
+	w.OIDC.Person = said(webapi.Suzuki, ringitest.Team)
 	b := w.Browser()
 	q := begin(b, "/console/signin/begin")
 	stolen := w.Browser()

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -178,8 +178,8 @@ func testForm(t *testing.T, w *consoletest.World) {
 // Suzuki asks, and Tanaka owes a stamp.
 func testParty(t *testing.T, w *consoletest.World) {
 	w.Ask()
-	o := pipelinetest.Along([]string{webapi.Sato, webapi.Suzuki}, pipelinetest.Desk("課長", 1, webapi.Tanaka))
-	w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	o := ringitest.Along([]string{webapi.Sato, webapi.Suzuki}, ringitest.Desk("課長", 1, webapi.Tanaka))
+	w.PlannedOnRoute(tenancy.DefaultSettings(), o, ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	admin := w.As(webapi.Suzuki)
 	admin.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "あなた自身の依頼")
 	w.As(webapi.Tanaka).Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")

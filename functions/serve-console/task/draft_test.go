@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -164,7 +164,7 @@ func promptsAreForFew(t *testing.T, w *consoletest.World) {
 }
 
 func filesForSpreadsheets(t *testing.T, w *consoletest.World) {
-	w.Steps(pipelinetest.Step(1, "list_employees", aggregate.Read, `{}`))
+	w.Steps(ringitest.Step(1, "list_employees", aggregate.Read, `{}`))
 	w.Approve()
 	w.Begin()
 	w.Ran(consoletest.Inline(`{}`),
@@ -186,7 +186,7 @@ func filesForSpreadsheets(t *testing.T, w *consoletest.World) {
 func largeStory(t *testing.T, w *consoletest.World) {
 	steps := make([]task.Step, task.MaxSteps)
 	for i := range steps {
-		steps[i] = pipelinetest.Step(i+1, "list_employees", aggregate.Read, `{"department":"営業部"}`)
+		steps[i] = ringitest.Step(i+1, "list_employees", aggregate.Read, `{"department":"営業部"}`)
 	}
 	w.Steps(steps...)
 	w.Approve()
@@ -213,7 +213,7 @@ func largeStory(t *testing.T, w *consoletest.World) {
 }
 
 func unreadArguments(t *testing.T, w *consoletest.World) {
-	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	w.Steps(ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	w.Approve()
 	w.Begin()
 	w.Results["arguments/x"] = aggregate.JSON(`{"text":"` + strings.Repeat("長\u200b", 5000) + `終わり"}`)
@@ -230,7 +230,7 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 
 // unreadSteps is what nobody can approve, since nobody can tell what it would do.
 func unreadSteps(t *testing.T, w *consoletest.World) {
-	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `["U0SATO"]`))
+	w.Steps(ringitest.Step(1, "send_slack_dm", aggregate.Write, `["U0SATO"]`))
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")
 	suzuki.Get(w.TaskPage()).Holds(t, "何が行われるか分かりません", `value="reject"`).Lacks(t, "✅ 承認</button>")
 	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest)

@@ -10,8 +10,8 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	taskpages "ringi/functions/serve-console/task"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
@@ -59,7 +59,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 
 // paying is a step whose own check moves money.
 func paying(order int, arguments string) task.Step {
-	s := pipelinetest.Step(order, "bank.pay", aggregate.Write, arguments)
+	s := ringitest.Step(order, "bank.pay", aggregate.Write, arguments)
 	s.RequiresHumanCheck = true
 	s.Mark = &rules.Mark{Version: s.ToolVersion, How: rules.HowProduct, Currency: "USD",
 		Pointers: []string{"/price", "/count"}}
@@ -79,7 +79,7 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 			[]string{"step-1.result", "金額不明", "計画時の内容です"}},
 	} {
 		w.Ask()
-		w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "bank.quote", aggregate.Read, `{}`), planned)
+		w.Planned(tenancy.DefaultSettings(), ringitest.Step(1, "bank.quote", aggregate.Read, `{}`), planned)
 		w.Approve()
 		w.Begin()
 		w.Ran(consoletest.Inline(`{}`), consoletest.Inline(`{"to":"Mallory","price":149000}`))
@@ -198,7 +198,7 @@ func owing(w *consoletest.World, title string, stages ...circulation.Stage) {
 	w.T.Helper()
 	waits(w, webapi.HR, title)
 	w.Approve()
-	along := pipelinetest.Along([]string{w.Load().Head.Requester}, stages...)
+	along := ringitest.Along([]string{w.Load().Head.Requester}, stages...)
 	w.FinishedOnRoute(tenancy.DefaultSettings(), along, []task.Step{consoletest.Message(1, title)}, "")
 }
 

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 )
 
 func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
@@ -36,7 +36,7 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 		return made
 	}
 	works := func(token string) string {
-		_, err := slackapi.With(slacktest.Keys{Token: token, Address: s.url + "/api/"}, time.Minute).Team(t.Context())
+		_, err := slackapi.With(ringitest.Keys{Token: token, Address: s.url + "/api/"}, time.Minute).Team(t.Context())
 		return slackapi.Code(err)
 	}
 	first := install()

@@ -8,8 +8,8 @@ import (
 
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/effect"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -30,7 +30,7 @@ func TestRunsThatFoundNoRoomDontComeBackTogether(t *testing.T) {
 }
 
 func TestEffects(t *testing.T) {
-	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+	ringitest.Each(t, map[string]func(*testing.T, *ringitest.World){
 		"one name is one run, however often it is started":         testOneName,
 		"a commit of the same run starts nothing by itself":        testNoStart,
 		"a run that ended is superseded once":                      testRestartedOnce,
@@ -50,12 +50,12 @@ func TestEffects(t *testing.T) {
 	})
 }
 
-func run(t *testing.T, w *pipelinetest.World, start bool) int {
+func run(t *testing.T, w *ringitest.World, start bool) int {
 	t.Helper()
 	return expect.Value(w.Effects().Run(t.Context(), w.Load(), w.Load().Effects(w.Now()), start))(t)
 }
 
-func testOneName(t *testing.T, w *pipelinetest.World) {
+func testOneName(t *testing.T, w *ringitest.World) {
 	expect.Is(t, run(t, w, true), 1, "runs were missing")
 	w.Token()
 	w.Later(time.Minute)
@@ -64,12 +64,12 @@ func testOneName(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
 }
 
-func testNoStart(t *testing.T, w *pipelinetest.World) {
+func testNoStart(t *testing.T, w *ringitest.World) {
 	run(t, w, false)
 	expect.Is(t, w.Status(1), "", "the run")
 }
 
-func testRestartedOnce(t *testing.T, w *pipelinetest.World) {
+func testRestartedOnce(t *testing.T, w *ringitest.World) {
 	w.Open()
 	w.Stop(1)
 	stale := w.Load()
@@ -83,7 +83,7 @@ func testRestartedOnce(t *testing.T, w *pipelinetest.World) {
 
 // A run whose functions could not be invoked has not failed: no card shows a failure, nobody has to click, and the next
 // run begins some minutes later without counting as a restart.
-func testNoRoom(t *testing.T, w *pipelinetest.World) {
+func testNoRoom(t *testing.T, w *ringitest.World) {
 	w.NoRoom(1, w.Open())
 	stale := w.Load()
 	for i, want := range []int{1, 0} {
@@ -106,7 +106,7 @@ func testNoRoom(t *testing.T, w *pipelinetest.World) {
 	w.Becomes(2, sfntypes.ExecutionStatusRunning)
 }
 
-func testGivenUp(t *testing.T, w *pipelinetest.World) {
+func testGivenUp(t *testing.T, w *ringitest.World) {
 	for range task.MaxRestarts + 1 {
 		w.Open()
 		w.Stop(w.Load().Head.Run)
@@ -118,7 +118,7 @@ func testGivenUp(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, run(t, w, true), 0, "repairs of a parked task")
 }
 
-func testWakes(t *testing.T, w *pipelinetest.World) {
+func testWakes(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
@@ -127,8 +127,8 @@ func testWakes(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
 }
 
-func testLeft(t *testing.T, w *pipelinetest.World) {
-	w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+func testLeft(t *testing.T, w *ringitest.World) {
+	w.Planned(tenancy.DefaultSettings(), ringitest.Step(1, "list_employees", aggregate.Read, "{}"))
 	w.Wait(w.Open())
 	w.Approve()
 	expect.Is(t, run(t, w, false), 1, "woken")
@@ -145,8 +145,8 @@ func testLeft(t *testing.T, w *pipelinetest.World) {
 }
 
 // The relay died after a commit, or its record came late: a commit that is no proof proves nothing.
-func testWakesAgain(t *testing.T, w *pipelinetest.World) {
-	w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+func testWakesAgain(t *testing.T, w *ringitest.World) {
+	w.Planned(tenancy.DefaultSettings(), ringitest.Step(1, "list_employees", aggregate.Read, "{}"))
 	late := w.In()
 	late.Entered = w.Now().Add(-time.Minute) // an invocation of the state before the gate
 	w.Wait(w.Open())
@@ -162,7 +162,7 @@ func testWakesAgain(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, w.Transport.Count("SendTaskSuccess"), 2, "answers, of which the second is refused")
 }
 
-func testDeleted(t *testing.T, w *pipelinetest.World) {
+func testDeleted(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Cancel()
@@ -170,7 +170,7 @@ func testDeleted(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, len(w.Load().Waits), 0, "waits of a task that is over")
 }
 
-func testRefused(t *testing.T, w *pipelinetest.World) {
+func testRefused(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Stop(1)
@@ -182,7 +182,7 @@ func testRefused(t *testing.T, w *pipelinetest.World) {
 	w.Becomes(2, sfntypes.ExecutionStatusRunning)
 }
 
-func testOldRun(t *testing.T, w *pipelinetest.World) {
+func testOldRun(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
@@ -193,7 +193,7 @@ func testOldRun(t *testing.T, w *pipelinetest.World) {
 	expect.Is(t, w.Status(2), "", "an old run's token says of the new one")
 }
 
-func testUnanswered(t *testing.T, w *pipelinetest.World) {
+func testUnanswered(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
@@ -207,7 +207,7 @@ func testUnanswered(t *testing.T, w *pipelinetest.World) {
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 }
 
-func testWaiting(t *testing.T, w *pipelinetest.World) {
+func testWaiting(t *testing.T, w *ringitest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	n := run(t, w, true)
@@ -217,7 +217,7 @@ func testWaiting(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, n == 0 && w.Load().Head.Run == 1, "%d repairs: the decision will start the next run", n)
 }
 
-func testRefusals(t *testing.T, w *pipelinetest.World) {
+func testRefusals(t *testing.T, w *ringitest.World) {
 	used := w.Open()
 	refused, err := effect.Wake(t.Context(), w.Runs(), used)
 	expect.That(t, !refused && err == nil, "the first answer: %v, %v", refused, err)
@@ -231,14 +231,14 @@ func testRefusals(t *testing.T, w *pipelinetest.World) {
 	}
 }
 
-func testRedraw(t *testing.T, w *pipelinetest.World) {
+func testRedraw(t *testing.T, w *ringitest.World) {
 	for _, id := range []string{"event-1", "event-1", "event-2"} {
 		expect.NoError(t, w.Effects().Redraw(t.Context(), w.Ref, w.Load().Head.Head, id))
 	}
 	expect.Is(t, w.Drawn(), 2, "messages for two events")
 }
 
-func testQueueDown(t *testing.T, w *pipelinetest.World) {
+func testQueueDown(t *testing.T, w *ringitest.World) {
 	w.Transport.DropCalls("SendMessage", 99)
 	expect.Fails(t, w.Effects().Redraw(t.Context(), w.Ref, w.Load().Head.Head, "event"), effect.ErrQueue)
 }

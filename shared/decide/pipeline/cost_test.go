@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -20,20 +20,20 @@ func bill(id string, dollars float64) aggregate.Usage {
 }
 
 // extracting returns the commit of a generation of the first layer in a run.
-func extracting(w *pipelinetest.World, run int) task.Decision {
+func extracting(w *ringitest.World, run int) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Extracted(run, task.Extract{Title: "t", Description: "d", Priority: task.Low, TaskType: task.TypeStandard},
 			w.Now())
 	}
 }
 
-func paid(w *pipelinetest.World, u aggregate.Usage, limit float64) (aggregate.Next, error) {
+func paid(w *ringitest.World, u aggregate.Usage, limit float64) (aggregate.Next, error) {
 	in := w.In()
 	return pipeline.CommitUsage(w.T.Context(), w.StoreOverTransport(), in, w.Load(), u, aggregate.USD(limit), w.Now(),
 		extracting(w, in.Run))
 }
 
-func spent(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate {
+func spent(t *testing.T, w *ringitest.World, dollars float64) *task.Aggregate {
 	t.Helper()
 	a := w.Load()
 	expect.That(t, a.Spent() == aggregate.USD(dollars), "spent %s, want %v", a.Spent(), dollars)
@@ -41,13 +41,13 @@ func spent(t *testing.T, w *pipelinetest.World, dollars float64) *task.Aggregate
 }
 
 func TestWhatIsPaidIsCommitted(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	testPaid(t, server)
 	testLimit(t, server)
 	testPaidForFailures(t, server)
 }
 
-func testPaid(t *testing.T, server *pipelinetest.Server) {
+func testPaid(t *testing.T, server *ringitest.Server) {
 	t.Run("once, though the commit's answer is lost", func(t *testing.T) {
 		for _, lost := range []int{1, 2, 20} { // the client tries three times
 			w := server.World(t)
@@ -82,7 +82,7 @@ func testPaid(t *testing.T, server *pipelinetest.Server) {
 }
 
 // testLimit charges a task that has a cost limit.
-func testLimit(t *testing.T, server *pipelinetest.Server) {
+func testLimit(t *testing.T, server *ringitest.Server) {
 	t.Run("up to the limit, which stops the task", func(t *testing.T) {
 		for dollars, want := range map[float64]aggregate.Next{
 			2.99: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish,
@@ -113,7 +113,7 @@ func testLimit(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-func testPaidForFailures(t *testing.T, server *pipelinetest.Server) {
+func testPaidForFailures(t *testing.T, server *ringitest.Server) {
 	t.Run("by a generation that failed", func(t *testing.T) {
 		for name, tt := range map[string]struct {
 			f     task.Failure
@@ -177,7 +177,7 @@ func TestAWorkspaceSpendsNoMoreThanItsDay(t *testing.T) {
 
 // The cost of model calls is counted even if their result can't be saved.
 func TestWhatCantBeSavedIsPaidFor(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	t.Run("once, and what follows is paid beside it", func(t *testing.T) {
 		w := server.World(t)
 		w.RefuseCommits()

@@ -19,8 +19,8 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -28,19 +28,19 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-func fail(w *pipelinetest.World, f task.Failure) (aggregate.Next, error) {
+func fail(w *ringitest.World, f task.Failure) (aggregate.Next, error) {
 	f.Reason = task.ReasonModelUnavailable
 	return pipeline.Failed(w.T.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, f, 0, w.Now())
 }
 
 func TestAGenerationThatFails(t *testing.T) {
-	server := pipelinetest.Start(t)
+	server := ringitest.Start(t)
 	testFailures(t, server)
 	testVendorsTime(t, server)
 	testAfterAWait(t, server)
 }
 
-func testFailures(t *testing.T, server *pipelinetest.Server) {
+func testFailures(t *testing.T, server *ringitest.Server) {
 	t.Run("what may mend is tried again by the state machine", func(t *testing.T) {
 		w := server.World(t)
 		expect.Fails(t, expect.Err(fail(w, task.Failure{Transient: true})), explain.ErrModelUnavailable)
@@ -72,7 +72,7 @@ func testFailures(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
+func testVendorsTime(t *testing.T, server *ringitest.Server) {
 	t.Run("a vendor that asks for time gets it, an hour in all", func(t *testing.T) {
 		w := server.World(t)
 		for range 5 {
@@ -85,7 +85,7 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 		p := w.Load().Head.Parked
 		expect.That(t, err == nil && next.State == task.StateFail && p != nil, "%+v, %v, parked %+v", next, err, p)
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+			return a.RetryGeneration(ringitest.Approver(), ringitest.Policy(), w.Now())
 		})
 		next, err = fail(w, task.Failure{RetryAfter: time.Millisecond})
 		expect.That(t, err == nil && next.State == task.StatePause && next.WaitSeconds >= 5,
@@ -134,13 +134,13 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 }
 
 // A request that waited for Slack can still be postponed for as long as any other.
-func testAfterAWait(t *testing.T, server *pipelinetest.Server) {
-	for name, wait := range map[string]func(w *pipelinetest.World){
-		"for Slack": func(w *pipelinetest.World) { w.Later(3 * time.Hour) },
+func testAfterAWait(t *testing.T, server *ringitest.Server) {
+	for name, wait := range map[string]func(w *ringitest.World){
+		"for Slack": func(w *ringitest.World) { w.Later(3 * time.Hour) },
 	} {
 		w := server.World(t)
 		wait(w)
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: pipelinetest.Requester, Team: pipelinetest.Team}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: ringitest.Requester, Team: ringitest.Team}
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), w.Now())
 		})

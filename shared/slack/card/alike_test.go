@@ -11,11 +11,11 @@ import (
 	"github.com/slack-go/slack"
 	"pgregory.net/rapid"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
 
@@ -151,7 +151,7 @@ var hashes = regexp.MustCompile("[0-9a-f]{64}")
 // differ fails if another plan is drawn like s on the card, with a button there.
 func differ(t *rapid.T, s *scenario, locale string, seenBefore map[string]string, does string) {
 	m := render(s.Aggregate, s.card(processCard), locale, s.now)
-	expect.NoError(t, cardtest.Check(m))
+	expect.NoError(t, ringitest.CheckCard(m))
 	text := jsonOf(m.Attachments)
 	if !strings.Contains(text, "approve_process") {
 		return

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -20,7 +21,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
 
@@ -95,8 +95,8 @@ func TestTornRows(t *testing.T) {
 	}
 	s := approved(t, fiveSteps())
 	s.Executions = nil
-	if m := render(s.Aggregate, s.card(executionCard), "ja", s.now); len(buttons(m)) > 0 || cardtest.Check(m) != nil {
-		t.Errorf("a card without its execution: %d buttons, %v", len(buttons(m)), cardtest.Check(m))
+	if m := render(s.Aggregate, s.card(executionCard), "ja", s.now); len(buttons(m)) > 0 || ringitest.CheckCard(m) != nil {
+		t.Errorf("a card without its execution: %d buttons, %v", len(buttons(m)), ringitest.CheckCard(m))
 	}
 }
 

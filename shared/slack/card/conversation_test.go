@@ -10,6 +10,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -18,7 +19,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 )
 
 var begunAt = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
@@ -252,7 +252,7 @@ func pulling(t *testing.T, ci agent.CI) *onThread {
 func (c *onThread) drawn(locale string) (text string, m card.Message) {
 	c.t.Helper()
 	m = c.shown(conversation.CardAction, locale)
-	expect.NoError(c.t, cardtest.Check(m))
+	expect.NoError(c.t, ringitest.CheckCard(m))
 	return string(expect.Value(json.Marshal(m))(c.t)), m
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -14,7 +15,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 )
 
 // doneStates are cards whose steps say by their marks what they do.
@@ -110,7 +110,7 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 	s := reordered(received(t))
 	said := func(key string) string {
 		m := render(s.Aggregate, s.card(key), "ja", s.now)
-		expect.NoError(t, cardtest.Check(m))
+		expect.NoError(t, ringitest.CheckCard(m))
 		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
 	const want = "🔁 v1 からの変更: items › 1 › quantity 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
@@ -144,7 +144,7 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 			step.ToolInput = aggregate.JSON(strings.Replace(text, `"quantity"`, jsonOf(name)+`:"`+v+`","quantity"`, 1))
 		}
 		m := render(s.Aggregate, s.card("CARD#process#0002"), "ja", s.now)
-		expect.NoError(t, cardtest.Check(m))
+		expect.NoError(t, ringitest.CheckCard(m))
 		text := drawn(m.Attachments[0].Blocks.BlockSet)
 		_, line, _ := strings.Cut(text, "🔁")
 		line, _, _ = strings.Cut(line, "\n")

@@ -9,11 +9,11 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
 
@@ -30,7 +30,7 @@ func calling(t testing.TB, name, planned, resolved string) *scenario {
 func (s *scenario) gate(t testing.TB) (m card.Message, blocks []slack.Block) {
 	t.Helper()
 	m = render(s.Aggregate, s.card(stepCard), "ja", s.now)
-	expect.NoError(t, cardtest.Check(m))
+	expect.NoError(t, ringitest.CheckCard(m))
 	return m, m.Attachments[0].Blocks.BlockSet
 }
 
@@ -248,7 +248,7 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 			Result: &aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"url": url}))}})
 		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と "+url+" です", s.now))
 		m := render(s.Aggregate, s.card(executionCard), "ja", s.now)
-		expect.NoError(t, cardtest.Check(m))
+		expect.NoError(t, ringitest.CheckCard(m))
 		text, link := drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+"|開く"
 		if strings.HasPrefix(url, "https:") { // with the host, which a server chose
 			link += " (docs.google.com)"
@@ -301,7 +301,7 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 			s = end(s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(result)}}))
 			for i, locale := range language.All {
 				m := render(s.Aggregate, s.card(executionCard), locale, s.now)
-				expect.NoError(t, cardtest.Check(m))
+				expect.NoError(t, ringitest.CheckCard(m))
 				said := drawn(m.Attachments[0].Blocks.BlockSet)
 				expect.That(t, (want[i] == "" || strings.Contains(said, want[i])) &&
 					(want[i] != "" || !strings.Contains(said, "⚠️")), "%s, %s, %s: %s", name, locale, result, said)

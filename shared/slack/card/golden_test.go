@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -20,7 +21,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
 )
@@ -136,9 +136,9 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 func check(t *testing.T, v any) error {
 	switch v := v.(type) {
 	case card.Message:
-		return cardtest.Check(v)
+		return ringitest.CheckCard(v)
 	case slack.ModalViewRequest:
-		return cardtest.CheckView(v)
+		return ringitest.CheckView(v)
 	}
 	for _, p := range webapi.ViewProblems(decoded(t, v).(map[string]any)) {
 		t.Error(p)
@@ -199,7 +199,7 @@ func TestACardShowsEachTool(t *testing.T) {
 					said += p.Text
 				}
 				drawn := string(expect.Value(json.Marshal(m))(t))
-				expect.That(t, cardtest.Check(m) == nil && said != "" && strings.Contains(drawn, said),
+				expect.That(t, ringitest.CheckCard(m) == nil && said != "" && strings.Contains(drawn, said),
 					"the card of %s does not say %q: %s", s.Name, said, drawn)
 			}
 			continue

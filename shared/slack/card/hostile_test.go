@@ -11,11 +11,12 @@ import (
 	"github.com/slack-go/slack"
 	"pgregory.net/rapid"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
 
@@ -124,7 +125,7 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 				c := s.card(st.card)
 				for _, locale := range language.All {
 					m := render(s.Aggregate, c, locale, s.now)
-					err := cardtest.Check(m)
+					err := ringitest.CheckCard(m)
 					expect.Must(t, err == nil, "%s: %v", c.Key(), err)
 					harmless(t, s.Aggregate, c, m)
 				}
@@ -186,15 +187,15 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 		twice := rapid.SampledFrom(cards).Draw(t, "twice")
 		for _, c := range cards {
 			m := render(a, c, locale, now)
-			err := cardtest.Check(m)
+			err := ringitest.CheckCard(m)
 			expect.Must(t, err == nil, "%s %s: %v", c.CardType, c.Subject, err)
 			expect.Must(t, c != twice || card.Hash(render(a, c, locale, now)) == card.Hash(m),
 				"%s %s: the same rows render differently", c.CardType, c.Subject)
 		}
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
 			r := card.Review{Type: kind, ID: a.Head.LastChange, TaskID: a.Head.TaskID}
-			expect.NoError(t, cardtest.CheckView(card.DialogsOf(a).Rejection(r, locale)))
-			expect.NoError(t, cardtest.CheckView(card.DialogsOf(a).More(r, true, true, locale)))
+			expect.NoError(t, ringitest.CheckView(card.DialogsOf(a).Rejection(r, locale)))
+			expect.NoError(t, ringitest.CheckView(card.DialogsOf(a).More(r, true, true, locale)))
 		}
 	})
 }
@@ -292,5 +293,28 @@ func (t draw) execution(attempt int) *task.Execution {
 			task.ExecutionCompleted, task.ExecutionFailed, task.ExecutionCancelled, ""}).Draw(t.T, "status"),
 		Error: why.Draw(t.T, "why"), ErrorDetail: t.text("detail"), Summary: t.text("summary"),
 		CancelledBy: t.text("by"), CancelledAt: t.at(), StartedAt: t.at(), CompletedAt: t.at(),
+	}
+}
+
+// Texts of people at each limit are drawn on cards that Slack accepts.
+func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
+	for kind, letter := range map[string]string{"kanji": "漢", "emoji": "🎉", "family": "👩‍👩‍👧"} {
+		for _, n := range []int{150, 3000, 13000} {
+			long := strings.Repeat(letter, n)
+			a := &task.Aggregate{
+				Head:    task.Head{Head: aggregate.Head{TenantID: "t"}, TaskID: "01J00000000000000000000000"},
+				Request: &task.Request{Text: long, User: "U1", Channel: "C1"},
+				Task: &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium,
+					TaskType: task.TypeStandard},
+			}
+			m := card.Render(a, &aggregate.Card{CardType: task.CardTask}, tenancy.DefaultSettings(), card.Around{}, time.Now())
+			err := ringitest.CheckCard(m)
+			expect.That(t, err == nil, "%d of %s: %v", n, kind, err)
+			for _, b := range m.Attachments[0].Blocks.BlockSet {
+				if h, ok := b.(*slack.HeaderBlock); ok && len([]rune(h.Text.Text)) > 150 {
+					t.Errorf("a header of %d characters", len([]rune(h.Text.Text)))
+				}
+			}
+		}
 	}
 }

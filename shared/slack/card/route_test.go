@@ -10,6 +10,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
@@ -17,7 +18,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
 
@@ -273,7 +273,7 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 			}
 		})
 		m := card.Render(s.Aggregate, s.card(promptCard), set, card.Around{}, s.now)
-		expect.NoError(t, cardtest.Check(m))
+		expect.NoError(t, ringitest.CheckCard(m))
 		shown := drawn(m.Attachments[0].Blocks.BlockSet)
 		for _, want := range append(tt.want, fmt.Sprintf("<!date^%d^", s.Prompt().Terms.DecideBy.Unix())) {
 			expect.Has(t, shown, want, name)
@@ -305,7 +305,7 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, kind := s()
 			m := render(s.Aggregate, s.card(kind), "ja", s.now)
-			expect.NoError(t, cardtest.Check(m))
+			expect.NoError(t, ringitest.CheckCard(m))
 			got := drawn(m.Attachments[0].Blocks.BlockSet)
 			expect.That(t, strings.Contains(got, "完了したら、<@U0SANDSUZU> (U0SANDSUZU)に知らせます。"), "the person has no name: %s", got)
 			for _, marks := range []string{"<!channel", "<!subteam", "<#C0HR00001", "<@u", "|社長>", "@here", "<@U0ESCAPED",
@@ -349,7 +349,7 @@ func TestManyPeopleStillFit(t *testing.T) {
 		s := received(t).extracted().drafted(tenancy.DefaultSettings())
 		s.Prompt().Content = text
 		m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
-		expect.NoError(t, cardtest.Check(m))
+		expect.NoError(t, ringitest.CheckCard(m))
 		got := drawn(m.Attachments[0].Blocks.BlockSet)
 		if strings.Contains(got, "<@U0LAST0000> (U0LAST0000)") != whole || offers(m, "approve_prompt") != whole {
 			t.Errorf("%d people: approve %v: the last is to be seen: %v", n, offers(m, "approve_prompt"), !whole)
@@ -373,7 +373,7 @@ func TestNoTextCallsEverybody(t *testing.T) {
 	s.Task.Description, s.Prompt().Content = text.String(), text.String()
 	for _, kind := range []string{taskCard, promptCard} {
 		m := render(s.Aggregate, s.card(kind), "ja", s.now)
-		expect.NoError(t, cardtest.Check(m))
+		expect.NoError(t, ringitest.CheckCard(m))
 		got := drawn(m.Attachments[0].Blocks.BlockSet)
 		called := map[string]bool{}
 		for _, piece := range strings.Split(got, "<@")[1:] {

@@ -12,8 +12,8 @@ import (
 	"github.com/slack-go/slack"
 	"pgregory.net/rapid"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
@@ -21,7 +21,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
 
@@ -77,7 +76,7 @@ func (s *scenario) act(kind circulation.Kind, stage int, hand string, more ...fu
 		}
 	}
 	more = slices.Concat([]func(*circulation.Act){said}, more)
-	*g = pipelinetest.Acted(s, *g, s.now, kind, stage, hand, more...)
+	*g = ringitest.Acted(s, *g, s.now, kind, stage, hand, more...)
 	return s
 }
 
@@ -242,7 +241,7 @@ func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 		st := circulation.Walk(p.Circulating())
 		for _, locale := range language.All {
 			m := render(s.Aggregate, s.card(processCard), locale, s.now)
-			expect.NoError(rt, cardtest.Check(m))
+			expect.NoError(rt, ringitest.CheckCard(m))
 			if st.Refused == nil && p.Status == aggregate.PendingApproval {
 				expect.That(rt, offers(m, "approve_process"), "it can't be approved")
 			}
@@ -261,8 +260,8 @@ func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 			}
 			r := card.Review{Type: task.CardProcess, ID: p.ID, TaskID: s.Head.TaskID, Stage: max(st.Present, 1)}
 			dialog, _ := card.DialogsOf(s.Aggregate).Review(r, locale)
-			expect.NoError(rt, cardtest.CheckView(dialog))
-			expect.NoError(rt, cardtest.CheckView(card.DialogsOf(s.Aggregate).Rejection(r, locale)))
+			expect.NoError(rt, ringitest.CheckView(dialog))
+			expect.NoError(rt, ringitest.CheckView(card.DialogsOf(s.Aggregate).Rejection(r, locale)))
 			for _, who := range st.Owes() {
 				c := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: who.User, Stage: st.Present}
 				expect.That(rt, offers(copied(&s, c, locale), "approve_process"), "the copy can't be approved")
@@ -327,8 +326,8 @@ func TestACardThatIsFullHasRoomForAPath(t *testing.T) {
 		s.Process().Steps, s.Process().Remarks = steps, remarks(most)
 		m := render(s.Aggregate, s.card(processCard), "ja", s.now)
 		expect.That(t, offers(m, "approve_process"), "%d steps with %d remarks can't be approved", n, most)
-		expect.NoError(t, cardtest.Check(withPath(m)))
+		expect.NoError(t, ringitest.CheckCard(withPath(m)))
 		s.do(decide.Reject(strings.Repeat("&", aggregate.MaxReason))(s, s.Process().ID, approver, policy, s.now))
-		expect.NoError(t, cardtest.Check(withPath(render(s.Aggregate, s.card(processCard), "ja", s.now))))
+		expect.NoError(t, ringitest.CheckCard(withPath(render(s.Aggregate, s.card(processCard), "ja", s.now))))
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -16,12 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -205,29 +201,6 @@ func TestTextsAtSlacksLimits(t *testing.T) {
 					expect.Is(t, strings.ReplaceAll(strings.TrimLeft(rest, "x"), sent, ""), "", "%s leaves half a letter", how)
 				}
 			})
-		}
-	}
-}
-
-// Texts of people at each limit are drawn on cards that Slack accepts.
-func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
-	for kind, letter := range map[string]string{"kanji": "漢", "emoji": "🎉", "family": "👩‍👩‍👧"} {
-		for _, n := range []int{maxHeader, maxSection, maxCharacters} {
-			long := strings.Repeat(letter, n)
-			a := &task.Aggregate{
-				Head:    task.Head{Head: aggregate.Head{TenantID: "t"}, TaskID: "01J00000000000000000000000"},
-				Request: &task.Request{Text: long, User: "U1", Channel: "C1"},
-				Task: &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium,
-					TaskType: task.TypeStandard},
-			}
-			m := Render(a, &aggregate.Card{CardType: task.CardTask}, tenancy.DefaultSettings(), Around{}, time.Now())
-			err := cardtest.Check(m)
-			expect.That(t, err == nil, "%d of %s: %v", n, kind, err)
-			for _, b := range m.Attachments[0].Blocks.BlockSet {
-				if h, ok := b.(*slack.HeaderBlock); ok && len([]rune(h.Text.Text)) > maxHeader {
-					t.Errorf("a header of %d characters", len([]rune(h.Text.Text)))
-				}
-			}
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 )
 
 // aboveTheStamp returns a call's arguments as the steps' card shows them; atTheGate, as the gate and its dialog do.
@@ -77,7 +77,7 @@ func TestTwoCallsAreDrawnDifferently(t *testing.T) {
 	for _, pair := range alike {
 		tellsApart(t, "rooms.book", pair[0], pair[1])
 	}
-	for _, x := range cardtest.Lookalikes {
+	for _, x := range ringitest.Lookalikes {
 		tellsApart(t, x[0], x[1], x[2])
 	}
 	for _, pair := range [][2]string{
@@ -253,7 +253,7 @@ func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
 	}
 	s.Process().Steps = steps
 	m := render(s.Aggregate, s.card(processCard), "ja", s.now)
-	expect.NoError(t, cardtest.Check(m))
+	expect.NoError(t, ringitest.CheckCard(m))
 	for _, b := range m.Attachments[0].Blocks.BlockSet {
 		if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil {
 			text += sec.Text.Text + "\n"
@@ -314,7 +314,7 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
-		expect.NoError(t, cardtest.Check(m))
+		expect.NoError(t, ringitest.CheckCard(m))
 		got := m.Attachments[0].Blocks.BlockSet[3].(*slack.SectionBlock).Text.Text
 		expect.That(t, strings.HasPrefix(got, heading+"\n> 「もっと短く」 → 反映しました。\n"+"> ") && !strings.Contains(got, "<!") &&
 			!strings.Contains(got, "✅") && offers(m, "approve_process"), "above the steps stands %q", got)
@@ -374,7 +374,7 @@ func TestNoAnswerToAReasonForgesALineOfTheCard(t *testing.T) {
 		s.Process().Remarks = remarks
 		for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*", "en": "*How the reasons were addressed*"} {
 			m, quoted := render(s.Aggregate, s.card(processCard), locale, s.now), 0
-			expect.NoError(t, cardtest.Check(m))
+			expect.NoError(t, ringitest.CheckCard(m))
 			for i, b := range m.Attachments[0].Blocks.BlockSet {
 				sec, ok := b.(*slack.SectionBlock)
 				if !ok || sec.Text == nil {

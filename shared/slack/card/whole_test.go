@@ -10,12 +10,12 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/legible"
 )
 
@@ -66,7 +66,7 @@ func reviewed(t testing.TB, s *scenario, kind aggregate.CardType, id string) (al
 	r := card.Review{Type: kind, ID: id, TaskID: s.Head.TaskID, Console: "https://ringi.example/console"}
 	view, ok := card.DialogsOf(s.Aggregate).Review(r, "ja")
 	expect.Must(t, ok, "no dialog")
-	expect.NoError(t, cardtest.CheckView(view))
+	expect.NoError(t, ringitest.CheckView(view))
 	return drawn(view.Blocks.BlockSet), view.Submit != nil
 }
 
@@ -92,7 +92,7 @@ func TestNobodyApprovesWhatACardDoesNotShow(t *testing.T) {
 			s := received(t).extracted().drafting()
 			s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, tenancy.DefaultSettings(), s.now))
 			m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
-			expect.NoError(t, cardtest.Check(m))
+			expect.NoError(t, ringitest.CheckCard(m))
 			whole := strings.Contains(seen(drawn(m.Attachments[0].Blocks.BlockSet)), seen(content))
 			expect.That(t, offers(m, "approve_prompt") == whole && offers(m, "review_prompt") != whole,
 				"all is shown: %v; approve %v, review %v", whole, offers(m, "approve_prompt"), offers(m, "review_prompt"))
@@ -134,7 +134,7 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 			s.Process().Steps = steps
 			m := render(s.Aggregate, s.card(processCard), "ja", s.now)
-			expect.NoError(t, cardtest.Check(m))
+			expect.NoError(t, ringitest.CheckCard(m))
 			expect.That(t, !offers(m, "approve_process") && offers(m, "review_process") && !card.StepsFit(steps, ""),
 				"it can be approved on its card")
 			all, submits := reviewed(t, s, task.CardProcess, s.Process().ID)
@@ -251,7 +251,7 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 			s.Process().Steps = manySteps(tc.n, tc.width)
 			m := render(s.Aggregate, s.card(processCard), "ja", s.now)
-			expect.NoError(t, cardtest.Check(m))
+			expect.NoError(t, ringitest.CheckCard(m))
 			pages, lines, last := 0, 0, ""
 			for _, text := range sections(m.Attachments[0].Blocks.BlockSet) {
 				if !strings.Contains(text, " — `write_rows_to_google_sheet`") { // what they would do stands above
@@ -287,7 +287,7 @@ func TestALongPolicyIsShownWhole(t *testing.T) {
 			s := received(t).extracted().drafting()
 			s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: tc.text}, tenancy.DefaultSettings(), s.now))
 			m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
-			expect.NoError(t, cardtest.Check(m))
+			expect.NoError(t, ringitest.CheckCard(m))
 			parts := sections(m.Attachments[0].Blocks.BlockSet)
 			shown, pages := strings.Join(parts, ""), len(parts)
 			words := func(s string) string { return strings.Join(strings.Fields(s), "") }

@@ -10,13 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 )
 
 // listing is a workspace with user groups.
@@ -185,41 +183,6 @@ func TestAPlaceIsLookedUpOnceInAWhile(t *testing.T) {
 			"a group direct message: %v", err)
 	}
 	expect.Is(t, l.listed.Load(), 4, "members were asked for")
-}
-
-func TestOnlyMembersAndGroupsThatAreThereCanBeChosen(t *testing.T) {
-	slack := slacktest.Start(t)
-	var r Roster
-	m := expect.Value(r.Of(t.Context(), slack.Client, slacktest.Team, time.Now()))(t)
-	got := expect.Value(m.Refused(t.Context(), slack.Client,
-		[]string{webapi.Sato, webapi.Guest, webapi.Stranger, webapi.Bot, "U0NOBODY"},
-		[]string{webapi.Approvers, "S0GONE"}))(t)
-	expect.Same(t, map[string]string{
-		webapi.Guest: "guest", webapi.Stranger: "outsider", webapi.Bot: "bot", "U0NOBODY": "outsider",
-		"S0GONE": "no_group",
-	}, got)
-}
-
-func TestWhatSlackCantSayIsRefused(t *testing.T) {
-	slack := slacktest.Start(t)
-	for _, method := range []string{"users.list", "usergroups.list"} {
-		slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Unavailable})
-		_, err := (&Roster{}).Of(t.Context(), slack.Client, slacktest.Team, time.Now())
-		expect.That(t, errors.Is(err, explain.ErrUnverified), "%s is away: %v", method, err)
-	}
-	m := expect.Value((&Roster{}).Of(t.Context(), slack.Client, slacktest.Team, time.Now()))(t)
-	slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable})
-	_, err := m.Refused(t.Context(), slack.Client, []string{"U0NOBODY"}, nil)
-	expect.That(t, errors.Is(err, explain.ErrUnverified), "users.info is away: %v", err)
-}
-
-func TestMembersAreListedOnceAMinute(t *testing.T) {
-	slack, now := slacktest.Start(t), time.Now()
-	var r Roster
-	for _, after := range []time.Duration{0, 59 * time.Second, 61 * time.Second} {
-		expect.Value(r.Of(t.Context(), slack.Client, slacktest.Team, now.Add(after)))(t)
-	}
-	expect.Is(t, len(slack.Calls("users.list")), 2, "calls")
 }
 
 // company has n people.

@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 )
 
 var about = slackapi.Metadata{Task: "01TASK", Card: "CARD#task"}
@@ -33,7 +33,7 @@ func message(text string) slack.Msg {
 }
 
 func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
-	s := slacktest.Start(t)
+	s := ringitest.StartSlack(t)
 	root := s.Say(t, webapi.Sato, webapi.HR, "お願い")
 	ts := expect.Value(s.Client.Post(t.Context(), webapi.HR, root, message("one"), about))(t)
 	expect.NoError(t, s.Client.Update(t.Context(), webapi.HR, ts, message("two"), about))
@@ -52,7 +52,7 @@ func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
 
 // TestFindCards finds only the bot's own messages with the metadata, on every page, the earliest first.
 func TestFindCards(t *testing.T) {
-	s := slacktest.Start(t)
+	s := ringitest.StartSlack(t)
 	root := s.Say(t, webapi.Sato, webapi.HR, "お願い")
 	var want []string
 	for i := range 450 {
@@ -82,10 +82,10 @@ func TestFindCards(t *testing.T) {
 }
 
 func TestPeople(t *testing.T) {
-	s := slacktest.Start(t)
+	s := ringitest.StartSlack(t)
 	for id, want := range map[string]slackapi.User{
-		webapi.Sato: {ID: webapi.Sato, Name: "佐藤 花子", Mail: "sato@example.com", Team: slacktest.Team, Language: "ja"},
-		webapi.Guest: {ID: webapi.Guest, Name: "高橋 ゲスト", Mail: "takahashi@partner.example.com", Team: slacktest.Team,
+		webapi.Sato: {ID: webapi.Sato, Name: "佐藤 花子", Mail: "sato@example.com", Team: ringitest.Team, Language: "ja"},
+		webapi.Guest: {ID: webapi.Guest, Name: "高橋 ゲスト", Mail: "takahashi@partner.example.com", Team: ringitest.Team,
 			Guest: true, Language: "ja"},
 		webapi.Stranger: {ID: webapi.Stranger, Name: "Robin Park", Mail: "robin@acme.example.com",
 			Team: webapi.StrangerTeam, Language: "en"},
@@ -131,7 +131,7 @@ func TestChannels(t *testing.T) {
 }
 
 func TestWhatWasSaidBefore(t *testing.T) {
-	s := slacktest.Start(t)
+	s := ringitest.StartSlack(t)
 	root := s.Say(t, webapi.Sato, webapi.HR, "有給の残りが合わない")
 	reply := func(user, text string) string {
 		t.Helper()
@@ -167,7 +167,7 @@ func TestWhatWasSaidBefore(t *testing.T) {
 }
 
 func TestAMessageAsItStands(t *testing.T) {
-	s := slacktest.Start(t)
+	s := ringitest.StartSlack(t)
 	root := s.Say(t, webapi.Sato, webapi.HR, "有給の残りが合わない")
 	reply := expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Tanaka, Text: "90 円",
 		ThreadTS: root}))(t).TS
@@ -193,7 +193,7 @@ func TestAMessageAsItStands(t *testing.T) {
 
 // What an app says in a thread, for itself or with a person's token, is nobody's.
 func TestAnAppOfAThreadIsNobody(t *testing.T) {
-	s := slacktest.Start(t)
+	s := ringitest.StartSlack(t)
 	root := s.Say(t, webapi.Sato, webapi.HR, "障害")
 	for _, d := range []webapi.Draft{
 		{User: webapi.Bot, Text: "Disk is full on db-1"}, {User: webapi.Suzuki, Text: "止めます", ByApp: true},
@@ -212,7 +212,7 @@ func TestAnAppOfAThreadIsNobody(t *testing.T) {
 
 // TestWhatWasSaidBeforeHasForwardsAndFiles: what a message forwards is its author's.
 func TestWhatWasSaidBeforeHasForwardsAndFiles(t *testing.T) {
-	s := slacktest.Start(t)
+	s := ringitest.StartSlack(t)
 	root := s.Say(t, webapi.Sato, webapi.HR, "有給の残りが合わない")
 	for _, d := range []webapi.Draft{
 		{User: webapi.Suzuki, Text: "これです", Attachments: []any{
@@ -319,7 +319,7 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 			"url_private_download":%q%s}}`, address, more)
 	}
 	here := slack.URL + "/files-pri/T1-F1/a.txt"
-	c := slackapi.With(slacktest.Keys{Token: "xoxb-1", Address: slack.URL + "/api/"}, time.Minute)
+	c := slackapi.With(ringitest.Keys{Token: "xoxb-1", Address: slack.URL + "/api/"}, time.Minute)
 	for about, tt := range map[string]struct {
 		info  string
 		serve http.HandlerFunc

@@ -12,15 +12,15 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 )
 
 func client(t *testing.T, address string, timeout time.Duration) *slackapi.Client {
 	t.Helper()
-	return slackapi.With(slacktest.Keys{Token: "xoxb-test", Address: address}, timeout)
+	return slackapi.With(ringitest.Keys{Token: "xoxb-test", Address: address}, timeout)
 }
 
 // TestErrorsSayWhatIsKnown: an error says whether a message may have been posted.
@@ -165,7 +165,7 @@ func (r *keys) Refused(context.Context) bool {
 // with returns a client of a workspace whose bot has the token xoxb-new.
 func with(t *testing.T, r *keys) (*slackapi.Client, *webapi.Workspace, *[]webapi.Call) {
 	t.Helper()
-	w := webapi.NewWorkspace(webapi.Config{TeamID: slacktest.Team, AppID: "A0RINGI"})
+	w := webapi.NewWorkspace(webapi.Config{TeamID: ringitest.Team, AppID: "A0RINGI"})
 	calls := &[]webapi.Call{}
 	server := httptest.NewServer(webapi.New(webapi.Options{Workspace: w, BotToken: "xoxb-new", Faults: &webapi.Faults{},
 		Self: func() string { return "" }, Heard: func(c webapi.Call) { *calls = append(*calls, c) }}))
@@ -191,7 +191,7 @@ func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
 func TestWhoseTheTokenIs(t *testing.T) {
 	c, _, calls := with(t, &keys{token: "xoxb-new"})
 	for range 2 {
-		if team, err := c.Team(t.Context()); err != nil || team != slacktest.Team || len(*calls) != 1 {
+		if team, err := c.Team(t.Context()); err != nil || team != ringitest.Team || len(*calls) != 1 {
 			t.Errorf("%q, %v after %d calls", team, err, len(*calls))
 		}
 	}

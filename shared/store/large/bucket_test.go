@@ -27,7 +27,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"pgregory.net/rapid"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/infra/local/ringitest"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
@@ -40,7 +40,7 @@ const (
 
 // What is stored is found, whatever the key.
 func TestObjectsAreStoredAndRead(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	b, long := large.BucketAt(w.Config, w.Bucket), bytes.Repeat([]byte("長い"), 500_000)
 	for i, key := range []string{"a", "talks/T/稟議書.json", "a b/c+d", "100%/(見積)'*!~", "a%2Fb", "q?x=1&y=2#z", "a//b",
 		"k=v:@,;$"} {

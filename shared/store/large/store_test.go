@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -20,20 +20,20 @@ import (
 // text is a JSON value of n bytes.
 func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("x", n-2) + `"`) }
 
-func keep(t *testing.T, s large.Store, w *pipelinetest.World, v json.RawMessage) aggregate.Blob {
+func keep(t *testing.T, s large.Store, w *ringitest.World, v json.RawMessage) aggregate.Blob {
 	t.Helper()
 	return expect.Value(s.Keep(t.Context(), w.Ref, v))(t)
 }
 
 // opens fails the test unless the stored value equals want.
-func opens(t *testing.T, s large.Store, w *pipelinetest.World, b aggregate.Blob, want json.RawMessage) {
+func opens(t *testing.T, s large.Store, w *ringitest.World, b aggregate.Blob, want json.RawMessage) {
 	t.Helper()
 	got, err := s.Open(t.Context(), w.Ref, b)
 	expect.That(t, err == nil && string(got) == string(want), "%d bytes, %v, want %d", len(got), err, len(want))
 }
 
 func TestResults(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
+	w := ringitest.Start(t).World(t)
 	s := w.Results()
 	testKept(t, s, w)
 	testKeptOfContests(t, s, w)
@@ -42,7 +42,7 @@ func TestResults(t *testing.T) {
 }
 
 // testStamped: what a conversation's action is to do is copied when it is stamped, and read under either key.
-func testStamped(t *testing.T, s large.Store, w *pipelinetest.World) {
+func testStamped(t *testing.T, s large.Store, w *ringitest.World) {
 	v := text(large.MaxInline + 1)
 	b, err := s.KeepPayload(t.Context(), w.Ref, v)
 	expect.NoError(t, err)
@@ -71,7 +71,7 @@ func testStamped(t *testing.T, s large.Store, w *pipelinetest.World) {
 	opens(t, s, w, aggregate.Blob{S3Key: to}, v)
 }
 
-func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
+func testKept(t *testing.T, s large.Store, w *ringitest.World) {
 	t.Run("what is small stays in the row", func(t *testing.T) {
 		before := w.Transport.Count("PUT")
 		v := text(large.MaxInline)
@@ -107,7 +107,7 @@ func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
 	})
 }
 
-func testKeptOfContests(t *testing.T, s large.Store, w *pipelinetest.World) {
+func testKeptOfContests(t *testing.T, s large.Store, w *ringitest.World) {
 	t.Run("what a contest came to goes to the bucket beyond what its row takes, and expires never", func(t *testing.T) {
 		small, large := expect.Value(s.KeepContest(t.Context(), w.Ref, text(100), 100))(t),
 			expect.Value(s.KeepContest(t.Context(), w.Ref, text(101), 100))(t)
@@ -133,7 +133,7 @@ func testKeptOfContests(t *testing.T, s large.Store, w *pipelinetest.World) {
 	})
 }
 
-func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
+func testOpened(t *testing.T, s large.Store, w *ringitest.World) {
 	t.Run("another task's value is not opened", func(t *testing.T) {
 		b := keep(t, s, w, text(large.MaxInline+2))
 		for _, ref := range []aggregate.Ref{

@@ -1,6 +1,4 @@
-// Package cardtest checks cards and dialogs by the sandbox's rules, which are Slack's, and by Ringi's own, which are
-// stricter.
-package cardtest
+package ringitest
 
 import (
 	"bytes"
@@ -28,9 +26,10 @@ var (
 	colour = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 )
 
-// Check returns the reasons why Slack would refuse a message, and violations of Ringi's rules: a message has a text and
-// one attachment (a plain reply has none) with a colour and at most 16 blocks, of the types that cards use.
-func Check(m slack.Msg) error {
+// CheckCard returns the reasons why Slack would refuse a message, and violations of Ringi's rules, which are stricter: a
+// message has a text and one attachment (a plain reply has none) with a colour and at most 16 blocks, of the types that
+// cards use.
+func CheckCard(m slack.Msg) error {
 	found := problems{}
 	if n := webapi.Units(m.Text); n < 1 || n > maxFallback {
 		found.add("/text", "must have 1 to %d characters, not %d", maxFallback, n)
@@ -63,7 +62,7 @@ func Check(m slack.Msg) error {
 	return found.err()
 }
 
-// CheckView is Check for a dialog.
+// CheckView is CheckCard for a dialog.
 func CheckView(v slack.ModalViewRequest) error {
 	found := problems{}
 	var sent map[string]any

@@ -1,6 +1,6 @@
-// Package pipelinetest gives tests of the pipeline's functions a task, and emulators of the services that it needs: a
-// table, runs that wait with a token, a queue and a bucket.
-package pipelinetest
+// Package ringitest gives tests what surrounds a function: tasks and conversations that they advance as people and the
+// pipeline do, a table, runs that wait with a token, a queue, a bucket, and a Slack workspace behind a real Web API.
+package ringitest
 
 import (
 	"bytes"

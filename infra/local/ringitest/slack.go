@@ -1,5 +1,4 @@
-// Package slacktest gives tests a Slack workspace in memory behind a real Web API.
-package slacktest
+package ringitest
 
 import (
 	"bytes"
@@ -20,9 +19,6 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Team is the workspace's id.
-const Team = "T0SANDRING"
-
 // Slack is a workspace with its Web API and a client.
 type Slack struct {
 	*webapi.Workspace
@@ -35,8 +31,8 @@ type Slack struct {
 	calls []webapi.Call
 }
 
-// Start starts a workspace that ends with the test.
-func Start(t testing.TB) *Slack {
+// StartSlack starts a workspace that ends with the test.
+func StartSlack(t testing.TB) *Slack {
 	t.Helper()
 	s := &Slack{Workspace: webapi.NewWorkspace(webapi.Config{TeamID: Team, AppID: "A0RINGI"})}
 	server := httptest.NewServer(webapi.New(webapi.Options{

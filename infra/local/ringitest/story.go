@@ -1,4 +1,4 @@
-package pipelinetest
+package ringitest
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 	"ringi/shared/store"
 )
 
-// Team is the workspace of all tests.
+// Team is the workspace of all tests, also of Slack.
 const Team = "T0RINGI"
 
 // Requester is the person who asked for the task.

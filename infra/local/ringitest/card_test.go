@@ -1,4 +1,4 @@
-package cardtest_test
+package ringitest_test
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card/cardtest"
 )
 
 func x(n int) string { return strings.Repeat("x", n) }
@@ -101,7 +101,7 @@ func TestWhatAMessageMustNotBe(t *testing.T) {
 		"a button without a name":      {message(press("")), "/blocks/0/elements/0/action_id"},
 		"a button that can be pressed": {message(press("a")), ""},
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, cardtest.Check(tc.m), tc.want) })
+		t.Run(name, func(t *testing.T) { refused(t, ringitest.CheckCard(tc.m), tc.want) })
 	}
 }
 
@@ -127,6 +127,6 @@ func TestWhatADialogMustNotBe(t *testing.T) {
 		"more than Slack's limits": {view(slack.ModalViewRequest{Type: slack.VTModal, Title: plain(x(25))}, section("x")),
 			"/view/title/text"},
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, cardtest.CheckView(tc.v), tc.want) })
+		t.Run(name, func(t *testing.T) { refused(t, ringitest.CheckView(tc.v), tc.want) })
 	}
 }

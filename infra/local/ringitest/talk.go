@@ -1,4 +1,4 @@
-package pipelinetest
+package ringitest
 
 import (
 	"testing"
