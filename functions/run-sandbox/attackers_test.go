@@ -196,7 +196,7 @@ func attackWithoutFirstThread(args []string) {
 	go func() {
 		held := holdMemory(args[0])
 		c := exec.Command("sleep", args[1])
-		c.Args[0] = unseenChild
+		c.Args[0] = strayed + "unseen"
 		c.Start()
 		ready <- true
 		time.Sleep(time.Duration(seconds) * time.Second)
@@ -207,8 +207,8 @@ func attackWithoutFirstThread(args []string) {
 	syscall.RawSyscall(unix.SYS_EXIT, 0, 0, 0) // ends only this thread
 }
 
-// unseenChild is the argument by which attackWithoutFirstThread starts its child.
-const unseenChild = "child-of-the-unseen"
+// strayed begins the first argument of processes that try to outlive their box.
+const strayed = "strayed-"
 
 // attackByHoarding uses more memory than allowed, in processes of which each has less: two without their first threads,
 // and its own. The argument is the MiB of each.

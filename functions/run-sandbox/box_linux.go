@@ -1,15 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -18,129 +16,102 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ringi/shared/domain/files"
-	"ringi/shared/runtime/isolated"
 )
-
-// level is how a command is isolated.
-type level string
-
-const (
-	// namespaces gives a command its own processes and network, and of this machine's files only the tools, read-only.
-	namespaces level = "namespaces"
-	// machine is for a virtual machine that was made for this one action.
-	machine level = "machine"
-)
-
-// plan is the supervisor's order to inside.
-type plan struct {
-	Level   level
-	Argv    []string
-	Script  string // instead of Argv
-	Seconds int    // of processor time, for each of the command's processes and processors
-	Memory  int64  // bytes
-	Folder  string // holds the box's folders; empty with namespaces, which have their own file system
-	// Attached says that the second archive has attachments, which lie beside the workspace.
-	Attached bool
-}
-
-// readPlan reads the plan that a stage begins with.
-func readPlan(orders *bufio.Reader) (p plan, err error) {
-	text, err := orders.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(text, &p)
-	}
-	if err != nil {
-		return p, fmt.Errorf("read the plan: %w", err)
-	}
-	return p, nil
-}
-
-// event is a report of inside. Its fields are sent in this order, Missing to Exit once.
-type event struct {
-	Held    []string // the box is ready; these isolation measures hold
-	Failed  string   // the box, or the process of a command, could not be made, for this reason
-	Missing string   // the command's tool, which doesn't exist
-	Limit   string   // the limit that ended the command
-	Exit    *exit    // the command has ended
-	Packed  bool     // the workspace is packed
-	Left    []string // names of files that could not be packed
-	Refused string   // why the workspace could not be packed
-}
-
-type exit struct {
-	Code   int
-	Signal string
-}
-
-// tell adds an event to the answer's end.
-func (e event) tell(end *isolated.End) {
-	switch {
-	case e.Missing != "":
-		end.Missing = e.Missing
-	case e.Limit != "":
-		end.Limit = e.Limit
-	case e.Exit != nil:
-		end.ExitCode, end.Signal = e.Exit.Code, e.Exit.Signal
-	case e.Packed:
-		end.Left = e.Left
-		if end.Limit == isolated.EndedEarly {
-			end.Limit = ""
-		}
-	case e.Refused != "":
-		end.Limit = isolated.NotKept + ": " + e.Refused
-	}
-}
 
 // box isolates one command.
 type box struct {
-	cmd     *exec.Cmd
-	control *os.File // orders for inside, which kills everything in the box when this closes
-	result  *os.File // the file into which inside packs the workspace
-	events  chan event
-	held    []string
+	*stage  // inside, which kills everything in the box when it ends
+	reports chan report
+	held    []string // the isolation measures that hold
 	out     *output
-	done    chan struct{} // closed when inside has ended
-	folder  string        // empty with namespaces
+	done    chan struct{} // closed when inside has ended and all output is read
+	result  *os.File      // into which inside packs the workspace
+	folder  string        // that is removed with the box
 }
 
-// archives are of the files that a command works on, and of those that lie beside them.
-type archives struct{ files, attached []byte }
+// The folders of a box. A command can write below the first two.
+const (
+	workspaceName = "workspace"
+	temporaryName = "tmp"
+	attachedName  = "attachments"
+)
+
+// boxPrefix begins the names of box folders.
+const boxPrefix = "ringi-sandbox-"
 
 // startBox makes a box and waits until it is ready. The command has not begun when it returns.
-func startBox(l level, p plan, files archives, out *output) (_ *box, err error) {
-	p.Level = l
-	b := &box{events: make(chan event, 8), out: out, done: make(chan struct{})}
+func startBox(p plan, archives io.Reader) (_ *box, err error) {
+	b := &box{reports: make(chan report, 2), out: newOutput(), done: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			b.close()
 		}
 	}()
 	uid := boxUser()
-	if l != namespaces {
+	if p.Folder = "/"; p.Level != namespaces {
 		if b.folder, err = makeFolder(uid); err != nil {
 			return nil, err
 		}
 		p.Folder = b.folder
 	}
-	if err := b.launch(l, uid, files); err != nil {
+	fd, err := unix.MemfdCreate("result", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make room for the result: %w", err)
+	}
+	b.result = os.NewFile(uintptr(fd), "result")
+	cmd := &exec.Cmd{Stdin: archives, Stdout: &b.out.stdout, Stderr: &b.out.stderr, ExtraFiles: []*os.File{b.result},
+		SysProcAttr: attributes(p.Level, uid), WaitDelay: 2 * time.Second}
+	if b.stage, err = start(stageInside, cmd, p, func() error { return b.launch(cmd) }); err != nil {
 		return nil, err
 	}
-	if err := json.NewEncoder(b.control).Encode(p); err != nil {
-		return nil, fmt.Errorf("tell the room its plan: %w", err)
+	defer time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() }).Stop()
+	r, err := b.hear()
+	if err != nil {
+		return nil, err
 	}
-	select {
-	case e, ok := <-b.events:
-		switch {
-		case !ok:
-			return nil, errors.New("the room was given up")
-		case e.Held == nil:
-			return nil, errors.New(e.Failed)
+	b.held = r.End.Held
+	go func() {
+		defer close(b.reports)
+		for r, err := b.hear(); err == nil; r, err = b.hear() {
+			b.reports <- r
 		}
-		b.held = e.Held
-		return b, nil
-	case <-time.After(20 * time.Second):
-		return nil, errors.New("the room was not ready in time")
+	}()
+	return b, nil
+}
+
+// launch starts inside and locks the thread that forks until it ends: the kernel sends the death signal when that
+// thread ends.
+func (b *box) launch(cmd *exec.Cmd) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			cmd.Wait()
+			close(b.done)
+		}
+	}()
+	return <-started
+}
+
+// makeFolder makes the folder of a box on a machine of its own, which ends with the box.
+func makeFolder(uid int) (folder string, err error) {
+	folder, err = os.MkdirTemp("", boxPrefix)
+	for _, name := range []string{workspaceName, temporaryName, attachedName, ""} {
+		path := filepath.Join(folder, name)
+		if name != "" && err == nil {
+			err = os.Mkdir(path, 0o700)
+		}
+		if err == nil {
+			err = os.Chown(path, uid, -1)
+		}
 	}
+	if err != nil {
+		return "", fmt.Errorf("make the room: %w", err)
+	}
+	return folder, nil
 }
 
 // boxUser returns the user that a box's processes have outside the box. It is this process's user, or, since root has
@@ -176,69 +147,8 @@ func known(file string, id int) bool {
 	return false
 }
 
-// launch starts inside with pipes for orders, reports and the command's output, and with files for the archives.
-func (b *box) launch(l level, uid int, files archives) (err error) {
-	var theirs []*os.File
-	defer func() {
-		for _, f := range theirs {
-			f.Close()
-		}
-	}()
-	pipe := func() (r, w *os.File) {
-		if err == nil {
-			r, w, err = os.Pipe()
-		}
-		return r, w
-	}
-	theirControl, control := pipe()
-	report, theirReport := pipe()
-	stdout, theirOut := pipe()
-	stderr, theirErr := pipe()
-	b.out.streams = []*os.File{stdout, stderr}
-	if err != nil {
-		return fmt.Errorf("open pipes: %w", err)
-	}
-	theirs = []*os.File{theirControl, theirReport, theirOut, theirErr}
-	b.control = control
-	inMemory := func(name string, content []byte) (f *os.File) {
-		if err == nil {
-			f, err = memoryFile(name, content)
-		}
-		return f
-	}
-	in, attached := inMemory("archive", files.files), inMemory("attachments", files.attached)
-	theirs = append(theirs, in, attached)
-	if b.result = inMemory("result", nil); err != nil {
-		return err
-	}
-	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside}, Env: []string{},
-		ExtraFiles:  []*os.File{theirControl, theirReport, in, attached, b.result, theirOut, theirErr},
-		SysProcAttr: attributes(l, uid)}
-	if err := b.start(); err != nil {
-		return fmt.Errorf("start the room: %w", err)
-	}
-	for i, r := range b.out.streams {
-		b.out.readers.Go(func() { b.out.read(r, i == 1) })
-	}
-	go b.listen(report)
-	return nil
-}
-
-// start locks the thread that forks until the child ends: the kernel sends the death signal when that thread ends.
-func (b *box) start() error {
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := b.cmd.Start()
-		started <- err
-		if err == nil {
-			b.cmd.Wait()
-			close(b.done)
-		}
-	}()
-	return <-started
-}
+// boxID is the user id and the group id within a box.
+const boxID = 1000
 
 // attributes are those of inside's process. With namespaces it is the first process in them and has the capabilities to
 // build a box there. Without them it has no privileges.
@@ -266,89 +176,33 @@ func attributes(l level, uid int) *syscall.SysProcAttr {
 	return a
 }
 
-// boxID is the user id and the group id within a box.
-const boxID = 1000
-
-// memoryFile makes a file in memory, without a name.
-func memoryFile(name string, content []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("make room for the %s: %w", name, err)
-	}
-	f := os.NewFile(uintptr(fd), name)
-	if _, err = f.Write(content); err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("make room for the %s: %w", name, err)
-	}
-	return f, nil
-}
-
-// listen passes on inside's reports until inside ends.
-func (b *box) listen(report *os.File) {
-	defer report.Close()
-	defer close(b.events)
-	in := bufio.NewScanner(report)
-	in.Buffer(nil, 4<<20)
-	for in.Scan() {
-		var e event
-		if json.Unmarshal(in.Bytes(), &e) != nil {
-			return
-		}
-		b.events <- e
-	}
-}
-
-// begin has the command begin.
-func (b *box) begin() { io.WriteString(b.control, orderBegin) }
-
-// stop asks the command to end. After two seconds inside kills it.
-func (b *box) stop() { io.WriteString(b.control, orderStop) }
-
-// kill ends everything in the box by closing the orders for inside. If a command has stopped inside, so that it can't
-// obey, the supervisor kills it after killWithin.
-func (b *box) kill() {
-	b.control.Close()
-	time.AfterFunc(killWithin, func() { b.cmd.Process.Kill() })
-}
-
 // packed returns the changed workspace. The command could not reach the process that packed it, but packed validates
 // the archive as untrusted input anyway.
-func (b *box) packed() (archive []byte, version string, err error) {
-	archive, err = io.ReadAll(io.NewSectionReader(b.result, 0, files.MaxArchive+1))
-	if err != nil {
-		return nil, "", err
+func (b *box) packed() ([]byte, error) {
+	archive, err := io.ReadAll(io.NewSectionReader(b.result, 0, files.MaxArchive+1))
+	if err == nil {
+		_, err = files.Read(bytes.NewReader(archive))
 	}
-	if _, err := files.Read(bytes.NewReader(archive)); err != nil {
-		return nil, "", err
+	return archive, err
+}
+
+// end ends the box's processes, and returns once their output is read, or can't be within two seconds: a process that
+// survives its box would keep the pipes open.
+func (b *box) end() {
+	if b.stage == nil {
+		return
 	}
-	return archive, files.Sum(archive), nil
+	b.control.Close()
+	killing := time.AfterFunc(10*time.Second, func() { b.cmd.Process.Kill() })
+	defer killing.Stop()
+	<-b.done
+	b.out.end()
 }
 
 // close ends the box's processes and removes its files.
 func (b *box) close() {
-	if b.control != nil {
-		b.control.Close()
-	}
-	if b.cmd != nil && b.cmd.Process != nil {
-		select {
-		case <-b.done:
-		case <-time.After(10 * time.Second):
-			b.cmd.Process.Kill()
-			<-b.done
-		}
-		go func() {
-			for range b.events {
-			}
-		}()
-	}
-	b.out.close()
-	b.out.readers.Wait()
-	if b.result != nil {
-		b.result.Close()
-	}
+	b.end()
+	b.result.Close()
 	if b.folder != "" {
 		os.RemoveAll(b.folder)
 	}

@@ -4,9 +4,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -48,25 +48,31 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	flag.Parse()
-	// Tests that mostly wait run side by side, after those that look at all processes of this machine: four, and three
-	// levels of the one that does nothing but wait.
-	if err := flag.Set("test.parallel", "7"); err != nil {
+	// Tests that mostly wait run side by side, after those that count processes or take memory.
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	os.Exit(inOwnFolder(m.Run))
 }
 
-// inOwnFolder runs the tests with boxes in a folder of their own, so that they don't count those of another run.
-func inOwnFolder(tests func() int) int {
+// inOwnFolder runs the tests with boxes in a folder of their own. Afterwards no process or file of a box may be there.
+func inOwnFolder(tests func() int) (code int) {
 	folder, err := os.MkdirTemp("", "run-sandbox-")
-	if err == nil {
-		err = errors.Join(os.Chmod(folder, 0o777|os.ModeSticky), os.Setenv("TMPDIR", folder))
-	}
-	if err != nil {
+	if err = errors.Join(err, os.Chmod(folder, 0o777|os.ModeSticky), os.Setenv("TMPDIR", folder)); err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(folder)
-	return tests()
+	code = tests()
+	deadline := time.Now().Add(time.Minute)
+	for len(left()) > 0 && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	boxes, err := filepath.Glob(filepath.Join(folder, boxPrefix+"*"))
+	if processes := left(); len(processes)+len(boxes) > 0 || err != nil {
+		fmt.Println("FAIL: of boxes there are left the processes", processes, "and the folders", boxes, err)
+		return 1
+	}
+	return code
 }
 
 // store serves and receives the sandbox's archives.
@@ -110,12 +116,12 @@ func newStore(t *testing.T) *store {
 	return s
 }
 
-// after returns the uploaded workspace.
-func (s *store) after(t *testing.T) *files.Tree {
+// after returns the paths of the uploaded workspace.
+func (s *store) after(t *testing.T) []string {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return expect.Value(files.Read(bytes.NewReader(s.uploaded)))(t)
+	return expect.Value(files.Read(bytes.NewReader(s.uploaded)))(t).Paths()
 }
 
 // outcome is the result of an order.
@@ -141,28 +147,34 @@ func (s *store) order(script string) isolated.Order {
 		Upload: isolated.Form{URL: s.URL + "/upload", Fields: map[string]string{"key": "the key"}}}
 }
 
+func supervising(l level) *supervisor {
+	return &supervisor{level: l, memory: memory, patience: endWithin, log: slog.New(slog.DiscardHandler)}
+}
+
 // run runs an order in a box of one level.
 func run(t *testing.T, l level, o isolated.Order) outcome {
 	t.Helper()
-	return runWithin(t, l, o, memory)
+	return supervising(l).runs(t, o)
 }
 
-// runWithin is run in a box that has that much memory.
-func runWithin(t *testing.T, l level, o isolated.Order, memory int64) outcome {
+// ran runs a script to its end.
+func ran(t *testing.T, l level, script string) outcome {
+	t.Helper()
+	got := run(t, l, newStore(t).order(script))
+	expect.NoError(t, got.err)
+	return got
+}
+
+func (s *supervisor) runs(t *testing.T, o isolated.Order) (got outcome) {
 	t.Helper()
 	r, w := io.Pipe()
+	s.answer = isolated.NewWriter(w)
 	begun := time.Now()
-	s := &supervisor{objects: newObjects(), answer: isolated.NewWriter(w), level: l, memory: memory,
-		log: slog.New(slog.DiscardHandler)}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
 	go func() {
-		err := s.run(ctx, o)
-		w.CloseWithError(err)
-		ended <- err
+		w.CloseWithError(s.run(t.Context(), o))
+		close(ended)
 	}()
-	var got outcome
 	got.end, got.err = isolated.Read(r, func(l isolated.Line) error {
 		got.lines = append(got.lines, l)
 		return nil
@@ -266,7 +278,7 @@ func TestACommandReadsAttachmentsBesideItsFiles(t *testing.T) {
 		expect.NoError(t, got.err)
 		expect.That(t, got.end.ExitCode == 0 && len(got.end.Left) == 0, "%+v", got.end)
 		expect.Is(t, got.text(), "n\n1\na.csv\nb (2).xlsx", "what it printed")
-		expect.Same(t, []string{"attachments/own.txt", "report.csv"}, s.after(t).Paths())
+		expect.Same(t, []string{"attachments/own.txt", "report.csv"}, s.after(t))
 	})
 }
 
@@ -286,7 +298,7 @@ func TestAttachmentsNeverBecomeFiles(t *testing.T) {
 				got := run(t, l, o)
 				expect.NoError(t, got.err)
 				expect.That(t, got.end.ExitCode == 0 && got.end.Version != "", "%+v: %s", got.end, got.text())
-				for _, p := range s.after(t).Paths() {
+				for _, p := range s.after(t) {
 					expect.That(t, p == "kept" || p == ".ringi/settings" || p == "other/settings", "the version has %s", p)
 				}
 				if l != machine && !strings.Contains(script, "rm") && !strings.Contains(script, "mv") {

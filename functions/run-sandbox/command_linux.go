@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"unsafe"
 
@@ -32,39 +29,43 @@ const (
 // executes the command. It stays on one thread, since some of these restrictions apply to a thread only.
 func runCommand() error {
 	runtime.LockOSThread()
-	if err := keepFiles(3, 4); err != nil {
-		return err
-	}
-	report, orders := json.NewEncoder(os.NewFile(3, "report")), bufio.NewReader(os.NewFile(4, "orders"))
-	p, err := readPlan(orders)
+	p, orders, reports, err := takePlan()
 	if err != nil {
 		return err
 	}
 	held, err := giveUp(p)
 	if err != nil {
-		return report.Encode(event{Failed: err.Error()})
+		return reports.Encode(report{Failed: err.Error()})
 	}
-	if err := report.Encode(event{Held: held}); err != nil {
+	if err := reports.Encode(report{End: isolated.End{Held: held}}); err != nil {
 		return err
 	}
-	if text, err := orders.ReadString('\n'); err != nil || text != orderBegin {
-		return nil
+	var order string
+	if err := orders.Decode(&order); err != nil { // there is nobody any more who gives it
+		return err
 	}
+	// Python leaves no compiled files beside the sources: they would be changes that nobody can read, and nothing that
+	// people can't read becomes a pull request.
+	temporary, programs := filepath.Join(p.Folder, temporaryName), searched(p.Level)
+	environment := []string{
+		"PATH=" + programs, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb",
+		"NO_COLOR=1", "CI=true", "USER=sandbox", "PYTHONDONTWRITEBYTECODE=1",
+	}
+	os.Setenv("PATH", programs)
 	argv := p.Argv
-	if script := p.Script; script != "" {
-		argv = []string{"bash", "-c", "--", script}
-		if lookUp(p, "bash") == "" {
+	if p.Script != "" {
+		argv = []string{"bash", "-c", "--", p.Script}
+		if _, err := exec.LookPath("bash"); err != nil {
 			argv[0] = "sh"
 		}
 	}
-	path := lookUp(p, argv[0])
-	if path == "" {
-		report.Encode(event{Missing: argv[0]})
-		os.Exit(127)
+	path, err := exec.LookPath(argv[0])
+	if err == nil {
+		err = syscall.Exec(path, argv, environment)
 	}
-	err = syscall.Exec(path, argv, variables(p))
-	if errors.Is(err, syscall.ENOENT) { // its interpreter or loader is missing
-		report.Encode(event{Missing: argv[0]})
+	// Also the interpreter or loader of a program may be missing.
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		reports.Encode(report{End: isolated.End{Missing: argv[0]}})
 		os.Exit(127)
 	}
 	fmt.Fprintf(os.Stderr, "%s: %v\n", argv[0], err)
@@ -72,61 +73,13 @@ func runCommand() error {
 	return nil
 }
 
-// keepFiles prevents the next program from inheriting open files: this stage's own, first to last, and those that the
-// supervisor had inherited, since a folder's descriptor would lead out of the box. Files that Go's runtime opened are
-// close-on-exec; inherited ones are not, and are closed. It replaces close_range, which can't mark files in kernels
-// before 5.11, such as Lambda's.
-func keepFiles(first, last int) error {
-	for fd := first; fd <= last; fd++ {
-		unix.CloseOnExec(fd)
-	}
-	open, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return fmt.Errorf("close what was left open: %w", err)
-	}
-	for _, e := range open {
-		fd, err := strconv.Atoi(e.Name())
-		if err != nil || fd < first {
-			continue
-		}
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
-			unix.Close(fd)
-		}
-	}
-	return nil
-}
-
-// lookUp returns the path of a tool, or "" if there is none. A name with a slash is a path already.
-func lookUp(p plan, name string) string {
-	if strings.Contains(name, "/") {
-		if _, err := os.Stat(name); err != nil {
-			return ""
-		}
-		return name
-	}
-	return isolated.FindIn(searched(p), name)
-}
-
 // searched returns the folders in which a command finds programs. In Lambda, the function's package has Python.
-func searched(p plan) string {
+func searched(l level) string {
 	own, err := os.Executable()
-	if p.Level != machine || err != nil {
+	if l != machine || err != nil {
 		return isolated.Searched
 	}
 	return isolated.Searched + ":" + filepath.Join(filepath.Dir(own), isolated.Beside)
-}
-
-// variables returns the command's complete environment. Python leaves no compiled files beside the sources: they would
-// be changes that nobody can read, and nothing that people can't read becomes a pull request.
-func variables(p plan) []string {
-	temporary := temporaryFolder
-	if p.Folder != "" {
-		temporary = filepath.Join(p.Folder, temporaryName)
-	}
-	return []string{
-		"PATH=" + searched(p), "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb",
-		"NO_COLOR=1", "CI=true", "USER=sandbox", "PYTHONDONTWRITEBYTECODE=1",
-	}
 }
 
 // giveUp gives up every right that a command must not have, and returns the isolation measures that now hold.
@@ -212,34 +165,6 @@ func dropCapabilities() error {
 	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
 }
 
-// The folders of a box without namespaces. A command can write only below the first two.
-const (
-	workspaceName = "workspace"
-	temporaryName = "tmp"
-	attachedName  = "attachments"
-)
-
-// boxPrefix begins the names of box folders.
-const boxPrefix = "ringi-sandbox-"
-
-// makeFolder makes the folder of a box on a machine of its own, which ends with the box.
-func makeFolder(uid int) (folder string, err error) {
-	folder, err = os.MkdirTemp("", boxPrefix)
-	for _, name := range []string{workspaceName, temporaryName, attachedName, ""} {
-		path := filepath.Join(folder, name)
-		if name != "" && err == nil {
-			err = os.Mkdir(path, 0o700)
-		}
-		if err == nil {
-			err = os.Chown(path, uid, -1)
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("make the room: %w", err)
-	}
-	return folder, nil
-}
-
 // refused are system calls that no test or build needs and that could help to leave a box or attack the kernel: they
 // concern namespaces and mounts, other processes, the kernel's programs and keys. What the kernel allows only to its
 // administrators, such as to load modules or to set the clock, it refuses by itself: a command has no capability.
@@ -286,98 +211,89 @@ func placeArgument(n int) uint32 { return uint32(16 + 8*n) }
 // program is a BPF filter under construction.
 type program []unix.SockFilter
 
-func (p *program) load(place uint32) {
-	*p = append(*p, unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: place})
+func (p *program) add(code uint16, k uint32, otherwise uint8) {
+	*p = append(*p, unix.SockFilter{Code: code, Jf: otherwise, K: k})
 }
 
-// unless skips the next count instructions if the loaded value fails the test.
-func (p *program) unless(test uint16, k uint32, count uint8) {
-	*p = append(*p, unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, Jf: count, K: k})
+func (p *program) load(place uint32)     { p.add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, place, 0) }
+func (p *program) answer(verdict uint32) { p.add(unix.BPF_RET|unix.BPF_K, verdict, 0) }
+
+// when adds what follows if the loaded value passes a test, and is skipped otherwise.
+func (p *program) when(test uint16, k uint32, then func(p *program)) {
+	var body program
+	then(&body)
+	p.add(unix.BPF_JMP|test|unix.BPF_K, k, uint8(len(body)))
+	*p = append(*p, body...)
 }
 
-func (p *program) answer(verdict uint32) {
-	*p = append(*p, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: verdict})
+// refuse answers values with an error.
+func (p *program) refuse(e unix.Errno, values ...uint32) {
+	for _, k := range values {
+		p.when(unix.BPF_JEQ, k, func(p *program) { p.answer(unix.SECCOMP_RET_ERRNO | uint32(e)) })
+	}
 }
 
-func errno(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
+// refuseBits answers a value that has one of these bits with an error.
+func (p *program) refuseBits(e unix.Errno, bits uint32) {
+	p.when(unix.BPF_JSET, bits, func(p *program) { p.answer(unix.SECCOMP_RET_ERRNO | uint32(e)) })
+}
+
+// argument looks at an argument of one system call, which is allowed if nothing refuses it.
+func (p *program) argument(call uint32, n int, look func(p *program)) {
+	p.when(unix.BPF_JEQ, call, func(p *program) {
+		p.load(placeArgument(n))
+		look(p)
+		p.answer(unix.SECCOMP_RET_ALLOW)
+	})
+}
 
 // filter refuses calls with the kernel's usual errors, which programs can handle.
 func filter(arch uint32, alone bool) []unix.SockFilter {
 	var p program
 	p.load(placeArch)
-	p.unless(unix.BPF_JEQ, arch, 1)
-	p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: 1})
+	p.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, arch, 1)
+	p.add(unix.BPF_JMP|unix.BPF_JA, 1, 0)
 	p.answer(unix.SECCOMP_RET_KILL_PROCESS) // call numbers differ between architectures
 	p.load(placeCall)
 	if arch == unix.AUDIT_ARCH_X86_64 { // so has x32
-		p.unless(unix.BPF_JGE, 0x40000000, 1)
-		p.answer(errno(unix.ENOSYS))
+		p.when(unix.BPF_JGE, 0x40000000, func(p *program) { p.answer(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)) })
 	}
-	all := slices.Concat(refused, uncounted)
-	if !alone {
-		all = append(all, queues...)
+	p.refuse(unix.EPERM, refused...)
+	p.refuse(unix.EPERM, uncounted...)
+	p.refuse(unix.ENOSYS, missing...)
+	// Shared anonymous memory can outlive its mapping, so it can't be counted. MAP_SHARED_VALIDATE has its bit.
+	p.argument(unix.SYS_MMAP, 3, func(p *program) {
+		p.when(unix.BPF_JSET, unix.MAP_ANONYMOUS, func(p *program) { p.refuseBits(unix.EPERM, unix.MAP_SHARED) })
+	})
+	p.argument(unix.SYS_CLONE, 0, func(p *program) { p.refuseBits(unix.EPERM, namespaceFlags) })
+	// These two can type into a terminal.
+	p.argument(unix.SYS_IOCTL, 1, func(p *program) { p.refuse(unix.EPERM, unix.TIOCSTI, unix.TIOCLINUX) })
+	// Only its own limits, not those of inside, which counts.
+	p.argument(unix.SYS_PRLIMIT64, 0, func(p *program) {
+		p.when(unix.BPF_JEQ, 0, func(p *program) { p.answer(unix.SECCOMP_RET_ALLOW) })
+		p.answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
+	})
+	if alone {
+		p.argument(unix.SYS_SOCKET, 0, ownSockets)
+	} else {
+		p.refuse(unix.EPERM, queues...)
+		p.refuse(unix.EACCES, unix.SYS_SOCKET)
 	}
-	for _, call := range all {
-		p.unless(unix.BPF_JEQ, call, 1)
-		p.answer(errno(unix.EPERM))
-	}
-	for _, call := range missing {
-		p.unless(unix.BPF_JEQ, call, 1)
-		p.answer(errno(unix.ENOSYS))
-	}
-
-	// Shared anonymous memory can outlive its mapping, so it can't be counted.
-	p.unless(unix.BPF_JEQ, unix.SYS_MMAP, 5)
-	p.load(placeArgument(3))
-	p.unless(unix.BPF_JSET, unix.MAP_ANONYMOUS, 2)
-	p.unless(unix.BPF_JSET, unix.MAP_SHARED, 1) // MAP_SHARED_VALIDATE contains this bit
-	p.answer(errno(unix.EPERM))
-	p.answer(unix.SECCOMP_RET_ALLOW)
-
-	p.unless(unix.BPF_JEQ, unix.SYS_CLONE, 4)
-	p.load(placeArgument(0))
-	p.unless(unix.BPF_JSET, namespaceFlags, 1)
-	p.answer(errno(unix.EPERM))
-	p.answer(unix.SECCOMP_RET_ALLOW)
-
-	p.unless(unix.BPF_JEQ, unix.SYS_IOCTL, 6) // TIOCSTI and TIOCLINUX can type into a terminal
-	p.load(placeArgument(1))
-	p.unless(unix.BPF_JEQ, unix.TIOCSTI, 1)
-	p.answer(errno(unix.EPERM))
-	p.unless(unix.BPF_JEQ, unix.TIOCLINUX, 1)
-	p.answer(errno(unix.EPERM))
-	p.answer(unix.SECCOMP_RET_ALLOW)
-
-	p.unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4) // only its own limits, not those of inside, which counts
-	p.load(placeArgument(0))
-	p.unless(unix.BPF_JEQ, 0, 1)
-	p.answer(unix.SECCOMP_RET_ALLOW)
-	p.answer(errno(unix.EPERM))
-	p.sockets(alone)
 	p.answer(unix.SECCOMP_RET_ALLOW)
 	return p
 }
 
-// sockets allows only families that stay within the command's own network, or none if it has no such network. Other
-// families, such as vsock to a virtual machine's host, ignore network namespaces and are always refused.
-func (p *program) sockets(alone bool) {
-	if !alone {
-		p.unless(unix.BPF_JEQ, unix.SYS_SOCKET, 1)
-		p.answer(errno(unix.EACCES))
-		return
+// ownSockets allows only families that stay within the command's own network. Others, such as vsock to a virtual
+// machine's host, ignore network namespaces.
+func ownSockets(p *program) {
+	for _, family := range []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6} {
+		p.when(unix.BPF_JEQ, family, func(p *program) { p.answer(unix.SECCOMP_RET_ALLOW) })
 	}
-	families := []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
-	p.unless(unix.BPF_JEQ, unix.SYS_SOCKET, uint8(6+2*len(families)))
-	p.load(placeArgument(0))
-	for _, family := range families {
-		p.unless(unix.BPF_JEQ, family, 1)
-		p.answer(unix.SECCOMP_RET_ALLOW)
-	}
-	p.unless(unix.BPF_JEQ, unix.AF_NETLINK, 3) // route messages only, which list the box's interfaces
-	p.load(placeArgument(2))
-	p.unless(unix.BPF_JEQ, unix.NETLINK_ROUTE, 1)
-	p.answer(unix.SECCOMP_RET_ALLOW)
-	p.answer(errno(unix.EAFNOSUPPORT))
+	p.when(unix.BPF_JEQ, unix.AF_NETLINK, func(p *program) { // route messages only, which list the box's interfaces
+		p.load(placeArgument(2))
+		p.when(unix.BPF_JEQ, unix.NETLINK_ROUTE, func(p *program) { p.answer(unix.SECCOMP_RET_ALLOW) })
+	})
+	p.answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT))
 }
 
 // filterCalls installs the filter for this thread and its children. alone says that the command has namespaces.

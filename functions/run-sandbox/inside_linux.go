@@ -1,14 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
@@ -17,74 +18,71 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ringi/shared/domain/files"
+	"ringi/shared/runtime/isolated"
 )
 
 // inside is the first process of a box. It makes the box, starts the command, ends the processes that the command left
 // running, and then packs the workspace.
 type inside struct {
-	plan     plan
-	alone    bool // it is the first process of a PID namespace: every other process that it sees is the command's
-	report   *json.Encoder
-	control  *bufio.Reader
-	folder   string   // the workspace's path
-	root     *os.Root // the same, opened before the command could replace it
-	held     []string
-	limit    atomic.Pointer[string] // the limit that ended the command
-	finished atomic.Bool            // the command has ended
+	plan    plan
+	alone   bool // it is the first process of a PID namespace: every other process that it sees is the command's
+	orders  *json.Decoder
+	reports *json.Encoder
+	root    *os.Root     // of the workspace, opened before the command could replace it
+	end     isolated.End // as far as it is known
+	over    atomic.Bool  // the command used more memory than it may
 }
 
-// Orders for inside.
-const (
-	orderBegin = "begin\n"
-	orderStop  = "stop\n"
-)
-
-// The descriptors of inside's files, after the standard three.
-const (
-	fileControl = 3 + iota
-	fileReport
-	fileArchive
-	fileAttached
-	fileResult
-	fileOut // standard output of the command
-	fileErr
-)
-
-func runInside() error {
-	if err := keepFiles(fileControl, fileErr); err != nil {
-		return err
-	}
-	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")),
-		control: bufio.NewReader(os.NewFile(fileControl, "control"))}
+func runInside() (err error) {
+	in := &inside{end: isolated.End{ExitCode: -1, Limit: isolated.EndedEarly}}
 	// On Ctrl-C the local stack stops the supervisor, which ends the box. A command would inherit what is ignored.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
-	p, err := readPlan(in.control)
-	if err != nil {
+	if in.plan, in.orders, in.reports, err = takePlan(); err != nil {
 		return err
 	}
-	in.plan = p
-	if err := in.furnish(); err != nil {
-		return in.report.Encode(event{Failed: err.Error()})
+	err = in.furnish()
+	var command *stage
+	if err == nil {
+		command, err = in.startCommand()
 	}
-	c, err := in.startCommand()
 	if err != nil {
-		return in.report.Encode(event{Failed: err.Error()})
+		return in.reports.Encode(report{Failed: err.Error()})
 	}
-	in.report.Encode(event{Held: append(in.held, c.held...)})
-	return in.attend(c)
+	if err := in.reports.Encode(report{End: in.end}); err != nil {
+		return err
+	}
+	begin := make(chan bool)
+	go in.obey(begin)
+	<-begin
+	in.run(command)
+	if err := in.reports.Encode(report{End: in.end}); err != nil {
+		return err
+	}
+	if !in.endAll() { // a running process could change the workspace during packing
+		err = errors.New("what the command left running could not be ended")
+	} else {
+		err = in.pack()
+	}
+	if err != nil {
+		in.end.Limit = isolated.NotKept + ": " + err.Error()
+	} else if in.end.Limit == isolated.EndedEarly {
+		in.end.Limit = ""
+	}
+	return in.reports.Encode(report{End: in.end, Packed: err == nil})
 }
 
-func (in *inside) furnish() error {
-	var err error
-	if in.plan.Level == namespaces {
+// place returns where one of the box's folders is.
+func (in *inside) place(name string) string { return filepath.Join(in.plan.Folder, name) }
+
+// furnish makes the box and puts the files into it.
+func (in *inside) furnish() (err error) {
+	if in.alone = in.plan.Level == namespaces; in.alone {
 		if os.Getpid() != 1 {
 			return errors.New("it is not the first process of its namespace")
 		}
-		in.alone, in.folder = true, workspaceFolder
-		in.held, err = furnishNamespaces(in.plan.Attached)
+		in.end.Held, err = furnishNamespaces()
 	} else {
 		// An orphaned process becomes a child of this one, so that it can't escape.
-		in.folder = filepath.Join(in.plan.Folder, workspaceName)
 		err = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
 	if err != nil {
@@ -94,75 +92,74 @@ func (in *inside) furnish() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process to others: %w", err)
 	}
-	tree, err := files.Read(os.NewFile(fileArchive, "archive"))
-	if err != nil {
+	archive := io.LimitReader(os.Stdin, in.plan.Workspace)
+	if in.root, err = unpack(archive, in.place(workspaceName)); err != nil {
 		return err
 	}
-	if in.root, err = os.OpenRoot(in.folder); err != nil {
-		return err
-	}
-	if err := tree.Unpack(in.root); err != nil || !in.plan.Attached {
+	if _, err := io.Copy(io.Discard, archive); err != nil {
 		return err
 	}
 	return in.layAttached()
 }
 
-// command is the process of the last stage, which waits and then executes the command.
-type command struct {
-	pid   int
-	held  []string
-	begin *os.File // takes the plan, then the word to begin
-	said  *bufio.Reader
+func unpack(archive io.Reader, folder string) (*os.Root, error) {
+	tree, err := files.Read(archive)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	return root, tree.Unpack(root)
+}
+
+// layAttached unpacks the attachments outside of the workspace, whose files alone are kept, and leads there by a
+// link in the workspace. With namespaces they are on a file system of their own, which is then read-only.
+func (in *inside) layAttached() error {
+	folder := in.place(attachedName)
+	root, err := unpack(os.Stdin, folder)
+	if err != nil {
+		return fmt.Errorf("lay out the attachments: %w", err)
+	}
+	defer root.Close()
+	names, err := fs.ReadDir(root.FS(), ".")
+	if err == nil && in.alone {
+		err = restrict(folder, 0, unix.MOUNT_ATTR_RDONLY)
+	}
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	if err := in.root.MkdirAll(path.Dir(files.AttachedFolder), 0o755); err != nil {
+		return err
+	}
+	if err := in.root.RemoveAll(files.AttachedFolder); err != nil { // the files' own
+		return err
+	}
+	return in.root.Symlink(folder, files.AttachedFolder)
 }
 
 // startCommand starts the last stage of the command, and waits until that has given up its rights.
-func (in *inside) startCommand() (*command, error) {
+func (in *inside) startCommand() (*stage, error) {
 	folder, err := in.root.Open(".")
 	if err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
 	defer folder.Close()
-	stdout, stderr := os.NewFile(fileOut, "stdout"), os.NewFile(fileErr, "stderr")
-	defer stdout.Close()
-	defer stderr.Close()
 	if err := in.openProc(true); err != nil {
 		return nil, err
 	}
-	report, theirReport, err := os.Pipe()
+	cmd := &exec.Cmd{Dir: fmt.Sprintf("/proc/self/fd/%d", folder.Fd()), Stdout: os.Stdout, Stderr: os.Stderr,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	c, err := start(stageCommand, cmd, in.plan, cmd.Start)
 	if err != nil {
 		return nil, err
 	}
-	theirBegin, begin, err := os.Pipe()
+	r, err := c.hear()
 	if err != nil {
 		return nil, err
 	}
-	nothing, err := os.Open(os.DevNull)
-	if err != nil {
-		return nil, err
-	}
-	pid, err := syscall.ForkExec("/proc/self/exe", []string{"run-sandbox", stageCommand}, &syscall.ProcAttr{
-		Dir: fmt.Sprintf("/proc/self/fd/%d", folder.Fd()), Env: []string{},
-		Files: []uintptr{nothing.Fd(), stdout.Fd(), stderr.Fd(), theirReport.Fd(), theirBegin.Fd()},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
-	})
-	nothing.Close()
-	theirReport.Close()
-	theirBegin.Close()
-	if err != nil {
-		return nil, fmt.Errorf("start the command's process: %w", err)
-	}
-	c := &command{pid: pid, begin: begin, said: bufio.NewReader(report)}
-	if err := json.NewEncoder(begin).Encode(in.plan); err != nil {
-		return nil, err
-	}
-	e, err := c.hear()
-	if err != nil {
-		return nil, fmt.Errorf("the command's process ended: %w", err)
-	}
-	if e.Failed != "" {
-		return nil, errors.New(e.Failed)
-	}
-	c.held = e.Held
+	in.end.Held = append(in.end.Held, r.End.Held...)
 	return c, in.openProc(false)
 }
 
@@ -182,107 +179,66 @@ func (in *inside) openProc(writable bool) error {
 	return nil
 }
 
-func (c *command) hear() (e event, err error) {
-	text, err := c.said.ReadBytes('\n')
-	if err != nil {
-		return e, err
-	}
-	err = json.Unmarshal(text, &e)
-	return e, err
-}
-
-// attend lets the command begin once it is ordered, ends the processes that it leaves, and packs the workspace.
-func (in *inside) attend(c *command) error {
-	begin := make(chan bool, 1)
-	go in.obey(begin)
-	if !<-begin {
-		in.endAll()
-		return nil
-	}
-	if !in.run(c) { // a running process could change the workspace during packing
-		return in.report.Encode(event{Refused: "what the command left running could not be ended"})
-	}
-	return in.report.Encode(in.pack())
-}
-
-// run runs the command to its end, and reports whether none of its processes is left.
-func (in *inside) run(c *command) bool {
-	go in.watch()
-	io.WriteString(c.begin, orderBegin)
-	c.begin.Close()
-	if e, err := c.hear(); err == nil { // it reports only if it could not execute the command
-		in.report.Encode(e)
-	}
-	status := in.wait(c.pid)
-	in.finished.Store(true)
-	if why := in.limit.Load(); why != nil {
-		in.report.Encode(event{Limit: *why})
-	}
-	end := &exit{Code: status.ExitStatus()}
-	if status.Signaled() {
-		end = &exit{Code: -1, Signal: unix.SignalName(status.Signal())}
-	}
-	in.report.Encode(event{Exit: end})
-	return in.endAll()
-}
-
-// obey carries out the supervisor's orders until the supervisor ends, and says when the command may begin.
+// obey carries out the supervisor's orders. When there are no more, it ends the box and this process.
 func (in *inside) obey(begin chan<- bool) {
 	for {
-		switch text, err := in.control.ReadString('\n'); {
+		var order string
+		switch err := in.orders.Decode(&order); {
 		case err != nil:
-			if in.finished.Load() {
-				os.Exit(1) // no process is left to kill, and nobody waits for the workspace
-			}
-			close(begin)
-			in.signalAll(syscall.SIGKILL)
-			time.Sleep(5 * time.Second) // attend should notice the command's end and end this process
+			in.endAll()
 			os.Exit(1)
-		case text == orderBegin:
-			begin <- true
-		case text == orderStop:
+		case order == orderBegin:
+			close(begin)
+		case order == orderStop:
 			in.signalAll(syscall.SIGTERM)
-			time.AfterFunc(2*time.Second, func() {
-				if !in.finished.Load() {
-					in.signalAll(syscall.SIGKILL)
-				}
-			})
+			time.AfterFunc(killAfter, func() { in.signalAll(syscall.SIGKILL) })
 		}
 	}
 }
 
-// wait reaps children until the command ends.
-func (in *inside) wait(pid int) syscall.WaitStatus {
+// run lets the command begin, and reaps children until it ends.
+func (in *inside) run(c *stage) {
+	go in.watch()
+	c.order(orderBegin)
+	c.control.Close()
+	if r, err := c.hear(); err == nil { // it reports only if it could not execute the command
+		in.end.Missing = r.End.Missing
+	}
+	var status syscall.WaitStatus
 	for {
-		var status syscall.WaitStatus
 		ended, err := syscall.Wait4(-1, &status, syscall.WALL, nil)
-		if ended == pid && err == nil {
-			return status
+		if ended == c.cmd.Process.Pid && err == nil {
+			break
 		}
 		if errors.Is(err, syscall.ECHILD) {
-			os.Exit(1) // another process reaped the command
+			os.Exit(1) // obey reaped the command
 		}
+	}
+	if in.end.ExitCode = status.ExitStatus(); status.Signaled() {
+		in.end.Signal = unix.SignalName(status.Signal())
+	}
+	if in.over.Load() {
+		in.end.Limit = isolated.EndedByMemory
 	}
 }
 
 // pack writes the workspace's archive for the supervisor.
-func (in *inside) pack() event {
+func (in *inside) pack() error {
 	tree, left, err := files.Pack(in.root, ownedHere)
 	if err != nil {
-		return event{Refused: err.Error()}
+		return err
 	}
 	archive, err := tree.Archive()
-	if err == nil {
-		_, err = os.NewFile(fileResult, "result").Write(archive)
-	}
 	if err != nil {
-		return event{Refused: err.Error()}
+		return err
 	}
 	const most = 20
 	if len(left) > most {
 		left = append(left[:most:most], fmt.Sprintf("and %d more", len(left)-most))
 	}
-	return event{Packed: true, Left: left}
+	in.end.Left = left
+	_, err = os.NewFile(fileResult, "result").Write(archive)
+	return err
 }
 
 // ownedHere reports whether a file belongs to this process's user and has no other hard link.

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ringi/shared/domain/files"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -31,13 +33,6 @@ func main() {
 		os.Exit(1)
 	}
 }
-
-// One binary has all stages of an action, each a process. The supervisor starts inside, which makes the box and watches
-// it; inside starts command, which gives up its rights and executes the command.
-const (
-	stageInside  = "inside"
-	stageCommand = "command"
-)
 
 // memory is how much memory a command's processes may use together, in bytes, unless the machine has less.
 const memory = 1 << 30
@@ -51,10 +46,9 @@ func serve(args []string) error {
 	case len(args) == 1 && args[0] == stageCommand:
 		return runCommand()
 	}
-	s := &supervisor{
-		objects: newObjects(), answer: isolated.NewWriter(os.Stdout), level: namespaces, memory: memory,
-		log: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
-	}
+	s := &supervisor{answer: isolated.NewWriter(os.Stdout), level: namespaces, memory: memory,
+		patience: endWithin,
+		log:      slog.New(slog.NewJSONHandler(os.Stderr, nil))}
 	if len(args) == 2 && args[0] == "machine" {
 		mb, err := strconv.ParseInt(args[1], 10, 32)
 		if err != nil {
@@ -91,36 +85,36 @@ const (
 	sendEach   = 250 * time.Millisecond
 	pollEach   = 2 * time.Second
 	packWithin = 10 * time.Second
-	stopWithin = 6 * time.Second // from stop to kill
-	killWithin = 6 * time.Second // from kill until inside itself is killed
+	killAfter  = 2 * time.Second  // from asking a command to end until inside kills it
+	endWithin  = 12 * time.Second // see supervisor.patience
 )
 
 type supervisor struct {
-	objects *objects
-	answer  *isolated.Writer
-	level   level
-	memory  int64 // bytes, for all the command's processes together
-	log     *slog.Logger
+	answer *isolated.Writer
+	level  level
+	memory int64 // bytes, for all the command's processes together
+	// patience is the time from asking a command to end until inside itself is killed: endWithin, less in tests.
+	patience time.Duration
+	log      *slog.Logger
 }
 
 // run carries out an order. If it returns an error, the answer has no end: the reader is gone, or it is unknown how the
 // command ended. It never leaves a process running.
 func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
-	until := o.Deadline.Add(-reserve)
-	if min(time.Duration(o.TimeoutSeconds)*time.Second, time.Until(until)) < time.Second {
+	within := min(time.Duration(o.TimeoutSeconds)*time.Second, time.Until(o.Deadline.Add(-reserve)))
+	if within < time.Second {
 		return s.answer.NotBegun("no time is left until the deadline", false)
 	}
-	archive, err := s.objects.archive(ctx, o.Workspace)
+	workspace, err := fetch(ctx, o.Workspace)
 	if err != nil {
-		return s.answer.NotBegun(err.Error(), errors.Is(err, isolated.ErrCannot))
+		return s.answer.NotBegun("get the workspace: "+err.Error(), errors.Is(err, isolated.ErrCannot))
 	}
-	attached, err := s.objects.archive(ctx, o.Attachments)
+	attachments, err := fetch(ctx, o.Attachments)
 	if err != nil {
-		return s.answer.NotBegun("attachments: "+err.Error(), errors.Is(err, isolated.ErrCannot))
+		return s.answer.NotBegun("get the attachments: "+err.Error(), errors.Is(err, isolated.ErrCannot))
 	}
-	out := &output{}
-	b, err := startBox(s.level, plan{Argv: o.Argv, Script: o.Script, Seconds: o.TimeoutSeconds, Memory: s.memory,
-		Attached: o.Attachments != ""}, archives{archive, attached}, out)
+	b, err := startBox(plan{Level: s.level, Argv: o.Argv, Script: o.Script, Seconds: o.TimeoutSeconds, Memory: s.memory,
+		Workspace: int64(len(workspace))}, io.MultiReader(bytes.NewReader(workspace), bytes.NewReader(attachments)))
 	if err != nil {
 		s.log.Info("isolation refused", "action", o.Action, "level", s.level, "err", err)
 		return s.answer.NotBegun(fmt.Sprintf("this machine withholds too little from a command to run one: %s: %v",
@@ -128,42 +122,87 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	}
 	defer b.close()
 	s.log.Info("isolation", "action", o.Action, "held", b.held)
-	if err := s.answer.Begun(b.held); err != nil {
+	if err := s.answer.Begun(); err != nil {
 		return err
 	}
-	a := &attendance{supervisor: s, box: b, order: o}
-	packed, err := a.attend(ctx, until)
+	end, packed, err := s.attend(ctx, b, o.Cancel, within)
 	if err != nil {
 		return err
 	}
-	out.drain()
-	if err := out.send(true, s.answer.Line); err != nil {
+	b.end() // so that all output is there
+	if err := b.out.send(true, s.answer.Line); err != nil {
 		return err
 	}
-	end := a.end
-	end.Dropped, end.Held = out.lost(), b.held
+	end.Dropped, end.Held = b.out.dropped, b.held
 	if packed && !end.Cancelled && o.Upload.URL != "" {
-		s.keep(ctx, b, o, &end)
+		ctx, cancel := context.WithDeadline(ctx, o.Deadline)
+		defer cancel()
+		if end.Version, err = keep(ctx, b, o.Upload); err != nil {
+			end.Limit = isolated.NotKept + ": " + err.Error()
+		}
 	}
 	return s.answer.End(end)
 }
 
-// watchCancel returns a channel that is closed once the cancel object exists.
-func (s *supervisor) watchCancel(ctx context.Context, address string) <-chan struct{} {
-	if address == "" {
-		return nil
+// attend lets the command begin and waits until its files are packed; meanwhile it sends the output. A command whose
+// time is up, or that somebody cancels, is asked to end. packed reports whether the files are packed.
+func (s *supervisor) attend(ctx context.Context, b *box, cancel string, within time.Duration) (
+	end isolated.End, packed bool, err error) {
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	var ended, timedOut, wasCancelled bool
+	var overdue <-chan time.Time // after the command was asked to end
+	limit, cancelled := time.After(within), watchCancel(ctx, cancel)
+	send := time.NewTicker(sendEach)
+	defer send.Stop()
+	for b.order(orderBegin); !packed; {
+		select {
+		case r, ok := <-b.reports:
+			switch {
+			case !ok && !ended:
+				return end, false, errors.New("the room ended before its command did: what that did nobody knows")
+			case !ok:
+				return end, false, nil
+			}
+			end, packed = r.End, r.Packed
+			end.TimedOut, end.Cancelled = timedOut, wasCancelled
+			if !ended {
+				ended, overdue, limit, cancelled = true, nil, time.After(packWithin), nil
+			}
+		case <-send.C:
+			if err := b.out.send(false, s.answer.Line); err != nil {
+				return end, false, err
+			}
+		case <-limit:
+			if ended {
+				end.Limit = isolated.NotKept + ": it could not be packed in time"
+				return end, false, nil
+			}
+			timedOut, overdue = true, s.stop(b)
+		case <-cancelled:
+			wasCancelled, cancelled, overdue = true, nil, s.stop(b)
+		case <-overdue:
+			b.cmd.Process.Kill()
+		case <-ctx.Done():
+			return end, false, ctx.Err()
+		}
 	}
+	return end, true, nil
+}
+
+// stop asks the command to end. The channel says when it should have ended.
+func (s *supervisor) stop(b *box) <-chan time.Time {
+	b.order(orderStop)
+	return time.After(s.patience)
+}
+
+// watchCancel returns a channel that is closed once the cancel object exists. While that is unknown the command goes
+// on.
+func watchCancel(ctx context.Context, address string) <-chan struct{} {
 	found := make(chan struct{})
 	go func() {
-		tick := time.NewTicker(pollEach)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			if s.objects.cancelled(ctx, address) {
+		for address != "" && clock.Sleep(ctx, pollEach) == nil {
+			if _, status, err := call(ctx, http.MethodGet, address, "", nil, 1<<10); err == nil && status == http.StatusOK {
 				close(found)
 				return
 			}
@@ -172,211 +211,84 @@ func (s *supervisor) watchCancel(ctx context.Context, address string) <-chan str
 	return found
 }
 
-// keep uploads the changed workspace. A failure is reported in end.Limit; it doesn't change how the command ended.
-func (s *supervisor) keep(ctx context.Context, b *box, o isolated.Order, end *isolated.End) {
-	archive, version, err := b.packed()
-	if err == nil {
-		ctx, cancel := context.WithDeadline(ctx, o.Deadline)
-		defer cancel()
-		err = s.objects.upload(ctx, o.Upload, archive)
-	}
+// keep uploads the changed workspace and returns its version.
+func keep(ctx context.Context, b *box, to isolated.Form) (version string, err error) {
+	archive, err := b.packed()
 	if err != nil {
-		end.Limit = isolated.NotKept + ": " + err.Error()
-		return
+		return "", err
 	}
-	end.Version = version
-}
-
-// attendance is the supervisor's while an order's command runs.
-type attendance struct {
-	*supervisor
-	box   *box
-	order isolated.Order
-
-	ended   bool // its process has ended
-	limit   *time.Timer
-	overdue <-chan time.Time // after the command was asked to end
-	end     isolated.End
-}
-
-// attend lets the command begin and waits until it ends, its time, which until bounds, is up, or somebody cancels. It
-// sends the output meanwhile. packed reports whether the files are packed.
-func (a *attendance) attend(ctx context.Context, until time.Time) (packed bool, err error) {
-	a.end = isolated.End{ExitCode: -1, Limit: isolated.EndedEarly}
-	a.limit = time.NewTimer(min(time.Duration(a.order.TimeoutSeconds)*time.Second, time.Until(until)))
-	a.box.begin()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	cancelled := a.watchCancel(ctx, a.order.Cancel)
-	send := time.NewTicker(sendEach)
-	defer send.Stop()
-	for {
-		select {
-		case e, ok := <-a.box.events:
-			if !ok && !a.ended {
-				return false, errors.New("the room ended before its command did: what that did nobody knows")
-			}
-			if !ok {
-				return packed, nil
-			}
-			packed = packed || e.Packed
-			a.hear(e)
-		case <-send.C:
-			if err := a.box.out.send(false, a.answer.Line); err != nil {
-				return false, err
-			}
-		case <-a.limit.C:
-			if a.ended {
-				a.box.kill()
-				a.end.Limit = isolated.NotKept + ": it could not be packed in time"
-				return false, nil
-			}
-			a.end.TimedOut = true
-			a.stop()
-		case <-cancelled:
-			cancelled = nil
-			if a.ended { // the files are being packed
-				continue
-			}
-			a.end.Cancelled = true
-			a.stop()
-		case <-a.overdue:
-			a.box.kill()
-		case <-ctx.Done():
-			a.box.kill()
-			return false, ctx.Err()
-		}
+	if err := upload(ctx, to, archive); err != nil {
+		return "", err
 	}
+	return files.Sum(archive), nil
 }
 
-// stop asks the command to end, if it has not.
-func (a *attendance) stop() {
-	if a.ended {
-		return
-	}
-	a.box.stop()
-	a.overdue = time.After(stopWithin)
-}
-
-// hear takes one report of inside.
-func (a *attendance) hear(e event) {
-	e.tell(&a.end)
-	if e.Exit != nil {
-		a.ended, a.overdue = true, nil
-		a.limit = time.NewTimer(packWithin) // only this ends the packing
-	}
-}
-
-// objects reaches the objects of an action, by addresses that are valid for this action only: the archives of its files
-// and of the attachments, the cancel object, and the place for the changed archive. Only the supervisor calls it, never
-// the command.
-type objects struct{ client *http.Client }
-
-func newObjects() *objects {
-	return &objects{&http.Client{
-		Timeout:       15 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("an address redirects") },
-	}}
-}
-
-// archive fetches the archive of the files. An empty address means no files.
-func (o *objects) archive(ctx context.Context, address string) ([]byte, error) {
+// fetch returns an archive. An empty address means no files.
+func fetch(ctx context.Context, address string) ([]byte, error) {
 	if address == "" {
-		return (&files.Tree{}).Archive()
+		return nil, nil
 	}
-	b, status, err := o.get(ctx, address, files.MaxArchive)
-	if err != nil {
-		return nil, fmt.Errorf("get the workspace: %w", err)
+	archive, status, err := call(ctx, http.MethodGet, address, "", nil, files.MaxArchive)
+	switch {
+	case err != nil:
+		return nil, err
+	case status/100 == 4: // the object is gone, or its address has expired; trying again won't help
+		return nil, fmt.Errorf("status %d: %w", status, isolated.ErrCannot)
+	case status != http.StatusOK:
+		return nil, fmt.Errorf("status %d", status)
 	}
-	if status/100 == 4 { // the object is gone, or its address has expired; trying again won't help
-		return nil, fmt.Errorf("get the workspace: status %d: %w", status, isolated.ErrCannot)
-	}
-	if status != http.StatusOK {
-		return nil, fmt.Errorf("get the workspace: status %d", status)
-	}
-	return b, nil
-}
-
-// cancelled reports whether the cancel object exists. While that is unknown it is false, and the command goes on.
-func (o *objects) cancelled(ctx context.Context, address string) bool {
-	_, status, err := o.get(ctx, address, 1<<10)
-	return err == nil && status == http.StatusOK
-}
-
-func (o *objects) get(ctx context.Context, address string, limit int64) (body []byte, status int, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, 0, errors.New("the address can't be read") // the error would show the address's signature
-	}
-	res, err := o.client.Do(req)
-	if err != nil {
-		return nil, 0, withoutAddress(err)
-	}
-	defer res.Body.Close()
-	body, err = io.ReadAll(io.LimitReader(res.Body, limit+1))
-	if err == nil && int64(len(body)) > limit {
-		err = fmt.Errorf("it has more than %d bytes", limit)
-	}
-	return body, res.StatusCode, err
+	return archive, nil
 }
 
 // upload posts an archive. It retries, because storing the same bytes twice is harmless.
-func (o *objects) upload(ctx context.Context, to isolated.Form, archive []byte) error {
-	var err error
-	for try := range 3 {
-		if try > 0 {
-			select {
-			case <-ctx.Done():
-				return err
-			case <-time.After(time.Duration(try) * time.Second):
-			}
-		}
-		if err = o.post(ctx, to, archive); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-func (o *objects) post(ctx context.Context, to isolated.Form, archive []byte) error {
-	var body bytes.Buffer
+func upload(ctx context.Context, to isolated.Form, archive []byte) error {
+	var body bytes.Buffer // which takes whatever is written
 	form := multipart.NewWriter(&body)
 	for name, value := range to.Fields {
-		if err := form.WriteField(name, value); err != nil {
-			return err
+		_ = form.WriteField(name, value)
+	}
+	file, _ := form.CreateFormFile("file", "workspace.tar") // must be the last field: S3 ignores the following ones
+	_, _ = file.Write(archive)
+	_ = form.Close()
+	for try := 1; ; try++ {
+		_, status, err := call(ctx, http.MethodPost, to.URL, form.FormDataContentType(), bytes.NewReader(body.Bytes()), 1<<20)
+		if err == nil && status/100 == 2 {
+			return nil
+		}
+		if err == nil {
+			err = fmt.Errorf("status %d", status)
+		}
+		if try == 3 || clock.Sleep(ctx, time.Duration(try)*time.Second) != nil {
+			return fmt.Errorf("upload the workspace: %w", err)
 		}
 	}
-	file, err := form.CreateFormFile("file", "workspace.tar") // must be the last field: S3 ignores the following ones
-	if err != nil {
-		return err
-	}
-	if _, err := file.Write(archive); err != nil {
-		return err
-	}
-	if err := form.Close(); err != nil {
-		return err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL, &body)
-	if err != nil {
-		return errors.New("the upload's address can't be read")
-	}
-	req.Header.Set("Content-Type", form.FormDataContentType())
-	res, err := o.client.Do(req)
-	if err != nil {
-		return withoutAddress(err)
-	}
-	defer res.Body.Close()
-	io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20))
-	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("upload the workspace: status %d", res.StatusCode)
-	}
-	return nil
 }
 
-// withoutAddress removes the address from a call's error, since its query holds the signature.
-func withoutAddress(err error) error {
-	if wrapped := errors.Unwrap(err); wrapped != nil {
-		return wrapped
+// call reaches an object of an action by an address that is valid for this action only: the archives of its files and
+// of the attachments, the cancel object, and the place for the changed archive. Only the supervisor calls it, never the
+// command. No error shows the address, whose query has a signature.
+func call(ctx context.Context, method, address, kind string, body io.Reader, limit int64) (
+	answer []byte, status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, 0, errors.New("the address can't be read")
 	}
-	return err
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	client := http.Client{Timeout: 15 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("an address redirects") }}
+	res, err := client.Do(req)
+	if named, ok := errors.AsType[*url.Error](err); ok {
+		err = named.Err
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	defer res.Body.Close()
+	answer, err = io.ReadAll(io.LimitReader(res.Body, limit+1))
+	if err == nil && int64(len(answer)) > limit {
+		err = fmt.Errorf("it has more than %d bytes", limit)
+	}
+	return answer, res.StatusCode, err
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -35,7 +35,7 @@ func TestACommandRunsInItsWorkspace(t *testing.T) {
 		}
 		expect.Same(t, []isolated.Line{{Text: "before"}, {Text: "end", Unfinished: true}}, out)
 		expect.Is(t, len(got.lines), 3, "lines %+v", got.lines)
-		expect.Same(t, []string{"out/b.txt"}, s.after(t).Paths())
+		expect.Same(t, []string{"out/b.txt"}, s.after(t))
 	})
 }
 
@@ -116,7 +116,7 @@ func TestWhatCantBeKeptOfAWorkspaceIsSaid(t *testing.T) {
 		expect.NoError(t, got.err)
 		expect.That(t, got.end.ExitCode == 0 && len(got.end.Left) == 2 &&
 			strings.Contains(strings.Join(got.end.Left, " "), `"l": a link`), "%+v", got.end)
-		expect.Same(t, []string{"f"}, s.after(t).Paths())
+		expect.Same(t, []string{"f"}, s.after(t))
 		got = run(t, l, s.order(fmt.Sprintf(`i=0; while [ $i -le %d ]; do : > $i; i=$((i+1)); done`, files.MaxEntries)))
 		expect.NoError(t, got.err)
 		expect.That(t, got.end.ExitCode == 0 && got.end.Version == "" &&
@@ -154,24 +154,6 @@ func TestAMachineThatWithholdsTooLittleRunsNothing(t *testing.T) {
 		strings.Contains(got.err.Error(), "withholds too little") && len(got.lines) == 0, "%+v, %v", got.lines, got.err)
 }
 
-// Neither processes nor files of a box remain.
-func TestABoxIsGoneAfterwards(t *testing.T) {
-	before := len(boxes(t))
-	inBoxes(t, func(t *testing.T, l level) { run(t, l, newStore(t).order("echo x > f")) })
-	expect.Is(t, len(boxes(t)), before, "boxes are left")
-}
-
-func boxes(t *testing.T) []string {
-	t.Helper()
-	var found []string
-	for _, e := range expect.Value(os.ReadDir(os.TempDir()))(t) {
-		if strings.HasPrefix(e.Name(), boxPrefix) {
-			found = append(found, e.Name())
-		}
-	}
-	return found
-}
-
 func lines(t *testing.T, o *output, all bool) (got []isolated.Line) {
 	t.Helper()
 	expect.NoError(t, o.send(all, func(l isolated.Line) error {
@@ -201,8 +183,9 @@ func TestOutputBecomesLinesThatPeopleCanRead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			o := &output{}
-			o.read(iotest.OneByteReader(strings.NewReader(tt.text)), false)
+			o := newOutput()
+			io.Copy(&o.stdout, iotest.OneByteReader(strings.NewReader(tt.text)))
+			o.end()
 			got := lines(t, o, true)
 			expect.Must(t, len(got) == len(tt.want), "%+v", got)
 			for i, l := range got {
@@ -216,20 +199,20 @@ func TestOutputBecomesLinesThatPeopleCanRead(t *testing.T) {
 }
 
 func TestOutputThatNobodyTakesIsDroppedFromItsBeginning(t *testing.T) {
-	o := &output{}
+	o := newOutput()
 	var text strings.Builder
 	for i := range 2000 {
 		fmt.Fprintln(&text, i)
 	}
-	o.read(strings.NewReader(text.String()), false)
+	io.WriteString(&o.stdout, text.String())
 	first := lines(t, o, false)
 	expect.That(t, len(first) == maxAtOnce && first[0].Text == "1500" && first[0].Number == 1501,
 		"%d lines at once, from %+v", len(first), first[0])
 	rest := lines(t, o, true)
-	expect.That(t, o.lost() == 1500 && len(rest) == maxWaiting-maxAtOnce && rest[len(rest)-1].Text == "1999",
-		"%d dropped, %d sent at the end", o.lost(), len(rest))
+	expect.That(t, o.dropped == 1500 && len(rest) == maxWaiting-maxAtOnce && rest[len(rest)-1].Text == "1999",
+		"%d dropped, %d sent at the end", o.dropped, len(rest))
 	// The limit in bytes: 500 lines of 8 KiB would be 4 MiB.
-	o.read(strings.NewReader(strings.Repeat(strings.Repeat("x", isolated.MaxLine-1)+"\n", 500)), false)
+	io.WriteString(&o.stdout, strings.Repeat(strings.Repeat("x", isolated.MaxLine-1)+"\n", 500))
 	expect.Is(t, len(lines(t, o, false)), 2, "lines of 8 KiB at once")
 	got := lines(t, o, true)
 	expect.That(t, len(got)*isolated.MaxLine <= maxWaitingBytes+isolated.MaxLine, "%d lines of 8 KiB waited", len(got))

@@ -3,22 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/domain/files"
 	"ringi/shared/runtime/isolated"
-)
-
-// The folders of a box with its own file system.
-const (
-	workspaceFolder = "/workspace"
-	temporaryFolder = "/tmp"
-	attachedFolder  = "/attachments"
 )
 
 // The sizes of a box's file systems in memory: more than twice what a workspace may keep, since tools write other files
@@ -51,7 +41,7 @@ var copied = []string{"/etc/ld.so.cache", "/etc/localtime"}
 const newRoot = "/tmp"
 
 // furnishNamespaces makes the file system of a box and enters it permanently.
-func furnishNamespaces(attached bool) (held []string, err error) {
+func furnishNamespaces() (held []string, err error) {
 	steps := []struct {
 		what string
 		do   func() error
@@ -62,14 +52,11 @@ func furnishNamespaces(attached bool) (held []string, err error) {
 		}},
 		{"show the tools", showTools},
 		{"show devices", showDevices},
-		{"show processes", func() error { return mountAt("/proc", "proc", unix.MS_NOEXEC, "") }},
-		{"make the workspace", func() error { return mountAt(workspaceFolder, "tmpfs", 0, workspaceSize) }},
-		{"make room for temporary files", func() error { return mountAt(temporaryFolder, "tmpfs", 0, temporarySize) }},
+		{"show processes", func() error { return mountAt("proc", "proc", unix.MS_NOEXEC, "") }},
+		{"make the workspace", func() error { return mountAt(workspaceName, "tmpfs", 0, workspaceSize) }},
+		{"make room for temporary files", func() error { return mountAt(temporaryName, "tmpfs", 0, temporarySize) }},
 		{"make the attachments' place", func() error {
-			if !attached {
-				return nil
-			}
-			return mountAt(attachedFolder, "tmpfs", unix.MS_NOEXEC, attachedSize)
+			return mountAt(attachedName, "tmpfs", unix.MS_NOEXEC, attachedSize)
 		}},
 		{"write what programs look for", writeFiles},
 		{"leave this machine's files", pivot},
@@ -154,7 +141,7 @@ func showDevices() error {
 		return err
 	}
 	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1",
-		"stderr": "/proc/self/fd/2", "shm": temporaryFolder} {
+		"stderr": "/proc/self/fd/2", "shm": "/" + temporaryName} {
 		if err := os.Symlink(to, filepath.Join(dev, name)); err != nil {
 			return err
 		}
@@ -225,38 +212,4 @@ func loopback() error {
 	}
 	lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
-}
-
-// layAttached unpacks the attachments outside of the workspace, whose files alone are kept, and leads there by a
-// link in the workspace. With namespaces they stand on a file system of their own.
-func (in *inside) layAttached() error {
-	tree, err := files.Read(os.NewFile(fileAttached, "attachments"))
-	if err != nil {
-		return fmt.Errorf("read the attachments: %w", err)
-	}
-	folder := attachedFolder
-	if !in.alone {
-		folder = filepath.Join(in.plan.Folder, attachedName)
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := tree.Unpack(root); err != nil {
-		return err
-	}
-	if in.alone {
-		if err := restrict(folder, 0, unix.MOUNT_ATTR_RDONLY); err != nil {
-			return fmt.Errorf("close the attachments for writing: %w", err)
-		}
-	}
-	above := path.Dir(files.AttachedFolder)
-	if err := in.root.Mkdir(above, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if err := in.root.RemoveAll(files.AttachedFolder); err != nil { // the files' own
-		return err
-	}
-	return in.root.Symlink(folder, files.AttachedFolder)
 }

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"errors"
-	"io"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -26,8 +22,7 @@ const (
 
 // output collects a command's output in lines, with a limit on memory.
 type output struct {
-	streams []*os.File
-	readers sync.WaitGroup // of the streams
+	stdout, stderr stream
 
 	mu      sync.Mutex
 	waiting []isolated.Line
@@ -36,35 +31,48 @@ type output struct {
 	dropped int
 }
 
-// read reads one of the command's streams to its end.
-func (o *output) read(r io.Reader, isErr bool) {
-	in := bufio.NewReaderSize(r, isolated.MaxLine)
-	var text []byte
-	more, returned := 0, false // more: bytes beyond the limit; returned: the last line ended in a carriage return
-	finish := func(unfinished bool) {
-		o.add(isolated.Line{Text: isolated.CutMore(legibly(text), more), Err: isErr, Unfinished: unfinished})
-		text, more = text[:0], 0
-	}
-	for {
-		b, err := in.ReadByte()
-		if err != nil { // the stream's end, or drain closed the pipe
-			if len(text) > 0 {
-				finish(true)
-			}
-			return
-		}
+func newOutput() *output {
+	o := &output{}
+	o.stdout, o.stderr = stream{to: o}, stream{to: o, isErr: true}
+	return o
+}
+
+// stream takes what comes on one of the command's streams, and makes lines of it.
+type stream struct {
+	to       *output
+	isErr    bool
+	text     []byte // of the line that has begun
+	more     int    // its bytes beyond the limit
+	returned bool   // the last line ended in a carriage return
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	for _, b := range p {
 		switch {
-		case b == '\n' && returned:
-			returned = false
-			continue
+		case b == '\n' && s.returned: // the line has ended already
 		case b == '\n' || b == '\r': // progress bars go back to the line's start
-			finish(false)
-		case len(text) < isolated.MaxLine:
-			text = append(text, b)
+			s.finish(false)
+		case len(s.text) < isolated.MaxLine:
+			s.text = append(s.text, b)
 		default:
-			more++
+			s.more++
 		}
-		returned = b == '\r'
+		s.returned = b == '\r'
+	}
+	return len(p), nil
+}
+
+func (s *stream) finish(unfinished bool) {
+	s.to.add(isolated.Line{Text: isolated.CutMore(legibly(s.text), s.more), Err: s.isErr, Unfinished: unfinished})
+	s.text, s.more = s.text[:0], 0
+}
+
+// end adds the lines that never ended. Nothing may be written any more.
+func (o *output) end() {
+	for _, s := range []*stream{&o.stdout, &o.stderr} {
+		if len(s.text) > 0 {
+			s.finish(true)
+		}
 	}
 }
 
@@ -120,33 +128,4 @@ func (o *output) send(all bool, to func(isolated.Line) error) error {
 		err = errors.Join(err, to(l))
 	}
 	return err
-}
-
-// lost returns the number of dropped lines.
-func (o *output) lost() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.dropped
-}
-
-// drain waits until all output of a command is read, or two seconds: a process that survives its box would keep the
-// pipes open.
-func (o *output) drain() {
-	read := make(chan struct{})
-	go func() {
-		o.readers.Wait()
-		close(read)
-	}()
-	select {
-	case <-read:
-	case <-time.After(2 * time.Second):
-		o.close()
-		<-read
-	}
-}
-
-func (o *output) close() {
-	for _, f := range o.streams {
-		f.Close()
-	}
 }

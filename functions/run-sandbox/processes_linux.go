@@ -10,14 +10,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"ringi/shared/runtime/isolated"
 )
 
-// placeThreads is the index of the thread count in a process's stat, counted from its state.
-const placeThreads = 17
-
-type childProcess struct{ pid, parent int }
+// boxed is a process, as a box sees it.
+type boxed struct{ pid, parent int }
 
 // ownMemory are the kinds of a process's memory that no file backs, with swap and page tables. sharedMemory is memory
 // of files in memory, counted only in a box where their size has no limit of its own.
@@ -26,74 +22,58 @@ var (
 	sharedMemory = []string{"RssShmem"}
 )
 
-// memory sums some kinds of a process's memory, 0 if it has ended. A page that a fork shares with its parent counts
-// twice.
-func (p childProcess) memory(kinds []string) (bytes int64) {
-	for line := range strings.Lines(p.status()) {
-		kind, size, _ := strings.Cut(line, ":")
-		if slices.Contains(kinds, kind) {
-			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(size), " kB"), 10, 64)
-			bytes += kib << 10
-		}
+// status returns what the kernel says of a process or a thread, nothing if it has ended.
+func status(folder string) map[string]string {
+	text, _ := os.ReadFile(folder + "/status")
+	said := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		said[name] = strings.TrimSpace(value)
 	}
-	return bytes
+	return said
 }
 
-// status returns the kernel's status of a process, or "" if it has ended. It looks for a thread that still runs, since
-// the first one may have ended before the others; and again, since each may end once it has started the next.
-func (p childProcess) status() string {
+// memory sums some kinds of a process's memory, 0 if it has ended. A page that a fork shares with its parent counts
+// twice. It looks for a thread that still runs, since the first one may have ended before the others; and again, since
+// each may end once it has started the next.
+func (p boxed) memory(kinds []string) (bytes int64) {
 	for range 10 {
-		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", p.pid)) // asking for */status takes longer
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", p.pid))
 		for _, thread := range threads {
-			if text, err := os.ReadFile(thread + "/status"); err == nil && strings.Contains(string(text), "\nVmRSS:") {
-				return string(text)
+			said := status(thread)
+			for _, kind := range kinds {
+				kib, _ := strconv.ParseInt(strings.TrimSuffix(said[kind], " kB"), 10, 64)
+				bytes += kib << 10
+			}
+			if said["VmRSS"] != "" {
+				return bytes
 			}
 		}
 	}
-	return ""
+	return 0
 }
 
 // processes lists all visible processes except zombies. A process whose first thread has ended looks like a zombie, but
 // still runs while it has other threads.
-func processes() []childProcess {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	var all []childProcess
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
+func processes() (all []boxed) {
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		said := status(folder)
+		pid, _ := strconv.Atoi(said["Pid"])
+		parent, _ := strconv.Atoi(said["PPid"])
+		if pid > 0 && (said["State"] != "Z (zombie)" || said["Threads"] != "1") {
+			all = append(all, boxed{pid, parent})
 		}
-		text, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
-		if err != nil {
-			continue // it has ended
-		}
-		// The name in brackets may itself contain brackets and spaces.
-		_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
-		fields := strings.Fields(rest)
-		if len(fields) <= placeThreads || fields[0] == "Z" && fields[placeThreads] == "1" {
-			continue
-		}
-		parent, _ := strconv.Atoi(fields[1])
-		all = append(all, childProcess{pid, parent})
 	}
 	return all
 }
 
 // descendants lists the processes of the box: all others of the namespace, or without one the descendants of this
 // process.
-func (in *inside) descendants() []childProcess {
+func (in *inside) descendants() (found []boxed) {
 	self, all := os.Getpid(), processes()
-	var found []childProcess
 	if in.alone {
-		for _, p := range all {
-			if p.pid != self {
-				found = append(found, p)
-			}
-		}
-		return found
+		return slices.DeleteFunc(all, func(p boxed) bool { return p.pid == self })
 	}
 	inBox := map[int]bool{self: true}
 	for grown := true; grown; {
@@ -164,14 +144,13 @@ func (in *inside) watch() {
 	if in.plan.Level == machine { // at this level nothing forbids shared mappings of /dev/zero
 		kinds = slices.Concat(ownMemory, sharedMemory)
 	}
-	for !in.finished.Load() {
+	for {
 		var resident int64
 		for _, p := range in.descendants() {
 			resident += p.memory(kinds)
 		}
 		if resident > in.plan.Memory {
-			why := isolated.EndedByMemory
-			in.limit.CompareAndSwap(nil, &why)
+			in.over.Store(true)
 			in.signalAll(syscall.SIGKILL)
 		}
 		time.Sleep(200 * time.Millisecond)

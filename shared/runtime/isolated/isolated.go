@@ -240,7 +240,7 @@ var asked = []string{"bash", "gcc", "git", "go", "java", "jq", "make", "node", "
 func Programs() string {
 	var found []string
 	for _, name := range asked {
-		if path, err := filepath.EvalSymlinks(Find(name)); err == nil && readable(path) {
+		if path, err := filepath.EvalSymlinks(find(name)); err == nil && readable(path) {
 			found = append(found, name)
 		}
 	}
@@ -251,12 +251,9 @@ func readable(path string) bool {
 	return slices.ContainsFunc(Tools, func(folder string) bool { return strings.HasPrefix(path, folder+"/") })
 }
 
-// Find returns the path of a program in the folders that are searched, or "" if there is none.
-func Find(name string) string { return FindIn(Searched, name) }
-
-// FindIn returns the path of a program in folders, which are separated by colons, or "" if there is none.
-func FindIn(folders, name string) string {
-	for _, folder := range filepath.SplitList(folders) {
+// find returns the path of a program in the folders that are searched, or "" if there is none.
+func find(name string) string {
+	for _, folder := range filepath.SplitList(Searched) {
 		path := filepath.Join(folder, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return path
@@ -267,14 +264,10 @@ func FindIn(folders, name string) string {
 
 // frame is one line of an answer, with one field set.
 type frame struct {
-	Begun    *begun    `json:"begun,omitempty"`
+	Begun    *struct{} `json:"begun,omitempty"`
 	NotBegun *notBegun `json:"not_begun,omitempty"`
 	Line     *Line     `json:"line,omitempty"`
 	End      *End      `json:"end,omitempty"`
-}
-
-type begun struct {
-	Held []string `json:"held"`
 }
 
 type notBegun struct {
@@ -292,7 +285,7 @@ type Writer struct {
 func NewWriter(w io.Writer) *Writer { return &Writer{out: json.NewEncoder(w)} }
 
 // Begun reports that the command is about to start. From then on nothing can claim that the command was not run.
-func (w *Writer) Begun(held []string) error { return w.write(frame{Begun: &begun{held}}) }
+func (w *Writer) Begun() error { return w.write(frame{Begun: new(struct{})}) }
 
 // NotBegun ends the answer to an order that was not run. lasting means that retrying is useless.
 func (w *Writer) NotBegun(why string, lasting bool) error {

@@ -29,7 +29,7 @@ func TestAnAnswerIsReadAsItWasWritten(t *testing.T) {
 	want := []Line{{Number: 1, Text: "ok  \u3042"}, {Number: 2, Text: "warning", Err: true},
 		{Number: 9501, Text: "more", Unfinished: true}}
 	end := End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc", Held: []string{"namespaces"}}
-	expect.NoError(t, w.Begun([]string{"namespaces"}))
+	expect.NoError(t, w.Begun())
 	for _, l := range want {
 		expect.NoError(t, w.Line(l))
 	}
@@ -148,7 +148,7 @@ func TestAModelIsToldWhatIsInstalled(t *testing.T) {
 	for _, name := range asked {
 		_, err := exec.LookPath(name)
 		there := strings.Contains(", "+told+",", ", "+name+",")
-		expect.That(t, there == (err == nil) || err == nil && !there && !readable(Find(name)), "%s: told %t, found %v", name,
+		expect.That(t, there == (err == nil) || err == nil && !there && !readable(find(name)), "%s: told %t, found %v", name,
 			there, err)
 	}
 	expect.Has(t, Installed("git, python3"),
