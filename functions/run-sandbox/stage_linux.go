@@ -110,10 +110,10 @@ func (s *stage) hear() (r report, err error) {
 	return r, nil
 }
 
-// takePlan returns this stage's plan, the orders that follow it and the way for its reports. It prevents the next program
-// from inheriting open files: this stage's own, and those that the supervisor had inherited, since a folder's descriptor
-// would lead out of the box. Files that Go's runtime opened are close-on-exec; inherited ones are not, and are closed.
-// close_range can't mark files in kernels before 5.11, such as Lambda's.
+// takePlan returns this stage's plan, the orders that follow it and the way for its reports. It prevents the next
+// program from inheriting open files: this stage's own, and those that the supervisor had inherited, since a folder's
+// descriptor would lead out of the box. Files that Go's runtime opened are close-on-exec; inherited ones are not, and
+// are closed. close_range can't mark files in kernels before 5.11, such as Lambda's.
 func takePlan() (p plan, orders *json.Decoder, reports *json.Encoder, err error) {
 	for fd := fileOrders; fd <= fileResult; fd++ {
 		unix.CloseOnExec(fd)
