@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -9,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 
@@ -47,18 +47,18 @@ func startBox(p plan, archives io.Reader) (_ *box, err error) {
 			b.close()
 		}
 	}()
-	uid := boxUser()
+	fd, err := unix.MemfdCreate("result", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make room for the result: %w", err)
+	}
+	b.result = os.NewFile(uintptr(fd), "result")
+	uid := boxUser(b.result)
 	if p.Folder = "/"; p.Level != namespaces {
 		if b.folder, err = makeFolder(uid); err != nil {
 			return nil, err
 		}
 		p.Folder = b.folder
 	}
-	fd, err := unix.MemfdCreate("result", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("make room for the result: %w", err)
-	}
-	b.result = os.NewFile(uintptr(fd), "result")
 	cmd := &exec.Cmd{Stdin: archives, Stdout: &b.out.stdout, Stderr: &b.out.stderr, ExtraFiles: []*os.File{b.result},
 		SysProcAttr: attributes(p.Level, uid), WaitDelay: 2 * time.Second}
 	if b.stage, err = start(stageInside, cmd, p, func() error { return b.launch(cmd) }); err != nil {
@@ -99,10 +99,10 @@ func (b *box) launch(cmd *exec.Cmd) error {
 // makeFolder makes the folder of a box on a machine of its own, which ends with the box.
 func makeFolder(uid int) (folder string, err error) {
 	folder, err = os.MkdirTemp("", boxPrefix)
-	for _, name := range []string{workspaceName, temporaryName, attachedName, ""} {
+	for _, name := range []string{"", workspaceName, temporaryName, attachedName} {
 		path := filepath.Join(folder, name)
-		if name != "" && err == nil {
-			err = os.Mkdir(path, 0o700)
+		if err == nil {
+			err = os.MkdirAll(path, 0o700)
 		}
 		if err == nil {
 			err = os.Chown(path, uid, -1)
@@ -115,14 +115,15 @@ func makeFolder(uid int) (folder string, err error) {
 }
 
 // boxUser returns the user that a box's processes have outside the box. It is this process's user, or, since root has
-// no limit on processes, a random user that owns nothing.
-func boxUser() int {
+// no limit on processes, a random user that owns nothing but a file of the box.
+func boxUser(file *os.File) int {
 	own := os.Geteuid()
 	if own != 0 {
 		return own
 	}
 	for _, s := range spare {
-		if id := s.first + rand.IntN(s.count); known("/proc/self/uid_map", id) && known("/proc/self/gid_map", id) {
+		id := s.first + rand.IntN(s.count)
+		if err := file.Chown(id, id); !errors.Is(err, unix.EINVAL) { // otherwise this user namespace has no such user
 			return id
 		}
 	}
@@ -131,21 +132,6 @@ func boxUser() int {
 
 // spare are the ranges of user ids that root gives to boxes.
 var spare = []struct{ first, count int }{{0x52000000, 1 << 24}, {61184, 4096}}
-
-// known reports whether the user namespace's map in file contains an id.
-func known(file string, id int) bool {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(text)) {
-		var inside, outside, count int
-		if n, _ := fmt.Sscan(line, &inside, &outside, &count); n == 3 && inside <= id && id-inside < count {
-			return true
-		}
-	}
-	return false
-}
 
 // boxID is the user id and the group id within a box.
 const boxID = 1000

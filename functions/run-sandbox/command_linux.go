@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"unsafe"
 
@@ -200,14 +201,6 @@ var queues = []uint32{unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK}
 const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// Offsets in struct seccomp_data on little-endian machines.
-const (
-	placeCall = 0
-	placeArch = 4
-)
-
-func placeArgument(n int) uint32 { return uint32(16 + 8*n) }
-
 // program is a BPF filter under construction.
 type program []unix.SockFilter
 
@@ -215,8 +208,11 @@ func (p *program) add(code uint16, k uint32, otherwise uint8) {
 	*p = append(*p, unix.SockFilter{Code: code, Jf: otherwise, K: k})
 }
 
-func (p *program) load(place uint32)     { p.add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, place, 0) }
-func (p *program) answer(verdict uint32) { p.add(unix.BPF_RET|unix.BPF_K, verdict, 0) }
+// load loads a part of struct seccomp_data on little-endian machines: what is at 0 is the call, at 4 the architecture.
+func (p *program) load(place uint32)      { p.add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, place, 0) }
+func (p *program) loadArgument(n uint32)  { p.load(16 + 8*n) }
+func (p *program) answer(verdict uint32)  { p.add(unix.BPF_RET|unix.BPF_K, verdict, 0) }
+func errno(e unix.Errno) (verdict uint32) { return unix.SECCOMP_RET_ERRNO | uint32(e) }
 
 // when adds what follows if the loaded value passes a test, and is skipped otherwise.
 func (p *program) when(test uint16, k uint32, then func(p *program)) {
@@ -226,22 +222,17 @@ func (p *program) when(test uint16, k uint32, then func(p *program)) {
 	*p = append(*p, body...)
 }
 
-// refuse answers values with an error.
-func (p *program) refuse(e unix.Errno, values ...uint32) {
+// refuse answers what passes a test for one of the values with an error.
+func (p *program) refuse(test uint16, e unix.Errno, values ...uint32) {
 	for _, k := range values {
-		p.when(unix.BPF_JEQ, k, func(p *program) { p.answer(unix.SECCOMP_RET_ERRNO | uint32(e)) })
+		p.when(test, k, func(p *program) { p.answer(errno(e)) })
 	}
 }
 
-// refuseBits answers a value that has one of these bits with an error.
-func (p *program) refuseBits(e unix.Errno, bits uint32) {
-	p.when(unix.BPF_JSET, bits, func(p *program) { p.answer(unix.SECCOMP_RET_ERRNO | uint32(e)) })
-}
-
 // argument looks at an argument of one system call, which is allowed if nothing refuses it.
-func (p *program) argument(call uint32, n int, look func(p *program)) {
+func (p *program) argument(call, n uint32, look func(p *program)) {
 	p.when(unix.BPF_JEQ, call, func(p *program) {
-		p.load(placeArgument(n))
+		p.loadArgument(n)
 		look(p)
 		p.answer(unix.SECCOMP_RET_ALLOW)
 	})
@@ -250,34 +241,33 @@ func (p *program) argument(call uint32, n int, look func(p *program)) {
 // filter refuses calls with the kernel's usual errors, which programs can handle.
 func filter(arch uint32, alone bool) []unix.SockFilter {
 	var p program
-	p.load(placeArch)
+	p.load(4)
 	p.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, arch, 1)
 	p.add(unix.BPF_JMP|unix.BPF_JA, 1, 0)
 	p.answer(unix.SECCOMP_RET_KILL_PROCESS) // call numbers differ between architectures
-	p.load(placeCall)
+	p.load(0)
 	if arch == unix.AUDIT_ARCH_X86_64 { // so has x32
-		p.when(unix.BPF_JGE, 0x40000000, func(p *program) { p.answer(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)) })
+		p.refuse(unix.BPF_JGE, unix.ENOSYS, 0x40000000)
 	}
-	p.refuse(unix.EPERM, refused...)
-	p.refuse(unix.EPERM, uncounted...)
-	p.refuse(unix.ENOSYS, missing...)
+	p.refuse(unix.BPF_JEQ, unix.EPERM, slices.Concat(refused, uncounted)...)
+	p.refuse(unix.BPF_JEQ, unix.ENOSYS, missing...)
 	// Shared anonymous memory can outlive its mapping, so it can't be counted. MAP_SHARED_VALIDATE has its bit.
 	p.argument(unix.SYS_MMAP, 3, func(p *program) {
-		p.when(unix.BPF_JSET, unix.MAP_ANONYMOUS, func(p *program) { p.refuseBits(unix.EPERM, unix.MAP_SHARED) })
+		p.when(unix.BPF_JSET, unix.MAP_ANONYMOUS, func(p *program) { p.refuse(unix.BPF_JSET, unix.EPERM, unix.MAP_SHARED) })
 	})
-	p.argument(unix.SYS_CLONE, 0, func(p *program) { p.refuseBits(unix.EPERM, namespaceFlags) })
+	p.argument(unix.SYS_CLONE, 0, func(p *program) { p.refuse(unix.BPF_JSET, unix.EPERM, namespaceFlags) })
 	// These two can type into a terminal.
-	p.argument(unix.SYS_IOCTL, 1, func(p *program) { p.refuse(unix.EPERM, unix.TIOCSTI, unix.TIOCLINUX) })
+	p.argument(unix.SYS_IOCTL, 1, func(p *program) { p.refuse(unix.BPF_JEQ, unix.EPERM, unix.TIOCSTI, unix.TIOCLINUX) })
 	// Only its own limits, not those of inside, which counts.
 	p.argument(unix.SYS_PRLIMIT64, 0, func(p *program) {
 		p.when(unix.BPF_JEQ, 0, func(p *program) { p.answer(unix.SECCOMP_RET_ALLOW) })
-		p.answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
+		p.answer(errno(unix.EPERM))
 	})
 	if alone {
 		p.argument(unix.SYS_SOCKET, 0, ownSockets)
 	} else {
-		p.refuse(unix.EPERM, queues...)
-		p.refuse(unix.EACCES, unix.SYS_SOCKET)
+		p.refuse(unix.BPF_JEQ, unix.EPERM, queues...)
+		p.refuse(unix.BPF_JEQ, unix.EACCES, unix.SYS_SOCKET)
 	}
 	p.answer(unix.SECCOMP_RET_ALLOW)
 	return p
@@ -290,10 +280,10 @@ func ownSockets(p *program) {
 		p.when(unix.BPF_JEQ, family, func(p *program) { p.answer(unix.SECCOMP_RET_ALLOW) })
 	}
 	p.when(unix.BPF_JEQ, unix.AF_NETLINK, func(p *program) { // route messages only, which list the box's interfaces
-		p.load(placeArgument(2))
+		p.loadArgument(2)
 		p.when(unix.BPF_JEQ, unix.NETLINK_ROUTE, func(p *program) { p.answer(unix.SECCOMP_RET_ALLOW) })
 	})
-	p.answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT))
+	p.answer(errno(unix.EAFNOSUPPORT))
 }
 
 // filterCalls installs the filter for this thread and its children. alone says that the command has namespaces.

@@ -146,9 +146,6 @@ func (in *inside) startCommand() (*stage, error) {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
 	defer folder.Close()
-	if err := in.openProc(true); err != nil {
-		return nil, err
-	}
 	cmd := &exec.Cmd{Dir: fmt.Sprintf("/proc/self/fd/%d", folder.Fd()), Stdout: os.Stdout, Stderr: os.Stderr,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
 	c, err := start(stageCommand, cmd, in.plan, cmd.Start)
@@ -160,23 +157,10 @@ func (in *inside) startCommand() (*stage, error) {
 		return nil, err
 	}
 	in.end.Held = append(in.end.Held, r.End.Held...)
-	return c, in.openProc(false)
-}
-
-// openProc opens /proc for writing while a command's process sets its oom_score_adj, which the command can't change
-// afterwards.
-func (in *inside) openProc(writable bool) error {
-	if !in.alone {
-		return nil
+	if in.alone { // the command's process has set its oom_score_adj, which the command must not change
+		err = restrict("/proc", 0, unix.MOUNT_ATTR_RDONLY)
 	}
-	a := &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-	if writable {
-		a = &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
-	}
-	if err := unix.MountSetattr(unix.AT_FDCWD, "/proc", 0, a); err != nil {
-		return fmt.Errorf("open or close /proc for writing: %w", err)
-	}
-	return nil
+	return c, err
 }
 
 // obey carries out the supervisor's orders. When there are no more, it ends the box and this process.

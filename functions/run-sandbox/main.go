@@ -57,7 +57,11 @@ func serve(args []string) error {
 		s.level = machine
 		s.memory = min(memory, mb<<20*6/10) // the rest is for the runtime, this process and the order's archive
 	}
-	order, err := readOrder(os.Stdin)
+	var order isolated.Order
+	err := json.NewDecoder(io.LimitReader(os.Stdin, 1<<20)).Decode(&order)
+	if err == nil {
+		err = order.Validate()
+	}
 	if err != nil {
 		return s.answer.NotBegun(err.Error(), true)
 	}
@@ -67,17 +71,6 @@ func serve(args []string) error {
 	}
 	defer (&inside{}).endAll()
 	return s.run(context.Background(), order)
-}
-
-func readOrder(r io.Reader) (o isolated.Order, err error) {
-	b, err := io.ReadAll(io.LimitReader(r, 1<<20))
-	if err == nil {
-		err = json.Unmarshal(b, &o)
-	}
-	if err != nil {
-		return o, fmt.Errorf("read the order: %w", err)
-	}
-	return o, o.Validate()
 }
 
 const (
@@ -137,8 +130,12 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	if packed && !end.Cancelled && o.Upload.URL != "" {
 		ctx, cancel := context.WithDeadline(ctx, o.Deadline)
 		defer cancel()
-		if end.Version, err = keep(ctx, b, o.Upload); err != nil {
-			end.Limit = isolated.NotKept + ": " + err.Error()
+		archive, err := b.packed()
+		if err == nil {
+			err = upload(ctx, o.Upload, archive)
+		}
+		if end.Version = files.Sum(archive); err != nil {
+			end.Version, end.Limit = "", isolated.NotKept+": "+err.Error()
 		}
 	}
 	return s.answer.End(end)
@@ -209,18 +206,6 @@ func watchCancel(ctx context.Context, address string) <-chan struct{} {
 		}
 	}()
 	return found
-}
-
-// keep uploads the changed workspace and returns its version.
-func keep(ctx context.Context, b *box, to isolated.Form) (version string, err error) {
-	archive, err := b.packed()
-	if err != nil {
-		return "", err
-	}
-	if err := upload(ctx, to, archive); err != nil {
-		return "", err
-	}
-	return files.Sum(archive), nil
 }
 
 // fetch returns an archive. An empty address means no files.
