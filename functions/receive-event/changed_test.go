@@ -21,341 +21,255 @@ func TestFilesBeyondThoseThatAreReadAreNoted(t *testing.T) {
 		files = append(files, map[string]any{"id": fmt.Sprint("F", i), "name": fmt.Sprint(i, ".txt")})
 	}
 	k := &kept{}
-	post(t, handler(k), signed(callback(t, direct("claude: hi", map[string]any{"subtype": "file_share", "files": files}),
-		nil)))
+	send(t, handler(k), direct("claude: hi", map[string]any{"subtype": "file_share", "files": files}))
 	all := k.said()[0].Attachments
 	expect.Must(t, len(all) == 21, "%d attachments", len(all))
 	expect.Same(t, all[0], conversation.Attachment{Kind: "unread", Name: "+5", FileID: "beyond " + root,
 		Why: conversation.Beyond})
 }
 
-// edit is the event of a message that changed from one text to another; "" is a deletion.
-func edit(ts, was, is string, more map[string]any) map[string]any {
-	message := func(text string) map[string]any {
-		m := map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": ts, "text": text}
-		if ts != root {
-			m["thread_ts"] = root
-		}
-		return m
-	}
-	out := map[string]any{"type": "message", "subtype": "message_changed", "hidden": true, "channel": "D0DM",
-		"channel_type": "im", "ts": "1776675700.000200", "event_ts": "1776675700.000200", "user": nil, "text": nil,
-		"team":    nil,
-		"message": message(is), "previous_message": message(was)}
-	if is == "" {
-		out["subtype"], out["deleted_ts"], out["message"] = "message_deleted", ts, nil
-		delete(out, "message")
-	}
-	merge(out, more)
-	return out
+// wrote is Alice's message within an event about a change, with more.
+func wrote(ts, text string, more map[string]any) map[string]any {
+	return with(map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": ts, "text": text}, more)
 }
+
+// edits is the event of Alice's message that was edited; deletes that of one that was deleted. more replaces members.
+func edits(channel string, was, is, more map[string]any) map[string]any {
+	kind := map[string]string{"D": "im", "C": "channel", "G": "group"}[channel[:1]]
+	return with(map[string]any{"type": "message", "subtype": "message_changed", "hidden": true, "channel": channel,
+		"channel_type": kind, "ts": "1776675700.000200", "event_ts": "1776675700.000200", "user": nil, "text": nil,
+		"team": nil, "message": is, "previous_message": was}, more)
+}
+
+func deletes(channel string, was map[string]any) map[string]any {
+	return edits(channel, was, nil, map[string]any{"subtype": "message_deleted", "deleted_ts": was["ts"]})
+}
+
+// stone is what stays of a deleted message whose thread goes on.
+var stone = map[string]any{"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "ts": root, "text": "x"}
+
+// editedAt is what an edited message says of its edit.
+var editedAt = map[string]any{"edited": map[string]any{"user": "U0ALICE", "ts": "1776675700.000000"}}
 
 func TestAPersonsChangeOfAMessageReachesTheAgent(t *testing.T) {
 	const reply = "1776675600.000100"
-	keyOf := func(ts string) string {
-		m := expect.Value(conversation.Tell(conversation.Inbound{Team: "T0TEAM", Channel: "D0DM", Thread: root, TS: ts},
+	keyOf := func(channel, ts string) string {
+		m := expect.Value(conversation.Tell(conversation.Inbound{Team: "T0TEAM", Channel: channel, Thread: root, TS: ts},
 			conversation.Opening{}, now))(t)
 		return m.Rows[0].(*conversation.Inbox).Message
 	}
-	bot := map[string]any{"type": "message", "user": "U0BOT", "bot_id": "B1", "team": "T0TEAM", "ts": reply,
-		"thread_ts": root, "text": "x"}
-	other := map[string]any{"type": "message", "user": "U0BOB", "team": "T0OTHER", "ts": reply, "thread_ts": root,
-		"text": "x"}
-	again := map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": reply, "thread_ts": root,
-		"text": "y", "edited": map[string]any{"user": "U0ALICE", "ts": "1776675700.000000"}}
-	dead := map[string]any{"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "ts": root,
-		"text": "This message was deleted."}
-	for _, tt := range []struct {
-		name    string
-		event   map[string]any
-		of      string // the changed message; "" if nothing is told
-		text    string
-		deleted bool
+	in := map[string]any{"thread_ts": root}
+	pay := wrote(reply, "pay 100", in)
+	bot := wrote(reply, "x", map[string]any{"user": "U0BOT", "bot_id": "B1", "thread_ts": root})
+	stranger := wrote(reply, "x", map[string]any{"user": "U0BOB", "team": "T0OTHER", "thread_ts": root})
+	hi, mention := wrote(root, "claude: hi", nil), wrote(root, "<@U0BOT> claude: 直して", nil)
+	file := map[string]any{"files": []any{map[string]any{"id": "F1", "name": "a.txt", "user": "U0BOB"}}}
+	shares := map[string]any{"attachments": []any{map[string]any{"is_share": true, "author_id": "U0BOB", "text": "消さないで"}}}
+	type told struct {
+		of, text string // the changed message; "" if nothing is told
+		deleted  bool
+		quotes   []string
+	}
+	for name, tt := range map[string]struct {
+		event map[string]any
+		told
 	}{
-		{"an edit", edit(reply, "pay 100", "pay &lt;200&gt;", nil), reply, "pay <200>", false},
-		{"an edit of the first message, with the agent's name", edit(root, "claude: hi", "claude: hello", nil), root,
-			"hello", false},
-		{"an edit of the first message to nothing but the name", edit(root, "claude: hi", "claude:", nil), root, "claude:",
-			false},
-		{"a deletion", edit(reply, "pay 100", "", nil), reply, "", true},
-		{"a deletion of the first message, whose thread goes on",
-			edit(root, "claude: hi", "x", map[string]any{"message": dead}), root, "", true},
-		{"a link that Slack unfolds", edit(reply, "see https://example.com", "see https://example.com", nil), "", "", false},
-		{"what an app changes", edit(reply, "x", "y", map[string]any{"message": bot, "previous_message": bot}), "", "",
-			false},
-		{"a stranger's edit", edit(reply, "x", "y", map[string]any{"message": other, "previous_message": other}), "", "",
-			false},
-		{"an edit in a channel", edit(reply, "x", "y", map[string]any{"channel": "C0HR", "channel_type": "channel"}), "", "",
-			false},
-		{"an edit in another thread", edit("1776671000.000100", "x", "y",
-			map[string]any{"previous_message": map[string]any{"user": "U0ALICE", "team": "T0TEAM", "ts": "1776671000.000100",
-				"text": "x"}}), "", "", false},
-		{"an edit without what was before", edit(reply, "x", "y", map[string]any{"previous_message": nil,
-			"message": again}), reply, "y", false},
-		{"a link that Slack unfolds, without what was before", edit(reply, "x", "y", map[string]any{
-			"previous_message": nil}), "", "", false},
-		{"a deletion without whose it was", edit(reply, "x", "", map[string]any{"previous_message": nil}), "", "", false},
+		"an edit": {edits("D0DM", pay, wrote(reply, "pay &lt;200&gt;", in), nil), told{reply, "pay <200>", false, nil}},
+		"of the first message, with the agent's name": {edits("D0DM", hi, wrote(root, "claude: hello", nil), nil),
+			told{root, "hello", false, nil}},
+		"of the first message to nothing but the name": {edits("D0DM", hi, wrote(root, "claude:", nil), nil),
+			told{root, "claude:", false, nil}},
+		"a deletion":               {deletes("D0DM", pay), told{reply, "", true, nil}},
+		"one whose thread goes on": {edits("D0DM", hi, stone, nil), told{root, "", true, nil}},
+		"an edit without what was before": {edits("D0DM", nil, wrote(reply, "y", with(in, editedAt)), nil),
+			told{reply, "y", false, nil}},
+		"a link that Slack unfolds":       {edits("D0DM", pay, pay, nil), told{}},
+		"without what was before":         {edits("D0DM", nil, pay, nil), told{}},
+		"a deletion without whose it was": {with(deletes("D0DM", pay), map[string]any{"previous_message": nil}), told{}},
+		"what an app changes":             {edits("D0DM", bot, bot, nil), told{}},
+		"a stranger's edit":               {edits("D0DM", stranger, wrote(reply, "y", stranger), nil), told{}},
+		"what Slackbot says of it":        {edits("D0DM", with(hi, map[string]any{"user": "USLACKBOT"}), hi, nil), told{}},
+		"an edit that names no agent":     {edits("C0HR", pay, wrote(reply, "y", in), nil), told{}},
+		"an edit in another thread":       {edits("D0DM", wrote("1776671000.000100", "x", nil), pay, nil), told{}},
+		"an edit of a mention": {edits("C0HR", mention, wrote(root, "<@U0BOT> claude: 消して", nil), nil),
+			told{root, "消して", false, nil}},
+		"a file that is added to one": {edits("C0HR", mention, with(mention, file), nil),
+			told{root, "直して", false, []string{"U0BOB"}}},
+		"a message that one forwards now": {edits("C0HR", mention, with(mention, shares), nil),
+			told{root, "直して", false, []string{"U0BOB"}}},
+		"a deletion of one": {deletes("C0HR", mention), told{root, "", true, nil}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			k := &kept{}
 			h := handler(k)
-			post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
-			out := post(t, h, signed(callback(t, tt.event, nil)))
-			expect.Same(t, 200, out.StatusCode)
+			channel := tt.event["channel"].(string)
+			if channel == "C0HR" {
+				send(t, h, mentioned("claude: 直して", nil))
+			} else {
+				send(t, h, direct("claude: hi", nil))
+			}
+			expect.Is(t, send(t, h, tt.event).StatusCode, 200)
 			if tt.of == "" {
 				expect.That(t, len(k.told) == 1 && len(k.changes) == 0, "told %v", k.said())
 				return
 			}
 			expect.Must(t, len(k.told) == 2, "told %d times", len(k.told))
-			m := k.said()[1]
-			expect.That(t, m.Content == tt.text && m.Deleted == tt.deleted && m.Changes == keyOf(tt.of) && m.User == "U0ALICE",
-				"told %+v", m)
-			i := k.told[1].Rows[0].(*conversation.Inbox)
+			m, i := k.said()[1], k.told[1].Rows[0].(*conversation.Inbox)
+			expect.That(t, m.Content == tt.text && m.Deleted == tt.deleted && m.Changes == keyOf(channel, tt.of) &&
+				m.User == "U0ALICE" && slices.Equal(m.Quotes(), tt.quotes) && m.SessionID == k.said()[0].SessionID, "told %+v", m)
 			expect.That(t, i.Changes == m.Changes && i.Deleted == tt.deleted && i.Message == m.Key(), "waits as %+v", i)
 		})
 	}
-}
-
-func TestAChangeThatCantBeReadIsRefused(t *testing.T) {
 	k := &kept{}
 	h := handler(k)
-	post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
+	send(t, h, direct("claude: hi", nil))
 	for _, more := range []map[string]any{{"ts": "soon"}, {"message": 7}} {
-		out := post(t, h, signed(callback(t, edit("1776675600.000100", "x", "y", more), nil)))
+		out := send(t, h, edits("D0DM", pay, wrote(reply, "y", in), more))
 		expect.That(t, out.StatusCode == 400 && len(k.told) == 1, "%v was answered %d", more, out.StatusCode)
 	}
 }
 
-// In a channel the change of a message that mentioned Ringi reaches its agent, with its files and what it forwards.
-func TestAChangeInAChannelReachesTheAgent(t *testing.T) {
-	is := func(text string, more map[string]any) map[string]any {
-		out := map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS,
-			"text": "<@U0BOT> " + text}
-		merge(out, more)
-		return out
-	}
-	was := is("claude: 直して", nil)
-	file := []any{map[string]any{"id": "F1", "name": "a.txt", "user": "U0BOB"}}
-	shared := []any{map[string]any{"is_share": true, "author_id": "U0BOB", "text": "消さないで"}}
-	for name, tt := range map[string]struct {
-		event   map[string]any
-		text    string
-		quotes  []string
-		deleted bool
-	}{
-		"an edit": {map[string]any{"message": is("claude: 消して", nil)}, "消して", nil, false},
-		"a file": {map[string]any{"message": is("claude: 直して", map[string]any{"files": file})}, "直して",
-			[]string{"U0BOB"}, false},
-		"a forward": {map[string]any{"message": is("claude: 直して", map[string]any{"attachments": shared})}, "直して",
-			[]string{"U0BOB"}, false},
-		"a deletion": {map[string]any{"subtype": "message_deleted", "message": nil, "deleted_ts": messageTS}, "", nil, true},
-	} {
-		k := &kept{}
-		h := handler(k)
-		post(t, h, signed(callback(t, map[string]any{"type": "app_mention", "channel": "C0HR", "text": was["text"],
-			"ts": messageTS}, nil)))
-		expect.Must(t, len(k.said()) == 1, "%s: said %d", name, len(k.said()))
-		tt.event["previous_message"] = was
-		post(t, h, signed(callback(t, messageChanged("C0HR", "channel", tt.event), nil)))
-		expect.Must(t, len(k.said()) == 2, "%s: said %d", name, len(k.said()))
-		m := k.said()[1]
-		expect.That(t, m.Content == tt.text && m.Deleted == tt.deleted && slices.Equal(m.Quotes(), tt.quotes) &&
-			m.SessionID == k.said()[0].SessionID,
-			"%s: %+v", name, m)
-	}
-	k := &kept{}
-	h := handler(k)
-	post(t, h, signed(callback(t, map[string]any{"type": "app_mention", "channel": "C0HR", "text": was["text"],
-		"ts": messageTS}, nil)))
-	talk := func(text string) map[string]any {
-		return is("", map[string]any{"ts": "1776675601.000100", "thread_ts": messageTS, "text": text})
-	}
-	post(t, h, signed(callback(t, messageChanged("C0HR", "channel",
-		map[string]any{"message": talk("昼は?"), "previous_message": talk("昼")}), nil)))
-	expect.Is(t, len(k.said()), 1, "what people say to each other is told")
+// received makes a request, and is what the handler finds of it.
+func received(t *testing.T, r task.Request) (requests, aggregate.Ref) {
+	t.Helper()
+	r.TeamID, r.User = "T0TEAM", "U0ALICE"
+	made, ref, err := task.Receive(aggregate.TenantID("T0TEAM"), r, now)
+	expect.NoError(t, err)
+	return requests{ref.ID: (&task.Aggregate{}).Apply(made)}, ref
 }
 
 // The message by which a person made a request that an agent offered says "yes", not what the request says: its change
 // is told to the agent, and ends nothing of what was made.
 func TestAChangeOfTheYesIsTheConversations(t *testing.T) {
 	const reply = "1776675600.000100"
-	for name, now := range map[string]string{"an edit": "はい、それでお願いします", "a deletion": ""} {
+	yes := wrote(reply, "はい、それでお願いしまs", map[string]any{"thread_ts": root})
+	for name, event := range map[string]map[string]any{"a deletion": deletes("D0DM", yes),
+		"an edit": edits("D0DM", yes, with(yes, map[string]any{"text": "はい"}), nil)} {
 		k := &kept{}
 		h := handler(k)
-		post(t, h, signed(callback(t, direct("claude: 営業部の残業をまとめたい", nil), nil)))
-		r := task.Request{TeamID: "T0TEAM", Channel: "D0DM", ChannelType: "im", User: "U0ALICE", MessageTS: reply,
-			ThreadTS: root, Text: "営業部の10月の残業を集計し、鈴木さんに DM で送る", EventID: task.OfferedIn("s1")}
-		made, ref, err := task.Receive(aggregate.TenantID("T0TEAM"), r, h.Now())
-		expect.NoError(t, err)
-		all := requests{ref.ID: (&task.Aggregate{}).Apply(made)}
+		send(t, h, direct("claude: 営業部の残業をまとめたい", nil))
+		all, ref := received(t, task.Request{Channel: "D0DM", ChannelType: "im", MessageTS: reply, ThreadTS: root,
+			Text: "営業部の10月の残業を集計し、鈴木さんに DM で送る", EventID: task.OfferedIn("s1")})
 		h.Tasks = all
-		told := len(k.told)
-		post(t, h, signed(callback(t, edit(reply, "はい、それでお願いしまs", now, nil), nil)))
-		a := all[ref.ID]
-		expect.That(t, a.Request.Text == r.Text && a.Head.Ended == nil, "%s: %+v", name, a)
+		text, told := all[ref.ID].Request.Text, len(k.told)
+		send(t, h, event)
+		expect.That(t, all[ref.ID].Request.Text == text && all[ref.ID].Head.Ended == nil, "%s: %+v", name, all[ref.ID])
 		expect.Is(t, len(k.told), told+1, name)
 	}
 }
 
-const messageTS = "1776675599.000100"
-
-// changes of a request's message in a place, as Slack sends them.
-func messageChanged(channel, kind string, more map[string]any) map[string]any {
-	message := func(text string) map[string]any {
-		return map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS, "text": text}
-	}
-	is := message("<@U0BOT> 人事部")
-	is["edited"] = map[string]any{"user": "U0ALICE", "ts": "1776675603.000000"}
-	out := map[string]any{"type": "message", "subtype": "message_changed", "hidden": true, "channel": channel,
-		"channel_type": kind,
-		"ts":           "1776675603.000200", "event_ts": "1776675603.000200", "user": nil, "text": nil, "team": nil,
-		"message": is, "previous_message": message("<@U0BOT> 営業部")}
-	merge(out, more)
-	return out
-}
-
 // What changes a request's message reaches its request, and makes no second one.
 func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
-	again := func(more map[string]any) map[string]any {
-		out := map[string]any{"text": "<@U0BOT> 人事部", "edited": map[string]any{"user": "U0ALICE", "ts": "1776675603.000000"}}
-		merge(out, more)
-		return out
-	}
-	gone := map[string]any{"subtype": "message_deleted", "message": nil, "deleted_ts": messageTS}
-	elsewhere := map[string]any{"previous_message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM",
-		"ts":   messageTS,
-		"text": "営業部"}}
-	merge(elsewhere, gone)
-	stone := map[string]any{"message": map[string]any{"type": "message", "subtype": "tombstone", "user": "USLACKBOT",
-		"ts": messageTS}}
-	file := map[string]any{"message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM",
-		"ts":   messageTS,
-		"text": "<@U0BOT> 営業部", "files": []any{map[string]any{"id": "F1", "name": "名簿.csv"}}}}
+	was, is := wrote(root, "<@U0BOT> 営業部", nil), wrote(root, "<@U0BOT> 人事部", editedAt)
+	again := mentioned("人事部", editedAt)
 	listed := func(text string, file map[string]any) map[string]any {
-		return map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS, "text": text,
-			"files": []any{file}}
+		return wrote(root, text, map[string]any{"files": []any{file}})
 	}
 	whole := map[string]any{"id": "F1", "name": "名簿.csv", "mode": "hosted"}
-	removed := map[string]any{"previous_message": listed("<@U0BOT> 営業部 名簿", whole),
-		"message": listed("<@U0BOT> 営業部 名簿", map[string]any{"id": "F1", "mode": "tombstone"})}
-	unnamed := map[string]any{"previous_message": listed("<@U0BOT> 営業部", whole), "message": listed("営業部", whole)}
-	same := map[string]any{"message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM",
-		"ts":   messageTS,
-		"text": "<@U0BOT> 営業部", "attachments": []any{map[string]any{"from_url": "https://example.com", "title": "Example"}}}}
+	gone := map[string]any{"id": "F1", "mode": "tombstone"}
+	unfolded := with(was, map[string]any{"attachments": []any{map[string]any{"from_url": "https://example.com"}}})
 	for _, tt := range []struct {
-		name, channel string
-		event         map[string]any
-		noted         bool
-		deleted       bool
+		name           string
+		event          map[string]any
+		noted, deleted bool
 	}{
-		{"app_mention again", "C0HR", again(nil), false, false}, // message_changed comes, too
-		{"a channel's message", "C0HR", messageChanged("C0HR", "channel", nil), true, false},
-		{"a private channel's message", "G0HR", messageChanged("G0HR", "group", nil), true, false},
-		{"a direct message", "D0DM", messageChanged("D0DM", "im", nil), true, false},
-		{"an edit without what was before", "C0HR", messageChanged("C0HR", "channel", map[string]any{
-			"previous_message": nil}), true, false},
-		{"a link that Slack unfolds", "C0HR", messageChanged("C0HR", "channel", same), false, false},
-		{"a file that is added", "C0HR", messageChanged("C0HR", "channel", file), true, false},
-		{"a file that is deleted", "C0HR", messageChanged("C0HR", "channel", removed), true, false},
-		{"a mention that is taken out", "C0HR", messageChanged("C0HR", "channel", unnamed), false, true},
-		{"a deletion", "C0HR", messageChanged("C0HR", "channel", gone), false, true},
-		{"a deletion of a direct message", "D0DM", messageChanged("D0DM", "im", gone), false, true},
-		{"a deletion whose thread goes on", "C0HR", messageChanged("C0HR", "channel", stone), false, true},
-		{"a deletion elsewhere", "C0HR", messageChanged("C0OTHER", "channel", elsewhere), false, false},
+		{"app_mention again", again, false, false}, // message_changed comes, too
+		{"a channel's message", edits("C0HR", was, is, nil), true, false},
+		{"a private channel's message", edits("G0HR", was, is, nil), true, false},
+		{"a direct message", edits("D0DM", was, is, nil), true, false},
+		{"an edit without what was before", edits("C0HR", nil, is, nil), true, false},
+		{"a link that Slack unfolds", edits("C0HR", was, unfolded, nil), false, false},
+		{"a file that is added", edits("C0HR", was, listed("<@U0BOT> 営業部", whole), nil), true, false},
+		{"a file that is deleted", edits("C0HR", listed("<@U0BOT> 名簿", whole), listed("<@U0BOT> 名簿", gone), nil), true,
+			false},
+		{"a mention that is taken out", edits("C0HR", was, wrote(root, "営業部", nil), nil), false, true},
+		{"a deletion", deletes("C0HR", was), false, true},
+		{"a deletion of a direct message", deletes("D0DM", was), false, true},
+		{"a deletion whose thread goes on", edits("C0HR", was, stone, nil), false, true},
+		{"a deletion elsewhere", deletes("C0OTHER", wrote(root, "営業部", nil)), false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			k := &kept{}
-			h := handler(k)
-			r := task.Request{TeamID: "T0TEAM", Channel: tt.channel, User: "U0ALICE", Text: "営業部", MessageTS: messageTS,
-				ThreadTS: messageTS}
-			made, ref, err := task.Receive(aggregate.TenantID("T0TEAM"), r, now)
-			expect.NoError(t, err)
-			all := requests{ref.ID: (&task.Aggregate{}).Apply(made)}
+			h, channel := handler(k), tt.event["channel"].(string)
+			if channel == "C0OTHER" {
+				channel = "C0HR"
+			}
+			all, ref := received(t, task.Request{Channel: channel, Text: "営業部", MessageTS: root, ThreadTS: root})
 			h.Tasks = all
 			for range 2 { // Slack may deliver it twice
-				out := post(t, h, signed(callback(t, tt.event, nil)))
+				out := send(t, h, tt.event)
 				expect.That(t, out.StatusCode == 200 && len(k.changes) == 0 && len(k.told) == 0, "answered %d, made %d, told %d",
 					out.StatusCode, len(k.changes), len(k.told))
 			}
 			a := all[ref.ID]
-			is := a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDeleted
-			expect.That(t, a.Request.Text == "営業部" && is == tt.deleted, "%q, ended %+v", a.Request.Text, a.Head.Ended)
+			ended := a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDeleted
+			expect.That(t, a.Request.Text == "営業部" && ended == tt.deleted, "%q, ended %+v", a.Request.Text, a.Head.Ended)
 			notes := h.Slack.(*noting).notes
 			expect.Is(t, len(notes) > 0, tt.noted, "%v", notes)
 			for _, n := range notes {
-				expect.Is(t, n, tt.channel+"  U0ALICE "+card.EditNote("ja"))
+				expect.Is(t, n, channel+"  U0ALICE "+card.EditNote("ja"))
 			}
 			h.Tasks = failing{}
 			if tt.deleted || tt.noted {
-				expect.Is(t, post(t, h, signed(callback(t, tt.event, nil))).StatusCode, 503, "what could not be kept")
+				expect.Is(t, send(t, h, tt.event).StatusCode, 503, "what could not be kept")
 			}
 		})
 	}
-	for name, event := range map[string]map[string]any{ // whose message's first delivery is still to come
-		"an edit of a direct message": messageChanged("D0DM", "im", nil), "a deletion of one": messageChanged("D0DM", "im",
-			gone),
-		"a deletion": messageChanged("C0HR", "channel", gone),
+	for name, tt := range map[string]struct { // whose message's first delivery is still to come
+		event map[string]any
+		text  string
+		made  int
+	}{
+		"an edit of a direct message": {edits("D0DM", was, is, nil), "人事部", 1},
+		"a deletion of one":           {deletes("D0DM", was), "", 1},
+		"a deletion":                  {deletes("C0HR", was), "", 1},
+		"an edit in a channel":        {edits("C0HR", was, is, nil), "", 0}, // its app_mention comes, too
+		"none of Ringi's":             {deletes("C0HR", wrote(root, "人事部", nil)), "", 0},
+		"an edit that mentions Ringi": {again, "人事部", 1},
 	} {
 		k := &kept{}
-		expect.Is(t, post(t, handler(k), signed(callback(t, event, nil))).StatusCode, 200, name)
-		first := expect.Value(task.ID("T0TEAM", event["channel"].(string), messageTS))(t)
+		expect.Is(t, send(t, handler(k), tt.event).StatusCode, 200, name)
+		expect.Must(t, len(k.changes) == tt.made, "%s makes %d", name, len(k.changes))
+		if tt.made == 0 {
+			continue
+		}
+		first := expect.Value(task.ID("T0TEAM", tt.event["channel"].(string), root))(t)
 		head := k.changes[0].Head.(*task.Head)
-		is := event["subtype"] == "message_deleted"
-		expect.That(t, head.TaskID == first && (head.Ended != nil) == is, "%s makes %+v", name, head)
-		expect.Is(t, k.request(t).Text, map[bool]string{true: "", false: "人事部"}[is], name)
-		event["ts"], event["event_ts"] = "1776679300.000200", "1776679300.000200" // too late for that
-		k = &kept{}
-		post(t, handler(k), signed(callback(t, event, nil)))
-		expect.Is(t, len(k.changes), 0, "%s, an hour later", name)
+		expect.That(t, head.TaskID == first && (head.Ended != nil) == (tt.text == ""), "%s makes %+v", name, head)
+		expect.Is(t, k.request(t).Text, tt.text, name)
+		if tt.event["type"] == "message" { // too late for that
+			k = &kept{}
+			send(t, handler(k), with(tt.event, map[string]any{"ts": "1776679300.000200", "event_ts": "1776679300.000200"}))
+			expect.Is(t, len(k.changes), 0, "%s, an hour later", name)
+		}
 	}
-	for name, event := range map[string]map[string]any{ // and what is none of Ringi's
-		"an edit in a channel": messageChanged("C0HR", "channel", nil), // its app_mention comes, too
-		"a deletion": messageChanged("C0HR", "channel", map[string]any{"subtype": "message_deleted", "message": nil,
-			"previous_message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS,
-				"text": "人事部"}}),
-	} {
-		k := &kept{}
-		post(t, handler(k), signed(callback(t, event, nil)))
-		expect.Is(t, len(k.changes), 0, name)
-	}
-	k := &kept{} // an edit that adds the mention is a request
-	post(t, handler(k), signed(callback(t, again(nil), nil)))
-	expect.Is(t, k.request(t).Text, "人事部")
 }
 
 // A deletion that overtakes the first message to an agent: the message opens no conversation when it comes, and what
 // opened one in this moment is told.
 func TestADeletedMessageOpensNoConversation(t *testing.T) {
-	mentioned := map[string]any{"text": "<@U0BOT> claude: 直して"}
-	for name, tt := range map[string]struct {
-		first   map[string]any
-		channel string
-	}{
-		"a direct message":      {direct("claude: 直して", nil), "D0DM"},
-		"from a source":         {direct("claude@demo: 直して", nil), "D0DM"},
-		"in a channel":          {mentioned, "C0HR"},
-		"in a channel's thread": {map[string]any{"text": mentioned["text"], "thread_ts": "1776675590.000100"}, "C0HR"},
+	for name, first := range map[string]map[string]any{
+		"a direct message":      direct("claude: 直して", nil),
+		"from a source":         direct("claude@demo: 直して", nil),
+		"in a channel":          mentioned("claude: 直して", nil),
+		"in a channel's thread": mentioned("claude: 直して", map[string]any{"thread_ts": "1776675590.000100"}),
 	} {
 		k := &kept{}
-		was := map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS}
-		merge(was, tt.first)
-		was["channel"], was["type"] = nil, "message"
-		gone := messageChanged(tt.channel, map[string]string{"D": "im", "C": "channel"}[tt.channel[:1]],
-			map[string]any{"subtype": "message_deleted", "message": nil, "deleted_ts": messageTS, "previous_message": was})
-		expect.Is(t, post(t, handler(k), signed(callback(t, gone, nil))).StatusCode, 200, name)
+		was := wrote(root, "", with(first, map[string]any{"channel": nil, "type": "message"}))
+		gone := deletes(first["channel"].(string), was)
+		expect.Is(t, send(t, handler(k), gone).StatusCode, 200, name)
 		expect.Must(t, len(k.changes) == 1, "%s: wrote %d times", name, len(k.changes))
 		h, made := handler(k), (&task.Aggregate{}).Apply(k.changes[0])
 		h.Tasks = requests{made.Head.TaskID: made}
-		expect.Is(t, post(t, h, signed(callback(t, tt.first, nil))).StatusCode, 200, name)
+		expect.Is(t, send(t, h, first).StatusCode, 200, name)
 		expect.That(t, len(k.opened) == 0 && len(k.changes) == 1, "%s: opened %d, wrote %d times", name, len(k.opened),
 			len(k.changes))
 		h.Tasks = failing{}
-		expect.Is(t, post(t, h, signed(callback(t, tt.first, nil))).StatusCode, 503, name)
+		expect.Is(t, send(t, h, first).StatusCode, 503, name)
 	}
 	k := &kept{}
-	between := handler(&meanwhile{k, func() { post(t, handler(k), signed(callback(t, direct("claude: 直して", nil), nil))) }})
-	post(t, between, signed(callback(t, messageChanged("D0DM", "im",
-		map[string]any{"subtype": "message_deleted", "message": nil}), nil)))
+	between := handler(&meanwhile{k, func() { send(t, handler(k), direct("claude: 直して", nil)) }})
+	send(t, between, deletes("D0DM", wrote(root, "<@U0BOT> 営業部", nil)))
 	all := k.said()
 	expect.That(t, len(all) == 2 && all[1].Deleted && all[1].Changes == conversation.MessageKey(all[0].CreatedAt,
 		all[0].MessageID), "%+v", all)
@@ -372,16 +286,17 @@ func (m *meanwhile) Create(ctx context.Context, c aggregate.Change) error {
 	return m.kept.Create(ctx, c)
 }
 
+// failing is a table that is away.
 type failing struct{}
 
+var errAway = errors.New("throttled")
+
 func (failing) Decide(context.Context, aggregate.Ref, task.Decision) (*task.Aggregate, error) {
-	return nil, errors.New("throttled")
+	return nil, errAway
 }
 
-func (failing) Load(context.Context, aggregate.Ref) (*task.Aggregate, error) {
-	return nil, errors.New("throttled")
-}
+func (failing) Load(context.Context, aggregate.Ref) (*task.Aggregate, error) { return nil, errAway }
 
 func (failing) Thread(context.Context, string, string, string, int) ([]aggregate.Ref, error) {
-	return nil, errors.New("throttled")
+	return nil, errAway
 }

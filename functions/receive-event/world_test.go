@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -168,36 +169,38 @@ func signed(body string) inbound.Request {
 	}}
 }
 
-func post(t *testing.T, h *Handler, r inbound.Request) inbound.Response {
+func post(t *testing.T, h *Handler, body string) inbound.Response {
 	t.Helper()
-	return expect.Value(h.Handle(t.Context(), r))(t)
+	return expect.Value(h.Handle(t.Context(), signed(body)))(t)
 }
 
 // callback wraps an event in Slack's envelope. fields replace those of a mention.
-func callback(t *testing.T, fields map[string]any, outer map[string]any) string {
+func callback(t *testing.T, fields map[string]any, outer ...map[string]any) string {
 	t.Helper()
-	event := map[string]any{
-		"type": "app_mention", "text": "<@U0BOT> 今月の勤怠をまとめて", "user": "U0ALICE", "ts": "1776675599.000100",
-		"channel": "C0HR", "team": "T0TEAM",
-	}
-	merge(event, fields)
-	e := map[string]any{
-		"type": "event_callback", "team_id": "T0TEAM", "event_id": "Ev1", "event": event,
-		"authorizations": []any{map[string]any{"team_id": "T0TEAM", "user_id": "U0BOT", "is_bot": true}},
-	}
-	merge(e, outer)
-	b := expect.Value(json.Marshal(e))(t)
-	return string(b)
+	event := with(map[string]any{"type": "app_mention", "text": "<@U0BOT> 今月の勤怠をまとめて", "user": "U0ALICE",
+		"ts": "1776675599.000100", "channel": "C0HR", "team": "T0TEAM"}, fields)
+	e := map[string]any{"type": "event_callback", "team_id": "T0TEAM", "event_id": "Ev1", "event": event,
+		"authorizations": []any{map[string]any{"team_id": "T0TEAM", "user_id": "U0BOT", "is_bot": true}}}
+	return string(expect.Value(json.Marshal(with(e, outer...)))(t))
 }
 
-func merge(into, from map[string]any) {
-	for k, v := range from {
-		if v == nil {
-			delete(into, k)
-			continue
+// with returns fields of which more replace or, as nil, remove some.
+func with(fields map[string]any, more ...map[string]any) map[string]any {
+	out := maps.Clone(fields)
+	for _, changes := range more {
+		for k, v := range changes {
+			if out[k] = v; v == nil {
+				delete(out, k)
+			}
 		}
-		into[k] = v
 	}
+	return out
+}
+
+// send sends an event: a mention with these fields otherwise, in an envelope with these otherwise.
+func send(t *testing.T, h *Handler, fields map[string]any, outer ...map[string]any) inbound.Response {
+	t.Helper()
+	return post(t, h, callback(t, fields, outer...))
 }
 
 func (r requests) Load(_ context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
@@ -257,15 +260,15 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	s, table := db.Store(t)
 	c := &counted{}
 	h := handler(store.NewTasks(dynamodb.New(db.DB.Options(), c.watch), table))
-	body := callback(t, nil, nil)
-	out := post(t, h, signed(body))
+	body := callback(t, nil)
+	out := post(t, h, body)
 	expect.Must(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
 	expect.That(t, slices.Equal(c.ops, []string{"TransactWriteItems"}), "calls: %v", c.ops)
 
 	var wg sync.WaitGroup
 	for range 5 {
 		wg.Go(func() {
-			out := post(t, h, signed(body))
+			out := post(t, h, body)
 			expect.That(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
 		})
 	}
@@ -281,7 +284,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 		return a.End(by, policy, now)
 	}))(t)
 	ended := expect.Value(s.Load(t.Context(), a.Ref()))(t)
-	expect.Is(t, post(t, h, signed(body)).StatusCode, 200, "a delivery after the end")
+	expect.Is(t, post(t, h, body).StatusCode, 200, "a delivery after the end")
 	expect.Same(t, ended, expect.Value(s.Load(t.Context(), a.Ref()))(t))
 }
 
@@ -297,7 +300,7 @@ func testTold(t *testing.T, db *storetest.Server) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				out := post(t, h, signed(callback(t, fields, nil)))
+				out := send(t, h, fields)
 				expect.That(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
 			})
 		}
