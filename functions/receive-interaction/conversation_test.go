@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -61,64 +62,46 @@ func (k *inConversation) press(user, action, value string) inbound.Response {
 	return k.post(p)
 }
 
-// send submits a person's open dialog.
-func (w *world) send(user string, values map[string]any) inbound.Response {
-	w.T.Helper()
-	v := w.view(user)
-	w.slack.CloseView(user)
-	return w.sendView(user, v, values)
-}
-
-func (w *world) sendView(user string, v webapi.View, values map[string]any) inbound.Response {
-	w.T.Helper()
-	p := person("view_submission", user, ringitest.Team)
-	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID,
-		"private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
-	return w.post(p)
-}
-
 func (k *inConversation) value() string { return k.x.ActionID + "/" + k.x.Payload.Hash() }
 
 func TestPeopleDecideOnActions(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *storetest.Server){
-		"approved by one click, and whoever comes too late learns by whom": testActionApproved,
-		"rejected with a reason": testActionRejected,
-		"the conversation is ended from the menu of any of its messages": testEndedFromTheMenu,
-		"cancelled by whoever asked":                                     testActionCancelled,
-		"a long one is read in a dialog and approved at its end":         testActionReadToItsEnd,
-		"a conversation that was closed begins anew":                     testConversationReopened,
+		"approved, rejected or cancelled by one dialog, and told to whoever comes too late": testActionDecided,
+		"the conversation is ended from the menu of any of its messages":                    testEndedFromTheMenu,
+		"a long one is read in a dialog and approved at its end":                            testActionReadToItsEnd,
+		"a person proposes one from a message's menu":                                       testActionProposed,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, db) })
 	}
 }
 
-// reason returns a rejection form's values; nil means an empty form.
-func reason(text any) map[string]any {
-	return map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input",
-		"value": text}}}
+func testActionDecided(t *testing.T, db *storetest.Server) {
+	for action, tt := range map[string]struct {
+		user   string
+		values map[string]any // of the dialog; nil: none
+		says   string         // to whoever comes too late
+		want   string
+	}{
+		card.ApproveAction: {webapi.Suzuki, nil, "<@" + webapi.Suzuki + ">",
+			fmt.Sprintf("%s %s  ", conversation.ActionApproved, conversation.ApprovedByUser)},
+		card.RejectAction: {webapi.Suzuki, reason("本番はだめ"), "<@" + webapi.Suzuki + ">",
+			fmt.Sprintf("%s  %s 本番はだめ", conversation.ActionCancelled, conversation.ReasonRejected)},
+		"more_action": {webapi.Sato, map[string]any{}, "取り消しました",
+			fmt.Sprintf("%s  %s ", conversation.ActionCancelled, conversation.ReasonWithdrawn)},
+	} {
+		k := newConversation(t, db, "make")
+		k.quiet(k.press(tt.user, action, k.value()), tt.user)
+		if tt.values != nil {
+			k.quiet(k.send(tt.user, tt.values), tt.user)
+		}
+		x := k.action()
+		expect.Is(t, fmt.Sprint(x.Status, " ", x.ApprovedBy, " ", x.CancelReason, " ", x.ErrorDetail), tt.want, action)
+		k.told(k.press(webapi.Tanaka, card.ApproveAction, k.value()), webapi.Tanaka, tt.says)
+	}
 }
 
-func testActionApproved(t *testing.T, db *storetest.Server) {
-	k := newConversation(t, db, "make")
-	k.quiet(k.press(webapi.Suzuki, card.ApproveAction, k.value()), webapi.Suzuki)
-	x := k.action()
-	expect.Must(t, x.Status == conversation.ActionApproved && x.Gate.ApprovedBy == webapi.Suzuki &&
-		x.ApprovedBy == conversation.ApprovedByUser, "%+v", x)
-	k.told(k.press(webapi.Sato, card.RejectAction, k.value()), webapi.Sato, "<@"+webapi.Suzuki+">")
-}
-
-func testActionRejected(t *testing.T, db *storetest.Server) {
-	k := newConversation(t, db, "make")
-	k.quiet(k.press(webapi.Suzuki, card.RejectAction, k.value()), webapi.Suzuki)
-	expect.That(t, k.send(webapi.Suzuki, reason(nil)).Body != "", "a form without a reason closes")
-	k.quiet(k.press(webapi.Suzuki, card.RejectAction, k.value()), webapi.Suzuki)
-	k.quiet(k.send(webapi.Suzuki, reason("本番はだめ")), webapi.Suzuki)
-	x := k.action()
-	expect.That(t, x.Status == conversation.ActionCancelled && x.CancelReason == conversation.ReasonRejected &&
-		x.ErrorDetail == "本番はだめ", "%+v", x)
-}
-
+// A conversation that was ended is begun anew by its button.
 func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
 	root := k.slack.Say(t, webapi.Sato, webapi.HR, "codex: hello")
@@ -133,19 +116,12 @@ func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 		t.Error("somebody else is asked")
 	}
 	k.quiet(k.post(k.shortcut(webapi.Sato, message)), webapi.Sato)
-	k.quiet(k.confirm(webapi.Sato), webapi.Sato)
+	k.quiet(k.send(webapi.Sato, nil), webapi.Sato)
 	a := k.Load()
 	expect.That(t, a.Conversation.Status == conversation.Closed && a.Conversation.ClosedBy == webapi.Sato, "%+v",
 		a.Conversation)
-}
-
-func testActionCancelled(t *testing.T, db *storetest.Server) {
-	k := newConversation(t, db, "make")
-	k.quiet(k.press(webapi.Sato, "more_action", k.value()), webapi.Sato)
-	k.quiet(k.send(webapi.Sato, map[string]any{}), webapi.Sato)
-	k.told(k.press(webapi.Suzuki, card.ApproveAction, k.value()), webapi.Suzuki, "すでに取り消しました")
-	x := k.action()
-	expect.That(t, x.Status == conversation.ActionCancelled && x.CancelReason == conversation.ReasonWithdrawn, "%+v", x)
+	k.quiet(k.press(webapi.Sato, card.ReopenConversation, k.Ref.ID), webapi.Sato)
+	expect.Same(t, conversation.Open, k.Load().Conversation.Status)
 }
 
 func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
@@ -159,13 +135,6 @@ func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 		"what was stamped is at %s", x.Payload.S3Key)
 }
 
-func testConversationReopened(t *testing.T, db *storetest.Server) {
-	k := newConversation(t, db, "make")
-	k.End()
-	k.quiet(k.press(webapi.Sato, card.ReopenConversation, k.Ref.ID), webapi.Sato)
-	expect.Same(t, conversation.Open, k.Load().Conversation.Status)
-}
-
 // The form of a deleted conversation is answered.
 func TestAFormOfAConversationThatIsGoneIsAnswered(t *testing.T) {
 	for _, locale := range language.All {
@@ -173,4 +142,59 @@ func TestAFormOfAConversationThatIsGoneIsAnswered(t *testing.T) {
 		text, stays := v.inForm()
 		expect.That(t, text != "" && stays, "%s: %q, stays %t", locale, text, stays)
 	}
+}
+
+// proposeFromMenu chooses 「操作を提案」 in the menu of a message in the conversation's thread.
+func (k *inConversation) proposeFromMenu(user string, message map[string]any) inbound.Response {
+	k.T.Helper()
+	p := k.shortcut(user, message)
+	p["callback_id"] = shortcutPropose
+	return k.post(p)
+}
+
+// proposal returns the dialog's values.
+func proposal(command any) map[string]any {
+	return typed(conversation.OwnCommand, conversation.OwnCommand, command)
+}
+
+// Who proposes an action counts as who asked for it. Nobody proposes while another one waits, elsewhere than in a
+// conversation's thread, or without a command, nor does a guest.
+func testActionProposed(t *testing.T, db *storetest.Server) {
+	k := newConversation(t, db, "make")
+	const busy = "ほかの操作が承認待ちか実行中です"
+	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": webapi.Tanaka,
+		"text": "make test を流したい"}
+	k.told(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka, busy)
+	k.Cancel()
+	k.proposeFromMenu(webapi.Guest, inThread)
+	k.proposeFromMenu(webapi.Suzuki, map[string]any{"ts": "1776679999.000100", "text": "x"})
+	told := k.slack.Ephemerals(webapi.Suzuki)
+	expect.That(t, len(told) == 1 && strings.Contains(told[0].Text, "会話のスレッドでだけ提案できます"), "told %+v", told)
+	k.heard[webapi.Suzuki]++
+	expect.Is(t, len(k.slack.Views(webapi.Guest))+len(k.slack.Views(webapi.Suzuki)), 0, "forms")
+	k.quiet(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka)
+	form := k.taken(webapi.Tanaka)
+	expect.Is(t, form.CallbackID, card.ProposalCallback)
+	expect.Has(t, k.sendView(webapi.Tanaka, form, proposal(nil)).Body, `"`+conversation.OwnCommand+`":`)
+	expect.That(t, k.sendView(webapi.Guest, form, proposal("ls")).Body != "", "a guest proposes")
+	nowhere := form
+	nowhere.PrivateMetadata = `{"session":"../x"}`
+	expect.That(t, k.sendView(webapi.Tanaka, nowhere, proposal("ls")).Body != "", "a form of nowhere closes")
+	expect.That(t, k.Load().Current() == nil, "proposed all the same: %+v", k.Load().Current())
+
+	for range 2 { // sent twice, it is proposed once
+		k.quiet(k.sendView(webapi.Tanaka, form, proposal("make test\n")), webapi.Tanaka)
+	}
+	x := k.Load().Current()
+	expect.Must(t, x != nil && x.Number == 2 && x.RequestedBy == conversation.RequestedByUser &&
+		x.Askers[0] == webapi.Tanaka &&
+		string(x.Payload.JSON) == `{"script":"make test\n","timeout_seconds":60,"base":""}` &&
+		x.Gate.Terms.DecideBy != nil, "%+v", x)
+	expect.Has(t, k.sendView(webapi.Suzuki, form, proposal("ls")).Body, busy)
+
+	k.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	k.press(webapi.Tanaka, card.ApproveAction, x.ActionID+"/"+x.Payload.Hash())
+	expect.Is(t, k.Load().Current().Status, conversation.ActionPending, "their own is approved")
+	k.quiet(k.press(webapi.Suzuki, card.ApproveAction, x.ActionID+"/"+x.Payload.Hash()), webapi.Suzuki)
+	expect.Is(t, k.Load().Current().Status, conversation.ActionApproved)
 }

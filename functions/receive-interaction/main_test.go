@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -21,43 +24,77 @@ import (
 
 func TestInteractions(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
-		"approve a step":                    testApproveStep,
-		"reject with a reason":              testReject,
-		"reject twice, with other reasons":  testRejectTwice,
-		"a reason that won't do":            testBadReason,
-		"reject what is decided":            testRejectLate,
-		"a second click of the same person": testTwice,
-		"cancel an execution":               testCancelExecution,
-		"retry an execution":                testRetryExecution,
-		"retry a generation":                testRetryGeneration,
-		"the shortcut on a card":            testShortcutOnCard,
-		"the shortcut on the request":       testShortcutOnRequest,
-		"the shortcut on anything else":     testShortcutElsewhere,
-		"who may approve":                   testPolicy,
-		"Slack can't say who it is":         testUnverified,
-		"a direct message":                  testDirectMessage,
-		"ids of others":                     testForeignIDs,
-		"nothing could be saved":            testUnsaved,
-		"a note that can't be shown":        testNoteFails,
-		"not in time":                       testSlow,
-		"not even in time for the note":     testLateNote,
+		"reject with a reason":                   testReject,
+		"a reason that won't do":                 testBadReason,
+		"reject twice, with other reasons":       testRejectTwice,
+		"retry a generation":                     testRetryGeneration,
+		"the menu of a message cancels":          testCancelFromMenu,
+		"nothing could be saved":                 testUnsaved,
+		"Slack can't say who it is":              testUnverified,
+		"a note that can't be shown":             testNoteFails,
+		"not in time":                            testSlow,
+		"not even in time for the note":          testLateNote,
+		"read to the end and approved":           testReadAndApprove,
+		"a button that names other content":      testButtonOfOtherContent,
+		"arguments that are kept elsewhere":      testReviewOfLargeArguments,
+		"longer than a dialog":                   testReviewLong,
+		"who may not approve may read":           testReadOnly,
+		"what was read is not what is asked now": testReadSomethingElse,
 	})
 }
 
-func testApproveStep(t *testing.T, w *world) {
-	g := w.gated()
-	w.quiet(w.post(w.click(webapi.Tanaka, "approve_step", g.ID)), webapi.Tanaka)
-	expect.Same(t, webapi.Tanaka, w.Load().Gates[0].ApprovedBy)
+// Each button makes its decision, pressed twice it makes it once, and whoever comes second is told who decided, and
+// when.
+func TestEachButtonDecidesOnce(t *testing.T) {
+	parts := map[string]func(*testing.T, *world){}
+	for action, tt := range map[string]struct {
+		id   func(w *world) string
+		done func(a *task.Aggregate) string // who did it
+	}{
+		"approve_prompt": {func(w *world) string { return w.prompted().ID },
+			func(a *task.Aggregate) string { return a.Prompt().ApprovedBy }},
+		"approve_step": {func(w *world) string { return w.gated().ID },
+			func(a *task.Aggregate) string { return a.Gates[0].ApprovedBy }},
+		"cancel_execution": {func(w *world) string { return w.running().ID },
+			func(a *task.Aggregate) string { return a.Execution().CancelledBy }},
+		"retry_execution": {func(w *world) string {
+			w.running()
+			return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
+			}).Execution().ID
+		}, func(a *task.Aggregate) string { return a.Execution().RetriedBy }},
+	} {
+		parts[action] = func(t *testing.T, w *world) {
+			id := tt.id(w)
+			w.quiet(w.post(w.click(webapi.Sato, action, id)), webapi.Sato)
+			rev := w.Load().Head.Rev
+			expect.Is(t, tt.done(w.Load()), webapi.Sato, "it was decided by")
+			w.shown()
+			again, who := w.post(w.click(webapi.Sato, action, id)), "<@"+webapi.Sato+"> が <!date^"
+			if action == "cancel_execution" { // whose card may be far up in the thread
+				w.told(again, webapi.Sato, who)
+			} else {
+				w.quiet(again, webapi.Sato)
+			}
+			w.healed()
+			if action != "retry_execution" { // a new attempt tells nobody of the last one
+				w.shown()
+				w.told(w.post(w.click(webapi.Suzuki, action, id)), webapi.Suzuki, who)
+				w.healed()
+			}
+			expect.Is(t, w.Load().Head.Rev, rev, "after three clicks, revision")
+		}
+	}
+	inWorlds(t, parts)
 }
 
 func testReject(t *testing.T, w *world) {
 	p := w.prompted()
 	w.quiet(w.post(w.click(webapi.Suzuki, "reject_prompt", p.ID)), webapi.Suzuki)
-	views := w.slack.Views(webapi.Suzuki)
-	expect.Must(t, len(views) == 1 && w.Load().Prompt().Status == aggregate.PendingApproval, "%d forms, prompt %s",
-		len(views), w.Load().Prompt().Status)
+	form := w.taken(webapi.Suzuki)
+	expect.Is(t, w.Load().Prompt().Status, aggregate.PendingApproval)
 	var about card.Rejection
-	expect.NoError(t, json.Unmarshal([]byte(views[0].PrivateMetadata), &about))
+	expect.NoError(t, json.Unmarshal([]byte(form.PrivateMetadata), &about))
 	expect.Same(t, card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID,
 		Hash: aggregate.HashOf(p.Content)}, about)
 	w.quiet(w.post(w.form(webapi.Suzuki, "prompt", p.ID, " データの検証を追加して\n")), webapi.Suzuki)
@@ -81,25 +118,14 @@ func inForm(t *testing.T, out inbound.Response, want string) {
 
 func testBadReason(t *testing.T, w *world) {
 	p := w.prompted()
-	for _, reason := range []any{nil, "", " \n\t", "\ufe0f\u200d", strings.Repeat("あ", 1001)} {
-		inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, reason)), "1〜1000 文字")
+	_, wrong := aggregate.CheckReason("")
+	for _, text := range []any{nil, " \n\t", strings.Repeat("あ", 1001)} {
+		inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, text)), card.Note("ja", wrong))
 	}
 	missing := w.form(webapi.Suzuki, "prompt", p.ID, "x")
 	missing["view"].(map[string]any)["state"] = map[string]any{"values": map[string]any{}}
-	inForm(t, w.post(missing), "1〜1000 文字")
-	got := w.Load().Prompt()
-	expect.Must(t, got.Status == aggregate.PendingApproval, "%+v", got)
-	w.quiet(w.post(w.form(webapi.Suzuki, "prompt", p.ID, strings.Repeat("あ", 1000))), webapi.Suzuki)
-	expect.Same(t, aggregate.Rejected, w.Load().Prompt().Status)
-}
-
-func testRejectLate(t *testing.T, w *world) {
-	p := w.prompted()
-	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
-	w.shown()
-	w.told(w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID)), webapi.Tanaka, "<@"+webapi.Suzuki+"> が <!date^")
-	w.healed()
-	expect.Same(t, 0, len(w.slack.Views(webapi.Tanaka)))
+	inForm(t, w.post(missing), card.Note("ja", wrong))
+	expect.Is(t, w.Load().Prompt().Status, aggregate.PendingApproval)
 }
 
 // The first of two reasons is saved. The author of the second is told so, even if they wrote both. Sending the same
@@ -110,125 +136,85 @@ func testRejectTwice(t *testing.T, w *world) {
 		w.quiet(w.post(w.form(webapi.Suzuki, "prompt", p.ID, "部署ごとに")), webapi.Suzuki)
 	}
 	w.told(w.post(w.click(webapi.Suzuki, "reject_prompt", p.ID)), webapi.Suzuki, "<@"+webapi.Suzuki+">")
+	expect.Is(t, len(w.slack.Views(webapi.Suzuki)), 0, "forms for what is decided")
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		w.shown()
-		w.told(w.post(w.form(user, "prompt", p.ID, "短く")), user, "却下しました。\n入力した却下理由は、反映されていません。")
+		w.told(w.post(w.form(user, "prompt", p.ID, "短く")), user, "\n"+card.Surface("ja").ReasonNotTaken())
 		w.healed()
 	}
 	got := w.Load().Prompts[0]
 	expect.That(t, got.RejectionReason == "部署ごとに" && got.RejectedBy == webapi.Suzuki, "%+v", got)
 }
 
-func testTwice(t *testing.T, w *world) {
-	p := w.prompted()
-	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
-	before := w.Load().Head.Rev
-	w.shown()
-	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
-	expect.Same(t, before, w.Load().Head.Rev)
-	w.healed()
-}
-
-func testCancelExecution(t *testing.T, w *world) {
-	e := w.running()
-	w.quiet(w.post(w.click(webapi.Sato, "cancel_execution", e.ID)), webapi.Sato)
-	if a := w.Load(); a.Execution().Status != task.ExecutionCancelled || a.Execution().CancelledBy != webapi.Sato {
-		t.Errorf("%+v", a.Execution())
-	}
-	w.shown()
-	w.told(w.post(w.click(webapi.Suzuki, "cancel_execution", e.ID)), webapi.Suzuki, "<@"+webapi.Sato+"> が <!date^")
-	w.healed()
-}
-
-func testRetryExecution(t *testing.T, w *world) {
-	e := w.running()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
-	})
-	w.quiet(w.post(w.click(webapi.Sato, "retry_execution", e.ID)), webapi.Sato)
-	a := w.Load()
-	expect.Must(t, a.Execution().Attempt == 2 && a.Execution().RetriedBy == webapi.Sato && a.Head.Ended == nil, "%+v",
-		a.Execution())
-	w.quiet(w.post(w.click(webapi.Sato, "retry_execution", e.ID)), webapi.Sato)
-	expect.Same(t, 2, len(w.Load().Executions))
-}
-
 func testRetryGeneration(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Park(1, a.Generating(), task.ReasonModelDemo, "", w.Now())
 	})
-	w.told(w.post(w.click(webapi.Tanaka, "retry_generation", aggregate.NewID())), webapi.Tanaka, "見つかりません")
-	w.quiet(w.post(w.click(webapi.Sato, "retry_generation", w.Ref.ID)), webapi.Sato)
-	w.quiet(w.post(w.click(webapi.Sato, "retry_generation", w.Ref.ID)), webapi.Sato)
+	w.told(w.post(w.click(webapi.Tanaka, "retry_generation", aggregate.NewID())), webapi.Tanaka,
+		card.Note("ja", aggregate.ErrNotFound))
+	for range 2 {
+		w.quiet(w.post(w.click(webapi.Sato, "retry_generation", w.Ref.ID)), webapi.Sato)
+	}
 	w.told(w.post(w.click(webapi.Suzuki, "retry_generation", w.Ref.ID)), webapi.Suzuki, webapi.Sato)
 	head := w.Load().Head
 	expect.That(t, head.Parked == nil && head.Run == 2, "%+v", head)
 }
 
-func testShortcutOnCard(t *testing.T, w *world) {
+// The menu of a card, of the request or of a reply in its thread finds the request, asks whether it shall be
+// cancelled, and cancels it. That of any other message finds nothing.
+func testCancelFromMenu(t *testing.T, w *world) {
 	w.prompted()
-	button := map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{
+	card1 := map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{
 		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"},
-			map[string]any{"type": "actions", "block_id": w.Ref.ID}}},
-	}}
-	w.told(w.post(w.shortcut(webapi.Guest, button)), webapi.Guest,
+			map[string]any{"type": "actions", "block_id": w.Ref.ID + "/2"}}}}}
+	about := func(kind string) map[string]any { // a card without buttons says in its metadata which task it shows
+		return map[string]any{"ts": "1776675601.000100", "thread_ts": "1.000001", "metadata": map[string]any{
+			"event_type": kind, "event_payload": map[string]any{"task": w.Ref.ID, "card": "CARD#task"}}}
+	}
+	w.told(w.post(w.shortcut(webapi.Guest, card1)), webapi.Guest,
 		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}))
-	expect.Must(t, w.Load().Head.Ended == nil, "a guest cancelled it")
-	w.quiet(w.post(w.shortcut(webapi.Sato, button)), webapi.Sato)
+	hears := func(message map[string]any, want string) {
+		before := len(w.slack.Ephemerals(webapi.Tanaka))
+		w.post(w.shortcut(webapi.Tanaka, message))
+		told := w.slack.Ephemerals(webapi.Tanaka)
+		expect.Must(t, len(told) == before+1 && strings.Contains(told[before].Text, want), "%+v", told[before:])
+	}
+	hears(about("other_app"), card.Note("ja", aggregate.ErrNotFound))
+	for name, message := range map[string]map[string]any{"a card": card1, "a card without buttons": about("ringi_card"),
+		"the request": {"ts": w.root}, "a reply": {"ts": "1776675600.000100", "thread_ts": w.root}} {
+		w.quiet(w.post(w.shortcut(webapi.Sato, message)), webapi.Sato)
+		expect.Is(t, w.taken(webapi.Sato).CallbackID, card.CancelCallback, name)
+	}
 	expect.Must(t, w.Load().Head.Ended == nil, "it was cancelled before anybody said yes")
-	w.told(w.confirm(webapi.Sato), webapi.Sato, "依頼をキャンセルしました")
+	w.quiet(w.post(w.shortcut(webapi.Sato, card1)), webapi.Sato)
+	w.told(w.send(webapi.Sato, map[string]any{}), webapi.Sato, card.Surface("ja").CancelAccepted())
 	ended := w.Load().Head.Ended
-	expect.That(t, ended != nil && ended.By == webapi.Sato, "%+v", ended)
-	w.post(w.shortcut(webapi.Sato, button)) // again: the person is told so, without a dialog
-	told := w.slack.Ephemerals(webapi.Sato)
-	expect.That(t, len(told) == 2 && strings.Contains(told[1].Text, "にこのタスクをキャンセルしました") &&
-		len(w.slack.Views(webapi.Sato)) == 0, "%+v", told)
-	// A card without buttons says in its metadata which task it shows.
-	metadata := map[string]any{"ts": "1776675601.000100", "thread_ts": "1.000001", "metadata": map[string]any{
-		"event_type": "ringi_card", "event_payload": map[string]any{"task": w.Ref.ID, "card": "CARD#task"},
-	}}
-	out := w.post(w.shortcut(webapi.Suzuki, metadata))
-	told = w.slack.Ephemerals(webapi.Suzuki)
-	expect.That(t, out.StatusCode == 200 && len(told) == 1 && strings.Contains(told[0].Text, "<@"+webapi.Sato+">"),
-		"%d %+v", out.StatusCode, told)
-}
-
-func testShortcutOnRequest(t *testing.T, w *world) {
-	w.post(w.shortcut(webapi.Sato, map[string]any{"ts": w.root, "text": "今月の勤怠をまとめて"}))
-	w.confirm(webapi.Sato)
-	ended := w.Load().Head.Ended
-	expect.That(t, ended != nil && ended.As == task.TaskCancelled, "%+v", ended)
-}
-
-func testShortcutElsewhere(t *testing.T, w *world) {
-	forged := map[string]any{"event_type": "other_app", "event_payload": map[string]any{"task": w.Ref.ID}}
-	w.post(w.shortcut(webapi.Sato,
-		map[string]any{"ts": "1776675600.000100", "thread_ts": "1776675500.000100", "metadata": forged}))
-	told := w.slack.Ephemerals(webapi.Sato)
-	expect.That(t, len(told) == 1 && told[0].Text == card.Note("ja", aggregate.ErrNotFound), "%+v", told)
-	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
-	// A reply in the request's thread refers to the request.
-	w.post(w.shortcut(webapi.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": w.root}))
-	w.confirm(webapi.Sato)
-	expect.That(t, w.Load().Head.Ended != nil, "it was not cancelled")
+	expect.Must(t, ended != nil && ended.As == task.TaskCancelled && ended.By == webapi.Sato, "%+v", ended)
+	hears(card1, "<@"+webapi.Sato+">")
+	hears(about("ringi_card"), "<@"+webapi.Sato+">")
+	expect.Is(t, len(w.slack.Views(webapi.Tanaka)), 0, "dialogs of what has ended")
 }
 
 func testUnsaved(t *testing.T, w *world) {
-	p := w.prompted()
+	p, away := w.prompted(), card.Note("ja", explain.ErrUnavailable)
 	w.h.Rows = failing{Rows: w.Store.KindStore.Store, err: errors.New("throttled")}
-	w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki, card.Note("ja", explain.ErrUnavailable))
-	inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
+	w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki, away)
+	inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, "x")), away)
+	read := expect.Value(json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID,
+		Hash: aggregate.HashOf(p.Content)}))(t)
+	out := w.post(submits(webapi.Suzuki, card.ReviewCallback, string(read), nil))
+	expect.Has(t, out.Body, `"response_action":"update"`)
+	expect.Has(t, out.Body, away)
 	w.h.Rows = failing{Rows: w.Store.KindStore.Store, err: errors.New("throttled"), unset: true}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "fatal_error", Times: 1})
 	w.told(w.post(w.click(webapi.Guest, "approve_prompt", p.ID)), webapi.Guest,
 		card.Note("", explain.ErrUnavailable)) // nobody knows the language
-	inForm(t, w.post(w.form(webapi.Guest, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
 	w.h.Rows = w.Store.KindStore.Store
 	for _, f := range []webapi.Fault{{Kind: webapi.Refused, Code: "expired_trigger_id"},
-		{Kind: webapi.Refused, Code: "token_revoked"}, {Kind: webapi.RateLimited, RetryAfter: time.Second}} {
+		{Kind: webapi.RateLimited, RetryAfter: time.Second}} {
 		f.Method = "views.open"
 		w.slack.Faults.Add(f)
-		w.told(w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID)), webapi.Tanaka, card.Note("ja", explain.ErrUnavailable))
+		w.told(w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID)), webapi.Tanaka, away)
 		expect.Same(t, 0, len(w.slack.Views(webapi.Tanaka)))
 	}
 	// Slack may have opened the form; only its answer was lost.
@@ -240,14 +226,28 @@ func testUnsaved(t *testing.T, w *world) {
 	}
 }
 
+func testUnverified(t *testing.T, w *world) {
+	p := w.prompted()
+	for _, f := range []webapi.Fault{{Method: "users.conversations", Kind: webapi.Unavailable},
+		{Kind: webapi.Unavailable}, {Kind: webapi.RateLimited, RetryAfter: time.Second},
+		{Kind: webapi.Refused, Code: "token_revoked"}} {
+		f.Method = cmp.Or(f.Method, "users.info")
+		w.slack.Calls()
+		w.slack.Faults.Add(f)
+		w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki, card.Note("ja", explain.ErrUnverified))
+		expect.Is(t, len(w.slack.Calls(f.Method)), 1, f.Kind)
+	}
+	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
+	inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnverified))
+	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
+}
+
 // testNoteFails: the person isn't told, Slack is answered, and nothing is tried again.
 func testNoteFails(t *testing.T, w *world) {
 	p := w.prompted()
 	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
 	before := w.Load().Head.Rev
-	for _, f := range []webapi.Fault{{Kind: webapi.RateLimited, RetryAfter: time.Second}, {Kind: webapi.Unavailable},
-		{Kind: webapi.Lost}, {Kind: webapi.Refused, Code: "not_in_channel"},
-		{Kind: webapi.Refused, Code: "token_revoked"}} {
+	for _, f := range []webapi.Fault{{Kind: webapi.Lost}, {Kind: webapi.Refused, Code: "not_in_channel"}} {
 		f.Method = "chat.postEphemeral"
 		w.slack.Calls()
 		w.slack.Faults.Add(f)
@@ -291,4 +291,102 @@ func testLateNote(t *testing.T, w *world) {
 		w.h.tell(ctx, c, verdict{decide.Verdict{Settings: tenancy.DefaultSettings(), Err: explain.ErrUnavailable}})
 		return true
 	})
+}
+
+// asked brings the task to a policy that no card can show completely.
+func (w *world) asked() *task.Prompt {
+	w.T.Helper()
+	p := w.prompted()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return decide.Reject("長く")(a, p.ID, approver(), aggregate.Policy{Team: ringitest.Team}, w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: strings.Repeat("方針 ", 7000) + "最後の行"},
+			tenancy.DefaultSettings(), w.Now())
+	}).Prompt()
+}
+
+func testReadAndApprove(t *testing.T, w *world) {
+	p := w.asked()
+	w.quiet(w.post(w.click(webapi.Suzuki, "review_prompt", p.ID)), webapi.Suzuki)
+	v := w.view(webapi.Suzuki)
+	expect.Must(t, v.Submit != nil && strings.Contains(text(v), "最後の行"), "it can't be submitted: %s", text(v))
+	w.quiet(w.send(webapi.Suzuki, nil), webapi.Suzuki)
+	got := w.Load().Prompt()
+	expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == webapi.Suzuki, "%+v", got)
+}
+
+func text(v webapi.View) string {
+	b, _ := json.Marshal(v.Blocks)
+	return string(b)
+}
+
+// writing brings the task to a step whose arguments have so many characters, in its row or kept elsewhere.
+func (w *world) writing(n int, key string) *task.StepGate {
+	w.T.Helper()
+	w.running()
+	arguments := aggregate.JSON(fmt.Sprintf(`{"recipient":"U0SUZUKI","text":"%s末尾"}`, strings.Repeat("長", n)))
+	kept := aggregate.Blob{JSON: arguments, S3Key: key, Bytes: len(arguments)}
+	if key != "" {
+		w.results[key], kept.JSON = arguments, ""
+	}
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, kept, aggregate.HashOf(string(arguments)), nil, w.Now())
+	}).Gates[0]
+}
+
+// What is longer than a dialog is approved on its page in the console, to which the dialog leads.
+func testReviewLong(t *testing.T, w *world) {
+	g := w.writing(30000, "")
+	w.quiet(w.post(w.click(webapi.Suzuki, "review_step", g.ID)), webapi.Suzuki)
+	v := w.view(webapi.Suzuki)
+	expect.That(t, v.Submit == nil && !strings.Contains(text(v), "末尾"), "it can be submitted: %s", text(v))
+	expect.Has(t, text(v), "https://ringi.example/console/tasks/"+w.Ref.ID)
+}
+
+func testButtonOfOtherContent(t *testing.T, w *world) {
+	p := w.asked()
+	for _, shown := range []string{"", "/0/", "/0/" + aggregate.HashOf("x")} {
+		for _, action := range []string{"approve_prompt", "reject_prompt"} {
+			click := w.click(webapi.Suzuki, action, p.ID)
+			click["actions"].([]any)[0].(map[string]any)["block_id"] = w.Ref.ID + shown
+			w.told(w.post(click), webapi.Suzuki, card.Note("ja", aggregate.ErrMoved))
+		}
+	}
+	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
+	expect.Is(t, len(w.slack.Views(webapi.Suzuki)), 0, "dialogs")
+}
+
+func testReviewOfLargeArguments(t *testing.T, w *world) {
+	g := w.writing(20000, "key")
+	w.quiet(w.post(w.click(webapi.Suzuki, "review_step", g.ID)), webapi.Suzuki)
+	expect.Has(t, text(w.view(webapi.Suzuki)), "末尾", "it shows")
+	w.quiet(w.send(webapi.Suzuki, nil), webapi.Suzuki)
+	got := w.Load().Gates[0]
+	expect.That(t, got.Status == aggregate.Approved && got.Arguments.JSON == "",
+		"%s, and the row holds %d bytes of them", got.Status, len(got.Arguments.JSON))
+}
+
+func testReadOnly(t *testing.T, w *world) {
+	p := w.asked()
+	w.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	w.quiet(w.post(w.click(webapi.Sato, "review_prompt", p.ID)), webapi.Sato)
+	v := w.taken(webapi.Sato)
+	expect.That(t, v.Submit == nil && strings.Contains(text(v), "最後の行"), "it can be submitted: %v", v.Submit)
+	w.told(w.sendView(webapi.Sato, v, nil), webapi.Sato,
+		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf}))
+	w.told(w.post(w.click(webapi.Guest, "review_prompt", p.ID)), webapi.Guest,
+		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}))
+	expect.That(t, len(w.slack.Views(webapi.Guest)) == 0 && w.Load().Prompt().Status == aggregate.PendingApproval,
+		"a guest reads, or somebody approved")
+}
+
+func testReadSomethingElse(t *testing.T, w *world) {
+	p := w.asked()
+	about := expect.Value(json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID,
+		Hash: aggregate.HashOf("another policy")}))(t)
+	out := w.post(submits(webapi.Suzuki, card.ReviewCallback, string(about), nil))
+	expect.That(t, strings.Contains(out.Body, card.Note("ja", aggregate.ErrMoved)), "%d %s", out.StatusCode, out.Body)
+	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }

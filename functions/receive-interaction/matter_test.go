@@ -24,16 +24,12 @@ func (w *world) matter(user, channel string, change map[string]string) map[strin
 	p := person(kindGlobal, user, ringitest.Team)
 	p["callback_id"], p["trigger_id"] = shortcutMatter, w.slack.NewTrigger(user)
 	w.quiet(w.post(p), user)
-	v := w.view(user)
-	w.slack.CloseView(user)
+	v := w.taken(user)
 	expect.Is(w.T, v.CallbackID, card.MatterCallback)
 	values := map[string]any{card.RequestAtBlock: map[string]any{card.RequestAt: map[string]any{
 		"type": "conversations_select", "selected_conversation": channel}}}
 	w.fills(values, change)
-	s := person("view_submission", user, ringitest.Team)
-	s["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": "",
-		"state": map[string]any{"values": values}}
-	return s
+	return submits(user, v.CallbackID, v.PrivateMetadata, values)
 }
 
 // fills types in the fields of the form, some of them otherwise.
@@ -43,11 +39,11 @@ func (w *world) fills(values map[string]any, change map[string]string) {
 		if to, changed := change[field]; changed {
 			is = to
 		}
-		typed := map[string]any{"type": "plain_text_input", "value": is}
+		in := map[string]any{"type": "plain_text_input", "value": is}
 		if field == card.MatterKind {
-			typed = map[string]any{"type": "static_select", "selected_option": map[string]any{"value": is}}
+			in = map[string]any{"type": "static_select", "selected_option": map[string]any{"value": is}}
 		}
-		values[field] = map[string]any{card.MatterInput: typed}
+		values[field] = map[string]any{card.MatterInput: in}
 	}
 }
 
@@ -67,18 +63,14 @@ func TestAFormAsksForADecision(t *testing.T) {
 			expect.That(t, strings.Contains(r.Text, "¥1,200,000") && strings.Contains(r.Text, "区分: 支出"), "%s", r.Text)
 		},
 		"but not of what is wrong, which stands at its field": func(t *testing.T, w *world) {
-			for field, is := range map[string]string{card.MatterKind: "宇宙", card.MatterTitle: " ", card.MatterAmount: "たくさん",
-				card.MatterDescription: ""} {
-				out := w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{field: is}))
-				expect.Has(t, out.Body, `"`+field+`":`)
-				expect.Is(t, strings.Count(out.Body, `":"`), 2, out.Body)
-			}
+			out := w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{card.MatterAmount: "たくさん"}))
+			expect.Has(t, out.Body, `"`+card.MatterAmount+`":`)
+			expect.Is(t, strings.Count(out.Body, `":"`), 2, out.Body)
 			expect.Is(t, w.messages(webapi.HR, "決裁を求めます"), 0)
 		},
 		"from the Home tab, to direct messages": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.onTab(webapi.Sato, card.NewMatter, "")), webapi.Sato)
-			expect.Is(t, w.view(webapi.Sato).CallbackID, card.MatterCallback)
-			w.slack.CloseView(webapi.Sato)
+			expect.Is(t, w.taken(webapi.Sato).CallbackID, card.MatterCallback)
 			w.quiet(w.post(w.matter(webapi.Sato, "", map[string]string{card.MatterAmount: ""})), webapi.Sato)
 			r := w.asks(webapi.DirectMessage(webapi.Sato), "複合機の入れ替え").Request
 			expect.That(t, r.Matter.Amount == "" && strings.Contains(r.Text, "金額不明"), "%+v", r)
@@ -118,11 +110,9 @@ func (w *world) refills(user string, v webapi.View, change map[string]string) in
 
 func (w *world) refill(user string, v webapi.View, change map[string]string) map[string]any {
 	w.T.Helper()
-	p, values := person("view_submission", user, ringitest.Team), map[string]any{}
+	values := map[string]any{}
 	w.fills(values, change)
-	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID,
-		"private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
-	return p
+	return submits(user, v.CallbackID, v.PrivateMetadata, values)
 }
 
 // What is filled in again has the files that stay and those that were added.

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/slack-go/slack"
 
@@ -20,10 +18,12 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
+	"ringi/shared/store/storetest"
 )
 
 // Whom settings let decide is proved in package people: here one is refused and told who may, and one is not.
-func testPolicy(t *testing.T, w *world) {
+func TestWhoMayDecide(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
 	p := w.prompted()
 	w.changeSettings(func(s *tenancy.Settings) {
 		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{webapi.Approvers}}
@@ -39,37 +39,9 @@ func testPolicy(t *testing.T, w *world) {
 	expect.Same(t, webapi.Tanaka, w.Load().Prompt().ApprovedBy)
 }
 
-func testUnverified(t *testing.T, w *world) {
-	p := w.prompted()
-	for _, f := range []webapi.Fault{{Method: "users.conversations", Kind: webapi.Unavailable},
-		{Kind: webapi.Unavailable}, {Kind: webapi.RateLimited, RetryAfter: time.Second}, {Kind: webapi.Lost},
-		{Kind: webapi.Refused, Code: "token_revoked"}} {
-		f.Method = cmp.Or(f.Method, "users.info")
-		w.slack.Calls()
-		w.slack.Faults.Add(f)
-		w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki, card.Note("ja", explain.ErrUnverified))
-		expect.Is(t, len(w.slack.Calls(f.Method)), 1, f.Kind)
-	}
-	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
-	inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnverified))
-	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
-}
-
-func testDirectMessage(t *testing.T, w *world) {
-	dm := webapi.DirectMessage(webapi.Sato)
-	w.root = w.slack.Say(t, webapi.Sato, dm, "従業員一覧")
-	w.receive(webapi.Sato, dm, "im", w.root)
-	p := w.prompted()
-	other := w.click(webapi.Suzuki, "approve_prompt", p.ID)
-	w.post(other)
-	expect.Must(t, w.Load().Prompt().Status == aggregate.PendingApproval, "who is not in the conversation approved")
-	w.slack.Calls()
-	w.quiet(w.post(w.click(webapi.Sato, "approve_prompt", p.ID)), webapi.Sato)
-	expect.Same(t, webapi.Sato, w.Load().Prompt().ApprovedBy)
-	expect.Is(t, len(w.slack.Calls("users.conversations")), 0, "a conversation of two was looked for")
-}
-
-func testForeignIDs(t *testing.T, w *world) {
+// Ids of another tenant, or of nothing, lead nowhere.
+func TestForeignIDs(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
 	p := w.prompted()
 	w.known("T0OTHER")
 	from := func(team string, payload map[string]any) map[string]any {
@@ -119,11 +91,8 @@ func testForeignIDs(t *testing.T, w *world) {
 	w.post(form)
 	told := w.slack.Ephemerals(webapi.Suzuki)
 	expect.That(t, len(told) == before+1 && told[before].Text == card.Note("ja", aggregate.ErrNotFound), "%+v", told)
-	cancels := person("view_submission", webapi.Suzuki, "T0OTHER")
 	private := string(expect.Value(json.Marshal(card.Cancellation{TaskID: w.Ref.ID, Channel: webapi.HR}))(t))
-	cancels["view"] = map[string]any{"id": "V1", "type": "modal", "callback_id": card.CancelCallback,
-		"private_metadata": private, "state": map[string]any{"values": map[string]any{}}}
-	w.post(from("T0OTHER", cancels))
+	w.post(from("T0OTHER", submits(webapi.Suzuki, card.CancelCallback, private, nil)))
 	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
 	got := w.Load().Prompt()
 	expect.That(t, got.Status == aggregate.PendingApproval && len(w.slack.Views(webapi.Suzuki)) == 0, "%+v", got)
@@ -139,53 +108,34 @@ func (w *world) otherTask(team string) string {
 	return ref.ID
 }
 
-// A card is in the workspace's language, and whatever one person reads is in that person's.
+// A card is in the workspace's language, and whatever one person reads is in that person's, of which Slack is asked
+// once for a click.
 func TestNotesAndDialogsAreInThePersonsLanguage(t *testing.T) {
-	locales := map[string]string{webapi.Suzuki: "en", webapi.Tanaka: "ja"}
-	inWorlds(t, map[string]func(*testing.T, *world){
-		"notes": func(t *testing.T, w *world) {
-			p := w.prompted()
-			expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-GB"))
-			for user, locale := range locales {
-				w.told(w.post(w.click(user, "approve_process", p.ID)), user, card.Note(locale, aggregate.ErrNotFound))
-				_, wrong := aggregate.CheckReason(" ")
-				inForm(t, w.post(w.form(user, "prompt", p.ID, " ")), card.Note(locale, wrong))
-				inForm(t, w.post(w.form(user, "task", p.ID, "x")), card.Note(locale, explain.ErrMalformedForm))
-			}
-			expect.NoError(t, w.slack.Speak(webapi.Guest, "fr-FR")) // Ringi doesn't speak it
-			w.changeSettings(func(s *tenancy.Settings) { s.Locale = "en" })
-			guest := aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}
-			w.told(w.post(w.click(webapi.Guest, "approve_prompt", p.ID)), webapi.Guest, card.Note("en", guest))
-		},
-		"dialogs": func(t *testing.T, w *world) {
-			p := w.asked()
-			expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-US"))
-			for user, locale := range locales {
-				s := tenancy.Settings{Locale: locale}
-				w.quiet(w.post(w.click(user, "reject_prompt", p.ID)), user)
-				w.titled(user, card.DialogsOf(nil).Rejection(card.Review{Type: task.CardPrompt}, locale))
-				w.quiet(w.post(w.click(user, "review_prompt", p.ID)), user)
-				w.titled(user, *card.Told("x", locale))
-				w.quiet(w.post(w.shortcut(user, map[string]any{"ts": w.root})), user)
-				w.titled(user, card.DialogsOf(nil).Ending(card.Cancellation{}, "", s))
-			}
-		},
-		"Slack is asked once for a click": func(t *testing.T, w *world) {
-			p := w.prompted()
-			w.slack.Calls()
-			w.quiet(w.post(w.click(webapi.Suzuki, "reject_prompt", p.ID)), webapi.Suzuki)
-			expect.Is(t, len(w.slack.Calls("users.info")), 1, "users.info")
-		},
-	})
-}
-
-// titled closes a person's dialog, which must have this one's title.
-func (w *world) titled(user string, want slack.ModalViewRequest) {
-	w.T.Helper()
-	v := w.view(user)
-	w.slack.CloseView(user)
-	title := string(expect.Value(json.Marshal(v.Title))(w.T))
-	expect.That(w.T, strings.Contains(title, strconv.Quote(want.Title.Text)), "%s, want %q", title, want.Title.Text)
+	w := newWorld(t, storetest.Start(t))
+	p := w.asked()
+	expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-GB"))
+	_, wrong := aggregate.CheckReason(" ")
+	titled := func(user string, want slack.ModalViewRequest) {
+		title := string(expect.Value(json.Marshal(w.taken(user).Title))(t))
+		expect.Has(t, title, strconv.Quote(want.Title.Text))
+	}
+	for user, locale := range map[string]string{webapi.Suzuki: "en", webapi.Tanaka: "ja"} {
+		w.told(w.post(w.click(user, "approve_process", p.ID)), user, card.Note(locale, aggregate.ErrNotFound))
+		inForm(t, w.post(w.form(user, "prompt", p.ID, " ")), card.Note(locale, wrong))
+		inForm(t, w.post(w.form(user, "task", p.ID, "x")), card.Note(locale, explain.ErrMalformedForm))
+		w.slack.Calls()
+		w.quiet(w.post(w.click(user, "reject_prompt", p.ID)), user)
+		expect.That(t, len(w.slack.Calls("users.info")) <= 1, "users.info is called more than once")
+		titled(user, card.DialogsOf(nil).Rejection(card.Review{Type: task.CardPrompt}, locale))
+		w.quiet(w.post(w.click(user, "review_prompt", p.ID)), user)
+		titled(user, *card.Told("x", locale))
+		w.quiet(w.post(w.shortcut(user, map[string]any{"ts": w.root})), user)
+		titled(user, card.DialogsOf(nil).Ending(card.Cancellation{}, "", tenancy.Settings{Locale: locale}))
+	}
+	expect.NoError(t, w.slack.Speak(webapi.Guest, "fr-FR")) // Ringi doesn't speak it
+	w.changeSettings(func(s *tenancy.Settings) { s.Locale = "en" })
+	guest := aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}
+	w.told(w.post(w.click(webapi.Guest, "approve_prompt", p.ID)), webapi.Guest, card.Note("en", guest))
 }
 
 // onTab returns the payload of a button on the Home tab: as Slack sends it, with a view but no channel or message.
@@ -201,21 +151,16 @@ func (w *world) onTab(user, action, value string) map[string]any {
 }
 
 func TestTheHomeTabOpensTheDialogForANewRequest(t *testing.T) {
-	inWorlds(t, map[string]func(*testing.T, *world){
-		"by its button": func(t *testing.T, w *world) {
-			w.quiet(w.post(w.onTab(webapi.Sato, card.NewRequest, "")), webapi.Sato)
-			w.titled(webapi.Sato, card.RequestModal("ja", ""))
-		},
-		"but for its links": func(t *testing.T, w *world) {
-			w.quiet(w.post(w.onTab(webapi.Sato, "open_console", "")), webapi.Sato)
-			expect.Is(t, len(w.slack.Views(webapi.Sato)), 0, "dialogs")
-		},
-		"eight clicks in two places make one decision": testClicksInTwoPlaces,
-	})
+	w := newWorld(t, storetest.Start(t))
+	w.quiet(w.post(w.onTab(webapi.Sato, card.NewRequest, "")), webapi.Sato)
+	expect.Is(t, w.taken(webapi.Sato).CallbackID, card.RequestCallback)
+	w.quiet(w.post(w.onTab(webapi.Sato, "open_console", "")), webapi.Sato) // a link
+	expect.Is(t, len(w.slack.Views(webapi.Sato)), 0, "dialogs")
 }
 
-// testClicksInTwoPlaces: of concurrent clicks in the thread and in direct messages, one decides.
-func testClicksInTwoPlaces(t *testing.T, w *world) {
+// Of concurrent clicks in the thread and in direct messages, one decides.
+func TestClicksInTwoPlacesMakeOneDecision(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
 	p := w.prompted()
 	var payloads []map[string]any
 	for i := range 8 {

@@ -15,6 +15,7 @@ import (
 	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -158,18 +159,60 @@ func (w *world) block(id string) string {
 	return w.Ref.ID
 }
 
-// form returns the payload of a submitted rejection.
-func (w *world) form(user, kind, id string, reason any) map[string]any {
+// submits is a dialog that somebody submits with these values.
+func submits(user, callback, private string, values map[string]any) map[string]any {
 	p := person("view_submission", user, ringitest.Team)
-	metadata := expect.Value(json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID,
-		Hash: w.Load().Asked(id).Hash}))(w.T)
-	p["view"] = map[string]any{
-		"id": "V1", "type": "modal", "callback_id": card.RejectionCallback, "private_metadata": string(metadata),
-		"previous_view_id": nil,
-		"state": map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{
-			card.ReasonInput: map[string]any{"type": "plain_text_input", "value": reason}}}},
-	}
+	p["view"] = map[string]any{"id": "V1", "type": "modal", "callback_id": callback, "private_metadata": private,
+		"previous_view_id": nil, "state": map[string]any{"values": values}}
 	return p
+}
+
+// typed is what somebody typed in a field; nil: nothing, as Slack says it.
+func typed(block, input string, text any) map[string]any {
+	return map[string]any{block: map[string]any{input: map[string]any{"type": "plain_text_input", "value": text}}}
+}
+
+// reason returns a rejection form's values, then those with a choice of what comes after.
+func reason(text any) map[string]any { return typed(card.ReasonBlock, card.ReasonInput, text) }
+
+func then(text any, kind circulation.Kind) map[string]any {
+	values := reason(text)
+	values[card.ThenBlock] = map[string]any{card.ThenInput: map[string]any{"type": "radio_buttons",
+		"selected_option": map[string]any{"value": kind}}}
+	return values
+}
+
+// form returns the payload of a submitted rejection.
+func (w *world) form(user, kind, id string, text any) map[string]any {
+	about := card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID, Hash: w.Load().Asked(id).Hash}
+	return submits(user, card.RejectionCallback, string(expect.Value(json.Marshal(about))(w.T)), reason(text))
+}
+
+// view is the dialog that somebody has open.
+func (w *world) view(user string) webapi.View {
+	w.T.Helper()
+	open := w.slack.Views(user)
+	expect.Must(w.T, len(open) == 1, "%d dialogs are open; told %+v", len(open), w.slack.Ephemerals(user))
+	return open[0]
+}
+
+// send submits a person's open dialog, sendView one that they had open.
+func (w *world) send(user string, values map[string]any) inbound.Response {
+	w.T.Helper()
+	return w.sendView(user, w.taken(user), values)
+}
+
+func (w *world) sendView(user string, v webapi.View, values map[string]any) inbound.Response {
+	w.T.Helper()
+	return w.post(submits(user, v.CallbackID, v.PrivateMetadata, values))
+}
+
+// taken closes a person's dialog, and returns it.
+func (w *world) taken(user string) webapi.View {
+	w.T.Helper()
+	v := w.view(user)
+	w.slack.CloseView(user)
+	return v
 }
 
 // shortcut returns the payload of the menu of a message.
@@ -181,18 +224,6 @@ func (w *world) shortcut(user string, message map[string]any) map[string]any {
 	p["message"] = message
 	p["trigger_id"] = w.slack.NewTrigger(user)
 	return p
-}
-
-// confirm submits the open dialog that confirms a cancellation.
-func (w *world) confirm(user string) inbound.Response {
-	w.T.Helper()
-	views := w.slack.Views(user)
-	expect.Must(w.T, len(views) == 1, "%d dialogs", len(views))
-	w.slack.CloseView(user)
-	p := person("view_submission", user, ringitest.Team)
-	p["view"] = map[string]any{"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID,
-		"private_metadata": views[0].PrivateMetadata, "state": map[string]any{"values": map[string]any{}}}
-	return w.post(p)
 }
 
 // quiet checks for an empty 200, and that nobody got another note.
@@ -251,4 +282,13 @@ func (f failing) Redraw(ctx context.Context, ref aggregate.Ref) error {
 	}
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// inWorlds runs parts against one database, each with its own table and workspace.
+func inWorlds(t *testing.T, parts map[string]func(*testing.T, *world)) {
+	t.Helper()
+	db := storetest.Start(t)
+	for name, run := range parts {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
 }
