@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,24 +17,14 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
 )
-
-// dies makes the invocation end before it saves what a message shows.
-type dies struct{ Store }
-
-func (d dies) ShownCard(context.Context, aggregate.Ref, *aggregate.Card, string, *aggregate.Head) error {
-	runtime.Goexit()
-	return nil
-}
 
 // drawsUntilItDies draws for the nth receipt of a message, in an invocation that dies before it saves an update.
 func (w *world) drawsUntilItDies(nth int) {
 	w.T.Helper()
 	h := w.handler()
-	h.Store = dies{h.Store}
+	h.Store = beside{Store: h.Store, showing: func() error { runtime.Goexit(); return nil }}
 	over, came := make(chan bool), false
 	go func() {
 		defer close(over)
@@ -72,7 +61,7 @@ func TestAnUpdateThatWasNotSavedIsNotTrusted(t *testing.T) {
 			store := w.h.Store
 			goesBack := func() {
 				was.Cards = w.Load().Cards // the rows of its cards are as they are
-				w.h.Store = earlier{store, was}
+				w.h.Store = earlier(store, was)
 			}
 			goesBack()
 			if tt.fails.Kind != "" {
@@ -88,28 +77,19 @@ func TestAnUpdateThatWasNotSavedIsNotTrusted(t *testing.T) {
 	}
 }
 
-// unsavedOnce fails to save what the first message shows.
-type unsavedOnce struct {
-	Store
-	saves int
-}
-
-func (u *unsavedOnce) ShownCard(
-	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, hash string, all *aggregate.Head,
-) error {
-	if u.saves++; u.saves == 1 {
-		return errors.New("throttled")
-	}
-	return u.Store.ShownCard(ctx, ref, c, hash, all)
-}
-
 // A card whose update was not saved is drawn again, whatever became of the others.
 func TestAnotherCardEndsNoDoubt(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.Prompted(tenancy.DefaultSettings())
 	w.done()
 	w.Cancel()
-	w.h.Store = &unsavedOnce{Store: w.h.Store}
+	saves := 0
+	w.h.Store = beside{Store: w.h.Store, showing: func() error {
+		if saves++; saves == 1 {
+			return errors.New("throttled")
+		}
+		return nil
+	}}
 	expect.That(t, w.h.draw(t.Context(), w.Ref, w.head(), first) != nil, "no failure")
 	expect.That(t, w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws the card again")
 	for _, c := range w.Load().Cards {
@@ -175,24 +155,6 @@ func TestWhichReceiptsTrustHashes(t *testing.T) {
 	expect.Is(t, again(3), all, "after one that died")
 }
 
-// tornOnce answers the first load with a torn read: rows that sort before HEAD (ANSWER, CARD, CHOICE, EXECUTION, GATE)
-// are from was, the others are current.
-type tornOnce struct {
-	Store
-	was *task.Aggregate
-}
-
-func (s *tornOnce) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
-	a, err := s.Store.Load(ctx, ref)
-	if s.was == nil || err != nil {
-		return a, err
-	}
-	now := *a.(*task.Aggregate)
-	now.Cards, now.Executions, now.Gates = s.was.Cards, s.was.Executions, s.was.Gates
-	s.was = nil
-	return &now, nil
-}
-
 func TestATornReadIsNotNotedAsShown(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	arguments := aggregate.JSON(`{"recipient":"U1","text":"x"}`)
@@ -203,7 +165,15 @@ func TestATornReadIsNotNotedAsShown(t *testing.T) {
 		return a.OpenStepGate(1, 1, aggregate.Blob{JSON: arguments, Bytes: len(arguments)},
 			aggregate.HashOf(string(arguments)), nil, w.Now())
 	})
-	w.h.Store = &tornOnce{w.h.Store, was} // the message about StartExecution is drawn just as the gate opens
+	torn := false // the message about StartExecution is drawn just as the gate opens: what sorts before HEAD is older
+	w.h.Store = beside{Store: w.h.Store, loaded: func(a aggregate.Aggregate) aggregate.Aggregate {
+		if torn {
+			return a
+		}
+		now := *a.(*task.Aggregate)
+		now.Cards, now.Executions, now.Gates, torn = was.Cards, was.Executions, was.Gates, true
+		return &now
+	}}
 	expect.Must(t, w.deliverAt(was.Head), "given back for %v s", w.queue.hidden)
 	a := w.Load()
 	for _, c := range a.Cards {
@@ -215,30 +185,18 @@ func TestATornReadIsNotNotedAsShown(t *testing.T) {
 	}
 }
 
-// meanwhile is a table in which something happens between drawing and saving.
-type meanwhile struct {
-	Store
-	do func()
-}
-
-func (m meanwhile) PostedCard(
-	ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head,
-) error {
-	if all != nil {
-		m.do()
-	}
-	return m.Store.PostedCard(ctx, ref, key, by, messageTS, channel, hash, all)
-}
-
 // The approvers change while the gate's card is being drawn with the old settings.
 func testRedrawMeanwhile(t *testing.T, w *world) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
 	x := tenancy.DefaultSettings()
 	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Tanaka}}
-	w.h.Store = meanwhile{w.h.Store, func() {
+	w.h.Store = beside{Store: w.h.Store, posting: func(all *aggregate.Head) error {
+		if all == nil {
+			return nil
+		}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: ringitest.Team}
-		expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, by, w.Now()))(t)
+		return expect.Err(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, by, w.Now()))
 	}}
 	w.done()
 	if a := w.Load(); !a.Effects(w.Now()).Cards {
@@ -250,41 +208,18 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	expect.That(t, !w.Load().Effects(w.Now()).Cards, "it is drawn for ever")
 }
 
-// earlier reads an aggregate as it was.
-type earlier struct {
-	Store
-	was *task.Aggregate
-}
-
-func (s earlier) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) { return s.was, nil }
-
-// between does something before it saves what a message shows.
-type between struct {
-	Store
-	do func()
-}
-
-func (b between) ShownCard(
-	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, hash string, all *aggregate.Head,
-) error {
-	b.do()
-	return b.Store.ShownCard(ctx, ref, c, hash, all)
-}
-
 // A drawing that read the task earlier updates the message after the newer drawing did, and before that one saves what
 // the message shows.
 func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	w.done()
 	w.Extracted()
-	store, older := w.h.Store, earlier{w.h.Store, w.Load()}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: ringitest.Team}
-		return a.End(by, tenancy.DefaultSettings().Policy(ringitest.Team), w.Now())
-	})
-	w.h.Store = between{w.h.Store, func() {
+	store, older := w.h.Store, earlier(w.h.Store, w.Load())
+	w.ends()
+	w.h.Store = beside{Store: w.h.Store, showing: func() error {
 		w.h.Store = older
 		expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head(), first))
 		w.h.Store = store
+		return nil
 	}}
 	expect.That(t, !w.deliver(), "the newer drawing has saved its content, which the message no longer shows")
 	expect.That(t, w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws the card again")
@@ -292,27 +227,13 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	w.shows("キャンセル")
 }
 
-// beforeUpdate does something just before each update.
-type beforeUpdate struct {
-	Slack
-	do func()
-}
-
-func (b beforeUpdate) Update(ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata) error {
-	b.do()
-	return b.Slack.Update(ctx, channel, ts, m, about)
-}
-
 // together draws the card for rows as they were, and wholly as they are just before the first drawing's update.
 func (w *world) together(store Store, then func()) error {
 	w.T.Helper()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: ringitest.Team}
-		return a.End(by, tenancy.DefaultSettings().Policy(ringitest.Team), w.Now())
-	})
+	w.ends()
 	other := w.handler()
 	other.Store = store
-	other.Slack = beforeUpdate{w.slack.Client, func() {
+	other.Slack = besides{Slack: w.slack.Client, updating: func() {
 		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, w.head(), first))
 		then()
 	}}
@@ -322,7 +243,7 @@ func (w *world) together(store Store, then func()) error {
 func testOvertaken(t *testing.T, w *world) {
 	w.done()
 	w.Extracted()
-	err := w.together(earlier{w.h.Store, w.Load()}, func() {
+	err := w.together(earlier(w.h.Store, w.Load()), func() {
 		w.shows("キャンセル")
 		w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Lost})
 	})
@@ -338,12 +259,9 @@ func (w *world) late(then func()) {
 	w.T.Helper()
 	was := w.Load()
 	other := w.handler()
-	other.Store = earlier{w.h.Store, was}
+	other.Store = earlier(w.h.Store, was)
 	asked := w.head()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: ringitest.Team}
-		return a.End(by, tenancy.DefaultSettings().Policy(ringitest.Team), w.Now())
-	})
+	w.ends()
 	expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, w.head(), first))
 	then()
 	err := other.draw(w.T.Context(), w.Ref, asked, first)
@@ -384,7 +302,7 @@ func testForgotLaterAmongMany(t *testing.T, w *world) {
 func testPostsAnewLater(t *testing.T, w *world) {
 	w.done()
 	w.Extracted()
-	err := w.together(earlier{w.h.Store, w.Load()}, func() {
+	err := w.together(earlier(w.h.Store, w.Load()), func() {
 		c := w.Load().Cards[0]
 		expect.NoError(t, w.slack.Client.Delete(t.Context(), c.Channel, c.MessageTS))
 	})

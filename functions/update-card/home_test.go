@@ -140,23 +140,12 @@ func testOwedBeside(t *testing.T, w *world) {
 	p := w.Load().Process()
 	other := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: webapi.Tanaka, Stage: 1,
 		State: aggregate.CardNone}
-	w.h.Store = beside{w.h.Store, func() {
+	w.h.Store = beside{Store: w.h.Store, loaded: func(a aggregate.Aggregate) aggregate.Aggregate {
 		expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, []*aggregate.Card{other}))
+		return a
 	}}
 	expect.That(t, !w.deliver(), "nobody finds out who else is asked")
 	w.h = w.handler()
 	w.done()
 	expect.That(t, len(w.direct(webapi.Alex)) == 1 && len(w.direct(webapi.Tanaka)) == 1, "messages")
-}
-
-// beside is a store after whose first load another drawing does something.
-type beside struct {
-	Store
-	then func()
-}
-
-func (b beside) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
-	a, err := b.Store.Load(ctx, ref)
-	b.then()
-	return a, err
 }

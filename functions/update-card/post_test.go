@@ -8,59 +8,122 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 )
 
-func testRateLimit(t *testing.T, w *world) {
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 8 * time.Second})
-	w.back(8, 10)
-	w.shows()
-	w.done() // at once: the claim need not become stale
-	w.shows("受け付けました")
-	w.slack.Calls()
-
-	w.Extracted()
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.RateLimited, RetryAfter: time.Second})
-	w.back(1, 3)
-	w.shows("受け付けました")
-	w.done()
-	w.shows("勤怠")
-	expect.Same(t, 0, len(w.slack.Calls("conversations.replies", "conversations.open")))
+// try is one delivery of the message about a task's cards.
+type try struct {
+	after time.Duration // since the one before it
+	fails webapi.Fault  // what Slack answers; no Kind: as usual
+	back  [2]int32      // for at least and at most how many seconds the message is hidden; none: it is done with
+	shows []string      // what stands in the thread then
 }
 
-func testLostAnswer(t *testing.T, w *world) {
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
-	w.done()
-	m := w.shows("受け付けました")
-	c := w.Load().Card("CARD#task")
-	expect.That(t, c.MessageTS == m[0].TS && c.State == aggregate.CardPosted, "%+v", c)
-	w.slack.Calls()
-	w.done()
-	calls := w.slack.Calls()
-	expect.That(t, len(calls) == 0, "it shows what it was posted with, yet: %v", calls)
+// What Slack answers a post or an update with decides when it is tried again, and what is posted.
+func TestWhatSlackAnswersDecidesWhatIsTriedAgain(t *testing.T) {
+	const first, then = "受け付けました", "勤怠"
+	post := func(f webapi.Fault) webapi.Fault { f.Method = "chat.postMessage"; return f }
+	update := func(f webapi.Fault) webapi.Fault { f.Method = "chat.update"; return f }
+	search := func(f webapi.Fault) webapi.Fault { f.Method = "conversations.replies"; return f }
+	limited := func(s time.Duration) webapi.Fault {
+		return webapi.Fault{Kind: webapi.RateLimited, RetryAfter: s * time.Second}
+	}
+	refused := func(code string) webapi.Fault { return webapi.Fault{Kind: webapi.Refused, Code: code} }
+	own := webapi.Fault{Kind: webapi.Unavailable, Status: 500}
+	again, reader := [2]int32{31, 39}, []string{first}
+	posted := func(w *world) { w.done(); w.Extracted() }
+	parts := map[string]func(*testing.T, *world){}
+	for name, tt := range map[string]struct {
+		before func(w *world)
+		tries  []try
+	}{
+		"a rate limit is waited out, with no claim left behind": {nil, []try{
+			{fails: post(limited(8)), back: [2]int32{8, 10}}, {shows: reader}}},
+		"an answer that was lost: the message is adopted": {nil, []try{
+			{fails: post(webapi.Fault{Kind: webapi.Lost}), shows: reader}, {shows: reader}}},
+		"a lost post that never arrived is left, then posted": {nil, []try{
+			{fails: post(webapi.Fault{Kind: webapi.Unavailable}), back: again},
+			{back: [2]int32{3, 4}}, // the invocation with the claim may still be posting
+			{after: 31 * time.Second, shows: reader}}},
+		"a post at which Slack itself failed is made anew within seconds": {nil, []try{
+			{fails: post(own), back: [2]int32{1, 2}}, {fails: post(own), back: [2]int32{1, 2}}, {shows: reader}}},
+		"a claim of another invocation is waited for": {func(w *world) {
+			ctx := w.T.Context()
+			expect.Value(w.Store.ClaimCard(ctx, w.Ref, "CARD#task", "another", w.Now(), w.Now().Add(-stale)))(w.T)
+		}, []try{{after: 10 * time.Second, back: [2]int32{3, 4}}, {after: 21 * time.Second, shows: reader}}},
+		"no permission to search: posted and counted": {func(w *world) {
+			w.h.Store = unsaved(w.h.Store)
+			w.back(31, 39)
+			w.h = w.handler()
+		}, []try{{after: 31 * time.Second, fails: search(limited(1)), back: again, shows: reader},
+			{after: 31 * time.Second, fails: search(refused("missing_scope")), shows: []string{first, first}}}},
+		"an update's rate limit": {posted, []try{
+			{fails: update(limited(1)), back: [2]int32{1, 3}, shows: reader}, {shows: []string{then}}}},
+		"an update without an answer": {posted, []try{
+			{fails: update(webapi.Fault{Kind: webapi.Unavailable}), back: [2]int32{1, 2}, shows: reader},
+			{shows: []string{then}}}},
+		"a message of another app's is posted anew": {posted, []try{
+			{fails: update(refused("cant_update_message")), shows: []string{first, then}}}},
+		"a message that is too old to change is posted anew": {posted, []try{
+			{fails: update(refused("edit_window_closed")), shows: []string{first, then}}}},
+		"a message deleted in Slack is posted anew": {func(w *world) {
+			posted(w)
+			expect.NoError(w.T, w.slack.Delete(webapi.HR, w.Load().Card("CARD#task").MessageTS, webapi.Bot))
+		}, []try{{shows: []string{then}}}},
+		"cards are posted in the order of the work": {func(w *world) {
+			w.Extracted()
+			w.Draft(tenancy.DefaultSettings())
+		}, []try{{shows: []string{then, "approve_prompt"}}}},
+	} {
+		parts[name] = func(t *testing.T, w *world) {
+			if tt.before != nil {
+				tt.before(w)
+			}
+			for _, x := range tt.tries {
+				if w.Later(x.after); x.fails.Kind != "" {
+					w.slack.Faults.Add(x.fails)
+				}
+				if x.back == [2]int32{} {
+					w.done()
+				} else {
+					w.back(x.back[0], x.back[1])
+				}
+				w.shows(x.shows...)
+			}
+			c := w.Load().Card("CARD#task")
+			expect.That(t, c.State == aggregate.CardPosted && c.ClaimedBy == "" && c.MessageTS != "", "%+v", c)
+			w.slack.Calls()
+			w.done()
+			expect.Is(t, len(w.slack.Calls()), 0, "calls for what is shown")
+		}
+	}
+	inWorlds(t, parts)
 }
 
-func testNeverArrived(t *testing.T, w *world) {
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable})
-	w.back(31, 39)
-	w.back(3, 4) // too early: the invocation with the claim may still be posting
-	expect.Same(t, 1, len(w.slack.Calls("chat.postMessage")))
-	w.Later(31 * time.Second)
-	w.done()
-	w.shows("受け付けました")
+// A post at which Slack itself failed is looked for twice before it is made anew.
+func testOwnFault(t *testing.T, w *world) {
+	var waited time.Duration
+	w.h.Wait = func(_ context.Context, d time.Duration) error { waited += d; return nil }
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable, Status: 500})
+	w.back(1, 2)
+	n := w.slack.Calls("chat.postMessage", "conversations.replies")
+	expect.That(t, len(n) == 3 && waited == 5*time.Second, "%v, waited %s", n, waited)
 }
 
-// hangs is a Slack that never answers a post. The message appears when show is called.
+// hangs is a Slack that never answers a post. The message appears when show is called. A second search is slow.
 type hangs struct {
 	Slack
 	w     *world
 	posts int
+	slow  bool
 	show  func()
 }
 
 func (s *hangs) Post(
-	_ context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
+	_ context.Context, channel, thread string, m card.Message, about slackapi.Metadata,
 ) (string, error) {
 	s.w.Later(slackTimeout)
 	s.posts++
@@ -68,25 +131,28 @@ func (s *hangs) Post(
 	return "", slackapi.Unknown{Cause: "no answer"}
 }
 
+func (s *hangs) FindCards(ctx context.Context, channel, thread string, about slackapi.Metadata) ([]string, error) {
+	if !s.slow {
+		return s.Slack.FindCards(ctx, channel, thread, about)
+	}
+	if s.posts == 1 {
+		s.w.Later(8 * time.Second)
+	}
+	return nil, nil
+}
+
 func (w *world) hangs() *hangs {
 	s := &hangs{Slack: w.slack.Client, w: w}
 	w.h.Slack = s
 	w.h.Wait = func(_ context.Context, d time.Duration) error { w.Later(d); return nil }
+	w.back(19, 24) // the rest of the claim, of which the call and the search took 12 s
 	return s
 }
 
-func testHangs(_ *testing.T, w *world) {
+// A post that hangs is tried again when the claim is free, which counts from the post, and is adopted where it appeared
+// meanwhile.
+func testHangs(t *testing.T, w *world) {
 	s := w.hangs()
-	w.back(19, 24) // the rest of the claim, of which the call and the search took 12 s
-	w.Later(19 * time.Second)
-	w.h.Slack = s.Slack
-	w.done()
-	w.shows("受け付けました")
-}
-
-func testHangsAndShowsLate(t *testing.T, w *world) {
-	s := w.hangs()
-	w.back(19, 24)
 	w.Later(18 * time.Second)
 	s.show()
 	w.back(1, 2)
@@ -96,48 +162,24 @@ func testHangsAndShowsLate(t *testing.T, w *world) {
 	expect.That(t, s.posts == 1, "posted %d times", s.posts)
 }
 
-func testHangsAfterASlowSearch(_ *testing.T, w *world) {
+func testHangsForGood(_ *testing.T, w *world) {
 	s := w.hangs()
-	w.back(19, 24)
 	w.Later(20 * time.Second)
-	w.h.Slack = slowSearch{s}
-	w.back(19, 24) // counted from the post, not from the claim before the search
-}
-
-// slowSearch is a Slack whose searches are slow and find nothing.
-type slowSearch struct{ *hangs }
-
-func (s slowSearch) FindCards(context.Context, string, string, slackapi.Metadata) ([]string, error) {
-	if s.posts == 1 {
-		s.w.Later(8 * time.Second)
-	}
-	return nil, nil
-}
-
-func testOwnFault(t *testing.T, w *world) {
-	var waited time.Duration
-	w.h.Wait = func(_ context.Context, d time.Duration) error { waited += d; return nil }
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable, Status: 500, Times: 2})
-	w.back(1, 2)
-	w.back(1, 2)
-	n := w.slack.Calls("chat.postMessage", "conversations.replies")
-	expect.That(t, len(n) == 6 && waited == 10*time.Second,
-		"%v, waited %s: want two posts, each looked for after 2 and 5 s", n, waited)
-	w.done() // the clock was not moved: no claim need become stale
+	s.slow = true
+	w.back(19, 24) // not from the claim before the search
+	w.Later(24 * time.Second)
+	w.h.Slack = s.Slack
+	w.done()
 	w.shows("受け付けました")
 }
 
-// crashed is a handler that dies before it saves its post.
-type crashed struct{ Store }
-
-func (crashed) PostedCard(
-	context.Context, aggregate.Ref, string, string, string, string, string, *aggregate.Head,
-) error {
-	return errors.New("the process is gone")
+// unsaved is a table for a handler that dies before it saves its post.
+func unsaved(s Store) Store {
+	return beside{Store: s, posting: func(*aggregate.Head) error { return errors.New("the process is gone") }}
 }
 
 func testCrash(t *testing.T, w *world) {
-	w.h.Store = crashed{w.h.Store}
+	w.h.Store = unsaved(w.h.Store)
 	w.back(31, 39)
 	first := w.shows("受け付けました")[0].TS
 	// Another invocation tries late; the first one's claim no longer stops it.
@@ -150,46 +192,8 @@ func testCrash(t *testing.T, w *world) {
 	expect.That(t, w.shows("勤怠")[0].TS == first, "the later one was adopted")
 }
 
-func testClaimed(_ *testing.T, w *world) {
-	expect.Value(w.Store.ClaimCard(context.Background(), w.Ref, "CARD#task", "another", w.Now(), w.Now().Add(-stale)))(w.T)
-	w.Later(10 * time.Second)
-	w.back(3, 4)
-	w.shows()
-	w.Later(21 * time.Second)
-	w.done()
-	w.shows("受け付けました")
-}
-
-func testNoSearch(t *testing.T, w *world) {
-	w.h.Store = crashed{w.h.Store}
-	w.back(31, 39)
-	w.h = w.handler()
-	w.Later(31 * time.Second)
-	w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.RateLimited, RetryAfter: time.Second})
-	w.back(31, 39)
-	w.Later(31 * time.Second)
-	w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
-	w.done()
-	w.shows("受け付けました", "受け付けました")
-	expect.Same(t, aggregate.CardPosted, w.Load().Card("CARD#task").State)
-}
-
-// slow is a Slack whose post takes so long that other invocations begin meanwhile.
-type slow struct {
-	Slack
-	meanwhile func()
-}
-
-func (s slow) Post(
-	ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
-) (string, error) {
-	ts, err := s.Slack.Post(ctx, channel, thread, m, about)
-	s.meanwhile()
-	return ts, err
-}
-
 func testLostClaim(t *testing.T, w *world) {
-	w.h.Slack = slow{w.slack.Client, func() {
+	w.h.Slack = besides{Slack: w.slack.Client, posted: func() {
 		w.Later(31 * time.Second)
 		other := "another"
 		expect.Value(w.Store.ClaimCard(t.Context(), w.Ref, "CARD#task", other, w.Now(), w.Now().Add(-stale)))(t)

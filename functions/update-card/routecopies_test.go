@@ -73,7 +73,6 @@ func (w *world) owing(what string, stage int, users ...string) {
 func TestCopiesAlongARoute(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"go to who owes the stage, and close with it": testCopiesOfStages,
-		"end with the gate":                           testCopiesEnd,
 		"are twenty of a stage at most":               testCopiesOfALargeStage,
 		"tell the card who has left":                  testCopiesLeft,
 		"aren't asked for while people are looked up": testCopiesLater,
@@ -100,14 +99,6 @@ func testCopiesOfStages(t *testing.T, w *world) {
 	for _, key := range []string{"@" + webapi.Suzuki + "/1", "@" + webapi.Tanaka + "/2", "@" + webapi.Alex + "/2"} {
 		expect.That(t, keys["CARD#process#0001"+key], "no copy %s among %v", key, keys)
 	}
-}
-
-func testCopiesEnd(t *testing.T, w *world) {
-	w.onRoute(ringitest.Desk("経理", 1, webapi.Tanaka, webapi.Alex))
-	w.owing("opened", 1, webapi.Tanaka, webapi.Alex)
-	w.acts(circulation.Deny, 1, webapi.Tanaka)
-	w.owing("denied", 1)
-	expect.Has(t, strings.Join(w.direct(webapi.Alex), ""), "却下して終了", "the end")
 }
 
 // everybody is a stage of 50 people, of whom Slack knows only the last, Alex.

@@ -167,8 +167,6 @@ func (w *world) shows(texts ...string) []webapi.Message {
 	return thread
 }
 
-type cardMessage = card.Message
-
 func message() card.Message {
 	return card.Message{Text: "x",
 		Attachments: []slack.Attachment{{Color: "#f2c744", Blocks: slack.Blocks{BlockSet: []slack.Block{
@@ -291,3 +289,84 @@ func TestNoPostBeginsWithoutTime(t *testing.T) {
 }
 
 func (b *broken) Redraw(context.Context, aggregate.Ref) error { return nil }
+
+// beside is a table beside which something happens: loaded replaces what a load found, posting comes before the save of
+// a post and showing before that of an update.
+type beside struct {
+	Store
+	loaded  func(aggregate.Aggregate) aggregate.Aggregate
+	posting func(all *aggregate.Head) error
+	showing func() error
+}
+
+func (b beside) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	a, err := b.Store.Load(ctx, ref)
+	if err == nil && b.loaded != nil {
+		a = b.loaded(a)
+	}
+	return a, err
+}
+
+func (b beside) PostedCard(
+	ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head,
+) error {
+	if b.posting != nil {
+		if err := b.posting(all); err != nil {
+			return err
+		}
+	}
+	return b.Store.PostedCard(ctx, ref, key, by, messageTS, channel, hash, all)
+}
+
+func (b beside) ShownCard(
+	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, hash string, all *aggregate.Head,
+) error {
+	if b.showing != nil {
+		if err := b.showing(); err != nil {
+			return err
+		}
+	}
+	return b.Store.ShownCard(ctx, ref, c, hash, all)
+}
+
+// earlier reads a task as it was.
+func earlier(s Store, was *task.Aggregate) Store {
+	return beside{Store: s, loaded: func(aggregate.Aggregate) aggregate.Aggregate { return was }}
+}
+
+// besides is a Slack with something beside its calls: posted comes after each post, and updating before each update.
+type besides struct {
+	Slack
+	posted, updating func()
+}
+
+func (b besides) Post(
+	ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata,
+) (string, error) {
+	ts, err := b.Slack.Post(ctx, channel, thread, m, about)
+	if b.posted != nil {
+		b.posted()
+	}
+	return ts, err
+}
+
+func (b besides) Update(ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata) error {
+	if b.updating != nil {
+		b.updating()
+	}
+	return b.Slack.Update(ctx, channel, ts, m, about)
+}
+
+// ends has the requester cancel the task.
+func (w *world) ends() {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(w.requester(), w.policy(), w.Now()) })
+}
+
+func (w *world) requester() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: ringitest.Team, Member: true}
+}
+
+func (w *world) policy() aggregate.Policy {
+	return aggregate.Policy{Team: ringitest.Team, AllowSelf: true}
+}
