@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,46 +15,20 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// listing is a workspace with user groups.
-type listing struct {
-	vouching
-	groups map[string][]string
-	inC1   []string
-	silent error
-	looked atomic.Int32
-	listed atomic.Int32 // number of listings of members
-}
-
-func (l *listing) UsergroupMembers(_ context.Context, id string) ([]string, error) {
-	return l.groups[id], l.silent
-}
-
-func (l *listing) Members(_ context.Context, channel string, most int) ([]string, bool, error) {
-	l.listed.Add(1)
-	if strings.HasSuffix(channel, "GROUP") { // a group direct message, for which infra/slack-manifest.yaml has no scope
-		return nil, false, slackapi.Refused{Code: slackapi.CodeMissingScope, App: true}
-	}
-	return l.inC1[:min(most, len(l.inC1))], len(l.inC1) > most, l.silent
-}
-
-func (l *listing) User(ctx context.Context, id string) (slackapi.User, error) {
-	l.looked.Add(1)
-	return l.vouching.User(ctx, id)
-}
-
-func newListing() *listing {
-	return &listing{
-		vouching: vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
+func newListing() *workspace {
+	return &workspace{
+		channels: []string{"C1"}, users: map[string]slackapi.User{
 			"UASKS": {Team: "T1"}, "UOURS": {Team: "T1"}, "UOTHER": {Team: "T1"}, "UGUEST": {Team: "T1",
 				Guest: true}, "USTRANGER": {Team: "T9"}, "ULEFT": {Team: "T1", Gone: true}, "UBOT": {Team: "T1", Bot: true},
-		}},
+		},
 		inC1: []string{"UASKS", "UOURS", "UOTHER", "UGUEST", "USTRANGER", "ULEFT", "UBOT"},
 		groups: map[string][]string{"SASKS": {"UASKS"}, "SOURS": {"UOURS", "ULEFT"}, "SGUESTS": {"UGUEST"},
 			"SOTHER": {"UOTHER"}},
 	}
 }
 
-// For any settings, place and requesters, something begins if and only if somebody's click could approve it.
+// For any settings, place and requesters, something begins if and only if somebody's click could approve it, and a list
+// shows that a person may decide if and only if their click would.
 func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 	approvers := []tenancy.Approvers{{Mode: aggregate.ApproversChannel}, {Mode: aggregate.ApproversList}}
 	for _, users := range [][]string{nil, {"UASKS"}, {"UOURS"}, {"UASKS", "UOURS"}, {"UGUEST", "ULEFT", "USTRANGER"}} {
@@ -72,7 +44,7 @@ func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 			ChannelType: "channel"},
 		{Team: "T1", User: "UASKS", Channel: "CGROUP", ChannelType: "mpim"},
 	}
-	begun := map[string]int{}
+	begun, lists := map[string]int{}, map[bool]int{}
 	for _, a := range approvers {
 		for _, self := range []bool{true, false} {
 			for _, o := range places {
@@ -82,6 +54,10 @@ func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 					for user := range d.users {
 						by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
 						expect.NoError(t, err)
+						may := policy.Approve(by, o.User) == nil
+						reach := expect.Value(p.Reach(t.Context(), "T1", user, s))(t)
+						expect.That(t, reach.Decides(o) == may, "%s in %s under %+v: the list says %v", user, o.Channel, s, !may)
+						lists[may]++
 						if policy.ApproveAll(by, askers) == nil {
 							somebody = user
 						}
@@ -95,6 +71,7 @@ func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 			}
 		}
 	}
+	expect.That(t, lists[true] >= 10 && lists[false] >= 10, "%v tells nothing", lists)
 	for _, kind := range []string{"channel channel ", "channel im ", "channel im self_approval", "list channel ",
 		"list im ", "list im no_approvers", "list channel no_approvers", "channel group place_not_listed",
 		"channel channel place_not_listed", "channel mpim place_not_listed", "list group "} {
