@@ -20,9 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
@@ -238,15 +236,6 @@ func calls() map[string]func(context.Context, aws.Config) error {
 			_, err := vault.EnvelopeAt(c, "k").Seal(ctx, "t", "freee", []byte("x"))
 			return err
 		},
-		"Secrets Manager": func(ctx context.Context, c aws.Config) error {
-			_, err := secretsmanager.NewFromConfig(c).GetSecretValue(ctx,
-				&secretsmanager.GetSecretValueInput{SecretId: aws.String("x")})
-			return err
-		},
-		"Lambda": func(ctx context.Context, c aws.Config) error {
-			_, err := lambda.NewFromConfig(c).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("f")})
-			return err
-		},
 		"a function": func(ctx context.Context, c aws.Config) error {
 			return outbound.FunctionAt(c, "f").Call(ctx, nil, new(struct{}))
 		},
@@ -319,12 +308,6 @@ func TestWhatAWSRefusesForGood(t *testing.T) {
 		{"an envelope", json10(400, "ThrottlingException"), explain.Unavailable},
 		{"an envelope", json10(500, "KMSInternalException"), explain.Unavailable},
 		{"an envelope", json10(503, "DependencyTimeoutException"), explain.Unavailable},
-		{"Secrets Manager", json10(400, "AccessDeniedException"), explain.Internal},
-		{"Secrets Manager", json10(500, "InternalServiceError"), explain.Unavailable},
-		{"Lambda", restJSON(403, "AccessDeniedException"), explain.Internal},
-		{"Lambda", restJSON(404, "ResourceNotFoundException"), explain.Internal},
-		{"Lambda", restJSON(429, "TooManyRequestsException"), explain.Unavailable},
-		{"Lambda", restJSON(502, "EC2UnexpectedException"), explain.Unavailable},
 		{"a function", restJSON(403, "AccessDeniedException"), explain.Internal},
 		{"a function", restJSON(429, "TooManyRequestsException"), explain.Unavailable},
 		{"a function", refusal{200, "", http.Header{"X-Amz-Function-Error": {"Unhandled"}}, `{}`}, explain.Unavailable},

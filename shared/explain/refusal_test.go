@@ -135,8 +135,7 @@ func TestEveryClassHasANote(t *testing.T) {
 	}
 }
 
-func TestEachLanguageSaysWhyItRefuses(t *testing.T) {
-	expect.Whole[refusalWords](t, texts, "texts/refused")
+func TestEachRuleHasItsSentence(t *testing.T) {
 	for _, r := range aggregate.Rules {
 		expect.That(t, refusalWordsOf.In("ja").Rules[r] != "", "no sentence for %s", r)
 	}
@@ -283,8 +282,6 @@ func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 	expect.That(t, models >= 20, "looked at %d sentences", models)
 }
 
-func TestEachLanguageSaysHowItEnded(t *testing.T) { expect.Whole[endWords](t, texts, "texts/ended") }
-
 func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
 	for _, locale := range language.All {
 		expect.Is(t, len(endWordsOf.In(locale).Unread), len(conversation.Causes), "causes in %s", locale)
@@ -312,10 +309,6 @@ func TestEveryRefusalByRulesNamesItsRule(t *testing.T) {
 	}
 	none := aggregate.Refusal{Why: task.ReasonRuleRefuses, Rule: circulation.Rule{Name: "その他"}}
 	expect.Is(t, RefusedByRules("ja", none, asIs), "ルール「その他」により、この呼び出しはできません。")
-}
-
-func TestEachLanguageSaysWhyACallFailed(t *testing.T) {
-	expect.Whole[callWords](t, texts, "texts/failedcall")
 }
 
 // Personal data in a vendor's sentence is masked, since cards show it; an unknown recipient is shown, to be corrected.

@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -16,13 +17,16 @@ import (
 	"ringi/shared/words/language"
 )
 
-func TestEachLanguageSaysWhatIsDone(t *testing.T) {
+func TestEachLanguageHasAllTexts(t *testing.T) {
 	expect.Whole[effectWords](t, texts, "texts/effect")
 	expect.Whole[askWords](t, texts, "texts/asks")
 	expect.Whole[RouteWords](t, texts, "texts/routes")
 	expect.Whole[actionWords](t, texts, "texts/actions")
 	expect.Whole[teamWords](t, texts, "texts/teams")
 	expect.Whole[logTexts](t, texts, "texts/log")
+	expect.Whole[refusalWords](t, texts, "texts/refused")
+	expect.Whole[endWords](t, texts, "texts/ended")
+	expect.Whole[callWords](t, texts, "texts/failedcall")
 	for _, locale := range language.All {
 		w := effectWordsOf.In(locale)
 		for _, name := range []string{w.Total, w.Unread} {
@@ -32,6 +36,24 @@ func TestEachLanguageSaysWhatIsDone(t *testing.T) {
 			form := w.Acts[string(act)]
 			expect.That(t, form["Short"] != "" && form["ShortBare"] != "" && form["Final"] != "" && form["Bare"] != "",
 				"%s lacks words for %q", locale, act)
+		}
+	}
+}
+
+// Each end of a team in a contest has a sentence of its own.
+func TestEveryEndOfATeamHasASentence(t *testing.T) {
+	ends := []TeamEnd{}
+	for _, exit := range contest.ExitReasons {
+		ends = append(ends, TeamEnd{Exit: exit})
+	}
+	for _, why := range contest.Reasons {
+		ends = append(ends, TeamEnd{Failed: true, Exit: contest.PartialFailure, Reason: why})
+	}
+	for _, locale := range language.All {
+		seen := map[string]bool{"": true}
+		for _, e := range ends {
+			expect.That(t, !seen[e.In(locale)], "%s: %+v is %q", locale, e, e.In(locale))
+			seen[e.In(locale)] = true
 		}
 	}
 }
