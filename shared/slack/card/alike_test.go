@@ -19,6 +19,9 @@ import (
 	"ringi/shared/words/language"
 )
 
+// longTool begins names of tools that differ in their last letters.
+var longTool = "server." + strings.Repeat("x", 100)
+
 // planSteps draws plans that differ in little: calls of few tools, with few values, some of which look like signs of a
 // card. Steps may refer to any step before them.
 func planSteps() *rapid.Generator[[]task.Step] {
@@ -45,8 +48,8 @@ func planSteps() *rapid.Generator[[]task.Step] {
 		}
 		for n := range rapid.IntRange(1, 5).Draw(t, "steps") {
 			tool, args := rapid.SampledFrom([]string{"list_attendance", "list_attendance", "calculate_overtime",
-				"calculate_overtime", "list_employees", "write_rows_to_google_sheet", "send_slack_dm", "rooms.find"}).Draw(t,
-				"tool"),
+				"calculate_overtime", "list_employees", "write_rows_to_google_sheet", "send_slack_dm", "rooms.find",
+				longTool + "read", longTool + "delete"}).Draw(t, "tool"),
 				map[string]any{}
 			switch tool {
 			case "list_attendance":

@@ -52,14 +52,11 @@ func click(s *scenario, b pressed) error {
 		_, err := decide.Shown(aggregate.CardType(kind), hash, back)(s, b.Value, approver, policy, s.now)
 		return err
 	}
-	_, err := map[string]func() (aggregate.Change, error){
-		"cancel_execution": func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
-		"end_execution":    func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
-		"retry_execution":  func() (aggregate.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
-		"confirm_write":    func() (aggregate.Change, error) { return s.Confirm(b.Value, approver, policy, s.now) },
-		card.Withdraw:      func() (aggregate.Change, error) { return s.End(requester, policy, s.now) },
-		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
-	}[b.ActionID]()
+	act, by := decide.Buttons()[b.ActionID].Act, approver
+	if b.ActionID == card.Withdraw {
+		act, by = decide.End().Act, requester
+	}
+	_, err := act(s.Aggregate, b.Value, by, policy, s.now)
 	return err
 }
 
@@ -148,12 +145,29 @@ func TestWhatNobodyCanReadIsApprovedNowhere(t *testing.T) {
 	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves it: %v", err)
 }
 
-// While teams play, the card links to the page that shows their rounds.
-func TestACardLinksTheContestThatGoesOn(t *testing.T) {
-	s := received(t).extracted().contesting()
-	m := card.Render(s.Aggregate, s.card(promptCard), defaults, card.Around{Console: "https://ringi.example/console"},
-		s.now)
-	expect.Has(t, string(expect.Value(json.Marshal(m))(t)), `https://ringi.example/console/contests/execution|`)
+// What the console can do about something stands beside it: the contest that goes on, the mistake of a team's file, and
+// who stands in for somebody who has left.
+func TestCardsLinkThePageThatHelps(t *testing.T) {
+	mistaken := received(t).extracted().drafting()
+	mistaken.do(mistaken.SkipContest(mistaken.Head.Run, "configs/contest.toml", task.ContestFiles,
+		"configs/contest.toml: teams: 10", mistaken.now))
+	mistaken.do(mistaken.FinishPrompt(mistaken.Head.Run, task.Drafted{Content: content}, defaults, mistaken.now))
+	for want, tt := range map[string]struct {
+		s    *scenario
+		card string
+	}{
+		"https://x.example/console/contests/execution|": {
+			received(t).extracted().contesting(), promptCard},
+		"管理者に知らせてください · <https://x.example/console/tasks/" + mistaken.Head.TaskID + "|開く>": {mistaken, promptCard},
+		"<@" + yamada + "> さん (<https://x.example/console/stand-ins|代理を決める>)":              {stuck(received(t)), processCard},
+	} {
+		m := card.Render(tt.s.Aggregate, tt.s.card(tt.card), defaults, card.Around{Console: "https://x.example/console"},
+			tt.s.now)
+		said := drawn(m.Attachments[0].Blocks.BlockSet)
+		expect.Has(t, said, want)
+		expect.That(t, !strings.Contains(said, "contest.toml"), "an approver reads %s", said)
+	}
+	expect.Has(t, explain.DraftedAlone(mistaken.Prompt(), "ja"), "管理者に知らせてください (configs/contest.toml: teams: 10)")
 }
 
 // TestAnEndedTaskSaysSo: some card says how the task ended, whatever its state was.
@@ -209,27 +223,6 @@ func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 			expect.That(t, x.whole || !strings.Contains(home, no), "%q: %.400s", no, home)
 		}
 	}
-}
-
-// What is wrong with a contest's file stands on the request's page, which the card links.
-func TestACardLinksWhereAFilesMistakeStands(t *testing.T) {
-	s := received(t).extracted().drafting()
-	s.do(s.SkipContest(s.Head.Run, "configs/contest.toml", task.ContestFiles, "configs/contest.toml: teams: 10", s.now))
-	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, defaults, s.now))
-	m := card.Render(s.Aggregate, s.card(promptCard), defaults, card.Around{Console: "https://x.example/console"}, s.now)
-	said := drawn(m.Attachments[0].Blocks.BlockSet)
-	expect.Has(t, said, "管理者に知らせてください · <https://x.example/console/tasks/"+s.Head.TaskID+"|開く>")
-	expect.That(t, !strings.Contains(said, "contest.toml"), "an approver reads %s", said)
-	expect.Has(t, explain.DraftedAlone(s.Prompt(), "ja"), "管理者に知らせてください (configs/contest.toml: teams: 10)")
-}
-
-// Where a route waits for somebody who has left, the link by which an administrator sets who stands in for them stands
-// beside their name.
-func TestALinkToStandInsStandsBesideWhoHasLeft(t *testing.T) {
-	s := stuck(received(t))
-	m := card.Render(s.Aggregate, s.card(processCard), defaults, card.Around{Console: "https://x.example/console"}, s.now)
-	expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "<@"+yamada+
-		"> さん (<https://x.example/console/stand-ins|代理を決める>)")
 }
 
 // namedButton finds a name in brackets or quotation marks, and what stands before it in its sentence.

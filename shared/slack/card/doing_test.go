@@ -20,7 +20,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -58,14 +57,6 @@ func TestADifferenceIsDrawnWholeWhereItIsApproved(t *testing.T) {
 		expect.That(t, strings.Contains(m, "review_action") && !strings.Contains(m, card.ApproveAction),
 			"the card shows it whole")
 	}
-}
-
-// Backticks of a program are shown as they are; those that would end Slack's block of code are spelled out.
-func TestBackticksThatEndNothingStayInADifference(t *testing.T) {
-	c := begunConversation(t).says("", changing(t, nil, conversation.Payload{Files: []files.File{
-		{Path: "a.js", Content: "const a = `x`, b = ``;\n````\n"}}}))
-	m := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, "ja")))(t))
-	expect.Has(t, m, "+const a = `x`, b = ``;\\n+⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩\\n```")
 }
 
 // tooMuch is what no proposal becomes: it is over the limits.
@@ -284,29 +275,4 @@ func callViews(t *testing.T, locale string) map[string]any {
 			Stage: 1, Channel: "D1"}, at, "https://example.slack.com/archives/C1/p1", onRoute.now),
 	}
 	return all
-}
-
-// The button of a call names it with the hash of what is shown; what the card shows only in part has none.
-func TestACallIsApprovedOnlyAsItIsShownWhole(t *testing.T) {
-	for _, locale := range language.All {
-		for name, tt := range map[string]struct {
-			o       *outside
-			approve bool
-		}{
-			"short": {askedFor(t, "Bash", `{"command":"make"}`, nil), true},
-			"long":  {askedFor(t, "Bash", `{"command":"`+strings.Repeat("echo 長い行 && ", 1000)+`true"}`, nil), false},
-		} {
-			text := textOf(name, decoded(t, tt.o.shown(locale)))
-			expect.Is(t, strings.Contains(text, "approve_call"), tt.approve, name)
-			expect.Is(t, strings.Contains(text, "review_call"), !tt.approve, name)
-			expect.That(t, strings.Contains(text, "reject_call") && strings.Contains(text, "more_call"), "%s", text)
-		}
-	}
-}
-
-// The agent's words are shown as such, and mention nobody.
-func TestAnAgentsReasonIsQuoted(t *testing.T) {
-	text := textOf("", decoded(t, askedFor(t, "Bash", `{"command":"make"}`, nil).shown("ja")))
-	expect.That(t, strings.Contains(text, "エージェントが述べた理由") && strings.Contains(text, "責任者") &&
-		!strings.Contains(text, "<!here>") && !strings.Contains(text, "<!channel>"), "%s", text)
 }

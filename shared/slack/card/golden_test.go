@@ -136,6 +136,12 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 func check(t *testing.T, v any) error {
 	switch v := v.(type) {
 	case card.Message:
+		for _, b := range v.Attachments {
+			for _, b := range b.Blocks.BlockSet {
+				a, is := b.(*slack.ActionBlock)
+				expect.That(t, !is || len(a.Elements.ElementSet) <= 3, "it has more than three buttons")
+			}
+		}
 		return ringitest.CheckCard(v)
 	case slack.ModalViewRequest:
 		return ringitest.CheckView(v)

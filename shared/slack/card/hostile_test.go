@@ -14,7 +14,6 @@ import (
 	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -41,13 +40,14 @@ var hostile = map[string]string{
 	"replacement_cut": strings.Repeat("&", 149),
 }
 
-// tried reports whether the nth state gets a text: by day each gets all that are short, and one in six of the long
-// ones, which take most of the time.
+// tried reports whether the nth state gets a text: by day one in three of those that are short, and one in twelve of
+// the long ones, which take most of the time.
 func tried(nth int, name string) bool {
-	if len(hostile[name]) < 1000 || expect.Long() {
-		return true
+	one := 3
+	if len(hostile[name]) >= 1000 {
+		one = 12
 	}
-	return (nth+slices.Index(slices.Sorted(maps.Keys(hostile)), name))%6 == 0
+	return expect.Long() || (nth+slices.Index(slices.Sorted(maps.Keys(hostile)), name))%one == 0
 }
 
 // poison puts a text into every field that a person, a model or a vendor can write.
@@ -123,7 +123,10 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 				s := st.scenario(t)
 				poison(s.Aggregate, x)
 				c := s.card(st.card)
-				for _, locale := range language.All {
+				for i, locale := range language.All {
+					if !expect.Long() && (nth+i)%2 == 0 {
+						continue
+					}
 					m := render(s.Aggregate, c, locale, s.now)
 					err := ringitest.CheckCard(m)
 					expect.Must(t, err == nil, "%s: %v", c.Key(), err)
@@ -184,6 +187,9 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 			cards = append(cards, &aggregate.Card{CardType: task.CardStep, Subject: g.Key()})
 		}
 		locale := rapid.SampledFrom([]string{"ja", "en", "", "fr"}).Draw(t, "locale")
+		if !expect.Long() { // by day some of them
+			cards = rapid.SliceOfN(rapid.SampledFrom(cards), 3, 3).Draw(t, "cards")
+		}
 		twice := rapid.SampledFrom(cards).Draw(t, "twice")
 		for _, c := range cards {
 			m := render(a, c, locale, now)
@@ -293,28 +299,5 @@ func (t draw) execution(attempt int) *task.Execution {
 			task.ExecutionCompleted, task.ExecutionFailed, task.ExecutionCancelled, ""}).Draw(t.T, "status"),
 		Error: why.Draw(t.T, "why"), ErrorDetail: t.text("detail"), Summary: t.text("summary"),
 		CancelledBy: t.text("by"), CancelledAt: t.at(), StartedAt: t.at(), CompletedAt: t.at(),
-	}
-}
-
-// Texts of people at each limit are drawn on cards that Slack accepts.
-func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
-	for kind, letter := range map[string]string{"kanji": "漢", "emoji": "🎉", "family": "👩‍👩‍👧"} {
-		for _, n := range []int{150, 3000, 13000} {
-			long := strings.Repeat(letter, n)
-			a := &task.Aggregate{
-				Head:    task.Head{Head: aggregate.Head{TenantID: "t"}, TaskID: "01J00000000000000000000000"},
-				Request: &task.Request{Text: long, User: "U1", Channel: "C1"},
-				Task: &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium,
-					TaskType: task.TypeStandard},
-			}
-			m := card.Render(a, &aggregate.Card{CardType: task.CardTask}, tenancy.DefaultSettings(), card.Around{}, time.Now())
-			err := ringitest.CheckCard(m)
-			expect.That(t, err == nil, "%d of %s: %v", n, kind, err)
-			for _, b := range m.Attachments[0].Blocks.BlockSet {
-				if h, ok := b.(*slack.HeaderBlock); ok && len([]rune(h.Text.Text)) > 150 {
-					t.Errorf("a header of %d characters", len([]rune(h.Text.Text)))
-				}
-			}
-		}
 	}
 }

@@ -89,12 +89,6 @@ func typedWithFiles(s *scenario) *scenario {
 	return s
 }
 
-// A form's files are not read, only attached.
-func TestAFormsFilesAreOnlyAttached(t *testing.T) {
-	text := typedWithFiles(received(t)).drawn(taskCard)
-	expect.That(t, strings.Count(text, "添付されていません") == 2 && !strings.Contains(text, "読んでいません"), "%s", text)
-}
-
 // drawnWith is the card of steps by a form with files of these names, all with the same content, and whether people can
 // stamp it.
 func drawnWith(t *testing.T, names ...string) (text string, offered bool) {

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -78,25 +77,6 @@ func TestADetailInSentencesStandsBeforeTheSentence(t *testing.T) {
 		{"en", "", "A tool call failed. Check the service, then press [🔄 Run again]. Completed steps won't run again."},
 	} {
 		expect.Is(t, card.Sentence(tt.locale, task.ReasonToolFailed, tt.detail, explain.RetryRun), tt.want, "%q", tt.detail)
-	}
-}
-
-func TestEveryEndOfATeamHasASentence(t *testing.T) {
-	for _, locale := range language.All {
-		seen := map[string]bool{}
-		said := func(e explain.TeamEnd) {
-			if s := e.In(locale); s == "" || seen[s] {
-				t.Errorf("%s: %+v is %q", locale, e, s)
-			} else {
-				seen[s] = true
-			}
-		}
-		for _, exit := range contest.ExitReasons {
-			said(explain.TeamEnd{Exit: exit})
-		}
-		for _, why := range contest.Reasons {
-			said(explain.TeamEnd{Failed: true, Exit: contest.PartialFailure, Reason: why})
-		}
 	}
 }
 
@@ -194,34 +174,6 @@ func TestAStopSaysThatNothingWasWritten(t *testing.T) {
 	}
 }
 
-// Where no mark speaks of money, nothing says that it isn't known.
-func TestNothingIsSaidOfMoneyWithoutAMark(t *testing.T) {
-	steps := orderSteps(1)
-	steps[0].Mark = nil
-	s := planned(t, steps, defaults)
-	blocks := render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet
-	expect.That(t, !strings.Contains(drawn(blocks), "金額不明"), "%s", drawn(blocks))
-}
-
-// That nobody knows the money of which a mark speaks stands in small type as long as people decide, and not at all
-// after the end.
-func TestThatNobodyKnowsTheMoneyIsSmall(t *testing.T) {
-	const unknown = "金額不明"
-	steps := orderSteps(1)
-	steps[0].ToolInput = `{"supplier":"アクメ","items":[]}`
-	s := planned(t, steps, defaults)
-	blocks := render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet
-	expect.That(t, !strings.Contains(strings.Join(sections(blocks), "\n"), unknown), "it is large")
-	expect.Has(t, drawn(blocks), "💴 "+unknown, "what people decide on")
-	s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now)).do(s.StartExecution(s.Head.Run, task.Series{},
-		s.now)).steps(1, 2)
-	s.do(s.CompleteExecution(s.Head.Run, "ok", s.now))
-	for _, key := range []string{processCard, executionCard} {
-		expect.That(t, !strings.Contains(s.drawn(key), unknown), "%s: %s", key, s.drawn(key))
-	}
-	expect.That(t, !strings.Contains(s.told().Text, unknown), "%s", s.told().Text)
-}
-
 // A step's check is often the last message in the thread: it says how the request ended.
 func TestACheckSaysHowTheRequestEnded(t *testing.T) {
 	checked := func() *scenario {
@@ -246,11 +198,4 @@ func TestARunsTimeLeavesOutWaits(t *testing.T) {
 	begun := e.CompletedAt.Add(-time.Hour - 5*time.Second)
 	e.StartedAt, e.WaitedMS = &begun, time.Hour.Milliseconds()
 	expect.Has(t, s.drawn(executionCard), "実行時間: 5秒")
-}
-
-// Rejected steps say why once, below what they were.
-func TestRejectedStepsEndWithTheReason(t *testing.T) {
-	text := reordered(received(t)).drawn(processCard)
-	reason, steps := strings.Index(text, "理由: "), strings.Index(text, "取引先に発注")
-	expect.That(t, reason > steps && strings.Count(text, "理由: ") == 1, "%s", text)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/slack-go/slack"
 
@@ -13,7 +12,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/language"
 )
 
 // formOf is the rejection's form of a task's gate at a stage.
@@ -56,67 +54,6 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 func (s *scenario) moreOf(id string, cancel bool, locale string) slack.ModalViewRequest {
 	of := card.Review{Type: s.Asked(id).Kind, ID: id, TaskID: s.Head.TaskID, Stage: 1}
 	return card.DialogsOf(s.Aggregate).More(of, true, cancel, locale)
-}
-
-// The dialog of ❌ has nothing to choose; that of ⋯ does where a person may both deny and cancel.
-func TestRejectionFormsOnARoute(t *testing.T) {
-	for _, locale := range language.All {
-		for name, v := range rejectionForms(t, locale) {
-			values := []string(nil)
-			if name == "more" {
-				values = []string{"deny", "cancel"}
-			}
-			expect.Same(t, values, optionsOf(t, v))
-		}
-	}
-}
-
-// optionsOf returns the values of a form's options. It checks that the first one is chosen, and the lengths that Slack
-// allows.
-func optionsOf(t *testing.T, v slack.ModalViewRequest) (values []string) {
-	t.Helper()
-	for _, b := range v.Blocks.BlockSet {
-		in, is := b.(*slack.InputBlock)
-		if !is || in.BlockID != card.ThenBlock {
-			continue
-		}
-		radio := in.Element.(*slack.RadioButtonsBlockElement)
-		for _, o := range radio.Options {
-			expect.That(t, utf8.RuneCountInString(o.Description.Text) <= 75, "too long: %s", o.Description.Text)
-			values = append(values, o.Value)
-		}
-		expect.Same(t, radio.Options[0], radio.InitialOption)
-	}
-	return values
-}
-
-// Whoever is asked approves or rejects, in this order; under a rule a third button has what else they may do.
-func TestNeverMoreThanThreeButtons(t *testing.T) {
-	matter := byForm(received(t))
-	ruledMatter := byForm(received(t))
-	routed(&ruledMatter.Process().Gate, ruledMatter.now, threeStages()...)
-	last := onRoute(received(t), threeStages()...)
-	last.Process().Terms.MaxVersions = 1
-	for name, tc := range map[string]struct {
-		of   *scenario
-		want string
-	}{
-		"by the settings":    {planned(t, fiveSteps(), defaults), "approve_process reject_process"},
-		"along a route":      {onRoute(received(t), threeStages()...), "approve_process reject_process more_process"},
-		"the last version":   {last, "approve_process reject_process more_process"},
-		"a form":             {matter, "approve_process reject_process"},
-		"a form, by a route": {ruledMatter, "approve_process reject_process more_process"},
-	} {
-		var shown []string
-		key := processCard
-		if tc.of.Matter() != nil {
-			key = taskCard
-		}
-		for _, b := range buttons(render(tc.of.Aggregate, tc.of.card(key), "ja", tc.of.now)) {
-			shown = append(shown, b.ActionID)
-		}
-		expect.Is(t, strings.Join(shown, " "), tc.want, name)
-	}
 }
 
 // filled answers a form's fields with a reason and a choice.
