@@ -62,19 +62,6 @@ func TestAnAcceptedRequestLooksAsBefore(t *testing.T) {
 	}
 }
 
-// TestMessageSurvivesTheWire: a message that Slack returns has the same hash as the one that was sent.
-func TestMessageSurvivesTheWire(t *testing.T) {
-	for _, st := range states {
-		s := st.scenario(t)
-		m := render(s.Aggregate, s.card(st.card), "ja", s.now)
-		b := expect.Value(json.Marshal(m))(t)
-		var back card.Message
-		err := json.Unmarshal(b, &back)
-		expect.Must(t, err == nil, "%s: %v", st.name, err)
-		expect.That(t, card.Hash(back) == card.Hash(m), "%s: the hash changes over the wire", st.name)
-	}
-}
-
 // TestTornRows: an aggregate may mix two commits. A card then offers nothing that the newer one has removed.
 func TestTornRows(t *testing.T) {
 	ended := &task.Ended{As: task.TaskCancelled, By: approver.ID, Reason: task.ReasonByPerson,

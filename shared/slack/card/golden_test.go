@@ -15,13 +15,8 @@ import (
 
 	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/tool"
 	"ringi/shared/words/language"
 )
 
@@ -180,40 +175,6 @@ func TestACardIsInOneLanguage(t *testing.T) {
 var wired = []string{"call_again", "call_dialog", "does_home", "execution_pending", "prompt_contested",
 	"prompt_pending", "returned_dialog_form", "route_form_first", "route_form_more",
 	"does_order", "talk_end_dialog", "talk_said", "task_complete"}
-
-// For each tool of the catalog, some state shows its planned call among the steps that wait for approval. A tool whose
-// line is a template in its file needs no state of its own: the card shows that line in each language.
-func TestACardShowsEachTool(t *testing.T) {
-	shown := map[string]bool{}
-	for _, s := range slices.Concat(states, matterStates) {
-		if p := s.scenario(t).Process(); (s.card == processCard || s.name == "matter_pending") && p != nil {
-			for _, step := range p.Steps {
-				shown[step.Tool] = shown[step.Tool] || step.ToolInput != ""
-			}
-		}
-	}
-	for _, s := range expect.Value(tool.Builtin())(t).Planned().All() {
-		if f, _ := tenancy.OwnToolNamed(s.Name); f.Demo != nil && f.Line != nil {
-			input := aggregate.JSON(expect.Value(json.Marshal(f.Demo.Input))(t))
-			steps := []task.Step{{StepID: "step-1", Order: 1, Title: s.Title("ja"), Tool: s.Name, Access: aggregate.Read,
-				ToolInput: input}}
-			st := state{then: func(s *scenario) *scenario { return planned(s, steps, defaults) }}.scenario(t)
-			for _, locale := range language.All {
-				m := render(st.Aggregate, st.card(processCard), locale, st.now)
-				said := ""
-				for _, p := range explain.EffectOf(locale, steps[0], nil, nil).Sentence {
-					said += p.Text
-				}
-				drawn := string(expect.Value(json.Marshal(m))(t))
-				expect.That(t, ringitest.CheckCard(m) == nil && said != "" && strings.Contains(drawn, said),
-					"the card of %s does not say %q: %s", s.Name, said, drawn)
-			}
-			continue
-		}
-		expect.That(t, shown[s.Name], "no card shows a call of %s: put one, with its arguments, into a state of "+
-			"states_test.go, and run TestEveryStateLooksAsItDid with -update", s.Name)
-	}
-}
 
 func decoded(t *testing.T, v any) any {
 	t.Helper()

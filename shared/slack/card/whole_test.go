@@ -2,7 +2,6 @@ package card_test
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -146,26 +145,6 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 				"the last of %d lines is %q", lines, last)
 		})
 	}
-}
-
-// A page of the largest call is drawn within the three seconds that Slack waits.
-func TestADialogsWorkGrowsAsItsRows(t *testing.T) {
-	work := func(rows int) uint64 {
-		list := make([]map[string]any, rows)
-		for i := range list {
-			list[i] = map[string]any{"num": i, "name": "社員 太郎", "total": "160:00"}
-		}
-		input := jsonOf(map[string]any{"spreadsheet_id": "1aBcD", "sheet": "2026-11", "rows": list, "columns": []any{}})
-		s := calling(t, "write_rows_to_google_sheet", input, input)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, ok := card.DialogsOf(s.Aggregate).Review(card.Review{Type: task.CardStep, ID: s.Gates[0].ID}, "ja")
-		expect.Must(t, ok, "there is no such gate")
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	few, many := work(2000), work(8000)
-	expect.That(t, many <= 6*few, "2,000 rows take %d KiB, four times as many %d KiB", few>>10, many>>10)
 }
 
 // policies are what a model, or somebody who speaks through it, may write. Most end with words that matter. Some must
