@@ -12,30 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
-
-// While Share runs, tests share one Chromium until it dies. A test outside of Share gets its own.
-func TestTestsShareOneChromium(t *testing.T) {
-	var first *Browser
-	Share(func() int {
-		first = Start(t)
-		expect.That(t, Start(t) == first, "a second Chromium was started")
-		expect.NoError(t, chromedp.Cancel(first.ctx))
-		if again := Start(t); again == first {
-			t.Error("a Chromium that is gone is given out")
-		} else {
-			again.Open(t, "about:blank", Window{Width: 800, Height: 600})
-		}
-		first = Start(t)
-		return 0
-	})
-	expect.That(t, first.ctx.Err() != nil, "the common Chromium outlives its tests")
-	expect.That(t, Start(t) != first, "a test without Share has the common Chromium")
-}
 
 // moving is a button that moves away when the pointer goes down, as in a card when a line below it disappears, and
 // another button that takes its place.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -85,90 +86,62 @@ func TestEventIsPayloadTwo(t *testing.T) {
 }
 
 func TestBodiesAreSplitAsAWSDoes(t *testing.T) {
-	tests := []struct {
+	for _, tt := range []struct {
 		contentType, body, want string
 		isBase64                bool
 	}{
 		{"application/json", "{}", "{}", false},
-		{"application/xml", "<a/>", "<a/>", false},
-		{"application/javascript", "1", "1", false},
-		{"text/plain; charset=utf-8", "a", "a", false},
-		{"TEXT/HTML", "a", "a", false},
+		{"TEXT/HTML; charset=utf-8", "a", "a", false},
 		{"application/x-www-form-urlencoded", "payload=%7B%7D", "cGF5bG9hZD0lN0IlN0Q=", true},
-		{"application/octet-stream", "a", "YQ==", true},
-		{"multipart/form-data; boundary=x", "a", "YQ==", true},
 		{"application/vnd.api+json", "{}", "e30=", true},
 		{"", "a", "YQ==", true},
-		{"application/x-www-form-urlencoded", "", "", false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.contentType, func(t *testing.T) {
-			f := &function{answer: `{"statusCode":200}`}
-			r := httptest.NewRequest("POST", "/slack/events", strings.NewReader(tt.body))
-			r.Header.Set("Content-Type", tt.contentType)
-			serve(f).ServeHTTP(httptest.NewRecorder(), r)
-			expect.That(t, f.event.Body == tt.want && f.event.IsBase64Encoded == tt.isBase64,
-				"body %q, base64 %v; want %q, %v", f.event.Body, f.event.IsBase64Encoded, tt.want, tt.isBase64)
-		})
+		{"application/octet-stream", "", "", false},
+	} {
+		f := &function{answer: `{"statusCode":200}`}
+		r := httptest.NewRequest("POST", "/slack/events", strings.NewReader(tt.body))
+		r.Header.Set("Content-Type", tt.contentType)
+		serve(f).ServeHTTP(httptest.NewRecorder(), r)
+		expect.That(t, f.event.Body == tt.want && f.event.IsBase64Encoded == tt.isBase64,
+			"%s: body %q, base64 %v", tt.contentType, f.event.Body, f.event.IsBase64Encoded)
 	}
 }
 
 func TestRoutes(t *testing.T) {
-	tests := []struct {
-		method, path, function string
-		status                 int
-	}{
-		{"POST", "/slack/events", "Events", 200},
-		{"GET", "/slack/events", "", 404},
-		{"POST", "/slack/events/", "", 404},
-		{"POST", "/slack", "", 404},
-		{"GET", "/console/tasks/7", "Task", 200},
-		{"PUT", "/console/tasks/7", "Console", 200},
-		{"GET", "/console/a/b/c", "Console", 200},
-		{"GET", "/elsewhere", "", 404},
-	}
-	for _, tt := range tests {
-		t.Run(tt.method+tt.path, func(t *testing.T) {
-			f := &function{answer: `{"statusCode":200}`}
-			w := httptest.NewRecorder()
-			serve(f).ServeHTTP(w, httptest.NewRequest(tt.method, tt.path, nil))
-			expect.That(t, w.Code == tt.status && f.name == tt.function,
-				"status %d by %q, want %d by %q", w.Code, f.name, tt.status, tt.function)
-		})
+	for call, want := range map[string]string{ // the function, or none
+		"POST /slack/events": "Events", "GET /slack/events": "", "POST /slack/events/": "", "GET /elsewhere": "",
+		"GET /console/tasks/7": "Task", "PUT /console/tasks/7": "Console", "GET /console/a/b/c": "Console",
+	} {
+		f, w := &function{answer: `{"statusCode":200}`}, httptest.NewRecorder()
+		method, path, _ := strings.Cut(call, " ")
+		serve(f).ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		expect.That(t, f.name == want && (w.Code == http.StatusOK) == (want != ""), "%s: %d by %q", call, w.Code, f.name)
 	}
 }
 
 func TestAnswersBecomeResponses(t *testing.T) {
-	tests := []struct {
-		name         string
+	const fails, away = `{"message":"Internal Server Error"}`, `{"message":"Service Unavailable"}`
+	for name, tt := range map[string]struct {
 		function     function
 		status       int
 		body, header string // header is name=value, or empty
 	}{
-		{"explicit", function{answer: `{"statusCode":201,"headers":{"X-A":"b"},"body":"made"}`}, 201, "made", "X-A=b"},
-		{"cookie", function{answer: `{"statusCode":200,"cookies":["a=1"]}`}, 200, "", "Set-Cookie=a=1"},
-		{"no content type", function{answer: `{"statusCode":200,"body":"x"}`}, 200, "x",
+		"explicit": {function{answer: `{"statusCode":201,"headers":{"X-A":"b"},"body":"made"}`}, 201, "made",
+			"X-A=b"},
+		"a cookie": {function{answer: `{"statusCode":200,"cookies":["a=1"]}`}, 200, "", "Set-Cookie=a=1"},
+		"no content type": {function{answer: `{"statusCode":200,"body":"x"}`}, 200, "x",
 			"Content-Type=text/plain;charset=UTF-8"},
-		{"base64", function{answer: `{"statusCode":200,"body":"YQ==","isBase64Encoded":true}`}, 200, "a", ""},
-		{"wrong status", function{answer: `{"statusCode":"ok"}`}, 500, `{"message":"Internal Server Error"}`, ""},
-		{"no status", function{answer: `{"a":1}`}, 500, `{"message":"Internal Server Error"}`, ""},
-		{"no JSON", function{answer: `<p>`}, 500, `{"message":"Internal Server Error"}`, ""},
-		{"function error", function{failed: true, answer: `{"errorType":"Internal"}`}, 500,
-			`{"message":"Internal Server Error"}`, ""},
-		{"throttled", function{err: errors.New("busy")}, 503, `{"message":"Service Unavailable"}`, ""},
-		{"too late", function{waiting: true}, 503, `{"message":"Service Unavailable"}`, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			w := httptest.NewRecorder()
-			serve(&tt.function).ServeHTTP(w, httptest.NewRequest("POST", "/slack/events", strings.NewReader("{}")))
-			expect.That(t, w.Code == tt.status && strings.TrimSpace(w.Body.String()) == tt.body,
-				"got %d %q, want %d %q", w.Code, w.Body, tt.status, tt.body)
-			name, value, _ := strings.Cut(tt.header, "=")
-			if name != "" && w.Header().Get(name) != value {
-				t.Errorf("%s is %q, want %q", name, w.Header().Get(name), value)
-			}
-		})
+		"base64":    {function{answer: `{"statusCode":200,"body":"YQ==","isBase64Encoded":true}`}, 200, "a", ""},
+		"no status": {function{answer: `{"a":1}`}, 500, fails, ""},
+		"no JSON":   {function{answer: `<p>`}, 500, fails, ""},
+		"it failed": {function{failed: true, answer: `{"errorType":"Internal"}`}, 500, fails, ""},
+		"throttled": {function{err: errors.New("busy")}, 503, away, ""},
+		"too late":  {function{waiting: true}, 503, away, ""},
+	} {
+		w := httptest.NewRecorder()
+		serve(&tt.function).ServeHTTP(w, httptest.NewRequest("POST", "/slack/events", strings.NewReader("{}")))
+		header, value, _ := strings.Cut(tt.header, "=")
+		expect.That(t, w.Code == tt.status && strings.TrimSpace(w.Body.String()) == tt.body &&
+			(header == "" || w.Header().Get(header) == value), "%s: %d %q %v", name, w.Code, w.Body, w.Header())
 	}
 }
 
@@ -177,4 +150,65 @@ func TestTooLongABodyIsRefused(t *testing.T) {
 	w := httptest.NewRecorder()
 	serve(f).ServeHTTP(w, httptest.NewRequest("POST", "/slack/events", bytes.NewReader(make([]byte, maxBody+1))))
 	expect.That(t, w.Code == http.StatusRequestEntityTooLarge && f.name == "", "status %d, function %q", w.Code, f.name)
+}
+
+func TestWhoIsAnswered(t *testing.T) {
+	const self = "127.0.0.1:3000"
+	for _, tt := range []struct {
+		name, method, host string
+		header             map[string]string
+		answered           bool
+	}{
+		{"a program", "POST", self, nil, true},
+		{"by another name of this machine", "GET", "localhost:3000", nil, true},
+		{"by IPv6", "GET", "[::1]:3000", nil, true},
+		{"by the address that it came in at", "GET", "192.0.2.7:3000", nil, true},
+		{"an address that somebody typed", "GET", self, map[string]string{"Sec-Fetch-Site": "none"}, true},
+		{"its own page", "POST", self, map[string]string{"Origin": "http://" + self, "Sec-Fetch-Site": "same-origin"}, true},
+		{"a link on another port", "GET", self, map[string]string{"Sec-Fetch-Site": "same-site",
+			"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, true},
+
+		{"no name", "GET", "", nil, false},
+		{"a foreign name", "GET", "evil.example:3000", nil, false},
+		{"a name that begins like ours", "GET", "localhost.evil.example:3000", nil, false},
+		{"a name that ends like ours", "GET", "evil.localhost:3000", nil, false},
+		{"a name with an address in it", "GET", "127.0.0.1.evil.example:3000", nil, false},
+		{"an address that is none of ours", "GET", "192.0.2.8:3000", nil, false},
+		{"no address at all", "GET", "0.0.0.0:3000", nil, false},
+		{"a page of a foreign name that resolves to here", "POST", "evil.example:3000",
+			map[string]string{"Origin": "http://evil.example:3000", "Sec-Fetch-Site": "same-origin"}, false},
+		{"another origin", "POST", self, map[string]string{"Origin": "https://evil.example"}, false},
+		{"another port", "POST", self, map[string]string{"Origin": "http://127.0.0.1:8000"}, false},
+		{"an origin that is hidden", "POST", self, map[string]string{"Origin": "null"}, false},
+		{"our origin over https", "POST", self, map[string]string{"Origin": "https://" + self}, false},
+		{"a picture on another site", "GET", self, map[string]string{"Sec-Fetch-Site": "cross-site"}, false},
+		{"a link on another site", "GET", self, map[string]string{"Sec-Fetch-Site": "cross-site",
+			"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, false},
+		{"a picture on another port", "GET", self, map[string]string{"Sec-Fetch-Site": "same-site",
+			"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}, false},
+		{"a frame on another port", "GET", self, map[string]string{"Sec-Fetch-Site": "same-site",
+			"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}, false},
+		{"a form on another port", "POST", self, map[string]string{"Sec-Fetch-Site": "same-site",
+			"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, false},
+		{"a word that nobody knows", "GET", self, map[string]string{"Sec-Fetch-Site": "new-word"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			asked := false
+			h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+			r := httptest.NewRequest(tt.method, "/", nil)
+			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey,
+				&net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 3000}))
+			r.Host = tt.host
+			for name, value := range tt.header {
+				r.Header.Set(name, value)
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			want := http.StatusForbidden
+			if tt.answered {
+				want = http.StatusOK
+			}
+			expect.That(t, asked == tt.answered && w.Code == want, "answered %v with %d", asked, w.Code)
+		})
+	}
 }

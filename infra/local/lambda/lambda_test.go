@@ -5,15 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,7 +23,16 @@ import (
 // into is where the functions that these tests build go. The stack's Python environment stays where it is.
 var into string
 
-var build = sync.OnceValues(func() (map[string]string, error) { return buildIn("testdata", nil) })
+var build = sync.OnceValues(func() (map[string]string, error) {
+	before, set := os.LookupEnv(process.FolderVariable)
+	os.Setenv(process.FolderVariable, into)
+	defer func() {
+		if os.Unsetenv(process.FolderVariable); set {
+			os.Setenv(process.FolderVariable, before)
+		}
+	}()
+	return lambda.Build(context.Background(), "testdata", lambda.LikeTests, nil)
+})
 
 // sandbox builds the sandbox's own command.
 var sandbox = sync.OnceValues(func() (string, error) {
@@ -45,45 +52,6 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	os.RemoveAll(into)
 	os.Exit(code)
-}
-
-func buildIn(root string, told func(int)) (map[string]string, error) {
-	before, set := os.LookupEnv(process.FolderVariable)
-	os.Setenv(process.FolderVariable, into)
-	defer func() {
-		if os.Unsetenv(process.FolderVariable); set {
-			os.Setenv(process.FolderVariable, before)
-		}
-	}()
-	return lambda.Build(context.Background(), root, lambda.LikeTests, told)
-}
-
-func TestBuildAgainIsTheSameBinary(t *testing.T) {
-	path := expect.Value(build())(t)["probe"]
-	before := expect.Value(os.Stat(path))(t)
-	again := expect.Value(buildIn("testdata", nil))(t)
-	expect.That(t, os.SameFile(before, expect.Value(os.Stat(again["probe"]))(t)), "it was linked again")
-}
-
-func TestBuildSaysHowFarItIsAndWhatDoesNotCompile(t *testing.T) {
-	root, told := moduleWith(t, fmt.Sprintf("println(%d)", time.Now().UnixNano())), 0 // new to the cache
-	built := expect.Value(buildIn(root, func(packages int) { told = packages }))(t)
-	expect.Is(t, told, 1)
-	expect.Value(os.Stat(built["one"]))(t)
-	_, err := buildIn(moduleWith(t, "nothing()"), nil)
-	expect.That(t, err != nil && strings.Contains(err.Error(), "undefined: nothing"), "got %v", err)
-}
-
-// moduleWith makes a module whose one function does what a line of Go says.
-func moduleWith(t *testing.T, line string) string {
-	t.Helper()
-	root := t.TempDir()
-	one := filepath.Join(root, "functions", "one")
-	expect.NoError(t, os.MkdirAll(one, 0o755))
-	expect.NoError(t, os.WriteFile(filepath.Join(root, "go.mod"), []byte("module x\n"), 0o644))
-	expect.NoError(t, os.WriteFile(filepath.Join(one, "main.go"), []byte("package main\n\nfunc main() { "+line+" }\n"),
-		0o644))
-	return root
 }
 
 type probeAnswer struct {
@@ -152,80 +120,43 @@ func TestInvokeReusesAnIdleEnvironment(t *testing.T) {
 	}
 }
 
-func TestConcurrentInvocationsHaveProcessesOfTheirOwn(t *testing.T) {
-	s := start(t, patient, nil)
+func TestInvocationsAtOnceHaveProcessesOfTheirOwnAsManyAsAreReserved(t *testing.T) {
+	s := start(t, func(f *lambda.Function) { f.Concurrency, f.Timeout = 3, time.Hour }, nil)
 	var all sync.WaitGroup
-	for range 5 {
+	for range 3 {
 		all.Go(func() { invoke(t, s, longSleep) })
 	}
-	waitForLog(t, s, "asleep", 5)
-	expect.Is(t, s.Kill("Probe"), 5, "processes")
-	all.Wait()
-}
-
-func TestFewProcessesStartAtATime(t *testing.T) {
-	places := 2 * runtime.NumCPU()
-	var starting, most atomic.Int64
-	service := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		now := starting.Add(1)
-		for was := most.Load(); now > was && !most.CompareAndSwap(was, now); was = most.Load() {
-		}
-		time.Sleep(20 * time.Millisecond) // a slow start
-		starting.Add(-1)
-	}))
-	t.Cleanup(service.Close)
-	s := start(t, func(f *lambda.Function) { f.Environment["WARM"], f.Environment["SERVICE_URL"] = "1", service.URL }, nil)
-	var all sync.WaitGroup
-	for range places + 20 {
-		all.Go(func() { invoke(t, s, `{}`) })
-	}
-	all.Wait()
-	expect.That(t, most.Load() > 0 && most.Load() <= int64(places), "%d processes started at a time", most.Load())
-}
-
-func TestReservedConcurrencyRefuses(t *testing.T) {
-	s := start(t, func(f *lambda.Function) { f.Concurrency, f.Timeout = 1, time.Hour }, nil)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		invoke(t, s, longSleep)
-	}()
-	waitForLog(t, s, "asleep", 1)
+	waitForLog(t, s, "asleep", 3)
 	expect.Fails(t, expect.Err(s.Invoke(t.Context(), "Probe", []byte(`{}`))), lambda.ErrBusy)
-	s.Kill("Probe")
-	<-done
+	expect.Is(t, s.Kill("Probe"), 3, "processes")
+	all.Wait()
 }
 
 func TestFailures(t *testing.T) {
-	tests := []struct {
-		name, event, kind, message string
-		change                     func(*lambda.Function)
+	for name, tt := range map[string]struct {
+		event, kind, message string
+		change               func(*lambda.Function)
 	}{
-		{name: "a named error", event: `{"Do":"deny"}`, kind: "Denied", message: "denied"},
-		{name: "a plain error", event: `{"Do":"fail","Text":"no"}`, kind: "errorString", message: "no"},
-		{name: "a panic", event: `{"Do":"panic","Text":"boom"}`, kind: "string", message: "boom"},
-		{name: "an exit", event: `{"Do":"exit"}`, kind: "Runtime.ExitError",
-			message: "Runtime exited with error: exit status 1"},
-		{name: "too late", event: longSleep, kind: "Sandbox.Timedout", message: "Error: Task timed out after 1.00 seconds",
-			change: func(f *lambda.Function) { f.Timeout = time.Second }},
-		{name: "a start that fails", event: `{}`, kind: "Runtime.ExitError", message: "exit status 3",
-			change: func(f *lambda.Function) { f.Environment["BREAK"] = "1" }},
-		{name: "too long an answer", event: `{"Do":"long"}`, kind: "Function.ResponseSizeTooLarge", message: "6291456 bytes"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+		"a named error": {`{"Do":"deny"}`, "Denied", "denied", nil},
+		"a plain error": {`{"Do":"fail","Text":"no"}`, "errorString", "no", nil},
+		"a panic":       {`{"Do":"panic","Text":"boom"}`, "string", "boom", nil},
+		"an exit":       {`{"Do":"exit"}`, "Runtime.ExitError", "Runtime exited with error: exit status 1", nil},
+		"too late": {longSleep, "Sandbox.Timedout", "Error: Task timed out after 1.00 seconds",
+			func(f *lambda.Function) { f.Timeout = time.Second }},
+		"a start that fails": {`{}`, "Runtime.ExitError", "exit status 3",
+			func(f *lambda.Function) { f.Environment["BREAK"] = "1" }},
+		"too long an answer": {`{"Do":"long"}`, "Function.ResponseSizeTooLarge", "6291456 bytes", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
 			s := start(t, tt.change, nil)
 			a, r := invoke(t, s, tt.event)
 			expect.That(t, r.Failed && a.ErrorType == tt.kind && strings.Contains(a.ErrorMessage, tt.message),
-				"failed %v, %s: %s; want %s: %s", r.Failed, a.ErrorType, a.ErrorMessage, tt.kind, tt.message)
-			if tt.name == "a start that fails" {
-				return
-			}
+				"failed %v, %s: %s", r.Failed, a.ErrorType, a.ErrorMessage)
 			again, r := invoke(t, s, `{"Text":"again"}`)
 			for tries := 1; again.ErrorType == "Sandbox.Timedout" && tries < 10; tries++ { // on a busy machine it may time out
 				again, r = invoke(t, s, `{"Text":"again"}`)
 			}
-			expect.That(t, !r.Failed && again.Text == "again", "the next invocation: %s", r.Payload)
+			expect.That(t, name == "a start that fails" || !r.Failed && again.Text == "again", "the next: %s", r.Payload)
 		})
 	}
 }
@@ -269,69 +200,34 @@ func TestFunctionsGetNothingOfThisEnvironment(t *testing.T) {
 	}
 }
 
-func TestPrintedLinesAreLogged(t *testing.T) {
-	var out bytes.Buffer
-	s := start(t, nil, &out)
-	invoke(t, s, `{"Do":"print","Text":"{\"msg\":\"kept\"}\nplain"}`)
-	s.Close()
-	want := "{\"function\":\"Probe\",\"msg\":\"kept\"}\n{\"function\":\"Probe\",\"line\":\"plain\"}\n"
-	got := out.String()
-	expect.That(t, got == want, "logged %s want %s", got, want)
-	if got := s.Logs("Probe"); len(got) != 2 || got[1] != "plain" {
-		t.Errorf("kept %q", got)
-	}
-}
-
-func TestCloseLeavesNoProcess(t *testing.T) {
-	s := start(t, nil, nil)
-	go s.Invoke(context.Background(), "Probe", []byte(`{"Do":"sleep","For":600000000000}`))
-	waitForLog(t, s, "asleep", 1)
-	invoke(t, s, `{}`)
-	pids := s.PIDs("Probe")
-	s.Close()
-	expect.Must(t, len(pids) != 0, "there was no process")
-	for _, pid := range pids {
-		expect.Fails(t, syscall.Kill(pid, 0), syscall.ESRCH, "process %d still exists", pid)
-	}
-	expect.Fails(t, expect.Err(s.Invoke(t.Context(), "Probe", nil)), lambda.ErrClosed, "invoke after close")
-}
-
 func TestInvokeDoor(t *testing.T) {
 	s := start(t, nil, nil)
 	door := httptest.NewServer(s.Handler())
 	defer door.Close()
-	tests := []struct {
-		name, function, kind, body string
-		status                     int
-		failed                     bool
-		want                       string
+	const arn = "arn:aws:lambda:us-east-1:123456789012:function:"
+	for name, tt := range map[string]struct {
+		function, kind, body string
+		status               int
+		want                 string
 	}{
-		{name: "by name", function: "Probe", body: `{"Text":"a"}`, status: 200, want: `"Text":"a"`},
-		{name: "by ARN with alias", function: "arn:aws:lambda:us-east-1:123456789012:function:Probe:live",
-			body: `{"Text":"b"}`, status: 200, want: `"Text":"b"`},
-		{name: "by escaped ARN", function: "arn%3Aaws%3Alambda%3Aus-east-1%3A123456789012%3Afunction%3AProbe",
-			body: `{"Text":"c"}`, status: 200, want: `"Text":"c"`},
-		{name: "no body", function: "Probe", status: 200, want: `"Text":""`},
-		{name: "function error", function: "Probe", body: `{"Do":"deny"}`, status: 200, failed: true,
-			want: `"errorType":"Denied"`},
-		{name: "event", function: "Probe", kind: "Event", body: `{}`, status: 202},
-		{name: "unknown", function: "Nobody", body: `{}`, status: 404,
-			want: "Function not found: arn:aws:lambda:us-east-1:123456789012:function:Nobody"},
-		{name: "no JSON", function: "Probe", body: `{`, status: 400, want: "Could not parse"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost,
-				door.URL+"/2015-03-31/functions/"+tt.function+"/invocations", strings.NewReader(tt.body)))(t)
-			req.Header.Set("X-Amz-Invocation-Type", tt.kind)
-			resp := expect.Value(http.DefaultClient.Do(req))(t)
-			defer resp.Body.Close()
-			var body bytes.Buffer
-			expect.Value(body.ReadFrom(resp.Body))(t)
-			expect.That(t, resp.StatusCode == tt.status && strings.Contains(body.String(), tt.want),
-				"answer %d %s, want %d with %s", resp.StatusCode, body.String(), tt.status, tt.want)
-			expect.Is(t, resp.Header.Get("X-Amz-Function-Error") != "", tt.failed, "function error is")
-			expect.That(t, resp.Header.Get("X-Amzn-RequestId") != "", "there is no request id")
-		})
+		"by name":              {"Probe", "", `{"Text":"a"}`, 200, `"Text":"a"`},
+		"by an ARN with alias": {arn + "Probe:live", "", `{"Text":"b"}`, 200, `"Text":"b"`},
+		"by an escaped ARN":    {strings.ReplaceAll(arn, ":", "%3A") + "Probe", "", `{"Text":"c"}`, 200, `"Text":"c"`},
+		"no body":              {"Probe", "", "", 200, `"Text":""`},
+		"a function's error":   {"Probe", "", `{"Do":"deny"}`, 200, `"errorType":"Denied"`},
+		"an event":             {"Probe", "Event", `{}`, 202, ""},
+		"unknown":              {"Nobody", "", `{}`, 404, "Function not found: " + arn + "Nobody"},
+		"no JSON":              {"Probe", "", `{`, 400, "Could not parse"},
+	} {
+		req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost,
+			door.URL+"/2015-03-31/functions/"+tt.function+"/invocations", strings.NewReader(tt.body)))(t)
+		req.Header.Set("X-Amz-Invocation-Type", tt.kind)
+		resp := expect.Value(http.DefaultClient.Do(req))(t)
+		body := string(expect.Value(io.ReadAll(resp.Body))(t))
+		resp.Body.Close()
+		failed := resp.Header.Get("X-Amz-Function-Error") != ""
+		expect.That(t, resp.StatusCode == tt.status && strings.Contains(body, tt.want) &&
+			failed == (name == "a function's error") && resp.Header.Get("X-Amzn-RequestId") != "",
+			"%s: %d %s %v", name, resp.StatusCode, body, resp.Header)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,8 +17,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
@@ -28,6 +31,7 @@ import (
 type probe struct {
 	mu      sync.Mutex
 	batches []string // the marks of each call's records
+	ids     []string // of all records
 	running int
 	peak    int
 	answer  func(call int, marks []string) (string, bool)
@@ -59,7 +63,7 @@ func (p *probe) Invoke(_ context.Context, _ string, payload []byte) (lambda.Resu
 		marks, ids = append(marks, mark), append(ids, id)
 	}
 	p.mu.Lock()
-	p.batches = append(p.batches, strings.Join(marks, " "))
+	p.batches, p.ids = append(p.batches, strings.Join(marks, " ")), append(p.ids, ids...)
 	call := len(p.batches)
 	p.running++
 	p.peak = max(p.peak, p.running)
@@ -263,12 +267,25 @@ func emptied(t *testing.T, c *sqs.Client, url *string, p *probe, batches int) {
 
 func TestQueue(t *testing.T) {
 	c := sqs.NewFromConfig(config(t))
-	t.Run("one by one, a group in order", func(t *testing.T) {
-		p := &probe{}
-		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1}, "a1", "a2", "a3")
-		emptied(t, c, url, p, 3)
-		expect.Same(t, []string{"a1", "a2", "a3"}, p.seen())
-	})
+	for _, tt := range []struct {
+		name, messages string
+		mapping        template.QueueMapping
+		answer         func(int, []string) (string, bool)
+		want           []string // the expected batches
+	}{
+		{"one by one, a group in order", "a1 a2 a3", template.QueueMapping{BatchSize: 1}, nil, []string{"a1", "a2", "a3"}},
+		{"what failed comes back, in order", "a1 a2 a3", template.QueueMapping{BatchSize: 10, PartialFailures: true},
+			first(fails("a2", "a3"), `{"batchItemFailures":[]}`), []string{"a1 a2 a3", "a2 a3"}},
+		{"a failed batch comes back", "a1", template.QueueMapping{BatchSize: 1},
+			func(call int, _ []string) (string, bool) { return `{"errorType":"Internal"}`, call == 1 }, []string{"a1", "a1"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &probe{answer: tt.answer}
+			url := startQueue(t, c, p, tt.mapping, strings.Fields(tt.messages)...)
+			emptied(t, c, url, p, len(tt.want))
+			expect.Same(t, tt.want, p.seen())
+		})
+	}
 	t.Run("groups side by side up to the maximum", func(t *testing.T) {
 		p := &probe{hold: make(chan struct{})}
 		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1, Concurrency: 2}, "a1", "b1", "c1")
@@ -277,26 +294,98 @@ func TestQueue(t *testing.T) {
 		emptied(t, c, url, p, 3)
 		expect.That(t, p.peak == 2 && len(p.seen()) == 3, "at most %d ran at once, of %q", p.peak, p.seen())
 	})
-	t.Run("what failed comes back, in order", func(t *testing.T) {
-		p := &probe{answer: first(fails("a2", "a3"), `{"batchItemFailures":[]}`)}
-		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 10, PartialFailures: true}, "a1", "a2", "a3")
-		emptied(t, c, url, p, 2)
-		expect.Same(t, []string{"a1 a2 a3", "a2 a3"}, p.seen())
-	})
-	t.Run("a failed batch comes back", func(t *testing.T) {
-		p := &probe{answer: func(call int, marks []string) (string, bool) { return `{"errorType":"Internal"}`, call == 1 }}
-		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1}, "a1")
-		emptied(t, c, url, p, 2)
-		expect.Same(t, []string{"a1", "a1"}, p.seen())
-	})
 }
 
-func TestScheduleRunsAtItsRate(t *testing.T) {
-	p := &probe{}
-	s := &lambda.Schedule{Function: "F", Schedule: template.Schedule{Event: "Tick", Every: 20 * time.Millisecond},
-		Region: "us-east-1", Account: "1", Invoker: p, Log: slog.New(slog.DiscardHandler), Now: time.Now}
-	_, err := s.Fire(t.Context())
-	expect.That(t, err == nil && len(p.seen()) == 1, "fired: %v, %d calls", err, len(p.seen()))
-	run(t, s.Run)
-	expect.Eventually(t, "three ticks", func() bool { return len(p.seen()) >= 4 })
+// changing is a stream in which the items of one partition change in turn.
+type changing struct {
+	lambda.StreamReader
+	items, changes int
+}
+
+func (c changing) DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput,
+	...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+	return &dynamodbstreams.DescribeStreamOutput{
+		StreamDescription: &streamtypes.StreamDescription{Shards: []streamtypes.Shard{{ShardId: aws.String("s")}}}}, nil
+}
+
+func (c changing) GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput,
+	...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+	return &dynamodbstreams.GetShardIteratorOutput{ShardIterator: aws.String("0")}, nil
+}
+
+func (c changing) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+	out := &dynamodbstreams.GetRecordsOutput{}
+	n, _ := strconv.Atoi(*in.ShardIterator)
+	for ; n < c.changes && len(out.Records) < int(*in.Limit); n++ {
+		at := time.Now()
+		out.Records = append(out.Records, streamtypes.Record{Dynamodb: &streamtypes.StreamRecord{
+			Keys: map[string]streamtypes.AttributeValue{
+				"SK": &streamtypes.AttributeValueMemberS{Value: fmt.Sprint(n % c.items)}},
+			SequenceNumber: aws.String(fmt.Sprint(n)), ApproximateCreationDateTime: &at}})
+	}
+	out.NextShardIterator = aws.String(fmt.Sprint(n))
+	return out, nil
+}
+
+// As in AWS, an item's changes keep their order. Changes of other items in the partition may overtake them.
+func TestTheItemsOfAPartitionAreHandledSideBySideEachInOrder(t *testing.T) {
+	const items, changes = 20, 2000
+	p, handled := &probe{hold: make(chan struct{})}, map[int]int{}
+	run(t, (&lambda.Stream{Function: "F", Mapping: template.StreamMapping{From: "TRIM_HORIZON", BatchSize: 50, Parallel: 4,
+		Retries: -1}, Reader: changing{items: items, changes: changes}, Invoker: p, Log: slog.New(slog.DiscardHandler),
+		Now: time.Now}).Run)
+	expect.Eventually(t, "two at once", func() bool { return len(p.seen()) >= 2 })
+	close(p.hold)
+	expect.Eventually(t, "all changes are seen", func() bool {
+		return len(strings.Fields(strings.Join(p.seen(), " "))) >= changes
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range p.ids {
+		n := expect.Value(strconv.Atoi(id))(t)
+		was, known := handled[n%items]
+		expect.That(t, !known && n < items || n == was+items, "change %d of an item comes after %d", n, was)
+		handled[n%items] = n
+	}
+	expect.That(t, len(p.ids) == changes && p.peak <= 4, "%d changes, %d calls at once", len(p.ids), p.peak)
+}
+
+func TestFilterPasses(t *testing.T) {
+	const record = `{"eventName":"MODIFY","n":5,"tags":["a","b"],"gone":null,` +
+		`"dynamodb":{"NewImage":{"type":{"S":"head"},"rev":{"N":"12"}}}}`
+	for pattern, want := range map[string]bool{
+		`{"eventName":["INSERT","MODIFY"]}`:                        true,
+		`{"dynamodb":{"NewImage":{"type":{"S":["head","wait"]}}}}`: true,
+		`{"dynamodb":{"NewImage":{"type":{"S":["wait"]}}}}`:        false,
+		`{"eventName":["MODIFY"],"n":[6]}`:                         false,
+		`{"dynamodb":{"NewImage":{"rev":{"N":[12]}}}}`:             false, // text is no number
+		`{"tags":["b"]}`:                                    true,
+		`{"nowhere":[null]}`:                                false,
+		`{"eventName":[{"prefix":"MOD"}]}`:                  true,
+		`{"eventName":["INSERT",{"prefix":"OD"}]}`:          false,
+		`{"n":[{"prefix":""}]}`:                             false,
+		`{"dynamodb":["head"]}`:                             false,
+		`{"eventName":["INSERT"]} {"eventName":["MODIFY"]}`: true, // alternatives
+		"": true,
+	} {
+		f := expect.Value(lambda.ParseFilter(strings.Fields(pattern)))(t)
+		got, err := f.Passes([]byte(record))
+		expect.That(t, err == nil && got == want, "%s: %v, %v; want %v", pattern, got, err, want)
+	}
+}
+
+func TestBadFiltersAreRefused(t *testing.T) {
+	for pattern, want := range map[string]string{
+		`{"a":[1]`:                          "unexpected end",
+		`null`:                              "no object",
+		`{"a":1}`:                           "values stand in lists",
+		`{"a":[]}`:                          "plain values and prefix only",
+		`{"a":["x",{"prefix":1}]}`:          "a: the local stack's filters know plain values and prefix only",
+		`{"a":{"b":[{"exists":false}]}}`:    "a: b: the local stack's filters know plain values and prefix only",
+		`{"$or":[{"a":["x"]},{"b":["x"]}]}`: "$or: the local stack's filters",
+	} {
+		_, err := lambda.ParseFilter([]string{pattern})
+		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q in it", pattern, err, want)
+	}
 }

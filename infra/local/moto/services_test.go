@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,11 +29,10 @@ type fifo struct {
 
 func startFIFO(t *testing.T) *fifo {
 	t.Helper()
-	expect.Patience(t)
-	c := sqs.NewFromConfig(config(moto.StartForTest(t)))
+	c := sqs.NewFromConfig(config(moto.ForTests(t)))
 	q := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{
-		QueueName: aws.String("cards.fifo"), Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60",
-			"DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"},
+		QueueName: aws.String(t.Name() + ".fifo"), Attributes: map[string]string{"FifoQueue": "true",
+			"VisibilityTimeout": "60", "DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"},
 	}))(t)
 	return &fifo{t: t, c: c, url: q.QueueUrl}
 }
@@ -79,21 +81,16 @@ func TestWaitingReceiveSeesAGroupBecomeFree(t *testing.T) {
 
 func TestDeduplicationOutlivesTheMessage(t *testing.T) {
 	q := startFIFO(t)
-	for range 2 {
-		expect.NoError(t, q.send("a", "same"))
-		if body, done := q.receive(0); body != "" {
-			done()
+	for _, group := range []string{"a", "b"} {
+		for _, want := range []string{group + "same", ""} { // sent again, it is not received again
+			expect.NoError(t, q.send(group, "same"))
+			body, done := q.receive(0)
+			expect.Is(t, body, want)
+			if done != nil {
+				done()
+			}
 		}
 	}
-	expect.NoError(t, q.send("b", "same"))
-	expect.NoError(t, q.send("a", "same"))
-	if body, done := q.receive(0); body != "bsame" {
-		t.Errorf("received %q, want the other group's", body)
-	} else {
-		done()
-	}
-	body, _ := q.receive(0)
-	expect.That(t, body == "", "received the repeated %q", body)
 }
 
 func TestNoMessageIsLostWhileOthersAreDeleted(t *testing.T) {
@@ -133,12 +130,11 @@ type machine struct {
 
 func startMachine(t *testing.T) *machine {
 	t.Helper()
-	expect.Patience(t)
-	cfg := config(moto.StartForTest(t))
+	cfg := config(moto.ForTests(t))
 	m := &machine{t: t, sfn: sfn.NewFromConfig(cfg), sqs: sqs.NewFromConfig(cfg)}
-	q := expect.Value(m.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("tokens")}))(t)
+	q := expect.Value(m.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(t.Name())}))(t)
 	m.queue = aws.ToString(q.QueueUrl)
-	made := expect.Value(m.sfn.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{Name: aws.String("ask"),
+	made := expect.Value(m.sfn.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{Name: aws.String(t.Name()),
 		RoleArn:    aws.String("arn:aws:iam::123456789012:role/local"),
 		Definition: aws.String(fmt.Sprintf(waiting, m.queue))}))(t)
 	m.arn = aws.ToString(made.StateMachineArn)
@@ -177,30 +173,28 @@ func TestTokenTakesOneAnswer(t *testing.T) {
 	m := startMachine(t)
 	arn := expect.Value(m.start("one"))(t)
 	token := m.token()
+	answer := func(token string) error {
+		return expect.Err(m.sfn.SendTaskSuccess(context.Background(), &sfn.SendTaskSuccessInput{TaskToken: &token,
+			Output: aws.String(`{}`)}))
+	}
 	var taken atomic.Int32
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
-			_, err := m.sfn.SendTaskSuccess(context.Background(), &sfn.SendTaskSuccessInput{TaskToken: &token,
-				Output: aws.String(`{}`)})
-			var over *types.TaskTimedOut
-			if err == nil {
+			if err := answer(token); err == nil {
 				taken.Add(1)
-			} else if !errors.As(err, &over) {
-				t.Errorf("a late answer: %v, want TaskTimedOut", err)
+			} else {
+				expect.That(t, errors.As(err, new(*types.TaskTimedOut)), "a late answer: %v", err)
 			}
 		})
 	}
 	all.Wait()
-	expect.That(t, taken.Load() == 1, "%d answers taken, want 1", taken.Load())
+	expect.Is(t, taken.Load(), 1, "answers taken")
 	m.becomes(arn, types.ExecutionStatusSucceeded)
-	var over *types.TaskTimedOut
-	_, err := m.sfn.SendTaskFailure(t.Context(), &sfn.SendTaskFailureInput{TaskToken: &token})
-	expect.That(t, errors.As(err, &over), "an answer after the end: %v, want TaskTimedOut", err)
-	var unknown *types.InvalidToken
-	_, err = m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: aws.String("nobody's"),
-		Output: aws.String(`{}`)})
-	expect.That(t, errors.As(err, &unknown), "an unknown token: %v, want InvalidToken", err)
+	err := answer(token)
+	expect.That(t, errors.As(err, new(*types.TaskTimedOut)), "an answer after the end: %v", err)
+	err = answer("nobody's")
+	expect.That(t, errors.As(err, new(*types.InvalidToken)), "an unknown token: %v", err)
 }
 
 func TestStopEndsAWaitingRun(t *testing.T) {
@@ -209,12 +203,10 @@ func TestStopEndsAWaitingRun(t *testing.T) {
 	token := m.token()
 	expect.Value(m.sfn.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn}))(t)
 	m.becomes(arn, types.ExecutionStatusAborted)
-	var over *types.TaskTimedOut
 	_, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String(`{}`)})
-	expect.That(t, errors.As(err, &over), "answer to a stopped run: %v, want TaskTimedOut", err)
-	var exists *types.ExecutionAlreadyExists
-	_, err = m.start("stopped")
-	expect.That(t, errors.As(err, &exists), "start an ended name: %v, want ExecutionAlreadyExists", err)
+	expect.That(t, errors.As(err, new(*types.TaskTimedOut)), "answer to a stopped run: %v", err)
+	err = expect.Err(m.start("stopped"))
+	expect.That(t, errors.As(err, new(*types.ExecutionAlreadyExists)), "start an ended name: %v", err)
 }
 
 func TestOneNameIsOneRun(t *testing.T) {
@@ -229,4 +221,38 @@ func TestOneNameIsOneRun(t *testing.T) {
 	all.Wait()
 	out := expect.Value(m.sfn.ListExecutions(t.Context(), &sfn.ListExecutionsInput{StateMachineArn: &m.arn}))(t)
 	expect.That(t, len(out.Executions) == 1, "%d runs, want 1", len(out.Executions))
+}
+
+// Otherwise the message would stay invisible until its visibility timeout.
+func TestAMessageIsNotHandedToAReceiverThatIsGone(t *testing.T) {
+	q := startFIFO(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := q.c.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: q.url, WaitTimeSeconds: 20})
+	expect.Must(t, err != nil, "an empty queue has a message")
+	expect.NoError(t, q.send("a", "1"))
+	body, _ := q.receive(5)
+	expect.Is(t, body, "a1")
+}
+
+func TestAStartThatCannotBeMadeSaysWhy(t *testing.T) {
+	t.Setenv("RINGI_LOCAL_DIR", t.TempDir())
+	t.Setenv("PATH", t.TempDir())
+	err := expect.Err(moto.Start(t.Context(), moto.Options{}))
+	expect.Fails(t, err, moto.ErrPython)
+	expect.Has(t, err.Error(), "install python3")
+	// This Python makes environments, but its pip fails, as it does without a network.
+	bin := t.TempDir()
+	script := `#!/bin/sh
+case "$*" in
+*"-m venv "*) for last; do :; done; mkdir -p "$last/bin"; cp "$0" "$last/bin/python" ;;
+"-c "*) echo 0 ;;
+*"-m pip "*) echo "ERROR: No matching distribution found for moto" >&2; exit 1 ;;
+esac
+`
+	expect.NoError(t, os.WriteFile(filepath.Join(bin, "python3"), []byte(script), 0o755))
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	err = expect.Err(moto.Start(t.Context(), moto.Options{}))
+	expect.That(t, err != nil && strings.Contains(err.Error(), "pip could not install moto") &&
+		strings.Contains(err.Error(), "No matching distribution"), "got %v", err)
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -48,41 +50,20 @@ func ended(pid int) bool {
 	return err == nil && strings.Contains(string(stat), ") Z ")
 }
 
-func TestStartSaysWhatIsMissing(t *testing.T) {
-	expect.Fails(t, expect.Err(Start(exec.Command(filepath.Join(t.TempDir(), "nothing")))), os.ErrNotExist)
-}
-
-func TestLocks(t *testing.T) {
+func TestALockIsHeldByOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	unlock := expect.Value(Lock(path))(t)
-	waited := make(chan error, 1)
-	go func() {
-		release, err := Lock(path)
-		if err == nil {
-			release()
-		}
-		waited <- err
-	}()
-	select {
-	case err := <-waited:
-		t.Errorf("a locked file was locked again: %v", err)
-	case <-time.After(50 * time.Millisecond):
-	}
+	var free atomic.Bool
+	var waits sync.WaitGroup
+	waits.Go(func() {
+		release := expect.Value(Lock(path))(t)
+		expect.That(t, free.Load(), "a locked file was locked again")
+		release()
+	})
+	time.Sleep(50 * time.Millisecond) // or it has not asked yet
+	free.Store(true)
 	unlock()
-	err := <-waited
-	expect.That(t, err == nil, "%v", err)
-}
-
-func TestFolder(t *testing.T) {
-	t.Setenv(FolderVariable, filepath.Join(t.TempDir(), "a", "b"))
-	got, err := Folder()
-	expect.That(t, err == nil && got == os.Getenv(FolderVariable), "%s, %v", got, err)
-	t.Setenv(FolderVariable, "")
-	root := expect.Value(ModuleRoot())(t)
-	got, err = Folder()
-	expect.That(t, err == nil && got == filepath.Join(root, ".ringi-local"), "%s, %v", got, err)
-	t.Chdir(t.TempDir())
-	expect.That(t, expect.Err(ModuleRoot()) != nil, "a module was found outside of any")
+	waits.Wait()
 }
 
 func TestAFailedInstallationIsSaidAndDoneAgain(t *testing.T) {

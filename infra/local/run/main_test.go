@@ -18,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
@@ -27,35 +25,34 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-func TestParse(t *testing.T) {
-	tests := []struct {
-		name, want string
-		args       []string
-		is         error
-	}{
-		{name: "nothing"},
-		{name: "an unknown command", args: []string{"start"}, want: `unknown flag or command "start"`},
-		{name: "an unknown flag", args: []string{"-port", "1"}, want: "flag provided but not defined: -port"},
-		{name: "help", args: []string{"-h"}, want: "help requested", is: flag.ErrHelp},
+func TestTheCommandSaysHowItIsCalled(t *testing.T) {
+	o, _, err := parse(nil, streams{err: io.Discard})
+	expect.That(t, err == nil && o.Addr == "127.0.0.1:3000" && o.AWSAddr == "127.0.0.1:4566" && o.Model == "demo",
+		"%+v, %v", o, err)
+	for args, want := range map[string]string{"start": `unknown flag or command "start"`, "-h": "help requested",
+		"-port 1": "flag provided but not defined: -port"} {
+		_, _, err := parse(strings.Fields(args), streams{err: io.Discard})
+		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s: %v", args, err)
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			o, _, err := parse(tt.args, streams{err: io.Discard})
-			if tt.want == "" {
-				expect.That(t, err == nil && o.Addr == "127.0.0.1:3000" && o.AWSAddr == "127.0.0.1:4566" && o.Model == "demo",
-					"%+v, %v", o, err)
-				return
-			}
-			expect.That(t, err != nil && strings.Contains(err.Error(), tt.want) && (tt.is == nil || errors.Is(err, tt.is)),
-				"got %v, want %q in it", err, tt.want)
-		})
+	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	out, err := command(t, "-addr", l.Addr().String()).CombinedOutput()
+	expect.That(t, err != nil && strings.Contains(string(out), "-addr") && strings.Count(string(out), "\n") == 1,
+		"a port in use: %v: %s", err, out)
+	expect.NoError(t, l.Close())
+	dead := l.Addr().String()
+	for args, want := range map[string]error{"": errUsage, "a b": errUsage, "receive-event -h": flag.ErrHelp,
+		"receive-event -aws-addr " + dead: stack.ErrNoStack} {
+		err := invoke(t.Context(), strings.Fields(args), streams{out: io.Discard, err: io.Discard})
+		expect.Fails(t, err, want, "%q", args)
 	}
-}
-
-func TestHelpIsGivenAndNoFailure(t *testing.T) {
-	out, err := command(t, "-h").CombinedOutput()
-	expect.That(t, err == nil && strings.Contains(string(out), "local invoke <function>") &&
-		strings.Contains(string(out), "-aws-addr"), "%v: %s", err, out)
+	file := filepath.Join(t.TempDir(), "event.json")
+	expect.NoError(t, os.WriteFile(file, []byte(`{"a":1}`), 0o644))
+	for from, want := range map[string]string{"": "{}", "-": `{"b":2}`, file: `{"a":1}`} {
+		event, err := readEvent(from, strings.NewReader(`{"b":2}`))
+		expect.That(t, err == nil && string(event) == want, "%q: %s, %v", from, event, err)
+	}
+	_, err = readEvent("-", strings.NewReader("{"))
+	expect.That(t, err != nil && strings.Contains(err.Error(), "is no JSON"), "%v", err)
 }
 
 // onFreePorts returns flags for a stack that can run next to others.
@@ -137,7 +134,13 @@ func TestCtrlCStopsEverything(t *testing.T) {
 		!strings.Contains(listed, "items[] › quantity × items[] › unit_price (currency)") {
 		t.Errorf("the tools of the server are %s", listed) // contests may read by one, and orders are marked, from the start
 	}
-	printed(t, url)
+	resp = expect.Value(http.Post(url+"/slack/events", "application/json", strings.NewReader("{}")))(t)
+	resp.Body.Close()
+	log := filepath.Join(expect.Value(process.Folder())(t), "functions.log")
+	expect.Eventually(t, "what functions print stands in the file", func() bool {
+		text, err := os.ReadFile(log)
+		return err == nil && strings.Contains(string(text), `"_aws"`)
+	})
 	children := childrenOf(t, cmd.Process.Pid)
 	expect.That(t, len(children) != 0, "it has no children; the stand-ins should be one")
 	expect.NoError(t, cmd.Process.Signal(os.Interrupt))
@@ -147,18 +150,6 @@ func TestCtrlCStopsEverything(t *testing.T) {
 		t.Errorf("the terminal's lines are buried under %d others: %s", n, logged)
 	}
 	gone(t, children)
-}
-
-// printed makes a function print something, and waits until the log file has it.
-func printed(t *testing.T, url string) {
-	t.Helper()
-	resp := expect.Value(http.Post(url+"/slack/events", "application/json", strings.NewReader("{}")))(t)
-	resp.Body.Close()
-	dir := expect.Value(process.Folder())(t)
-	expect.Eventually(t, "what functions print stands in the file", func() bool {
-		text, err := os.ReadFile(filepath.Join(dir, "functions.log"))
-		return err == nil && strings.Contains(string(text), `"_aws"`)
-	})
 }
 
 func TestKillingGoRunStopsEverything(t *testing.T) {
@@ -219,59 +210,42 @@ func childrenOf(t *testing.T, parent int) []int {
 	return pids
 }
 
-func TestAPortInUseIsSaidInOneSentence(t *testing.T) {
-	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer l.Close()
-	out, err := command(t, "-addr", l.Addr().String()).CombinedOutput()
-	expect.That(t, err != nil && strings.Contains(string(out), "-addr") && strings.Count(string(out), "\n") == 1,
-		"%v: %s", err, out)
-}
-
 func TestTheModelThatIsAskedFor(t *testing.T) {
-	type chosen struct {
-		Host       string
-		Keys       map[string]any
-		Parameters map[string]string
-		Allow      []string
+	const google = "https://generativelanguage.googleapis.com/v1beta/openai"
+	box := func(name, url, key string) map[string]any {
+		return map[string]any{"compatible": map[string]any{name: map[string]string{"url": url, "key": key}}}
 	}
-	box := func(url, key string) map[string]any {
-		return map[string]any{"compatible": map[string]any{"my-box": map[string]string{"url": url, "key": key}}}
-	}
-	for _, tt := range []struct {
-		name, model string
-		env         map[string]string
-		want        chosen
-		refused     string
+	for model, want := range map[string]struct {
+		host       string
+		keys       map[string]any
+		parameters map[string]string
+		allow      []string
 	}{
-		{name: "demo, with keys about", model: "demo", env: map[string]string{"ANTHROPIC_API_KEY": "k",
-			"OPENAI_API_KEY": "k"}},
-		{name: "anthropic", model: "anthropic:claude-sonnet-4-6",
-			env: map[string]string{"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"},
-			want: chosen{"api.anthropic.com", map[string]any{"anthropic": "a"},
-				map[string]string{"AnthropicBaseUrl": "https://api.anthropic.com"}, nil}},
-		{name: "gemini", model: "gemini-2.5-flash", env: map[string]string{"GEMINI_API_KEY": "g"},
-			want: chosen{"generativelanguage.googleapis.com",
-				map[string]any{"compatible": map[string]any{"gemini": map[string]string{
-					"url": "https://generativelanguage.googleapis.com/v1beta/openai", "key": "g"}}}, nil,
-				[]string{"generativelanguage.googleapis.com:443"}}},
-		{name: "on this machine", model: "compatible:my-box/llama3.2:3b",
-			env:  map[string]string{"MY_BOX_BASE_URL": "http://127.0.0.1:11434/v1"},
-			want: chosen{"127.0.0.1:11434", box("http://127.0.0.1:11434/v1", ""), nil, []string{"127.0.0.1:11434"}}},
-		{name: "no key", model: "claude-sonnet-4-6", env: map[string]string{"OPENAI_API_KEY": "o"},
-			refused: "-model claude-sonnet-4-6 needs ANTHROPIC_API_KEY in the environment"},
+		"demo": {},
+		"anthropic:claude-sonnet-4-6": {"api.anthropic.com", map[string]any{"anthropic": "key of ANTHROPIC_API_KEY"},
+			map[string]string{"AnthropicBaseUrl": "https://api.anthropic.com"}, nil},
+		"gemini-2.5-flash": {"generativelanguage.googleapis.com", box("gemini", google, "key of GEMINI_API_KEY"), nil,
+			[]string{"generativelanguage.googleapis.com:443"}},
+		"compatible:my-box/llama3.2:3b": {"127.0.0.1:11434", box("my-box", "http://127.0.0.1:11434/v1", ""), nil,
+			[]string{"127.0.0.1:11434"}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var o stack.Options
-			host, err := useModel(&o, tt.model, func(name string) string { return tt.env[name] })
-			if tt.refused != "" {
-				expect.That(t, err != nil && strings.Contains(err.Error(), tt.refused) &&
-					!strings.Contains(err.Error(), "\n"), "got %v, want %q in it", err, tt.refused)
-				return
+		var o stack.Options
+		host, err := useModel(&o, model, func(name string) string {
+			switch name {
+			case "MY_BOX_BASE_URL":
+				return "http://127.0.0.1:11434/v1"
+			case "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY":
+				return "key of " + name
 			}
-			d := cmp.Diff(tt.want, chosen{host, o.ModelKeys, o.Parameters, o.Allow})
-			expect.That(t, d == "" && err == nil && o.Model == tt.model, "%v %v", d, err)
+			return ""
 		})
+		expect.That(t, err == nil && host == want.host && o.Model == model, "%s: %s %s, %v", model, host, o.Model, err)
+		expect.Same(t, want.keys, o.ModelKeys)
+		expect.Same(t, want.parameters, o.Parameters)
+		expect.Same(t, want.allow, o.Allow)
 	}
+	_, err := useModel(&stack.Options{}, "claude-sonnet-4-6", func(string) string { return "" })
+	expect.Has(t, fmt.Sprint(err), "-model claude-sonnet-4-6 needs ANTHROPIC_API_KEY in the environment")
 }
 
 func TestTheBannerSaysWhereRequestsGo(t *testing.T) {
@@ -307,43 +281,5 @@ func TestTheCompanysFilesFitItsPeople(t *testing.T) {
 			chain, _ := o.Above(mail)
 			expect.That(t, o.Has(mail) && (len(chain) > 0) != (id == webapi.Kato), "%s: %s has a superior: %v", name, id, chain)
 		}
-	}
-}
-
-func TestInvokeSaysHowItIsCalled(t *testing.T) {
-	for _, tt := range []struct {
-		args string
-		want error
-	}{{"", errUsage}, {"a b", errUsage}, {"-h", flag.ErrHelp}, {"receive-event -h", flag.ErrHelp}} {
-		expect.Fails(t, invoke(t.Context(), strings.Fields(tt.args), streams{err: io.Discard}), tt.want, "%q", tt.args)
-	}
-}
-
-func TestInvokeSaysThatNoStackAnswersThere(t *testing.T) {
-	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	dead := l.Addr().String()
-	expect.NoError(t, l.Close())
-	out := &bytes.Buffer{}
-	err := invoke(t.Context(), []string{"receive-event", "-aws-addr", dead}, streams{out: out, err: io.Discard})
-	expect.That(t, errors.Is(err, stack.ErrNoStack) && strings.Contains(err.Error(), dead) && out.Len() == 0,
-		"%v, %s", err, out)
-}
-
-func TestEvents(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		expect.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-		return path
-	}
-	event := write("event.json", `{"a":1}`)
-	for file, want := range map[string]string{"": "{}", "-": `{"b":2}`, event: `{"a":1}`} {
-		got, err := readEvent(file, strings.NewReader(`{"b":2}`))
-		expect.That(t, err == nil && string(got) == want, "%q: %s, %v", file, got, err)
-	}
-	for file, want := range map[string]string{filepath.Join(dir, "none"): "read the event (-e)",
-		write("bad.json", "{"): "is no JSON"} {
-		_, err := readEvent(file, nil)
-		expect.That(t, err != nil && strings.Contains(err.Error(), want), "%s: %v", file, err)
 	}
 }

@@ -93,6 +93,9 @@ const inChannels = "/slack/events in channels"
 func (a *app) events() []request  { return a.requests("/slack/events") }
 func (a *app) actions() []request { return a.requests("/slack/interactions") }
 
+// manifest is the app manifest that is pasted at Slack.
+const manifest = "../../slack-manifest.yaml"
+
 // world is a sandbox with an app, and a Web API client as the app would use it.
 type world struct {
 	*sandbox.Sandbox

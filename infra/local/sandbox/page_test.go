@@ -3,13 +3,16 @@ package sandbox_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"slices"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/browser"
@@ -35,34 +38,38 @@ func (w *world) send(t *testing.T, method, path, kind, body string) (int, map[st
 
 func TestPageSays(t *testing.T) {
 	w := newWorld(t)
-	tests := []struct {
-		name, kind, body string
-		status           int
-		text             string
-	}{
-		{"a mention by name", "application/json", `{"user":"` + webapi.Sato + `","channel":"` + webapi.HR +
-			`","text":" @Ringi a<b & @鈴木 一郎 "}`, 200, "<@" + webapi.Bot + "> a&lt;b &amp; <@" + webapi.Suzuki + ">"},
-		{"a form of another site", "text/plain", `{"user":"` + webapi.Sato + `","channel":"` + webapi.HR + `","text":"x"}`,
-			415, ""},
-		{"nothing", "application/json", `{"user":"` + webapi.Sato + `","channel":"` + webapi.HR + `","text":"  "}`, 422, ""},
-		{"too much", "application/json", `{"user":"` + webapi.Sato + `","channel":"` + webapi.HR + `","text":"` +
-			strings.Repeat("あ", 12001) + `"}`, 422, ""},
-		{"outside of the channel", "application/json", `{"user":"` + webapi.Stranger + `","channel":"` + webapi.HR +
-			`","text":"x"}`, 409, ""},
-		{"nonsense", "application/json", `[`, 400, ""},
+	says := func(user, text string) string {
+		return string(raw(t, map[string]any{"user": user, "channel": webapi.HR, "text": text}))
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			before := len(w.Messages(webapi.HR, ""))
-			status, answer := w.send(t, http.MethodPost, "say", tt.kind, tt.body)
-			expect.Must(t, status == tt.status, "status %d %v, want %d", status, answer, tt.status)
-			all := w.Messages(webapi.HR, "")
-			if tt.text == "" {
-				expect.That(t, len(all) == before, "a message was posted")
-				return
-			}
-			expect.Same(t, tt.text, all[len(all)-1].Text)
-		})
+	for name, tt := range map[string]struct {
+		kind, body string
+		status     int
+	}{
+		"a form of another site": {"text/plain", says(webapi.Sato, "x"), 415},
+		"nothing":                {"application/json", says(webapi.Sato, "  "), 422},
+		"too much":               {"application/json", says(webapi.Sato, strings.Repeat("あ", 12001)), 422},
+		"outside of the channel": {"application/json", says(webapi.Stranger, "x"), 409},
+		"nonsense":               {"application/json", `[`, 400},
+	} {
+		status, answer := w.send(t, http.MethodPost, "say", tt.kind, tt.body)
+		expect.That(t, status == tt.status && len(w.Messages(webapi.HR, "")) == 0, "%s: %d %v", name, status, answer)
+	}
+	// What a person types reaches the app as Slack's clients send it, by messages that users of public clients recorded.
+	for typed, text := range map[string]string{
+		" @Ringi a<b & @鈴木 一郎 ": "<@" + webapi.Bot + "> a&lt;b &amp; <@" + webapi.Suzuki + ">",
+		"sato@example.com に(h@h.pl)": "<mailto:sato@example.com|sato@example.com> " +
+			"に(<mailto:h@h.pl|h@h.pl>)",
+		"x@sato.example.com":    "<mailto:x@sato.example.com|x@sato.example.com>",
+		"*対象*:\n- 営業 🙏\n> `人事`": "*対象*:\n- 営業 🙏\n&gt; `人事`",
+		"https://e.example/a_b_c?x=1&y=2。 and https://e.example/.": "<https://e.example/a_b_c?x=1&amp;y=2>。 and " +
+			"<https://e.example/>.",
+		"@佐藤 花子さん @sato #人事 @satonaka": "<@" + webapi.Sato + ">さん <@" + webapi.Sato + "> <#" + webapi.HR +
+			"|人事> @satonaka",
+	} {
+		status, answer := w.send(t, http.MethodPost, "say", "application/json", says(webapi.Sato, typed))
+		expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
+		all := w.Messages(webapi.HR, "")
+		expect.Is(t, all[len(all)-1].Text, text)
 	}
 }
 
@@ -78,34 +85,10 @@ func TestPageShowsEachPersonTheirOwn(t *testing.T) {
 		channels, _ := state["channels"].([]any)
 		whispers, _ := state["ephemerals"].([]any)
 		expect.That(t, status == 200 && len(channels) == tt.channels && len(whispers) == tt.whispers,
-			"%s: status %d, %d channels, %d whispers; want %d "+
-				"and %d", tt.user, status, len(channels), len(whispers), tt.channels, tt.whispers)
+			"%s: status %d, %d channels, %d whispers", tt.user, status, len(channels), len(whispers))
 		mine := at(state, "messages", webapi.DirectMessage(webapi.Sato), 0, "text")
 		expect.That(t, (mine == "for you") == (tt.user == webapi.Sato), "%s sees 佐藤's direct messages: %v", tt.user, mine)
 	}
-	status, _ := w.send(t, http.MethodGet, "state?user=U404", "", "")
-	expect.That(t, status == 409, "an unknown person: status %d", status)
-}
-
-func TestPageReachesItsHooks(t *testing.T) {
-	failing := false
-	w := newWorld(t, func(o *sandbox.Options) {
-		o.FailWrites = func(on bool) { failing = on }
-		o.Run = func(_ context.Context, task string) (any, error) {
-			if task == "gone" {
-				return nil, errors.New("no such task")
-			}
-			return map[string]any{"asked": task}, nil
-		}
-	})
-	_, got := w.send(t, http.MethodGet, "run?task=01J", "", "")
-	expect.That(t, got["asked"] == "01J", "run = %v", got)
-	status, _ := w.send(t, http.MethodGet, "run?task=gone", "", "")
-	expect.That(t, status == 500, "a hook that fails: %d", status)
-	status, _ = w.send(t, http.MethodPut, "toggles", "application/json", `{"fail_writes":true}`)
-	expect.That(t, status == 200 && failing, "tools: %d %v", status, failing)
-	status, _ = newWorld(t).send(t, http.MethodGet, "run?task=01J", "", "")
-	expect.That(t, status == 404, "run without a hook: %d", status)
 }
 
 // speaks tells the sandbox a page's language.
@@ -114,106 +97,6 @@ func (w *world) speaks(t *testing.T, user, language string) {
 	status, answer := w.send(t, http.MethodPut, "language", "application/json",
 		`{"user":"`+user+`","language":"`+language+`"}`)
 	expect.Must(t, status == 200, "%d %v", status, answer)
-}
-
-// Slack tells apps a person's locale (docs.slack.dev, reference/methods/users.info); here it is their page's language.
-func TestAPersonSpeaksTheirPagesLanguage(t *testing.T) {
-	w := newWorld(t)
-	for language, locale := range map[string]string{"en": "en-US", "ja": "ja-JP"} {
-		w.speaks(t, webapi.Sato, language)
-		u := expect.Value(w.slack.GetUserInfo(webapi.Sato))(t)
-		expect.Is(t, u.Locale, locale, "the locale of somebody whose page is in %s", language)
-	}
-	for body, want := range map[string]int{
-		`{"user":"` + webapi.Sato + `","language":"fr"}`: 422, `{"user":"U0NOBODY","language":"en"}`: 409, `[`: 400,
-	} {
-		status, answer := w.send(t, http.MethodPut, "language", "application/json", body)
-		expect.That(t, status == want && (want != 422 || answer["error"] == `language: one of en, ja, not "fr"`),
-			"%s: %d %v", body, status, answer)
-	}
-}
-
-// sent is what the page sends to attach files.
-func sent(t *testing.T, channel, text string, files ...map[string]any) string {
-	return string(raw(t, map[string]any{"user": webapi.Sato, "channel": channel, "text": text, "files": files}))
-}
-
-func file(name, body string) map[string]any {
-	return map[string]any{"name": name, "body": []byte(body)}
-}
-
-func TestAFileThatIsAttachedOnThePageReachesTheApp(t *testing.T) {
-	w := newWorld(t)
-	dm := webapi.DirectMessage(webapi.Sato)
-	status, answer := w.send(t, http.MethodPost, "say", "application/json",
-		sent(t, dm, "claude: read them", file("売上.csv", "a,b\n1,2\n"), file("note", "plain"), file("x.bin", "\xff\x00")))
-	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
-	expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
-	e := w.app.events()[0].body["event"]
-	expect.Is(t, at(e, "subtype"), any("file_share"), "the event's subtype")
-	for i, want := range []struct{ name, kind, body string }{
-		{"売上.csv", "text/csv", "a,b\n1,2\n"}, {"note", "text/plain", "plain"}, {"x.bin", "application/octet-stream",
-			"\xff\x00"},
-	} {
-		id, _ := at(e, "files", i, "id").(string)
-		info, _, _, err := w.slack.GetFileInfo(id, 0, 0)
-		expect.NoError(t, err)
-		expect.Is(t, info.Name, want.name)
-		expect.Is(t, strings.TrimSuffix(info.Mimetype, "; charset=utf-8"), want.kind, want.name)
-		var got strings.Builder
-		expect.NoError(t, w.slack.GetFile(info.URLPrivateDownload, &got))
-		expect.Is(t, got.String(), want.body, want.name)
-	}
-}
-
-// Slack tells of a mention with files twice: as app_mention without the subtype that the message's own event has.
-func TestAMentionWithAFileIsTwoEvents(t *testing.T) {
-	w := newWorld(t)
-	ts := expect.Value(w.Attach(webapi.Sato, webapi.HR, "", sandbox.Mention("集計して"),
-		webapi.File{Name: "a.csv", Body: []byte("1\n")}))(t)
-	expect.Eventually(t, "both events", func() bool {
-		return len(w.app.events()) == 1 && len(w.app.requests(inChannels)) == 1
-	})
-	own := w.app.requests(inChannels)[0].body["event"]
-	expect.That(t, at(own, "subtype") == "file_share" && at(own, "ts") == ts && at(own, "files", 0, "name") == "a.csv",
-		"%v", own)
-	e := w.app.events()[0].body["event"]
-	_, has := e.(map[string]any)["subtype"]
-	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == ts && at(e, "files", 0, "name") == "a.csv" && !has,
-		"%v", e)
-}
-
-// A message may be files alone, as in Slack.
-func TestAMessageMayBeFilesAlone(t *testing.T) {
-	w := newWorld(t)
-	dm := webapi.DirectMessage(webapi.Sato)
-	status, answer := w.send(t, http.MethodPost, "say", "application/json", sent(t, dm, " ", file("a.csv", "1\n")))
-	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
-	all := w.Messages(dm, "")
-	expect.That(t, len(all) == 1 && all[0].Text == "" && all[0].Blocks == nil && len(all[0].Files) == 1, "%+v", all)
-}
-
-func TestFilesThatCannotBeAttachedAreRefused(t *testing.T) {
-	w := newWorld(t)
-	many := make([]map[string]any, 11)
-	for i := range many {
-		many[i] = file("a", "1")
-	}
-	half := strings.Repeat("x", 17<<20)
-	for want, files := range map[string][]map[string]any{
-		"files: a message has at most 10 files, not 11":           many,
-		"files[1]: b.csv is empty":                                {file("a.csv", "1"), file("b.csv", "")},
-		"files[0]: its name has 1 to 255 characters, not 0":       {file("", "1")},
-		"files[0]: its name has 1 to 255 characters, not 256":     {file(strings.Repeat("あ", 256), "1")},
-		"files[1]: with b.bin the files have over 32 MB together": {file("a.bin", half), file("b.bin", half)},
-	} {
-		status, answer := w.send(t, http.MethodPost, "say", "application/json", sent(t, webapi.HR, "x", files...))
-		expect.That(t, status == http.StatusUnprocessableEntity && answer["error"] == want, "status %d: %v, want %s", status,
-			answer["error"], want)
-	}
-	status, _ := w.send(t, http.MethodPost, "say", "text/plain", sent(t, webapi.HR, "x", file("a", "1")))
-	expect.Is(t, status, http.StatusUnsupportedMediaType, "another site's form")
-	expect.Is(t, len(w.Messages(webapi.HR, "")), 0, "messages")
 }
 
 // What the app or a person shared can be saved. It is never shown as a page of the sandbox's.
@@ -232,55 +115,218 @@ func TestSharedFilesCanBeSaved(t *testing.T) {
 	expect.Is(t, none.StatusCode, http.StatusNotFound)
 }
 
-func TestAPersonAttachesFilesInTheBrowser(t *testing.T) {
-	expect.AtNight(t) // TestInTheBrowser is a sample
-	w := newWorld(t)
-	p := browser.Open(t, w.url, 390, 844)
-	chooses := func(files ...[2]any) { // in the dialog that the browser opens
-		p.Eval(`(() => {
-			const files = new DataTransfer();
-			for (const [name, size] of ` + string(raw(t, files)) + `) files.items.add(new File(["x".repeat(size)], name));
-			const input = document.querySelector(".composer input[type=file]");
-			input.files = files.files;
-			input.dispatchEvent(new Event("change"));
-		})()`)
+// Apps get names, and everybody's language, as somebody looks at the page now, whatever the first page was in; unless a
+// language was chosen at the start.
+func TestNamesFollowWhoLooks(t *testing.T) {
+	var spoken []string
+	w := newWorld(t, func(o *sandbox.Options) {
+		o.Company, o.Speak = true, func(language string) { spoken = append(spoken, language) }
+	})
+	named := func() string {
+		names := expect.Value(w.slack.GetUserInfo(webapi.Sato))(t).RealName
+		for _, u := range expect.Value(w.slack.GetUsers())(t) {
+			names += u.RealName + u.Profile.Title
+		}
+		for _, g := range expect.Value(w.slack.GetUserGroups())(t) {
+			names += g.Name
+		}
+		channels, _, err := w.slack.GetConversationsForUser(&slack.GetConversationsForUserParameters{UserID: webapi.Sato})
+		expect.NoError(t, err)
+		for _, c := range channels {
+			names += c.Name + c.Purpose.Value
+		}
+		return names
 	}
-	p.Until(`document.querySelector(".send")?.disabled`)
-	chooses([2]any{"売上.csv", 1500}, [2]any{strings.Repeat("long", 40) + ".csv", 3})
-	p.Until(`document.querySelector(".chosen-files li")?.textContent === "売上.csv1.5 KB"`)
-	p.Fits()
-	p.Accessible(t)
-	p.Click(`.chosen-files li:last-child button`)
-	chooses(slices.Repeat([][2]any{{"more.csv", 1}}, 10)...)
-	p.Click(".send")
-	p.Until(`document.querySelectorAll(".chosen-files li").length === 11 && ` +
-		`document.body.textContent.includes("送信できませんでした")`) // and they are still there
-	p.Click(`.chosen-files li:last-child button`)
-	p.Click(".send")
-	p.Until(`document.querySelectorAll(".shared-files a").length === 10 && !document.querySelector(".chosen-files li")`)
-	p.Fits()
-	name, body := p.Download(t.TempDir(), ".shared-files a")
-	expect.That(t, name == "売上.csv" && string(body) == strings.Repeat("x", 1500), "%s has %d bytes", name, len(body))
+	w.speaks(t, webapi.Sato, "ja")
+	expect.Has(t, named(), "佐藤 花子")
+	w.speaks(t, webapi.Sato, "en")
+	expect.Is(t, expect.Value(w.slack.GetUserInfo(webapi.Suzuki))(t).Locale, "en-US")
+	expect.That(t, !expect.Japanese(named()), "not in Latin letters: %s", named())
+	expect.Same(t, []string{"ja", "en"}, spoken)
+	w = newWorld(t, func(o *sandbox.Options) { o.Language = "ja" })
+	w.speaks(t, webapi.Sato, "en")
+	expect.Is(t, expect.Value(w.slack.GetUserInfo(webapi.Suzuki))(t).Locale, "ja-JP", "the language that was chosen")
 }
 
-// What a person types reaches the app as Slack's clients send it, by messages that users of public clients recorded.
-func TestWhatIsTypedIsSentAsSlackSendsIt(t *testing.T) {
-	w := newWorld(t)
-	for typed, text := range map[string]string{
-		"a & b < c > d": "a &amp; b &lt; c &gt; d",
-		"sato@example.com に(h@h.pl)": "<mailto:sato@example.com|sato@example.com> " +
-			"に(<mailto:h@h.pl|h@h.pl>)",
-		"x@sato.example.com":    "<mailto:x@sato.example.com|x@sato.example.com>",
-		"*対象*:\n- 営業 🙏\n> `人事`": "*対象*:\n- 営業 🙏\n&gt; `人事`",
-		"https://e.example/a_b_c?x=1&y=2。 and https://e.example/.": "<https://e.example/a_b_c?x=1&amp;y=2>。 and " +
-			"<https://e.example/>.",
-		"@佐藤 花子さん @sato #人事 @satonaka": "<@" + webapi.Sato + ">さん <@" + webapi.Sato + "> <#" + webapi.HR +
-			"|人事> @satonaka",
-	} {
-		status, answer := w.send(t, http.MethodPost, "say", "application/json",
-			string(raw(t, map[string]any{"user": webapi.Sato, "channel": webapi.HR, "text": typed})))
-		expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
+// What people do with cards and forms is lived in journeys/page. Here is what they don't meet there.
+func TestInTheBrowser(t *testing.T) {
+	w := newWorld(t, func(o *sandbox.Options) {
+		o.Links = map[string]string{"https://github.com/local/app/": "http://127.0.0.1:1/github.com/local/app/"}
+	})
+	root := w.post(t, webapi.General, slack.MsgOptionText("request", false))
+	reply := w.post(t, webapi.General, slack.MsgOptionTS(root), slack.MsgOptionText("reply", false))
+	p := browser.Open(t, w.url+"/archives/"+webapi.General+"/p"+strings.ReplaceAll(reply, ".", ""), 1280, 800)
+	p.Until(fmt.Sprintf(`document.querySelector('.msg.flash[data-ts="%s"]') && location.pathname === "/"`, reply))
+	as(p, webapi.Tanaka)
+	p.Click(`[data-focus="home-tab"]`)
+	p.Until(`document.querySelector('[data-focus="home-tab"]').classList.contains("here") && failures.length === 0`)
+	expect.Eventually(t, "the app hears whose Home is open", func() bool {
+		seen := w.app.events()
+		return len(seen) > 0 && at(seen[len(seen)-1].body, "event", "user") == webapi.Tanaka
+	})
+	p.Click(`[data-focus="` + webapi.HR + `"]`)
+	p.Press("#composer .at") // addresses the app
+	p.Keys("従業員一覧を取得して")
+	p.Keys(kb.Enter)
+	expect.Eventually(t, "it is sent", func() bool {
 		all := w.Messages(webapi.HR, "")
-		expect.Is(t, all[len(all)-1].Text, text)
+		return len(all) == 1 && all[0].Text == sandbox.Mention("従業員一覧を取得して")
+	})
+	markup(t, w, p)
+	for _, width := range []int64{390, 320} {
+		p.Do(chromedp.EmulateViewport(width, 844))
+		p.Until(fmt.Sprintf(`innerWidth === %d && document.documentElement.scrollWidth <= innerWidth && `+
+			`document.querySelector("#log").scrollWidth <= innerWidth`, width))
+	}
+	p.Until(`failures.length === 0`)
+}
+
+// markup in an app's texts must not become HTML of the page.
+func markup(t *testing.T, w *world, p *browser.Tab) {
+	hostile := "*bold* `<b>` <javascript:alert(1)|press> <img src=x onerror=failures.push(1)> " +
+		"<https://example.com/?a=1&amp;b=2|link> &lt;script&gt; <!date^1795132800^{date_num}|then>"
+	w.post(t, webapi.HR, slack.MsgOptionText(hostile, false))
+	p.Until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && ` +
+		`document.querySelector(".text-body strong")?.textContent === "bold"`)
+	w.post(t, webapi.HR, slack.MsgOptionText("<https://github.com/local/app/pull/1|local/app#1> "+
+		"<https://github.com/local/apple/pull/1|other> <!subteam^"+webapi.Approvers+">", false))
+	p.Until(`[...document.querySelectorAll(".mention")].at(-1).textContent === "@hr-approvers"`)
+	p.Until(`[...document.querySelectorAll(".text-body a, .text a")].slice(-2).map((a) => a.href).join() === ` +
+		`"http://127.0.0.1:1/github.com/local/app/pull/1,https://github.com/local/apple/pull/1"`)
+	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && ` +
+		`document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
+}
+
+// A page whose first load failed must load again: its stream works, but does not repeat earlier changes.
+func TestAPageThatCouldNotLoadLoadsAgain(t *testing.T) {
+	w := newWorld(t)
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/sandbox/state" && asked.Add(1) == 1 {
+			http.Error(out, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		w.Handler().ServeHTTP(out, r)
+	}))
+	t.Cleanup(server.Close)
+	p := browser.Open(t, server.URL, 1200, 800)
+	p.Until(`document.querySelector("#composer-main") && !document.querySelector("#retry") && failures.length === 0`)
+	expect.Is(t, asked.Load(), 2, "the page was asked for")
+}
+
+// taskID returns the id of the n-th task.
+func taskID(n int) string { return fmt.Sprintf("01JSGX7Q3M5V8ZK2R9T4W6Y%03d", n) }
+
+// office returns a world with this many requests. The last three wait for a stamp, and the others are done.
+func office(t *testing.T, requests int) *world {
+	t.Helper()
+	w := newWorld(t, func(o *sandbox.Options) {
+		o.Banner, o.BannerEN, o.Console = "デモモデルです", "This is the demo model", true
+		o.Run = func(_ context.Context, task string) (any, error) {
+			return map[string]any{
+				"usage": map[string]any{"calls": 3, "input_tokens": 700, "cached_tokens": 11, "output_tokens": 89,
+					"cost_micro_usd": 12000},
+				"executions": []any{map[string]any{"name": task + "-1", "status": "SUCCEEDED", "states": []any{
+					map[string]any{"name": "DraftPrompt", "entered": "2026-11-20T00:00:02Z", "exited": "2026-11-20T00:00:03Z"}}}},
+				"rows": []any{map[string]any{"key": "USAGE#01J", "rev": 2, "summary": "made PROMPT#0001 · input_tokens 700"}},
+			}, nil
+		}
+	})
+	for n := range requests {
+		w.request(t, n, n >= requests-3)
+	}
+	return w
+}
+
+// request posts a request and a card, which either is done or waits for a stamp.
+func (w *world) request(t *testing.T, n int, waits bool) (root string) {
+	t.Helper()
+	root = expect.Value(w.Say(webapi.Sato, webapi.HR, fmt.Sprintf("依頼 %03d: 部署別の残業時間をまとめてください %s", n,
+		strings.Repeat("x", 3*n))))(t)
+	about := slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card",
+		EventPayload: map[string]any{"task": taskID(n)}})
+	show := func(title string, more ...slack.Block) {
+		blocks := append([]slack.Block{slack.NewHeaderBlock(plain(title)),
+			slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", strings.Repeat("・勤怠を取得し、部署別に集計します。\n", 8), false, false),
+				nil, nil)}, more...)
+		w.post(t, webapi.HR, slack.MsgOptionTS(root), about, slack.MsgOptionAttachments(slack.Attachment{Color: "#2196f3",
+			Blocks: slack.Blocks{BlockSet: blocks}}))
+	}
+	if waits {
+		show("📝 実行方針", slack.NewActionBlock(taskID(n), button("approve_prompt", "01P"), button("reject_prompt", "01P")))
+		return root
+	}
+	show("📝 実行方針 (承認済み)")
+	show("✅ 実行完了")
+	return root
+}
+
+var desktop = browser.Window{Width: 1200, Height: 800}
+
+const atEnd = `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight < 2)(
+	document.querySelector("#scroll"))`
+
+// as switches the page to another person.
+func as(p *browser.Tab, user string) {
+	p.Press(`[data-person="` + user + `"]`)
+	p.Until(`document.querySelector(".person.here")?.dataset.person === "` + user + `"`)
+}
+
+func TestThePageFollowsItsEndAndLosesNothingThatWasTyped(t *testing.T) {
+	expect.AtNight(t) // TestInTheBrowser is a sample
+	w := office(t, 40)
+	p := browser.Start(t).Open(t, w.url, desktop)
+	p.Until(`document.querySelectorAll(".log > .msg").length > 40`)
+	p.Until(atEnd + ` && document.querySelector("#composer-main")`)
+	last := w.request(t, 40, true)
+	p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]') && ` + atEnd)
+	p.Until(`((s) => { const kept = s.scrollTop === 300; s.scrollTop = 300; return kept; })(
+		document.querySelector("#scroll"))`)
+	w.request(t, 41, true)
+	p.Until(`document.querySelector("#log").innerText.includes("依頼 041") &&
+		document.querySelector("#scroll").scrollTop === 300`)
+	p.Press("#composer-main")
+	p.Keys("あとで送る")
+	for _, x := range [][2]string{{webapi.Tanaka, ""}, {webapi.Sato, "あとで送る"}} {
+		as(p, x[0])
+		p.Until(`document.querySelector("#composer-main").value === "` + x[1] + `"`)
+	}
+	p.Clean()
+}
+
+// In every language, color scheme and window size, nothing may stick out of the page, and axe must find no serious
+// problem.
+func TestEveryLookOfTheSandbox(t *testing.T) {
+	expect.AtNight(t)
+	b := browser.Start(t)
+	for _, n := range []int{0, 40} {
+		w := office(t, n)
+		for look, window := range map[string]browser.Window{
+			"ja": desktop, "en-dark": {Width: 1200, Height: 800, Language: "en", Dark: true},
+			"ja-dark-phone": {Width: 390, Height: 844, Phone: true, Dark: true}, "en-phone": {Width: 390, Height: 844,
+				Phone: true, Language: "en-GB"},
+		} {
+			t.Run(fmt.Sprintf("%d %s", n, look), func(t *testing.T) {
+				p := b.Open(t, w.url, window)
+				p.Until(fmt.Sprintf(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === %d &&
+					document.documentElement.lang === %q && document.querySelector("#composer-main")`, n, look[:2]))
+				p.Until(atEnd)
+				p.Until(`document.getAnimations().every((a) =>
+					a.effect.getComputedTiming().iterations === Infinity || a.playState !== "running")`)
+				p.Fits()
+				p.Accessible(t)
+				if window.Phone {
+					top := browser.Read[float64](p, `document.querySelector("#scroll").getBoundingClientRect().top / innerHeight`)
+					expect.That(t, top <= 0.2, "messages begin at %.2f of the screen", top)
+					p.Press(".menu-btn")
+				}
+				p.Press(`[data-focus="` + webapi.DirectMessage(webapi.Sato) + `"]`)
+				p.Until(`document.querySelectorAll(".suggestion").length === 3 && !document.querySelector(".drawer-open") &&
+					!document.getAnimations().length`)
+				p.Fits()
+				p.Accessible(t)
+				p.Clean()
+			})
+		}
 	}
 }

@@ -6,17 +6,20 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
 )
 
 func card(color, text string, elements ...slack.BlockElement) slack.MsgOption {
@@ -55,53 +58,33 @@ func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
 	}
 }
 
-func TestTimestampsNeverRepeat(t *testing.T) {
-	still := time.Now()
-	w := newWorld(t, func(o *sandbox.Options) { o.Now = func() time.Time { return still } })
-	last := ""
-	for range 20 {
-		_, ts, err := w.slack.PostMessage(webapi.HR, slack.MsgOptionText("x", false))
-		expect.Must(t, err == nil && ts > last && len(strings.Split(ts, ".")[1]) == 6,
-			"ts %q after %q, err %v", ts, last, err)
-		last = ts
-	}
-}
-
 func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
-	blocks := slack.MsgOptionBlocks(slack.NewDividerBlock())
-	tests := []struct {
-		name                     string
-		options                  []slack.MsgOption
-		blocks, attachments      int
-		text                     string
-		edited, metadataRetained bool
+	blocks, text := slack.MsgOptionBlocks(slack.NewDividerBlock()), slack.MsgOptionText("new", false)
+	for name, tt := range map[string]struct {
+		options             []slack.MsgOption
+		blocks, attachments int
+		text                string
+		edited              bool
 	}{
-		{"text alone takes the blocks away", []slack.MsgOption{slack.MsgOptionText("new", false)}, 0, 1, "new", true, true},
-		{"attachments replace attachments", []slack.MsgOption{slack.MsgOptionText("new", false), card("#fff", "x")}, 0, 1,
-			"new", false, true},
-		{"empty attachments remove them", []slack.MsgOption{slack.MsgOptionText("new", false), blocks,
-			slack.MsgOptionAttachments([]slack.Attachment{}...)}, 1, 0, "new", false, true},
-		{"blocks alone leave the text", []slack.MsgOption{blocks}, 1, 1, "old", false, true},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			ts := w.post(t, webapi.HR, slack.MsgOptionText("old", false), blocks, card("#f2c744", "a"),
-				slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "e", EventPayload: map[string]any{"a": "b"}}))
-			_, _, _, err := w.slack.UpdateMessage(webapi.HR, ts, tt.options...)
-			expect.NoError(t, err)
-			m := w.Messages(webapi.HR, "")[0]
-			expect.That(t, len(m.Blocks) == tt.blocks && len(m.Attachments) == tt.attachments && m.Text == tt.text &&
-				(m.Edited != nil) == tt.edited && (m.Metadata != nil) == tt.metadataRetained,
-				"blocks %d, attachments %d, text %q, edited %v, metadata %v", len(m.Blocks), len(m.Attachments), m.Text,
-				m.Edited, m.Metadata)
-		})
+		"text alone takes the blocks away": {[]slack.MsgOption{text}, 0, 1, "new", true},
+		"attachments replace attachments":  {[]slack.MsgOption{text, card("#fff", "x")}, 0, 1, "new", false},
+		"empty attachments remove them": {[]slack.MsgOption{text, blocks,
+			slack.MsgOptionAttachments([]slack.Attachment{}...)}, 1, 0, "new", false},
+		"blocks alone leave the text": {[]slack.MsgOption{blocks}, 1, 1, "old", false},
+	} {
+		w := newWorld(t)
+		ts := w.post(t, webapi.HR, slack.MsgOptionText("old", false), blocks, card("#f2c744", "a"),
+			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "e", EventPayload: map[string]any{"a": "b"}}))
+		_, _, _, err := w.slack.UpdateMessage(webapi.HR, ts, tt.options...)
+		expect.NoError(t, err)
+		m := w.Messages(webapi.HR, "")[0]
+		expect.That(t, len(m.Blocks) == tt.blocks && len(m.Attachments) == tt.attachments && m.Text == tt.text &&
+			(m.Edited != nil) == tt.edited && m.Metadata != nil, "%s: %+v", name, m)
 	}
 }
 
 func TestRefusalsHaveSlacksShape(t *testing.T) {
 	w := newWorld(t)
-	long := strings.Repeat("あ", 3001)
 	mine := w.post(t, webapi.HR, slack.MsgOptionText("x", false))
 	theirs := expect.Value(w.Say(webapi.Sato, webapi.HR, "やあ"))(t)
 	expect.NoError(t, w.Workspace().SetArchived(webapi.General, true))
@@ -110,7 +93,7 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 		return err
 	}
 	text := slack.MsgOptionText("x", false)
-	tests := []struct {
+	for _, tt := range []struct {
 		name     string
 		err      error
 		want     string
@@ -120,9 +103,6 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 		{"archived channel", post(webapi.General, text), "is_archived", nil},
 		{"nothing to show", post(webapi.HR), "no_text", nil},
 		{"unknown thread", post(webapi.HR, text, slack.MsgOptionTS("1.000001")), "thread_not_found", nil},
-		{"block too long", post(webapi.HR, slack.MsgOptionBlocks(slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn",
-			long, false, false), nil, nil))),
-			"invalid_blocks", []string{"[ERROR] must be less than 3001 characters [json-pointer:/blocks/0/text/text]"}},
 		{"header too long in an attachment", post(webapi.HR, card("#fff", strings.Repeat("x", 151))),
 			"invalid_attachments", []string{"[ERROR] must be less than 151 characters " +
 				"[json-pointer:/attachments/0/blocks/0/text/text]"}},
@@ -132,23 +112,14 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 			slack.MsgOptionText(strings.Repeat("a", 4001), false))), "msg_too_long", nil},
 		{"update of a person's message", second(w.slack.UpdateMessage(webapi.HR, theirs, text)), "cant_update_message", nil},
 		{"update of nothing", second(w.slack.UpdateMessage(webapi.HR, "1.000001", text)), "message_not_found", nil},
-		{"whisper to somebody outside", func() error {
-			_, err := w.slack.PostEphemeral(webapi.HR, webapi.Stranger, text)
-			return err
-		}(), "user_not_in_channel", nil},
-		{"bad token", func() error {
-			_, err := slack.New("xoxb-wrong", slack.OptionAPIURL(w.url+"/api/")).AuthTest()
-			return err
-		}(), "invalid_auth", nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var r slack.SlackErrorResponse
-			expect.Must(t, tt.err != nil, "accepted, want %s", tt.want)
-			errors.As(tt.err, &r)
-			expect.That(t, tt.err.Error() == tt.want, "error = %v, want %s", tt.err, tt.want)
-			expect.Same(t, tt.messages, r.ResponseMetadata.Messages)
-		})
+		{"whisper to somebody outside", expect.Err(w.slack.PostEphemeral(webapi.HR, webapi.Stranger, text)),
+			"user_not_in_channel", nil},
+		{"bad token", expect.Err(slack.New("xoxb-wrong", slack.OptionAPIURL(w.url+"/api/")).AuthTest()), "invalid_auth", nil},
+	} {
+		var r slack.SlackErrorResponse
+		errors.As(tt.err, &r)
+		expect.That(t, tt.err != nil && tt.err.Error() == tt.want && slices.Equal(tt.messages, r.ResponseMetadata.Messages),
+			"%s: %v %q, want %s", tt.name, tt.err, r.ResponseMetadata.Messages, tt.want)
 	}
 }
 
@@ -162,172 +133,31 @@ func sections(n int, text string) []slack.Block {
 	return out
 }
 
-// Apps get names, and everybody's language, as somebody looks at the page now, whatever the first page was in; unless a
-// language was chosen at the start.
-func TestNamesFollowWhoLooks(t *testing.T) {
-	var spoken []string
-	w := newWorld(t, func(o *sandbox.Options) {
-		o.Company, o.Speak = true, func(language string) { spoken = append(spoken, language) }
-	})
-	named := func() []string {
-		names := []string{expect.Value(w.slack.GetUserInfo(webapi.Sato))(t).RealName}
-		for _, u := range expect.Value(w.slack.GetUsers())(t) {
-			names = append(names, u.RealName, u.Profile.Title)
-		}
-		for _, g := range expect.Value(w.slack.GetUserGroups())(t) {
-			names = append(names, g.Name)
-		}
-		channels, _, err := w.slack.GetConversationsForUser(&slack.GetConversationsForUserParameters{UserID: webapi.Sato})
-		expect.Must(t, err == nil && len(channels) > 1, "%v", err)
-		for _, c := range channels {
-			names = append(names, c.Name, c.Purpose.Value)
-		}
-		return names
-	}
-	w.speaks(t, webapi.Sato, "ja")
-	expect.Is(t, named()[0], "佐藤 花子")
-	w.speaks(t, webapi.Sato, "en")
-	expect.Is(t, expect.Value(w.slack.GetUserInfo(webapi.Suzuki))(t).Locale, "en-US")
-	for _, name := range named() {
-		expect.That(t, name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-			return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
-		}), "%q is not in Latin letters", name)
-	}
-	_, typed := w.send(t, http.MethodPost, "say", "application/json",
-		`{"user":"`+webapi.Sato+`","channel":"`+webapi.HR+`","text":"#hr #人事"}`)
-	m := expect.Value(w.Workspace().Message(webapi.HR, typed["ts"].(string), webapi.Sato))(t)
-	expect.Is(t, m.Text, "<#"+webapi.HR+"|hr> <#"+webapi.HR+"|hr>")
-	expect.Same(t, []string{"ja", "en"}, spoken)
-	w = newWorld(t, func(o *sandbox.Options) { o.Language = "ja" })
-	w.speaks(t, webapi.Sato, "en")
-	expect.That(t, expect.Value(w.slack.GetUserInfo(webapi.Suzuki))(t).Locale == "ja-JP" && named()[0] == "佐藤 花子",
-		"the language that was chosen doesn't stand")
-}
-
-// Bolt sends the token in the header and JSON in form fields. Other clients send JSON bodies.
-func TestBothWiresAreAccepted(t *testing.T) {
-	w := newWorld(t)
-	blocks := `[{"type":"section","text":{"type":"mrkdwn","text":"x"}}]`
-	tests := []struct{ name, kind, auth, body, method, want string }{
-		{"form with header", "application/x-www-form-urlencoded", "Bearer " + botToken,
-			"channel=" + webapi.HR + "&text=x&blocks=" + blocks, "chat.postMessage", ""},
-		{"form with token", "application/x-www-form-urlencoded", "",
-			"token=" + botToken + "&channel=" + webapi.HR + "&text=x", "chat.postMessage", ""},
-		{"JSON", "application/json; charset=utf-8", "Bearer " + botToken,
-			`{"channel":"` + webapi.HR + `","blocks":` + blocks + `}`, "chat.postMessage", ""},
-		{"no token", "application/x-www-form-urlencoded", "", "channel=" + webapi.HR, "chat.postMessage", "not_authed"},
-		{"broken JSON", "application/json", "Bearer " + botToken, `{`, "chat.postMessage", "invalid_json"},
-		{"blocks that are no JSON", "application/x-www-form-urlencoded", "Bearer " + botToken,
-			"channel=" + webapi.HR + "&blocks=[", "chat.postMessage", "invalid_blocks_format"},
-		{"unknown method", "application/json", "Bearer " + botToken, `{}`, "chat.shout", "unknown_method"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			req := expect.Value(http.NewRequestWithContext(context.Background(), http.MethodPost, w.url+"/api/"+tt.method,
-				strings.NewReader(tt.body)))(t)
-			req.Header.Set("Content-Type", tt.kind)
-			if tt.auth != "" {
-				req.Header.Set("Authorization", tt.auth)
-			}
-			resp := expect.Value(http.DefaultClient.Do(req))(t)
-			defer resp.Body.Close()
-			raw := expect.Value(io.ReadAll(resp.Body))(t)
-			var answer struct {
-				OK    bool   `json:"ok"`
-				Error string `json:"error"`
-			}
-			err := json.Unmarshal(raw, &answer)
-			expect.Must(t, err == nil && resp.StatusCode == 200, "status %d, body %s, err %v", resp.StatusCode, raw, err)
-			expect.That(t, answer.OK == (tt.want == "") && answer.Error == tt.want, "answer %s, want error %q", raw, tt.want)
-		})
-	}
-}
-
-func TestHistoryPages(t *testing.T) {
-	w := newWorld(t)
-	var posted []string
-	for range 25 {
-		posted = append(posted, expect.Value(w.Say(webapi.Sato, webapi.HR, "x"))(t))
-	}
-	var got []string
-	cursor := ""
-	for {
-		h := expect.Value(w.slack.GetConversationHistory(&slack.GetConversationHistoryParameters{ChannelID: webapi.HR,
-			Limit: 10, Cursor: cursor, Oldest: posted[2], Inclusive: true}))(t)
-		for _, m := range h.Messages {
-			got = append([]string{m.Timestamp}, got...)
-		}
-		if cursor = h.ResponseMetaData.NextCursor; cursor == "" {
-			break
-		}
-	}
-	expect.Same(t, posted[2:], got)
-}
-
-func TestPeopleAndChannels(t *testing.T) {
-	w := newWorld(t)
-	auth := expect.Value(w.slack.AuthTest())(t)
-	expect.That(t, auth.UserID == webapi.Bot && auth.BotID == webapi.BotID && auth.TeamID == "T0SANDRING",
-		"auth.test = %+v", auth)
-	u := expect.Value(w.slack.GetUserByEmail("sato@example.com"))(t)
-	expect.That(t, u.ID == webapi.Sato && u.RealName == "佐藤 花子", "lookupByEmail = %s %s", u.ID, u.RealName)
-	expect.That(t, expect.Value(w.slack.GetUserInfo(webapi.Guest))(t).IsRestricted, "the guest is not restricted")
-	if u := expect.Value(w.slack.GetUserInfo(webapi.Stranger))(t); u.TeamID != webapi.StrangerTeam || u.IsStranger {
-		t.Errorf("stranger: team %s, is_stranger %v", u.TeamID, u.IsStranger)
-	}
-	members, _, err := w.slack.GetUsersInConversation(&slack.GetUsersInConversationParameters{ChannelID: webapi.HR})
-	diff := cmp.Diff([]string{webapi.Sato, webapi.Suzuki, webapi.Tanaka, webapi.Guest, webapi.Bot}, members)
-	expect.That(t, diff == "" && err == nil, "members of #人事 (%v):\n%s", err, diff)
-	got := expect.Value(w.slack.GetUserGroupMembers(webapi.Approvers))(t)
-	expect.That(t, cmp.Equal(got, []string{webapi.Suzuki, webapi.Tanaka}), "user group = %v", got)
-	im, _, _, err := w.slack.OpenConversation(&slack.OpenConversationParameters{Users: []string{webapi.Sato}})
-	expect.Must(t, err == nil && im.ID == webapi.DirectMessage(webapi.Sato), "conversations.open = %v, %v", im, err)
-	channel, _, err := w.slack.PostMessage(webapi.Sato, slack.MsgOptionText("DM", false))
-	expect.That(t, err == nil && channel == im.ID, "post to a person went to %s, %v", channel, err)
-	_, ts, _ := w.slack.PostMessage(webapi.HR, slack.MsgOptionText("x", false))
-	link := expect.Value(w.slack.GetPermalink(&slack.PermalinkParameters{Channel: webapi.HR, Ts: ts}))(t)
-	want := w.url + "/archives/" + webapi.HR + "/p" + strings.ReplaceAll(ts, ".", "")
-	expect.That(t, link == want, "permalink %s, want %s", link, want)
-	if err := w.slack.SetAssistantThreadsSuggestedPrompts(
-		slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: im.ID,
-			Prompts: []slack.AssistantThreadsPrompt{{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}}}); err != nil {
-		t.Error(err)
-	}
-	s, err := w.slack.SetAgentSessionStatus(slack.AgentSessionSetStatusParameters{Status: "processing",
-		ChannelID: im.ID, Title: "勤怠"})
-	expect.That(t, err == nil && s.Status == "processing", "agents.sessions.setStatus = %+v, %v", s, err)
-}
-
 func TestFaults(t *testing.T) {
 	w := newWorld(t)
-	post := func() error {
-		_, _, err := w.slack.PostMessage(webapi.HR, slack.MsgOptionText("x", false))
-		return err
+	post := func(faults ...webapi.Fault) error {
+		for _, f := range faults {
+			w.Faults().Add(f)
+		}
+		return expect.Err(w.slack.PostEphemeral(webapi.HR, webapi.Sato, slack.MsgOptionText("x", false)))
 	}
-	w.Faults().Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 7 * time.Second})
 	var limited *slack.RateLimitedError
-	if err := post(); !errors.As(err, &limited) || limited.RetryAfter != 7*time.Second {
-		t.Fatalf("first call = %v, want a rate limit of 7 s", err)
-	}
-	w.Faults().Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
-	err := post()
-	expect.Must(t, err != nil && len(w.Messages(webapi.HR, "")) == 1,
-		"lost answer: err %v, %d messages; want an error and the message posted", err, len(w.Messages(webapi.HR, "")))
-	w.Faults().Add(webapi.Fault{Kind: webapi.Refused, Code: "fatal_error"})
-	err = post()
-	expect.Must(t, err != nil && err.Error() == "fatal_error", "refused: %v", err)
-	w.Faults().Add(webapi.Fault{Kind: webapi.Unavailable})
+	err := post(webapi.Fault{Method: "chat.postEphemeral", Kind: webapi.RateLimited, RetryAfter: 7 * time.Second})
+	expect.Must(t, errors.As(err, &limited) && limited.RetryAfter == 7*time.Second, "%v, want a rate limit of 7 s", err)
+	expect.That(t, post(webapi.Fault{Kind: webapi.Lost}) != nil, "an answer that is lost arrives")
+	_, state := w.send(t, http.MethodGet, "state?user="+webapi.Sato, "", "")
+	expect.That(t, len(state["ephemerals"].([]any)) == 1, "the message whose answer was lost: %v", state["ephemerals"])
+	err = post(webapi.Fault{Kind: webapi.Refused, Code: "fatal_error"})
+	expect.That(t, err != nil && err.Error() == "fatal_error", "refused: %v", err)
 	var status slack.StatusCodeError
-	err = post()
-	expect.Must(t, errors.As(err, &status) && status.Code == 503, "unavailable: %v", err)
-	err = post()
-	expect.Must(t, err == nil, "after the faults: %v", err)
+	err = post(webapi.Fault{Kind: webapi.Unavailable})
+	expect.That(t, errors.As(err, &status) && status.Code == 503, "unavailable: %v", err)
+	expect.NoError(t, post())
 	w.Faults().SetRates(webapi.Rates{Enforce: true})
-	var last error
 	for range 5 {
-		last = post()
+		_, _, err = w.slack.PostMessage(webapi.HR, slack.MsgOptionText("x", false))
 	}
-	expect.That(t, errors.As(last, &limited), "five posts at once = %v, want a rate limit", last)
+	expect.That(t, errors.As(err, &limited), "five posts at once = %v, want a rate limit", err)
 }
 
 // https://docs.slack.dev/reference/methods/users.conversations documents that the method lists public channels of the
@@ -360,4 +190,172 @@ func TestThePersonsOwnChannels(t *testing.T) {
 		_, _, err := w.slack.GetConversationsForUser(&p)
 		expect.That(t, err != nil && err.Error() == name, "%v, want %s", err, name)
 	}
+}
+
+func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
+	s := newWorld(t, func(o *sandbox.Options) { o.ClientSecret = "c1ient" })
+	back := s.url + "/console/slack/installed"
+	slack := &slackapi.SignIn{App: client{sandbox.ClientID, "c1ient", s.url + "/api/"}, HTTP: http.DefaultClient,
+		Now: time.Now}
+	install := func() slackapi.Installation {
+		t.Helper()
+		address := expect.Value(slack.InstallAddress(t.Context(), back, "st&ate"))(t)
+		_, page := visit(t, address)
+		expect.Must(t, strings.Contains(page, "佐藤 花子") && strings.Contains(page, "chat:write"), "%v", page)
+		resp, _ := visit(t, address+"&user="+webapi.Suzuki)
+		code := expect.Value(resp.Location())(t).Query().Get("code")
+		made := expect.Value(slack.Installed(t.Context(), code, back))(t)
+		expect.Fails(t, expect.Err(slack.Installed(t.Context(), code, back)), slackapi.ErrSignInRefused, "a code twice")
+		return made
+	}
+	works := func(token string) string {
+		_, err := slackapi.With(ringitest.Keys{Token: token, Address: s.url + "/api/"}, time.Minute).Team(t.Context())
+		return slackapi.Code(err)
+	}
+	first := install()
+	expect.That(t, first.Team == s.TeamID() && first.User == webapi.Suzuki && first.Token == botToken &&
+		works(botToken) == "", "%+v, %q", first.Team, works(botToken))
+	expect.NoError(t, slack.Revoke(t.Context(), botToken))
+	expect.Is(t, works(botToken), "token_revoked", "a revoked token")
+	second := install()
+	expect.That(t, second.Token != botToken && works(second.Token) == "" && works(botToken) != "" &&
+		works("xoxb-forged") == "invalid_auth", "it was not installed anew")
+}
+
+// client is the app's OAuth client, or an impostor's.
+type client struct{ id, secret, api string }
+
+func (c client) Client(context.Context) (id, secret, api string, err error) {
+	return c.id, c.secret, c.api, nil
+}
+
+// visit opens an address and does not follow redirects.
+func visit(t *testing.T, address string) (*http.Response, string) {
+	t.Helper()
+	request := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
+	resp := expect.Value(http.DefaultTransport.RoundTrip(request))(t)
+	defer resp.Body.Close()
+	return resp, string(expect.Value(io.ReadAll(resp.Body))(t))
+}
+
+func TestPeopleSignIn(t *testing.T) {
+	s := newWorld(t, func(o *sandbox.Options) { o.ClientSecret = "c1ient" })
+	back, ours := s.url+"/console/signin/done", client{sandbox.ClientID, "c1ient", s.url + "/api/"}
+	slack := func(c client) *slackapi.SignIn {
+		return &slackapi.SignIn{App: c, HTTP: http.DefaultClient, Now: time.Now}
+	}
+	code := func() string {
+		resp, _ := visit(t, expect.Value(slack(ours).Address(t.Context(), back, "st&ate", "nonce"))(t)+"&user="+webapi.Suzuki)
+		to := expect.Value(resp.Location())(t)
+		expect.Must(t, to.Query().Get("state") == "st&ate" && strings.HasPrefix(to.String(), back), "sent to %s", to)
+		return to.Query().Get("code")
+	}
+	used := code()
+	p := expect.Value(slack(ours).Person(t.Context(), used, back, "nonce"))(t)
+	expect.Is(t, p, slackapi.SignedIn{User: webapi.Suzuki, Team: s.TeamID(), TeamName: "Ringi Sandbox"})
+	for name, try := range map[string]struct {
+		client            client
+		code, back, nonce string
+	}{
+		"a code twice":     {ours, used, back, "nonce"},
+		"another address":  {ours, code(), back + "?x", "nonce"},
+		"another sign-in":  {ours, code(), back, "m"},
+		"a guessed secret": {client{ours.id, "x", ours.api}, code(), back, "nonce"},
+		"another app":      {client{"1.2", "c1ient", ours.api}, code(), back, "nonce"},
+	} {
+		err := expect.Err(slack(try.client).Person(t.Context(), try.code, try.back, try.nonce))
+		expect.Fails(t, err, slackapi.ErrSignInRefused, name)
+	}
+	address := expect.Value(slack(ours).Address(t.Context(), "https://evil.example/console/", "s", "n"))(t)
+	for _, page := range []string{address, address + "&user=" + webapi.Suzuki} {
+		resp, _ := visit(t, page)
+		expect.Is(t, resp.StatusCode, http.StatusBadRequest, "it leads elsewhere")
+	}
+}
+
+// call makes one call with form arguments, as slack-go does, and returns the decoded answer.
+func (w *world) call(t *testing.T, token, method, form string) map[string]any {
+	t.Helper()
+	r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/api/"+method,
+		strings.NewReader(form)))(t)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Authorization", "Bearer "+token)
+	res := expect.Value(http.DefaultClient.Do(r))(t)
+	defer res.Body.Close()
+	var answer map[string]any
+	err := json.NewDecoder(res.Body).Decode(&answer)
+	expect.Must(t, err == nil, "%s: %v", method, err)
+	return answer
+}
+
+// calls are made in this order. refused is the expected error. Words in braces stand for the test's ids.
+var calls = []struct{ method, form, refused string }{
+	{"auth.test", "", ""},
+	{"users.info", "user={sato}", ""},
+	{"users.info", "user={sato}&include_locale=true", ""},
+	{"users.info", "user=U0", "user_not_found"},
+	{"users.lookupByEmail", "email=nobody@example.com", "users_not_found"},
+	{"users.list", "", ""},
+	{"users.conversations", "user={sato}&types=public_channel,private_channel,mpim,im&limit=1", ""},
+	{"users.conversations", "types=x", "invalid_types"},
+	{"users.conversations", "cursor=x", "invalid_cursor"},
+	{"conversations.members", "channel=C0", "channel_not_found"},
+	{"conversations.open", "users={sato}", ""},
+	{"conversations.members", "channel={hr}&limit=1", ""},
+	{"conversations.history", "channel={hr}&limit=1&include_all_metadata=true", ""},
+	{"conversations.replies", "channel={hr}&ts={root}", ""},
+	{"conversations.replies", "channel={hr}&ts=1.000000", "thread_not_found"},
+	{"chat.postMessage", "channel={hr}&text=x&blocks=" + url.QueryEscape(`[{"type":"section"}]`), "invalid_blocks"},
+	{"chat.postMessage", "text=x", "invalid_arguments"},
+	{"chat.update", "channel={hr}&ts={ts}&text=y", ""},
+	{"chat.postEphemeral", "channel={hr}&user={sato}&text=x", ""},
+	{"chat.getPermalink", "channel={hr}&message_ts={ts}", ""},
+	{"chat.delete", "channel={hr}&ts={ts}", ""},
+	{"usergroups.list", "include_users=true", ""},
+	{"usergroups.users.list", "usergroup=S0", "no_such_subteam"},
+	{"views.update", "view_id={id}&view={view}", ""},
+	{"views.update", "view_id=V0&view={view}", "not_found"},
+	{"views.open", "trigger_id=x&view={view}", "invalid_trigger_id"},
+	{"assistant.threads.setSuggestedPrompts", "channel_id={dm}&prompts=" +
+		url.QueryEscape(`[{"title":"a","message":"b"}]`), ""},
+	{"assistant.threads.setSuggestedPrompts", "prompts=[]", "invalid_arguments"},
+}
+
+// The sandbox's answers must have the names and types of Slack's.
+func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
+	api := expect.Value(vendors.Published("slack"))(t)
+	w := newWorld(t, func(o *sandbox.Options) { o.TimeScale = 1 })
+	root := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
+	posted := w.call(t, botToken, "chat.postMessage", "channel="+webapi.HR+"&text=x&thread_ts="+root)
+	ts, _ := posted["ts"].(string)
+	view := url.QueryEscape(`{"type":"modal","title":{"type":"plain_text","text":"t"},"blocks":[]}`)
+	dm := at(w.call(t, botToken, "conversations.open", "users="+webapi.Sato), "channel", "id").(string)
+	opened := w.call(t, botToken, "views.open", "trigger_id="+trigger(t, w)+"&view="+view)
+	id, _ := at(opened, "view", "id").(string)
+	places := strings.NewReplacer("{hr}", webapi.HR, "{sato}", webapi.Sato, "{dm}", dm, "{root}", root, "{ts}", ts,
+		"{id}", id, "{view}", view, "{trigger}", trigger(t, w))
+	for _, tt := range calls {
+		answer, schema := w.call(t, botToken, tt.method, places.Replace(tt.form)), tt.method
+		refused, _ := answer["error"].(string)
+		expect.That(t, refused == tt.refused && answer["ok"] == (tt.refused == ""), "%s: %v", tt.method, answer)
+		if tt.refused != "" {
+			schema = "refusal"
+		}
+		expect.Same(t, []string(nil), api.Differences(schema, answer))
+	}
+	got := at(w.call(t, botToken, "users.info", "user="+webapi.Sato), "user", "locale")
+	expect.That(t, got == nil, "a locale that nobody asked for: %v", got)
+	w.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
+	answer := w.call(t, botToken, "users.info", "user="+webapi.Sato)
+	expect.Same(t, []string(nil), api.Differences("missing_scope", answer))
+}
+
+// trigger returns a new trigger_id from a click on a card's button.
+func trigger(t *testing.T, w *world) string {
+	t.Helper()
+	ts := w.post(t, webapi.HR, card("#fff", "x", button("a", "v")))
+	expect.NoError(t, w.Click(webapi.Sato, webapi.HR, ts, "a"))
+	actions := w.app.actions()
+	id, _ := actions[len(actions)-1].body["trigger_id"].(string)
+	return id
 }

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -16,21 +17,22 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// atOnce answers each call as soon as it has read the last byte of the body.
-func atOnce(t *testing.T, answer string) string {
+// The answer may arrive before the transport knows that the call's body has ended: the service answers each call as
+// soon as it has read the body's last byte.
+func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 	expect.Patience(t)
-	l := expect.Value(listen(anyPort, "-test"))(t)
-	t.Cleanup(func() { l.Close() })
+	call, answer := strings.Repeat("c", 9000), strings.Repeat("a", 65536)
+	service := expect.Value(listen(anyPort, "-test"))(t)
+	t.Cleanup(func() { service.Close() })
 	go func() {
 		for {
-			c, err := l.Accept()
+			c, err := service.Accept()
 			if err != nil {
 				return
 			}
 			go func() {
 				defer c.Close()
-				said := bufio.NewReader(c)
-				for {
+				for said := bufio.NewReader(c); ; {
 					r, err := http.ReadRequest(said)
 					if err != nil {
 						return
@@ -41,15 +43,8 @@ func atOnce(t *testing.T, answer string) string {
 			}()
 		}
 	}()
-	return address(l)
-}
-
-// The answer may arrive before the transport knows that the call's body has ended.
-func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
-	call, answer := strings.Repeat("c", 9000), strings.Repeat("a", 65536)
-	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(),
-		atOnce(t, answer), "", "", slog.New(slog.DiscardHandler)))(t)
-	front := httptest.NewServer(h)
+	front := httptest.NewServer(expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(),
+		address(service), "", "", slog.New(slog.DiscardHandler)))(t))
 	defer front.Close()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	var all sync.WaitGroup
@@ -63,10 +58,7 @@ func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 				}
 				got, err := io.ReadAll(resp.Body)
 				resp.Body.Close()
-				if err != nil || string(got) != answer {
-					t.Errorf("%d bytes of the answer, %v", len(got), err)
-					return
-				}
+				expect.That(t, err == nil && string(got) == answer, "%d bytes of the answer, %v", len(got), err)
 			}
 		})
 	}
@@ -90,21 +82,18 @@ func TestRightsThatAWSNeedsAreThere(t *testing.T) {
 		"in words that are known": {"Effect: Allow, Action: dynamodb:PutItem", "Effect: Allow, NotAction: dynamodb:PutItem",
 			"NotAction is not known"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			expect.Must(t, strings.Contains(text, tt.old), "%q does not stand there", tt.old)
-			dir := t.TempDir()
-			expect.NoError(t, os.CopyFS(dir, os.DirFS(folder)))
-			file := filepath.Join(dir, "template.yaml")
-			expect.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, tt.old, tt.new, 1)), 0o600))
-			names := template.Names{Stack: Name, Region: Region, Account: Account}
-			s := &Stack{options: Options{Template: file}, log: slog.New(slog.DiscardHandler),
-				Template: expect.Value(template.Read(file, names, map[string]string{"Stage": "dev"}))(t)}
-			b, err := s.bench(names, nil)
-			if err == nil {
-				err = s.connect(b)
-			}
-			expect.That(t, (tt.want != "" || err == nil) &&
-				(tt.want == "" || err != nil && strings.Contains(err.Error(), tt.want)), "%v", err)
-		})
+		expect.Must(t, strings.Contains(text, tt.old), "%q does not stand there", tt.old)
+		dir := t.TempDir()
+		expect.NoError(t, os.CopyFS(dir, os.DirFS(folder)))
+		file := filepath.Join(dir, "template.yaml")
+		expect.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, tt.old, tt.new, 1)), 0o600))
+		names := template.Names{Stack: Name, Region: Region, Account: Account}
+		s := &Stack{options: Options{Template: file}, log: slog.New(slog.DiscardHandler),
+			Template: expect.Value(template.Read(file, names, map[string]string{"Stage": "dev"}))(t)}
+		b, err := s.bench(names, nil)
+		if err == nil {
+			err = s.connect(b)
+		}
+		expect.That(t, (tt.want == "") == (err == nil) && strings.Contains(fmt.Sprint(err), tt.want), "%s: %v", name, err)
 	}
 }

@@ -5,12 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +26,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
-	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
@@ -159,61 +161,20 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	for _, row := range view.Rows {
 		keys = append(keys, row.Type+" "+row.Key)
 	}
-	diff := cmp.Diff([]string{"AwaitAnswer", "Finish"}, states)
-	expect.That(t, diff == "" && view.Runs[0].Waiting == nil, "waiting %v, %s", view.Runs[0].Waiting, diff)
+	expect.That(t, view.Runs[0].Waiting == nil, "waiting %v", view.Runs[0].Waiting)
+	expect.Same(t, []string{"AwaitAnswer", "Finish"}, states)
 	expect.Same(t, []string{"note NOTE", "drawing DRAWN", "wait WAIT"}, keys)
-}
 
-// A call's access key names the function whose role applies.
-func TestAFunctionDoesWhatItsRoleAllows(t *testing.T) {
-	s := shared(t)
-	get := func(who string) error {
+	// A call's access key names the function whose role applies.
+	for who, want := range map[string]string{"local": "", "KeepNoteFunction": "AccessDeniedException"} {
 		as := s.AWS.Copy()
 		as.Credentials = credentials.NewStaticCredentialsProvider(who, "local", "")
 		_, err := dynamodb.NewFromConfig(as).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &s.TableName,
 			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "TASK#t#1"},
 				"SK": &types.AttributeValueMemberS{Value: "NOTE"}}})
-		return err
+		api, refused := errors.AsType[smithy.APIError](err)
+		expect.That(t, refused == (want != "") && (!refused || api.ErrorCode() == want), "%s: %v", who, err)
 	}
-	expect.NoError(t, get("local"))
-	var api smithy.APIError
-	err := get("KeepNoteFunction")
-	expect.That(t, errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException", "what it may not: %v", err)
-	keep(t, s, "n7")
-	expect.Is(t, row(t, s, "n7", "NOTE", "type"), "note", "what the role allows")
-}
-
-func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {
-	s := shared(t)
-	told := map[string]string{}
-	for _, f := range s.Template.Functions {
-		if arn := f.Environment["STATE_MACHINE_ARN"]; arn != "" {
-			told[f.ID] = arn
-		}
-	}
-	want := map[string]string{"RelayNotesFunction": s.StateMachineARN("Pipeline"),
-		"TickFunction": s.StateMachineARN("Reminder")}
-	diff := cmp.Diff(want, told)
-	expect.Must(t, diff == "" && want["RelayNotesFunction"] != want["TickFunction"] &&
-		s.StateMachineARN("Nobody") == "", "functions are told %v, %s", told, diff)
-	keep(t, s, "n8")
-	written(t, s, "n8", "WAIT", "token")
-	runs := sfn.NewFromConfig(s.AWS)
-	started := expect.Value(runs.StartExecution(t.Context(), &sfn.StartExecutionInput{
-		StateMachineArn: aws.String(told["TickFunction"]), Name: aws.String("n8-2"),
-		Input: aws.String(`{"tenant":"t","source":"me"}`),
-	}))(t)
-	output := until(t, "the second machine's output", func() (string, bool) {
-		d, err := runs.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: started.ExecutionArn})
-		return aws.ToString(d.Output), err == nil && d.Status == "SUCCEEDED"
-	})
-	view, err := s.Task(t.Context(), "n8")
-	expect.Must(t, err == nil && strings.Contains(output, "me ringi-Table"), "it said %s, %v", output, err)
-	var states []string
-	for _, r := range view.Runs {
-		states = append(states, r.Name+" "+r.States[0].Name)
-	}
-	expect.Same(t, []string{"n8-1 AwaitAnswer", "n8-2 Tick"}, states)
 }
 
 func TestWhatCannotBeRelayedGoesToItsDestinationAndDelaysNothing(t *testing.T) {
@@ -231,16 +192,6 @@ func TestWhatCannotBeRelayedGoesToItsDestinationAndDelaysNothing(t *testing.T) {
 		return aws.ToString(out.Messages[0].Body), true
 	})
 	expect.That(t, strings.Contains(body, `"condition":"RetryAttemptsExhausted"`), "the dead letter is %s", body)
-}
-
-func TestSchedulesFireByHand(t *testing.T) {
-	s := shared(t)
-	r, err := s.Fire(t.Context(), "TickFunction")
-	expect.That(t, err == nil && !r.Failed && string(r.Payload) == `"aws.events ringi-Table"`,
-		"fired: %s, %v", r.Payload, err)
-	got := until(t, "the log", func() ([]string, bool) { l := s.Lambda.Logs("TickFunction"); return l, len(l) > 0 })
-	expect.Is(t, got[0], "ticked")
-	expect.That(t, expect.Err(s.Fire(t.Context(), "KeepNoteFunction")) != nil, "a function without a schedule fired")
 }
 
 func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
@@ -262,52 +213,34 @@ func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
 	keep(t, two, "n4")
 }
 
-func TestSandboxHasEveryPathThatIsNoRoute(t *testing.T) {
-	s := shared(t)
-	for path, want := range map[string]int{"/": 200, "/api/api.test": 200, "/sandbox/run?task=none": 200,
-		"/slack/events": 404} {
-		resp := expect.Value(http.Get(s.URL + path))(t)
-		resp.Body.Close()
-		expect.That(t, resp.StatusCode == want, "GET %s is %d, want %d", path, resp.StatusCode, want)
-	}
-}
-
 func TestStartSaysWhatIsInTheWay(t *testing.T) {
 	expect.Patience(t)
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	taken := l.Addr().String()
 	unprepared := errors.New("no workspace")
-	tests := []struct {
-		name    string
-		options stack.Options
-		want    string
-		is      error
-	}{
-		{"the sandbox's port", stack.Options{Addr: taken}, "-addr", stack.ErrInUse},
-		{"the AWS port", stack.Options{AWSAddr: taken}, "-aws-addr", stack.ErrInUse},
-		{"an unknown parameter", stack.Options{Parameters: map[string]string{"Colour": "red"}}, `no parameter "Colour"`, nil},
-		{"a filter's operator", stack.Options{Parameters: map[string]string{"NotePattern": `{"eventName":[{"suffix":"I"}]}`}},
-			`RelayNotesFunction: event Notes: filter {"eventName":[{"suffix":"I"}]}: ` +
-				`eventName: the local stack's filters know plain values and prefix only`, nil},
-		{"no artifacts", stack.Options{Artifacts: t.TempDir()}, "bootstrap", nil},
-		{"a workspace that can't be prepared", stack.Options{PrepareTeam: func(context.Context, *stack.Stack, string) error {
+	for want, o := range map[string]stack.Options{
+		"-addr":                 {Addr: taken},
+		"-aws-addr":             {AWSAddr: taken},
+		`no parameter "Colour"`: {Parameters: map[string]string{"Colour": "red"}},
+		`RelayNotesFunction: event Notes: filter {"eventName":[{"suffix":"I"}]}: ` +
+			`eventName: the local stack's filters know plain values and prefix only`: {
+			Parameters: map[string]string{"NotePattern": `{"eventName":[{"suffix":"I"}]}`}},
+		"bootstrap": {Artifacts: t.TempDir()},
+		"prepare the workspace: no workspace": {PrepareTeam: func(context.Context, *stack.Stack, string) error {
 			return unprepared
-		}}, "prepare the workspace: no workspace", unprepared},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if tt.options.Template = system; tt.options.Artifacts == "" {
-				tt.options.Artifacts = artifacts
-			}
-			s, err := stack.Start(t.Context(), tt.options)
-			if err == nil {
-				s.Close()
-				t.Fatal("it started")
-			}
-			expect.That(t, strings.Contains(err.Error(), tt.want) && (tt.is == nil || errors.Is(err, tt.is)),
-				"got %v, want %q in it", err, tt.want)
-		})
+		}},
+	} {
+		if o.Template = system; o.Artifacts == "" {
+			o.Artifacts = artifacts
+		}
+		s, err := stack.Start(t.Context(), o)
+		if err == nil {
+			s.Close()
+		}
+		expect.That(t, err != nil && strings.Contains(err.Error(), want) &&
+			errors.Is(err, stack.ErrInUse) == strings.HasSuffix(want, "-addr") &&
+			errors.Is(err, unprepared) == strings.HasPrefix(want, "prepare"), "%v, want %q", err, want)
 	}
 }
 
@@ -315,17 +248,14 @@ func TestInvokeOnce(t *testing.T) {
 	var log bytes.Buffer
 	o := stack.Options{Template: system, AWSAddr: strings.TrimPrefix(shared(t).AWSEndpoint, "http://"), FunctionLog: &log,
 		Artifacts: artifacts}
-	for name, tt := range map[string]struct {
-		function, event, want string
-		failed                bool
-	}{
-		"by folder":     {"tick", `{"source":"me"}`, `"me ringi-Table"`, false},
-		"by logical id": {"TickFunction", `{"source":"me"}`, `"me ringi-Table"`, false},
-		"that fails":    {"tick", `{}`, `"errorMessage":"the event has no source"`, true},
+	for _, tt := range [][3]string{
+		{"tick", `{"source":"me"}`, `"me ringi-Table"`},
+		{"TickFunction", `{"source":"me"}`, `"me ringi-Table"`},
+		{"tick", `{}`, `"errorMessage":"the event has no source"`},
 	} {
-		r, err := stack.InvokeOnce(t.Context(), o, tt.function, json.RawMessage(tt.event))
-		expect.That(t, err == nil && r.Failed == tt.failed && strings.Contains(string(r.Payload), tt.want),
-			"%s: got %s, %v; want %s", name, r.Payload, err, tt.want)
+		r, err := stack.InvokeOnce(t.Context(), o, tt[0], json.RawMessage(tt[1]))
+		expect.That(t, err == nil && r.Failed == (tt[1] == "{}") && strings.Contains(string(r.Payload), tt[2]),
+			"%q: %s, %v", tt, r.Payload, err)
 	}
 	expect.Has(t, log.String(), "ticked", "logged")
 	_, err := stack.InvokeOnce(t.Context(), o, "nobody", nil)
@@ -333,4 +263,103 @@ func TestInvokeOnce(t *testing.T) {
 		"an unknown function: %v", err)
 	o.AWSAddr = "127.0.0.1:1"
 	expect.Fails(t, expect.Err(stack.InvokeOnce(t.Context(), o, "tick", nil)), stack.ErrNoStack)
+}
+
+// foreign is a host name that resolves to this machine.
+const foreign = "evil.example"
+
+// TestEveryListenerRefusesWhatAPageSends calls each port of the stack as a browser does for a page, and as a program
+// does.
+func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
+	s := shared(t)
+	expect.Value(s.Fire(t.Context(), "TickFunction"))(t)
+	ports := listening(t, s)
+	expect.Must(t, len(ports) >= 5,
+		"only %v listen: not the sandbox, AWS, its stand-in, the vendors and a function's environment", ports)
+	for _, port := range ports {
+		for name, dress := range map[string]func(*http.Request){
+			"a foreign host":         func(r *http.Request) { r.Host = fmt.Sprintf("%s:%d", foreign, port) },
+			"another site's picture": gets("Sec-Fetch-Site", "cross-site"),
+			"another site's socket":  gets("Origin", "http://"+foreign, "Connection", "Upgrade", "Upgrade", "websocket"),
+			"another site's stream":  gets("Origin", "http://"+foreign, "Accept", "text/event-stream"),
+			"a program":              nil,
+		} {
+			ctx, cancel := context.WithCancel(t.Context())
+			r := expect.Value(http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/nowhere", port),
+				strings.NewReader("x")))(t)
+			if dress != nil {
+				dress(r)
+			}
+			resp := expect.Value(http.DefaultClient.Do(r))(t)
+			resp.Body.Close()
+			cancel()
+			refused, page := resp.StatusCode == http.StatusForbidden, dress != nil
+			expect.That(t, refused == page || !page && port == environment(t, s, ports), "port %d answers %s with %d", port,
+				name, resp.StatusCode)
+			expect.Is(t, resp.Header.Get("Access-Control-Allow-Origin"), "", "port %d lets … read", port)
+		}
+	}
+}
+
+// gets makes a request a GET with these headers.
+func gets(headers ...string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Method, r.Body, r.ContentLength = http.MethodGet, nil, 0
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+}
+
+// environment returns the port of the function's environment, which only the function's process calls.
+func environment(t *testing.T, s *stack.Stack, ports []int) int {
+	t.Helper()
+	known := s.URL + " " + s.AWSEndpoint + " " + s.VendorsURL
+	for _, port := range ports {
+		resp := expect.Value(http.Post(fmt.Sprintf("http://127.0.0.1:%d/2018-06-01/runtime/init/error", port), "",
+			strings.NewReader("{}")))(t)
+		resp.Body.Close()
+		if !strings.Contains(known, fmt.Sprint(":", port)) && resp.StatusCode == http.StatusAccepted {
+			return port
+		}
+	}
+	return 0
+}
+
+var socket = regexp.MustCompile(`^socket:\[(\d+)\]$`)
+
+// listening returns the TCP ports on which this process and the stack's other processes listen.
+func listening(t *testing.T, s *stack.Stack) []int {
+	t.Helper()
+	mine := map[string]bool{}
+	for _, pid := range append(s.PIDs(), os.Getpid()) {
+		files := expect.Value(filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)))(t)
+		for _, file := range files {
+			to, err := os.Readlink(file)
+			if m := socket.FindStringSubmatch(to); err == nil && m != nil {
+				mine[m[1]] = true
+			}
+		}
+	}
+	if len(mine) == 0 {
+		expect.Must(t, os.Getenv("CI") == "", "/proc does not tell which ports a process listens on")
+		t.Skip("this system does not tell which ports a process listens on")
+	}
+	var ports []int
+	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		table, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for _, line := range strings.Split(string(table), "\n")[1:] {
+			f := strings.Fields(line) // sl, local_address, rem_address, st, …, inode
+			if len(f) < 10 || f[3] != "0A" || !mine[f[9]] {
+				continue
+			}
+			_, hex, _ := strings.Cut(f[1], ":")
+			port := expect.Value(strconv.ParseInt(hex, 16, 32))(t)
+			ports = append(ports, int(port))
+		}
+	}
+	return ports
 }

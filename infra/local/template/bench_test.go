@@ -219,21 +219,19 @@ func refusedWith(resp *http.Response, err error) error {
 
 func TestWhatCallsAskFor(t *testing.T) {
 	for name, tt := range calls {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			c := calling(t, Role{}, nil)
-			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				call, err := readPolicy(r)
-				expect.That(t, err == nil && call.caller == "OneFunction", "called by %q, %v", call.caller, err)
-				for _, q := range expect.Value(account.requests(call))(t) {
-					got = append(got, q.text())
-				}
-			}))
-			defer front.Close()
-			c.BaseEndpoint = &front.URL
-			_, _ = tt.make(t.Context(), c) // the server does not answer like AWS
-			expect.Same(t, tt.want, got)
-		})
+		var got []string
+		c := calling(t, Role{}, nil)
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			call, err := readPolicy(r)
+			expect.That(t, err == nil && call.caller == "OneFunction", "called by %q, %v", call.caller, err)
+			for _, q := range expect.Value(account.requests(call))(t) {
+				got = append(got, q.text())
+			}
+		}))
+		c.BaseEndpoint = &front.URL
+		_, _ = tt.make(t.Context(), c) // the server does not answer like AWS
+		front.Close()
+		expect.That(t, slices.Equal(tt.want, got), "%s asks for %q, want %q", name, got, tt.want)
 	}
 }
 
@@ -274,15 +272,12 @@ func TestARefusalIsAWSs(t *testing.T) {
 		"PutObject": {"AccessDenied", 403,
 			`s3:PutObject on resource: "arn:aws:s3:::ringi-resultsbucket/results/t/1" because`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := calls[name].make(t.Context(), c)
-			var api smithy.APIError
-			var http *awshttp.ResponseError
-			expect.Must(t, errors.As(err, &api) && errors.As(err, &http), "%v", err)
-			expect.That(t, api.ErrorCode() == tt.code && http.HTTPStatusCode() == tt.status &&
-				strings.Contains(api.ErrorMessage(), tt.says),
-				"%d %s: %s", http.HTTPStatusCode(), api.ErrorCode(), api.ErrorMessage())
-		})
+		_, err := calls[name].make(t.Context(), c)
+		var api smithy.APIError
+		var http *awshttp.ResponseError
+		expect.Must(t, errors.As(err, &api) && errors.As(err, &http), "%s: %v", name, err)
+		expect.That(t, api.ErrorCode() == tt.code && http.HTTPStatusCode() == tt.status &&
+			strings.Contains(api.ErrorMessage(), tt.says), "%s: %v", name, err)
 	}
 	for _, link := range []string{"a signed link", "a signed form"} {
 		if _, err := calls[link].make(t.Context(), c); err == nil || !strings.Contains(err.Error(), "AccessDenied") {
@@ -333,14 +328,12 @@ func TestAnObjectThatIsGone(t *testing.T) {
 		"with": {"[" + reads + `, {"Sid": "Tell", "Effect": "Allow", "Action": "s3:ListBucket",` +
 			` "Resource": "arn:aws:s3:::ringi-resultsbucket"}]`, "NoSuchKey"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			c := calling(t, role(t, tt.statements), func(w http.ResponseWriter, _ *http.Request) {
-				w.WriteHeader(http.StatusNotFound)
-				io.WriteString(w, `<Error><Code>NoSuchKey</Code></Error>`)
-			})
-			var api smithy.APIError
-			_, err := calls["GetObject"].make(t.Context(), c)
-			expect.That(t, errors.As(err, &api) && api.ErrorCode() == tt.code, "%v", err)
+		c := calling(t, role(t, tt.statements), func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNotFound)
+			io.WriteString(w, `<Error><Code>NoSuchKey</Code></Error>`)
 		})
+		_, err := calls["GetObject"].make(t.Context(), c)
+		api, refused := errors.AsType[smithy.APIError](err)
+		expect.That(t, refused && api.ErrorCode() == tt.code, "%s: %v", name, err)
 	}
 }

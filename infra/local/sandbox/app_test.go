@@ -1,0 +1,297 @@
+package sandbox_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/runtime/expect"
+)
+
+func TestMentionArrivesOnceAndWhole(t *testing.T) {
+	w := newWorld(t)
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "a word among people"))(t)
+	w.post(t, webapi.HR, slack.MsgOptionText(sandbox.Mention("talking to myself"), false))
+	ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("A &amp; B")))(t)
+	expect.Value(w.Say(webapi.Stranger, webapi.General, sandbox.Mention("x")))(t)
+	expect.Eventually(t, "two events", func() bool { return len(w.app.events()) >= 2 })
+	expect.Must(t, len(w.app.events()) == 2, "%d events", len(w.app.events()))
+	for _, e := range w.app.events() {
+		event, _ := e.body["event"].(map[string]any)
+		expect.That(t, e.body["type"] == "event_callback" && e.body["team_id"] == "T0SANDRING" &&
+			at(e.body, "authorizations", 0, "user_id") == webapi.Bot, "envelope = %v", e.body)
+		if event["user"] == webapi.Stranger {
+			expect.That(t, event["user_team"] == webapi.StrangerTeam && e.body["is_ext_shared_channel"] == true, "%v", e.body)
+			continue
+		}
+		for k, v := range map[string]any{"type": "app_mention", "user": webapi.Sato,
+			"text": "<@" + webapi.Bot + "> A &amp; B", "ts": ts, "channel": webapi.HR, "event_ts": ts, "team": "T0SANDRING"} {
+			expect.That(t, event[k] == v, "event.%s = %v, want %v", k, event[k], v)
+		}
+	}
+}
+
+// In channels people's messages, edits and deletions are sent, and an edit of what mentions the bot comes as
+// app_mention, too.
+func TestAChannelsMessagesAreSent(t *testing.T) {
+	w := newWorld(t)
+	ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("営業部")))(t)
+	expect.NoError(t, w.Edit(webapi.Sato, webapi.HR, ts, sandbox.Mention("人事部")))
+	expect.Value(w.Say(webapi.Sato, webapi.HR, "<@"+webapi.BotID+"> hi"))(t)
+	w.post(t, webapi.HR, slack.MsgOptionText("a card", false))
+	expect.NoError(t, w.Remove(webapi.Sato, webapi.HR, ts))
+	expect.Eventually(t, "all events", func() bool {
+		return len(w.app.events()) == 2 && len(w.app.requests(inChannels)) == 4
+	})
+	for _, e := range w.app.events() {
+		edited := at(e.body, "event", "text") != sandbox.Mention("営業部")
+		expect.That(t, at(e.body, "event", "type") == "app_mention" && at(e.body, "event", "ts") == ts &&
+			edited == (at(e.body, "event", "edited", "user") == webapi.Sato), "%v", e.body)
+	}
+	kinds := map[string]int{}
+	for _, e := range w.app.requests(inChannels) {
+		kind, _ := at(e.body, "event", "subtype").(string)
+		kinds[kind]++
+		expect.That(t, kind == "" || at(e.body, "event", "previous_message", "ts") == ts, "%v", e.body)
+	}
+	expect.Same(t, map[string]int{"": 2, "message_changed": 1, "message_deleted": 1}, kinds)
+}
+
+func TestDirectMessagesEchoTheBot(t *testing.T) {
+	w := newWorld(t)
+	im := webapi.DirectMessage(webapi.Sato)
+	expect.Value(w.Say(webapi.Sato, im, "従業員一覧を取得して"))(t)
+	ts := w.post(t, im, slack.MsgOptionText("受け付けました", false))
+	_, _, _, err := w.slack.UpdateMessage(im, ts, slack.MsgOptionText("完了", false))
+	expect.NoError(t, err)
+	expect.NoError(t, w.OpenMessages(webapi.Sato))
+	expect.Eventually(t, "four events", func() bool { return len(w.app.events()) == 4 })
+	kinds := map[string]int{}
+	for _, e := range w.app.events() {
+		kind, _ := at(e.body, "event", "type").(string)
+		sub, _ := at(e.body, "event", "subtype").(string)
+		if at(e.body, "event", "bot_id") == webapi.BotID {
+			kind += " by bot"
+		}
+		kinds[kind+" "+sub]++
+	}
+	want := map[string]int{"message ": 1, "message by bot ": 1, "message message_changed": 1, "app_home_opened ": 1}
+	expect.Same(t, want, kinds)
+}
+
+func TestEventsAreRetriedThreeTimes(t *testing.T) {
+	fails := func(until int, header ...string) func(http.ResponseWriter, int, map[string]any) {
+		return func(w http.ResponseWriter, n int, _ map[string]any) {
+			for _, name := range header {
+				w.Header().Set(name, "1")
+			}
+			if n < until {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		answer  func(w http.ResponseWriter, n int, body map[string]any)
+		toggle  sandbox.Toggles
+		reasons []string
+		marked  bool
+	}{
+		"an error, then fine": {fails(3), sandbox.Toggles{}, []string{"", "http_error", "http_error"}, false},
+		"never well":          {fails(9), sandbox.Toggles{}, []string{"", "http_error", "http_error", "http_error"}, true},
+		"please don't":        {fails(9, "X-Slack-No-Retry"), sandbox.Toggles{}, []string{""}, true},
+		"answers dropped": {nil, sandbox.Toggles{DropAnswers: true},
+			[]string{"", "http_timeout", "http_timeout", "http_timeout"}, true},
+		"twice": {nil, sandbox.Toggles{Twice: true}, []string{"", ""}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.app.onEvent = tt.answer
+			w.SetToggles(tt.toggle)
+			ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
+			expect.Eventually(t, "the last attempt", func() bool {
+				return len(w.app.events()) == len(tt.reasons) &&
+					slices.ContainsFunc(w.Attempts(), func(a sandbox.Attempt) bool { return a.Final && a.Kind == "app_mention" })
+			})
+			var reasons []string
+			ids := map[any]bool{}
+			for i, e := range w.app.events() {
+				reasons, ids[e.body["event_id"]] = append(reasons, e.header.Get("X-Slack-Retry-Reason")), true
+				retry := e.header.Get("X-Slack-Retry-Num")
+				expect.That(t, retry == "" && reasons[i] == "" || retry == fmt.Sprint(i), "try %d: %q", i, retry)
+			}
+			_, marked := w.Mark(webapi.HR, ts)
+			expect.That(t, slices.Equal(reasons, tt.reasons) && len(ids) == 1 && marked == tt.marked, "%q, %d ids, marked %v",
+				reasons, len(ids), marked)
+		})
+	}
+}
+
+func plain(s string) *slack.TextBlockObject {
+	return slack.NewTextBlockObject("plain_text", s, false, false)
+}
+
+func modal() slack.ModalViewRequest {
+	in := slack.NewPlainTextInputBlockElement(plain("例"), "rejection_reason_input")
+	in.Multiline = true
+	return slack.ModalViewRequest{Type: "modal", CallbackID: "rejection_reason_modal", Title: plain("却下理由"),
+		Submit: plain("送信して再生成"), Close: plain("キャンセル"), PrivateMetadata: `{"task_id":"01J"}`,
+		Blocks: slack.Blocks{BlockSet: []slack.Block{
+			slack.NewInputBlock("rejection_reason_block", plain("却下理由"), nil, in)}}}
+}
+
+func (w *world) card(t *testing.T) string {
+	t.Helper()
+	root := expect.Value(w.Say(webapi.Sato, webapi.HR, "x"))(t)
+	return w.post(t, webapi.HR, slack.MsgOptionTS(root), slack.MsgOptionText("f", false),
+		card("#2196f3", "📝 実行方針", button("approve_prompt", "01P"), button("reject_prompt", "01P")))
+}
+
+func TestClickCarriesTheWholeMessage(t *testing.T) {
+	w := newWorld(t)
+	ts := w.card(t)
+	expect.NoError(t, w.Click(webapi.Suzuki, webapi.HR, ts, "approve_prompt"))
+	got := w.app.actions()[0].body
+	want := map[string]any{"type": "message_attachment", "message_ts": ts, "attachment_id": 1.0, "channel_id": webapi.HR,
+		"is_ephemeral": false, "is_app_unfurl": false, "thread_ts": at(got, "message", "thread_ts")}
+	expect.Same(t, want, got["container"])
+	for path, want := range map[string]any{"type": "block_actions", "user id": webapi.Suzuki,
+		"user team_id": "T0SANDRING", "team id": "T0SANDRING", "channel id": webapi.HR, "message ts": ts} {
+		keys := []any{}
+		for key := range strings.FieldsSeq(path) {
+			keys = append(keys, key)
+		}
+		expect.That(t, at(got, keys...) == want, "%s = %v, want %v", path, at(got, keys...), want)
+	}
+	expect.That(t, at(got, "message", "attachments", 0, "blocks", 2, "block_id") == "01JTASK", "%v", got["message"])
+	var cb slack.InteractionCallback
+	expect.NoError(t, cb.UnmarshalJSON(raw(t, got)))
+	a := cb.ActionCallback.BlockActions[0]
+	expect.That(t, a.ActionID == "approve_prompt" && a.Value == "01P" && a.BlockID == "01JTASK" && a.Type == "button" &&
+		cb.Container.ThreadTs != "", "slack-go reads %+v", a)
+	expect.NoError(t, w.Shortcut(webapi.Sato, webapi.HR, ts, "cancel_task"))
+	got = w.app.actions()[1].body
+	expect.That(t, got["type"] == "message_action" && got["callback_id"] == "cancel_task" && got["message_ts"] == ts &&
+		at(got, "message", "attachments", 0, "color") == "2196f3", "payload = %v", got)
+	status, answer := w.send(t, http.MethodPost, "act", "application/json", `{"user":"`+webapi.Suzuki+`","channel":"`+
+		webapi.HR+`","ts":"`+ts+`","action_id":"no_such"}`)
+	expect.That(t, status == http.StatusConflict && answer["trouble"] == "noButton", "status %d: %v", status, answer)
+}
+
+func TestClickThatTheAppMissesIsMarked(t *testing.T) {
+	for name, tt := range map[string]struct {
+		reason string
+		toggle sandbox.Toggles
+		answer func(w http.ResponseWriter, released <-chan struct{})
+	}{
+		"an error": {"http_error", sandbox.Toggles{}, func(w http.ResponseWriter, _ <-chan struct{}) { w.WriteHeader(500) }},
+		"an answer that is dropped": {"http_timeout", sandbox.Toggles{DropAnswers: true},
+			func(http.ResponseWriter, <-chan struct{}) {}},
+		"too slow": {"http_timeout", sandbox.Toggles{}, func(_ http.ResponseWriter, released <-chan struct{}) { <-released }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(o *sandbox.Options) {
+				if name == "too slow" {
+					o.AnswerTime = 300 * time.Millisecond
+				}
+			})
+			ts := w.card(t)
+			release := make(chan struct{})
+			t.Cleanup(func() { close(release) })
+			w.app.onAction = func(rw http.ResponseWriter, _ map[string]any) { tt.answer(rw, release) }
+			w.SetToggles(tt.toggle)
+			var trouble sandbox.InteractionError
+			err := w.Click(webapi.Suzuki, webapi.HR, ts, "approve_prompt")
+			expect.Must(t, errors.As(err, &trouble) && trouble.Reason == tt.reason, "%v", err)
+			m, ok := w.Mark(webapi.HR, ts)
+			expect.That(t, ok && m.Reason == tt.reason && len(w.app.actions()) <= 1, "mark %+v, %v; retried", m, ok)
+		})
+	}
+}
+
+func TestModalFromClickToSubmission(t *testing.T) {
+	w := newWorld(t)
+	ts := w.card(t)
+	var opened error
+	w.app.onAction = func(rw http.ResponseWriter, body map[string]any) {
+		switch body["type"] {
+		case "block_actions":
+			_, opened = w.slack.OpenView(body["trigger_id"].(string), modal())
+			_, err := w.slack.OpenView(body["trigger_id"].(string), modal())
+			expect.That(t, err != nil && err.Error() == "exchanged_trigger_id", "the second use of a trigger = %v", err)
+		case "view_submission":
+			rw.Header().Set("Content-Type", "application/json")
+			if at(body, "view", "state", "values", "rejection_reason_block", "rejection_reason_input", "value") == nil {
+				fmt.Fprint(rw, `{"response_action":"errors","errors":{"rejection_reason_block":"理由を入力してください"}}`)
+			}
+		}
+	}
+	err := w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt")
+	expect.Must(t, err == nil && opened == nil, "click %v, views.open %v", err, opened)
+	expect.Must(t, len(w.Views(webapi.Tanaka)) == 0 && len(w.Views(webapi.Suzuki)) == 1, "want the modal with 鈴木 alone")
+	v := w.Views(webapi.Suzuki)[0]
+	expect.That(t, v.PrivateMetadata == `{"task_id":"01J"}` && v.CallbackID == "rejection_reason_modal" &&
+		v.Hash != "" && v.RootViewID == v.ID, "view = %+v", v)
+	refused := expect.Value(w.Submit(webapi.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
+	diff := cmp.Diff(map[string]string{"rejection_reason_block": "理由を入力してください"}, refused)
+	expect.Must(t, diff == "" && len(w.Views(webapi.Suzuki)) == 1, "empty reason (-want +got):\n%s", diff)
+	refused = expect.Value(w.Submit(webapi.Suzuki, v.ID, map[string]any{"rejection_reason_block": "検証を追加して"}))(t)
+	expect.That(t, refused == nil && len(w.Views(webapi.Suzuki)) == 0, "refused: %v, or it stayed open", refused)
+	expect.Fails(t, expect.Err(w.Submit(webapi.Suzuki, v.ID, nil)), webapi.ViewNotFound, "submitting a closed modal")
+}
+
+func TestTriggersAndHashesOfModals(t *testing.T) {
+	var skew atomic.Int64
+	w := newWorld(t, func(o *sandbox.Options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(skew.Load())) }
+	})
+	ts := w.card(t)
+	for range 2 {
+		expect.NoError(t, w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt"))
+	}
+	v := expect.Value(w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal()))(t)
+	_, err := w.slack.UpdateView(modal(), "", "stale", v.View.ID)
+	expect.That(t, err != nil && err.Error() == "hash_conflict", "views.update with another hash = %v", err)
+	skew.Store(int64(3100 * time.Millisecond))
+	_, err = w.slack.OpenView(w.app.actions()[1].body["trigger_id"].(string), modal())
+	expect.That(t, err != nil && err.Error() == "expired_trigger_id", "views.open after 3.1 s = %v", err)
+}
+
+func TestAnswersToForms(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer  string
+		open    int
+		trouble bool
+	}{
+		"empty closes": {``, 0, false},
+		"update changes it": {`{"response_action":"update","view":{"type":"modal","title":{"type":"plain_text","text":"次"},` +
+			`"blocks":[]}}`, 1, false},
+		"a view that Slack refuses":           {`{"response_action":"update","view":{"type":"modal"}}`, 1, true},
+		"errors for a block that isn't there": {`{"response_action":"errors","errors":{"nope":"x"}}`, 1, true},
+		"no JSON":                             {`OK`, 1, true},
+	} {
+		w := newWorld(t)
+		ts := w.card(t)
+		w.app.onAction = func(rw http.ResponseWriter, body map[string]any) {
+			if body["type"] == "view_submission" {
+				fmt.Fprint(rw, tt.answer)
+				return
+			}
+			_, err := w.slack.OpenView(body["trigger_id"].(string), modal())
+			expect.That(t, err == nil, "%v", err)
+		}
+		expect.NoError(t, w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt"))
+		_, err := w.Submit(webapi.Suzuki, w.Views(webapi.Suzuki)[0].ID, map[string]any{"rejection_reason_block": "x"})
+		expect.That(t, errors.As(err, new(sandbox.InteractionError)) == tt.trouble && len(w.Views(webapi.Suzuki)) == tt.open,
+			"%s: %v, %d open", name, err, len(w.Views(webapi.Suzuki)))
+	}
+}
