@@ -17,7 +17,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/runtime/isolated/invoke"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
@@ -39,7 +39,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Now: time.Now, NewID: aggregate.NewID, PollEvery: pollEvery, FlushEvery: flushEvery, RedrawEvery: redrawEvery,
 	}
 	if env.SandboxFunction != "" {
-		h.Sandbox = invoke.New(cfg, env.SandboxFunction)
+		h.Sandbox = outbound.SandboxAt(cfg, env.SandboxFunction)
 	}
 	return h, nil
 }

@@ -22,7 +22,6 @@ import (
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/isolated/invoke"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/card"
@@ -59,7 +58,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Now:     time.Now,
 	}
 	if env.SandboxFunction != "" {
-		h.Sandbox = round.Isolated(invoke.New(cfg, env.SandboxFunction), env.Programs)
+		h.Sandbox = round.Isolated(outbound.SandboxAt(cfg, env.SandboxFunction), env.Programs)
 	}
 	return h, nil
 }

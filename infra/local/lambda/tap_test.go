@@ -17,7 +17,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
-	client "ringi/shared/runtime/isolated/invoke"
+	"ringi/shared/runtime/outbound"
 )
 
 // plannedFault applies a fault at the first moment of this kind.
@@ -187,7 +187,7 @@ func TestACommandsOutputStreams(t *testing.T) {
 	_, c := startSandbox(t, time.Minute)
 	var first time.Time
 	var text []string
-	end, err := client.New(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"),
+	end, err := outbound.SandboxAt(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"),
 		func(l isolated.Line) error {
 			if text = append(text, l.Text); l.Text == "one" {
 				first = time.Now()
@@ -205,7 +205,7 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	s, c := startSandbox(t, 3*time.Second)
 	begun := make(chan bool, 8)
 	run := func(name, script string) error {
-		_, err := client.New(c, name).Run(t.Context(), order(script), func(isolated.Line) error {
+		_, err := outbound.SandboxAt(c, name).Run(t.Context(), order(script), func(isolated.Line) error {
 			begun <- true
 			return nil
 		})

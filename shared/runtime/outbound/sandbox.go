@@ -1,5 +1,4 @@
-// Package invoke runs each order once in the sandbox's Lambda function.
-package invoke
+package outbound
 
 import (
 	"context"
@@ -13,20 +12,19 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/runtime/outbound"
 )
 
-// Function is the Lambda function that runs commands in isolation.
-type Function struct{ lambda *outbound.Function }
+// Sandbox is the Lambda function that runs commands in isolation, each order once.
+type Sandbox struct{ lambda *Function }
 
-// New makes a client that never sends an order twice. It has no timeout for the answer.
-func New(c aws.Config, name string) *Function { return &Function{outbound.FunctionAt(c, name)} }
+// SandboxAt makes a client that never sends an order twice. It has no timeout for the answer.
+func SandboxAt(c aws.Config, name string) *Sandbox { return &Sandbox{FunctionAt(c, name)} }
 
-var _ isolated.Runner = (*Function)(nil)
+var _ isolated.Runner = (*Sandbox)(nil)
 
 // Run implements isolated.Runner. It passes the action as Lambda's tenant id, so that no execution environment serves
 // two actions.
-func (f *Function) Run(ctx context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
+func (f *Sandbox) Run(ctx context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
 	if err := o.Validate(); err != nil {
 		return isolated.End{}, fmt.Errorf("%w: %w: %w", err, isolated.ErrCannot, isolated.ErrNotBegun)
 	}
