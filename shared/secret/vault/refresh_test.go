@@ -20,16 +20,11 @@ import (
 
 var both = []string{"freee", "google"}
 
-func testGood(t *testing.T, w *world) {
+func testGoodAndExpired(t *testing.T, w *world) {
 	for _, p := range both {
 		is := w.connect(t, p)
 		expect.Is(t, w.token(t, p), is.Access, "%s: another token", p)
 		w.posts(t, p, 0)
-	}
-}
-
-func testExpired(t *testing.T, w *world) {
-	for _, p := range both {
 		for _, lifetime := range []time.Duration{-time.Hour, 2 * time.Minute} { // the second could expire during a call
 			before := w.vendors.Calls(p + "_token")
 			first := w.connectFor(t, p, lifetime)
@@ -64,40 +59,27 @@ func testAtOnce(t *testing.T, w *world) {
 			})
 		}
 		everybody.Wait()
-		for _, token := range tokens {
-			expect.Must(t, token != first.Access && token == tokens[0], "%s: two tokens", p)
+		// Another call reports the first token as refused later.
+		late := expect.Value(w.Renew(t.Context(), tenant, p, first.Access))(t)
+		for _, token := range append(tokens, late) {
+			expect.Must(t, token != first.Access && token == late, "%s: two tokens", p)
 		}
 		w.posts(t, p, 1)
 	}
 }
 
-func testRenew(t *testing.T, w *world) {
-	first := w.connect(t, "freee")
-	second, err := w.Renew(t.Context(), tenant, "freee", first.Access)
-	expect.Must(t, err == nil && second != first.Access, "%v", err)
-	// Another call reports the first token as refused later.
-	again, err := w.Renew(t.Context(), tenant, "freee", first.Access)
-	expect.That(t, again == second && err == nil, "%v", err)
-	w.posts(t, "freee", 1)
-}
-
 func testRevoked(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
 	w.vendors.Revoke("freee")
-	_, err := w.Renew(t.Context(), tenant, "freee", first.Access)
-	w.ended(t, "freee", err, tenancy.CredentialRefused)
-	_, err = w.Token(t.Context(), tenant, "freee")
-	w.ended(t, "freee", err, tenancy.CredentialRefused)
+	w.ended(t, "freee", expect.Err(w.Renew(t.Context(), tenant, "freee", first.Access)), tenancy.CredentialRefused)
+	w.ended(t, "freee", expect.Err(w.Token(t.Context(), tenant, "freee")), tenancy.CredentialRefused)
 	w.posts(t, "freee", 1)
 
 	expect.NoError(t, w.Connect(t.Context(), "T2", "google", vault.Credential{AccessToken: "by hand"}, "{}",
 		aggregate.System()))
-	token, err := w.Token(t.Context(), "T2", "google")
-	expect.That(t, token == "by hand" && err == nil, "%v", err)
-	ended := tenancy.ErrNotConnected{}
-	_, err = w.Renew(t.Context(), "T2", "google", "by hand")
-	expect.That(t, errors.As(err, &ended) && ended.Reason == tenancy.CredentialRefused,
-		"there is nothing to renew it with: %v", err)
+	expect.Is(t, expect.Value(w.Token(t.Context(), "T2", "google"))(t), "by hand")
+	ended, _ := errors.AsType[tenancy.ErrNotConnected](expect.Err(w.Renew(t.Context(), "T2", "google", "by hand")))
+	expect.Is(t, ended.Reason, tenancy.CredentialRefused, "there is nothing to renew it with")
 	w.posts(t, "google", 0)
 }
 
@@ -161,8 +143,7 @@ func testCrash(t *testing.T, w *world) {
 		row.Refreshing = &tenancy.Refreshing{By: "dead", Until: w.now().Add(-time.Second)}
 		expect.Value(w.rows.RenewIntegration(t.Context(), row, w.now()))(t)
 	}
-	_, err := w.Token(t.Context(), tenant, "freee")
-	w.ended(t, "freee", err, tenancy.CredentialLost)
+	w.ended(t, "freee", expect.Err(w.Token(t.Context(), tenant, "freee")), tenancy.CredentialLost)
 	w.posts(t, "freee", 0)
 	w.token(t, "google")
 	w.posts(t, "google", 1)
@@ -216,12 +197,10 @@ func testUnsaved(t *testing.T, w *world) {
 	v := w.Vault
 	v.Rows = rows
 	token, err := v.Renew(t.Context(), tenant, "freee", first.Access)
-	expect.That(t, err != nil, "%q was given before it was kept", token)
-	expect.That(t, writes >= 5, "saving was tried %d times", writes-1)
+	expect.That(t, err != nil && writes >= 5, "%q was given before it was kept, tried %d times", token, writes-1)
 	w.posts(t, "freee", 1)
 	w.later(2 * time.Minute)
-	_, err = w.Renew(t.Context(), tenant, "freee", first.Access)
-	w.ended(t, "freee", err, tenancy.CredentialLost)
+	w.ended(t, "freee", expect.Err(w.Renew(t.Context(), tenant, "freee", first.Access)), tenancy.CredentialLost)
 	w.posts(t, "freee", 1)
 }
 
