@@ -2,11 +2,9 @@ package store_test
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,10 +14,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
-	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
 )
 
@@ -45,11 +41,9 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	a := expect.Value(w.Load(t.Context(), ref))(t)
 	expect.Must(t, a.Contest.Status == contest.Abandoned && a.Contest.SettledAt == nil, "%+v", a.Contest)
 	died := 0
-	for calls := int32(0); ; calls++ {
+	for calls := 0; ; calls++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		v := &invocation{faults: &faults{killed: true}, cancel: cancel}
-		v.left.Store(calls)
-		_, err := w.through(server, v).Settle(ctx, ref, a.Head.Run)
+		_, err := w.through(server, &dying{calls, cancel}).Settle(ctx, ref, a.Head.Run)
 		killed := ctx.Err() != nil
 		cancel()
 		if err == nil && !killed {
@@ -69,6 +63,20 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	expect.That(t, u.Cost == 300 && u.Calls == 2 && u.ID == id, "it cost %+v", u)
 	again := expect.Value(w.Settle(t.Context(), ref, a.Head.Run))(t)
 	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
+}
+
+// dying lets so many calls through. Then the invocation is killed.
+type dying struct {
+	left   int
+	cancel context.CancelFunc
+}
+
+func (d *dying) RoundTrip(q *http.Request) (*http.Response, error) {
+	if d.left--; d.left < 0 {
+		d.cancel()
+		return nil, errors.New("the connection was closed")
+	}
+	return http.DefaultTransport.RoundTrip(q)
 }
 
 // All teams of a contest that was cancelled before their time was up say so, however late their last calls returned.
@@ -109,62 +117,22 @@ func testStatistics(t *testing.T, w *contestWorld) {
 
 var contestTenant = aggregate.TenantID("T1")
 
-// bucket stores values in memory.
-type bucket struct {
-	mu   sync.Mutex
-	kept map[string]json.RawMessage
-}
-
-func (b *bucket) KeepContest(
-	_ context.Context, ref aggregate.Ref, v json.RawMessage, inline int,
-) (aggregate.Blob, error) {
-	return b.keep("contests", ref, v, inline)
-}
-
-func (b *bucket) KeepTurn(_ context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
-	return b.keep("turns", ref, v, inline)
-}
-
-func (b *bucket) keep(under string, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
-	if len(v) <= inline {
-		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	key := fmt.Sprintf("%s/%s/%s/%s.json", under, ref.Tenant, ref.ID, aggregate.HashOf(string(v)))
-	b.kept[key] = v
-	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
-}
-
-func (b *bucket) Open(_ context.Context, ref aggregate.Ref, x aggregate.Blob) (json.RawMessage, error) {
-	if x.S3Key == "" {
-		return json.RawMessage(x.JSON), nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if v, ok := b.kept[x.S3Key]; ok && strings.Contains(x.S3Key, ref.ID) {
-		return v, nil
-	}
-	return nil, large.ErrExpired
-}
-
 // contestWorld is a table with contests.
 type contestWorld struct {
 	*store.ContestStore
 	db     *dynamodb.Client
 	table  string
-	bucket *bucket
-	models round.Models
+	bucket storetest.Bucket
 }
 
 func newWorld(t *testing.T, server *storetest.Server) *contestWorld {
 	t.Helper()
 	_, name := server.Store(t)
-	return over(server.DB, name, &bucket{kept: map[string]json.RawMessage{}})
+	return over(server.DB, name, storetest.Bucket{})
 }
 
-func over(db *dynamodb.Client, table string, b *bucket) *contestWorld {
-	return &contestWorld{store.ContestsOf(store.New(db, table, contest.Kind, contest.TeamKind), b), db, table, b, teams{}}
+func over(db *dynamodb.Client, table string, b storetest.Bucket) *contestWorld {
+	return &contestWorld{store.ContestsOf(store.New(db, table, contest.Kind, contest.TeamKind), b), db, table, b}
 }
 
 // through returns the same table with another transport.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,10 +19,7 @@ func testCommit(t *testing.T, st *taskStore) {
 	st.parts(t, []part{
 		{"what it returns is what a load finds", testCommitReturnsWhatIsLoaded},
 		{"bookkeeping beside a commit survives it", testBookkeepingSurvives},
-		{"an empty change is no call", testEmptyChange},
-		{"a newer commit wins", testNewerCommitWins},
-		{"a run that is not the head's cannot commit", testRunOfAnother},
-		{"a change of another task is refused", testChangeOfAnotherTask},
+		{"changes that are refused, and an empty one", testRefusedChanges},
 		{"a claim relies on the tool's permission", testClaimReliesOnPermission},
 		{"a gate relies on the settings it opens under", testGateReliesOnSettings},
 		{"the head stays small at its fullest", testHeadStaysSmall},
@@ -50,21 +46,14 @@ func testBookkeepingSurvives(t *testing.T, st *taskStore) {
 	ref := created(t, st, 3)
 	a := loaded(t, st, ref)
 	expect.NoError(t, st.Shown(t.Context(), ref, aggregate.Head{Rev: 1}))
-	c := expect.Value(extract(a))(t)
-	expect.Value(st.Commit(t.Context(), a, c))(t)
-	if h, err := st.Head(t.Context(), ref); err != nil || h.ShownRev != 1 || h.Rev != 2 {
-		t.Errorf("shown_rev %d at rev %d, %v; want 1 at 2", h.ShownRev, h.Rev, err)
-	}
+	expect.Value(st.Commit(t.Context(), a, expect.Value(extract(a))(t)))(t)
+	h := headOf(t, st, ref)
+	expect.That(t, h.ShownRev == 1 && h.Rev == 2, "shown_rev %d at rev %d, want 1 at 2", h.ShownRev, h.Rev)
 }
 
-func testEmptyChange(t *testing.T, st *taskStore) {
-	counted := &counter{}
-	a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: tenant, Rev: 3}, TaskID: aggregate.NewID()}}
-	got, err := st.over(counted).Commit(t.Context(), a, aggregate.Change{})
-	expect.That(t, err == nil && got == a && counted.calls.Load() == 0, "%v, %v, %d calls", got, err, counted.calls.Load())
-}
-
-func testNewerCommitWins(t *testing.T, st *taskStore) {
+// testRefusedChanges: a newer commit wins; neither a run that is not the head's nor a change of another task commits;
+// and an empty change is no call.
+func testRefusedChanges(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 4)
 	a := loaded(t, st, ref)
 	c := expect.Value(approvePrompt(a))(t)
@@ -72,21 +61,18 @@ func testNewerCommitWins(t *testing.T, st *taskStore) {
 	before := rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID)
 	wantError(t, expect.Err(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
 	expect.Same(t, before, rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID), items())
-}
 
-func testRunOfAnother(t *testing.T, st *taskStore) {
-	a := loaded(t, st, created(t, st, 12))
-	a.Head.Run++ // nothing else differs
-	c := expect.Value(extract(a))(t)
-	wantError(t, expect.Err(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
-}
-
-func testChangeOfAnotherTask(t *testing.T, st *taskStore) {
-	a := loaded(t, st, created(t, st, 5))
-	b := loaded(t, st, created(t, st, 6))
-	c := expect.Value(extract(a))(t)
-	_, err := st.Commit(t.Context(), b, c)
+	a = loaded(t, st, created(t, st, 12))
+	c = expect.Value(extract(a))(t)
+	err := expect.Err(st.Commit(t.Context(), loaded(t, st, created(t, st, 6)), c))
 	expect.That(t, err != nil && !errors.Is(err, aggregate.ErrConflict), "%v, want an error that is no conflict", err)
+	a.Head.Run++ // nothing else differs
+	c = expect.Value(extract(a))(t)
+	wantError(t, expect.Err(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
+
+	counted := &counter{}
+	got, err := st.over(counted).Commit(t.Context(), a, aggregate.Change{})
+	expect.That(t, err == nil && got == a && counted.calls.Load() == 0, "%v, %v, %d calls", got, err, counted.calls.Load())
 }
 
 func testClaimReliesOnPermission(t *testing.T, st *taskStore) {
@@ -166,17 +152,12 @@ func testCarriedSteps(t *testing.T, st *taskStore) {
 		})
 	}
 	expect.Value(st.Commit(t.Context(), a, c))(t)
-	counted := &actionCounter{}
-	counting := st.over(counted)
-	a = decided(t, counting, ref, func(a *task.Aggregate) (aggregate.Change, error) {
+	a = decided(t, st, ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(a.Execution().ID, approver(), policy(), at())
 	})
-	t.Logf("%d actions", counted.most.Load())
-	got := len(a.StepsOf(a.Execution()))
-	expect.That(t, got == steps-1, "%d steps carried over, want %d", got, steps-1)
-	loaded := loaded(t, st, ref)
-	got = len(loaded.StepsOf(loaded.Execution()))
-	expect.That(t, got == steps-1, "%d steps carried over in the table, want %d", got, steps-1)
+	expect.Is(t, len(a.StepsOf(a.Execution())), steps-1, "steps carried over")
+	is := loaded(t, st, ref)
+	expect.Is(t, len(is.StepsOf(is.Execution())), steps-1, "steps carried over in the table")
 }
 
 func testTooManyActions(t *testing.T, st *taskStore) {
@@ -262,22 +243,8 @@ func testCreate(t *testing.T, st *taskStore) {
 
 func testDeliveriesAtOnce(t *testing.T, st *taskStore) {
 	c, _ := received(t, 2)
-	errs := make([]error, 5)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() { errs[i] = st.Create(t.Context(), c) })
-	}
-	all.Wait()
-	made := 0
-	for _, err := range errs {
-		switch {
-		case err == nil:
-			made++
-		case !errors.Is(err, ErrExists):
-			t.Error(err)
-		}
-	}
-	expect.That(t, made == 1, "%d made the task, want 1", made)
+	won, lost := atOnce(t, 5, func(int) error { return st.Create(t.Context(), c) }, ErrExists)
+	expect.That(t, won == 1 && lost == 4, "%d made the task, want 1", won)
 }
 
 // held is DynamoDB's answer to a single write while a transaction holds its item.
@@ -290,34 +257,30 @@ const held = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictExc
 func testHinderedWrites(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 1)
 	wait := aggregate.Wait{Gate: "PROMPT#0001", Token: "token", Run: 1, Entered: at()}
+	claim := func(st *taskStore) error {
+		return expect.Err(st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at()))
+	}
 	for _, c := range []struct {
 		name, operation string
 		write           func(*taskStore) error
 	}{
-		{"a claim of a card", "UpdateItem", func(st *taskStore) error {
-			_, err := st.ClaimCard(t.Context(), ref, "CARD#task", "me", at(), at())
-			return err
-		}},
+		{"a claim of a card", "UpdateItem", claim},
 		{"a redraw", "UpdateItem", func(st *taskStore) error { return st.Redraw(t.Context(), ref) }},
 		{"a run's token", "PutItem", func(st *taskStore) error { return st.PutWait(t.Context(), ref, wait) }},
 		{"a token that was answered", "DeleteItem", func(st *taskStore) error { return st.DropWait(t.Context(), ref, wait) }},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := &refuser{operation: c.operation, body: held}
-			r.left.Store(1 << 30)
-			inTime(t, func() bool {
-				begun := time.Now()
-				err := c.write(st.over(r))
-				expect.Is(t, explain.ClassOf(err), explain.Unavailable, fmt.Sprint("held for good: ", err))
-				return time.Since(begun) < 2500*time.Millisecond
-			})
-			r.refused.Store(0)
-			r.left.Store(3)
-			expect.NoError(t, c.write(st.over(r)))
-			expect.Is(t, r.refused.Load(), 3, "times refused")
-		})
+		r := &refuser{operation: c.operation, body: held}
+		r.left.Store(3)
+		expect.NoError(t, c.write(st.over(r)))
+		expect.Is(t, r.refused.Load(), 3, "%s is refused (times)", c.name)
 	}
 	a := loaded(t, st, ref)
 	expect.That(t, len(a.Waits) == 0 && a.Card("CARD#task").State == aggregate.CardPosting, "waits %v, the card is %s",
 		a.Waits, a.Card("CARD#task").State)
+	r := &refuser{operation: "UpdateItem", body: held}
+	r.left.Store(1 << 30)
+	expect.Within(t, 2500*time.Millisecond, func() {
+		err := claim(st.over(r))
+		expect.Is(t, explain.ClassOf(err), explain.Unavailable, fmt.Sprint("held for good: ", err))
+	})
 }

@@ -1,12 +1,20 @@
 package store_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -184,7 +192,14 @@ func testSettle(t *testing.T, w *contestWorld) {
 	ref := contest.Ref(contestTenant, id)
 	a := expect.Value(w.Load(t.Context(), ref))(t)
 	expect.Value(w.Enter(t.Context(), a, 1))(t)
-	expect.Value(w.Enter(t.Context(), a, 2))(t)
+	var entering sync.WaitGroup
+	for range 4 { // of several invocations at once one enters the team, and all work for it
+		entering.Go(func() {
+			k, err := w.Enter(t.Context(), a, 2)
+			expect.That(t, err == nil && k.Team.TeamID == "idle", "%v", err)
+		})
+	}
+	entering.Wait()
 	w.save(t, id, "scored", 1, 0.8)
 	expect.That(t, !expect.Value(w.Over(t.Context(), ref, 1))(t), "over before the end")
 	_, err := w.Settle(t.Context(), ref, 2)
@@ -226,7 +241,7 @@ func testTurns(t *testing.T, w *contestWorld) {
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"first"}`), use("u1", 5)))
 	long := []byte(`"` + strings.Repeat("長", 40_000) + `"`)
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/2", long, use("u4", 0)))
-	for key := range w.Values.(*bucket).kept { // the bucket deletes it a day after its row
+	for key := range w.bucket { // it is deleted there a day after its row
 		expect.That(t, strings.HasPrefix(key, "turns/"), "it is kept for ever: %s", key)
 	}
 	for key, want := range map[string]string{"1/leader/1": `{"text":"first"}`, "1/leader/2": string(long)} {
@@ -254,4 +269,89 @@ func testTenants(t *testing.T, w *contestWorld) {
 	expect.That(t, r == nil && err == nil, "%v %v", r, err)
 	expect.Fails(t, expect.Err(w.Load(t.Context(), contest.Ref(other, id))), aggregate.ErrNotFound)
 	expect.Is(t, expect.Value(w.TeamStatistics(t.Context(), other, "a"))(t), store.Statistics{})
+}
+
+// meter counts calls and the bytes of their answers.
+type meter struct{ calls, bytes int }
+
+func (m *meter) RoundTrip(q *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(q)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	said, err := io.ReadAll(res.Body)
+	res.Body = io.NopCloser(bytes.NewReader(said))
+	m.calls, m.bytes = m.calls+1, m.bytes+len(said)
+	return res, err
+}
+
+// TestQueriesCostTheSameHoweverManyRowsThereAre asks over 10 and 1,000 rounds of one tenant; at night over 10,000.
+func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
+	expect.Patience(t)
+	server := storetest.Start(t)
+	few, many := map[string]int{}, 1_000
+	if expect.Long() {
+		many = 10_000
+	}
+	for _, rows := range []int{10, many} {
+		w := newWorld(t, server)
+		id := w.fill(t, rows)
+		board := func(f store.ContestFilter) func(*contestWorld) error {
+			return func(x *contestWorld) error { return expect.Err(x.Board(t.Context(), contestTenant, f, "", 0)) }
+		}
+		for name, ask := range map[string]func(*contestWorld) error{
+			"board over all": board(store.ContestFilter{}), "board of a contest": board(store.ContestFilter{Execution: id}),
+			"board of a team": board(store.ContestFilter{Team: "a"}),
+			"round history": func(x *contestWorld) error {
+				r, _, err := x.LoadRoundHistory(t.Context(), contestTenant, id, "a", 1)
+				expect.That(t, r != nil, "no history")
+				return err
+			},
+			"summary": func(x *contestWorld) error { return expect.Err(x.Summary(t.Context(), contestTenant, id)) },
+		} {
+			m := &meter{}
+			expect.NoError(t, ask(w.through(server, m)))
+			if rows == 10 {
+				few[name] = m.bytes
+			}
+			expect.That(t, m.calls <= 2 && m.bytes <= few[name]+4<<10, "%s of %d rows: %d calls, %d bytes, not %d", name, rows,
+				m.calls, m.bytes, few[name])
+		}
+	}
+}
+
+// fill writes one contest with two rounds, and the rows of the given number of further rounds.
+func (w *contestWorld) fill(t *testing.T, rows int) string {
+	t.Helper()
+	id := contest.NewID()
+	_, teams := w.begin(t, id, "a", "b")
+	w.save(t, id, "a", 1, 0.9)
+	w.save(t, id, "b", 1, 0.8)
+	expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, id), 1))(t)
+	board := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t).Board[0]
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	var writes []types.WriteRequest
+	for i := range rows {
+		b := *board
+		b.EvaluationScore, b.RoundNumber = float64(i%101)/100, i%5+1
+		b.CreatedAt = board.CreatedAt.Add(time.Duration(i) * time.Second)
+		if i >= 10 && i%20 != 0 { // few rounds in one contest, many contests in the tenant
+			b.ExecutionID = contest.NewID()
+		}
+		it := map[string]types.AttributeValue{"PK": text(fmt.Sprintf("TEAM#%s#%s.%d", contestTenant, b.ExecutionID, i)),
+			"SK": text(b.Key()), "type": text(b.Type()), "team_id": text(b.TeamID),
+			"evaluation_feedback": text(strings.Repeat("とても良い案です。", 12)),
+			"submission_content":  text(strings.Repeat("稟", 300))}
+		for _, x := range b.Indexes(nil) {
+			it[fmt.Sprintf("GSI%dPK", x.N)], it[fmt.Sprintf("GSI%dSK", x.N)] = text(x.PK), text(x.SK)
+		}
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
+		if len(writes) == 25 || i == rows-1 {
+			expect.Value(w.db.BatchWriteItem(t.Context(),
+				&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.table: writes}}))(t)
+			writes = nil
+		}
+	}
+	return id
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,10 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func testRaces(t *testing.T, st *taskStore) {
@@ -61,57 +66,41 @@ func testApprovalsAtOnce(t *testing.T, st *taskStore) {
 func testVersionsAtOnce(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 2)
 	decided(t, st, ref, rejectPrompt)
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			a, err := st.Decide(t.Context(), ref, beginPrompt)
-			if err != nil {
-				t.Error(err)
-			} else if len(a.Prompts) != 2 {
-				t.Errorf("%d prompts, want 2", len(a.Prompts))
-			}
-		})
-	}
-	all.Wait()
+	made, _ := atOnce(t, 8, func(int) error {
+		a, err := st.Decide(t.Context(), ref, beginPrompt)
+		if err == nil {
+			expect.Is(t, len(a.Prompts), 2, "prompts")
+		}
+		return err
+	}, errors.ErrUnsupported)
 	a := loaded(t, st, ref)
-	expect.That(t, len(a.Prompts) == 2 && a.Prompt().Version == 2 && len(a.Cards) == 3,
+	expect.That(t, made == 8 && len(a.Prompts) == 2 && a.Prompt().Version == 2 && len(a.Cards) == 3,
 		"%d prompts, version %d, %d cards; want 2, 2, 3", len(a.Prompts), a.Prompt().Version, len(a.Cards))
 }
 
 func testRevisionsAtOnce(t *testing.T, st *taskStore) {
 	ref := created(t, st, 3)
-	const writers = 12
-	var mu sync.Mutex
-	var revs []int
-	var all sync.WaitGroup
-	for i := range writers {
-		all.Go(func() {
-			a, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.WaitUntil(a.Head.Run, a.Generating(), at().Add(time.Duration(i)*time.Minute), at())
-			})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			revs = append(revs, a.Head.Rev)
+	revs, want := make([]int, 12), []int{}
+	atOnce(t, len(revs), func(i int) error {
+		a, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.WaitUntil(a.Head.Run, a.Generating(), at().Add(time.Duration(i)*time.Minute), at())
 		})
-	}
-	all.Wait()
-	slices.Sort(revs)
-	var want []int
-	for i := range writers {
+		if err == nil {
+			revs[i] = a.Head.Rev
+		}
+		return err
+	}, errors.ErrUnsupported)
+	for i := range revs {
 		want = append(want, i+2)
 	}
+	slices.Sort(revs)
 	expect.Same(t, want, revs)
 }
 
 func testDecide(t *testing.T, st *taskStore) {
 	st.parts(t, []part{
 		{"a decision is made again over what somebody else did", testDecidedAgain},
-		{"rows that stay at odds are reported", testLastingConflict},
-		{"a refusal is returned at once", testRefusalAtOnce},
+		{"a refusal is returned, of rows at odds after some reads", testRefused},
 		{"a retry that uncovers an unknown write says so after recording it", testUncoveredWrite},
 	})
 }
@@ -132,26 +121,18 @@ func testDecidedAgain(t *testing.T, st *taskStore) {
 		"%v after %d calls, want ErrDecided by %s after 2", err, calls, approver().ID)
 }
 
-func testLastingConflict(t *testing.T, st *taskStore) {
+// testRefused: rows that stay at odds are read again some times; any other refusal is returned at once.
+func testRefused(t *testing.T, st *taskStore) {
 	ref := created(t, st, 2)
-	calls := 0
-	_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
-		calls++
-		return aggregate.Change{}, aggregate.ErrConflict
-	})
-	expect.That(t, errors.Is(err, aggregate.ErrConflict) && calls == tornReads,
-		"%v after %d calls, want ErrConflict after %d", err, calls, tornReads)
-}
-
-func testRefusalAtOnce(t *testing.T, st *taskStore) {
-	ref := created(t, st, 3)
-	no := errors.New("no")
-	calls := 0
-	_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
-		calls++
-		return aggregate.Change{}, no
-	})
-	expect.That(t, errors.Is(err, no) && calls == 1, "%v after %d calls", err, calls)
+	for refusal, want := range map[error]int{aggregate.ErrConflict: tornReads, errors.New("no"): 1} {
+		calls := 0
+		_, err := st.Decide(t.Context(), ref, func(*task.Aggregate) (aggregate.Change, error) {
+			calls++
+			return aggregate.Change{}, refusal
+		})
+		expect.Fails(t, err, refusal)
+		expect.Is(t, calls, want, "calls")
+	}
 }
 
 func testUncoveredWrite(t *testing.T, st *taskStore) {
@@ -239,4 +220,197 @@ func testLostOnKnownRows(t *testing.T, st *taskStore) {
 	stored, err := st.Load(t.Context(), ref)
 	expect.That(t, err == nil && len(stored.Prompts) == 2 && stored.Head.Rev == after.Head.Rev,
 		"%d prompts at revision %d, returned %d: %v", len(stored.Prompts), stored.Head.Rev, after.Head.Rev, err)
+}
+
+const hourOfAt = "2026-04-18T14"
+
+func accept(s tenancy.Settings) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Head.Requester, Team: a.Request.TeamID}
+		return a.Accept(a.Head.Run, by, s, at())
+	}
+}
+
+// places returns how many open tasks, and how many tasks of this hour, a person has.
+func places(t *testing.T, st *taskStore, ref aggregate.Ref, user string) (open, hour int) {
+	t.Helper()
+	for key, n := range map[string]*int{"OPEN#" + user: &open, user + "#" + hourOfAt: &hour} {
+		*n = counted(t, st.t, ref.Tenant, key)
+	}
+	return open, hour
+}
+
+// counted returns a counter's value; a missing one is 0.
+func counted(t *testing.T, in *table.Table, tenant, key string) int {
+	t.Helper()
+	var x struct{ N int }
+	err := in.Get(t.Context(), quotas+tenant, key, &x)
+	expect.NoError(t, table.Unless(err, aggregate.ErrNotFound))
+	return x.N
+}
+
+func testQuota(t *testing.T, st *taskStore) {
+	st.parts(t, []part{
+		{"a place is taken with the task and given back with its end", testPlaceTakenAndGivenBack},
+		{"there is no place", testNoPlace},
+		{"many at once take as many places as there are", testPlacesAtOnce},
+		{"an answer that is lost counts once", testPlaceOfLostAnswer},
+	})
+}
+
+func testPlaceTakenAndGivenBack(t *testing.T, other *taskStore) {
+	st := other.suite.store(t)
+	ref := created(t, st, 1)
+	a := decided(t, st, ref, accept(tenancy.DefaultSettings()))
+	open, hour := places(t, st, ref, a.Head.Requester)
+	expect.That(t, open == 1 && hour == 1, "%d open, %d this hour", open, hour)
+	h, err := st.Head(t.Context(), ref)
+	expect.That(t, err == nil && h.AcceptedAt != nil, "%+v, %v", h, err)
+	decided(t, st, ref, cancel)
+	open, hour = places(t, st, ref, a.Head.Requester)
+	expect.That(t, open == 0 && hour == 1, "after the end: %d open, %d this hour", open, hour)
+}
+
+func testNoPlace(t *testing.T, other *taskStore) {
+	for name, tt := range map[string]struct {
+		open, hour int
+		reason     aggregate.Reason
+	}{
+		"at the same time": {1, 0, task.ReasonOpenPerson},
+		"this hour":        {0, 1, task.ReasonHourPerson},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, x := other.suite.store(t), tenancy.DefaultSettings()
+			x.MaxOpenTasks, x.MaxTasksPerHour = tt.open, tt.hour
+			decided(t, st, created(t, st, 1), accept(x))
+			second := created(t, st, 2)
+			_, err := st.Decide(t.Context(), second, accept(x))
+			var full aggregate.ErrFull
+			expect.Must(t, errors.As(err, &full) && full.Reason == tt.reason && full.Most == 1 &&
+				!errors.Is(err, aggregate.ErrConflict), "%v", err)
+			h, err := st.Head(t.Context(), second)
+			expect.That(t, err == nil && h.Rev == 1, "a refusal wrote: rev %d, %v", h.Rev, err)
+			expect.Is(t, tt.hour != 0, !full.Until.IsZero(), "until %v", full.Until)
+			a := decided(t, st, second, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(1, full, at()) })
+			e := a.Head.Ended
+			expect.That(t, e != nil && e.As == task.TaskRefused && e.Detail == "1", "%+v", e)
+			expect.Is(t, countAudit(t, st, second, task.AuditTaskRefused), 1, "audit entries")
+			open, _ := places(t, st, second, a.Head.Requester)
+			expect.That(t, open == 1, "%d open", open)
+		})
+	}
+}
+
+func testPlacesAtOnce(t *testing.T, other *taskStore) {
+	st, x := other.suite.store(t), tenancy.DefaultSettings()
+	x.MaxOpenTasks = 3
+	var refs []aggregate.Ref
+	for n := range 10 {
+		refs = append(refs, created(t, st, n+1))
+	}
+	full := errors.New("full")
+	taken, refused := atOnce(t, len(refs), func(i int) error {
+		_, err := st.Decide(context.WithoutCancel(t.Context()), refs[i], accept(x))
+		if _, is := errors.AsType[aggregate.ErrFull](err); is {
+			return full
+		}
+		return err
+	}, full)
+	open, _ := places(t, st, refs[0], expect.Value(st.Load(t.Context(), refs[0]))(t).Head.Requester)
+	expect.That(t, taken == 3 && refused == 7 && open == 3, "%d taken, %d refused, %d counted", taken, refused, open)
+}
+
+func testPlaceOfLostAnswer(t *testing.T, other *taskStore) {
+	for n, options := range [][]func(*dynamodb.Options){nil, {oneTry}} {
+		st := other.suite.store(t)
+		ref := created(t, st, n+1)
+		for _, d := range []decision{accept(tenancy.DefaultSettings()), cancel} {
+			drop := dropping("TransactWriteItems", 1)
+			committed(t, st.over(drop, options...), ref, d)
+			expect.Must(t, drop.dropped.Load() != 0, "no answer was lost: the test proves nothing")
+		}
+		open, hour := places(t, st, ref, expect.Value(st.Load(t.Context(), ref))(t).Head.Requester)
+		expect.That(t, open == 0 && hour == 1, "%d open, %d this hour", open, hour)
+	}
+}
+
+func waiting(t *testing.T, st *taskStore) []WaitingItem {
+	t.Helper()
+	return walk(t, 2, func(cursor string) (table.Page[WaitingItem], error) {
+		return st.Waiting(t.Context(), tenant, cursor, 2)
+	})
+}
+
+// waitingPrompts makes tasks whose prompts wait for a decision.
+func waitingPrompts(t *testing.T, st *taskStore) (refs []aggregate.Ref) {
+	t.Helper()
+	for n := range 5 {
+		refs = append(refs, waitingPrompt(t, st, n))
+	}
+	return refs
+}
+
+func testPending(t *testing.T, st *taskStore) {
+	refs := waitingPrompts(t, st)
+	waits := func(want ...aggregate.Ref) {
+		t.Helper()
+		got := []aggregate.Ref{}
+		for _, x := range waiting(t, st) {
+			got = append(got, x.Ref)
+			expect.That(t, x.Kind == task.CardPrompt && x.Key == "PROMPT#0001" && x.Version == 1 && x.ID != "" &&
+				x.DecideBy != nil && !x.CreatedAt.IsZero(), "%+v", x)
+		}
+		expect.Same(t, want, got)
+	}
+	waits(refs...) // the oldest first
+	decided(t, st, refs[0], approvePrompt)
+	decided(t, st, refs[1], rejectPrompt)
+	decided(t, st, refs[2], cancel)
+	decided(t, st, created(t, st, 10), extract, beginPrompt, func(a *task.Aggregate) (aggregate.Change, error) {
+		settings := tenancy.DefaultSettings()
+		settings.PromptApprovalRequired = false
+		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, settings, at())
+	})
+	waits(refs[3], refs[4])
+	others := expect.Value(st.Waiting(t.Context(), "01OTHER", "", 10))(t)
+	expect.Is(t, len(others.Items), 0, "of another tenant")
+
+	// Processes and step gates are listed as what they are.
+	decided(t, st, refs[0], beginProcess, finishProcess(2))
+	decided(t, st, refs[3], approvePrompt, beginProcess, finishProcess(1), approveProcess, start,
+		func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: "{}"}, aggregate.HashOf("{}"), nil, at())
+		})
+	kinds := map[string]WaitingItem{}
+	for _, x := range waiting(t, st) {
+		kinds[x.Ref.ID] = x
+	}
+	process, step := kinds[refs[0].ID], kinds[refs[3].ID]
+	expect.That(t, process.Kind == task.CardProcess && process.Version == 1, "%+v, want a process", process)
+	expect.That(t, step.Kind == task.CardStep && step.StepID == "step-1", "%+v, want a step", step)
+	t.Run("when the settings say otherwise who decides, cards that wait are drawn anew",
+		func(t *testing.T) { testRedrawnWithSettings(t, st) })
+}
+
+func testRedrawnWithSettings(t *testing.T, other *taskStore) {
+	st := other.suite.store(t)
+	refs := waitingPrompts(t, st)
+	x := expect.Value(st.Settings(t.Context(), tenant))(t)
+	shown := func() (n int) {
+		for _, r := range refs {
+			if headOf(t, st, r).ShownRev != 0 {
+				n++
+			}
+		}
+		return n
+	}
+	for _, r := range refs {
+		expect.NoError(t, st.Shown(t.Context(), r, aggregate.Head{Rev: 1}))
+	}
+	x.MaxVersions++
+	x = expect.Value(st.SaveSettings(t.Context(), tenant, x, approver(), at()))(t)
+	expect.Must(t, shown() == len(refs), "%d of %d tasks stay as they are", shown(), len(refs))
+	x.AllowSelfApproval = !x.AllowSelfApproval
+	expect.Value(st.SaveSettings(t.Context(), tenant, x, approver(), at()))(t)
+	expect.Must(t, shown() == 0, "%d of %d tasks still show who could decide before", shown(), len(refs))
 }

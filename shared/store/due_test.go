@@ -14,15 +14,23 @@ import (
 	"ringi/shared/store/table"
 )
 
-// walked collects everything that is due in a shard.
-func walked(t *testing.T, st *taskStore, shard int, now time.Time) []aggregate.Ref {
+// due collects everything that is due in the shards.
+func due(t *testing.T, st *taskStore, now time.Time, shards ...int) (out []aggregate.Ref) {
 	t.Helper()
-	var out []aggregate.Ref
-	for ref, err := range st.Due(t.Context(), shard, now) {
-		expect.NoError(t, err)
-		out = append(out, ref)
+	for _, shard := range shards {
+		for ref, err := range st.Due(t.Context(), shard, now) {
+			expect.NoError(t, err)
+			out = append(out, ref)
+		}
 	}
 	return out
+}
+
+func everyShard() (all []int) {
+	for shard := range Shards {
+		all = append(all, shard)
+	}
+	return all
 }
 
 // testDueMany walks more than one page of a shard and postpones each task that it meets.
@@ -37,18 +45,14 @@ func testDueMany(t *testing.T, st *taskStore) {
 		want[ref] = true
 	}
 	now := at().Add(time.Hour)
-	met := 0
 	for ref, err := range st.Due(t.Context(), 0, now) {
 		expect.NoError(t, err)
 		expect.That(t, want[ref], "%s is met twice", ref.ID)
 		delete(want, ref)
-		met++
 		later := now.Add(time.Minute)
 		expect.NoError(t, st.Postpone(t.Context(), ref, aggregate.Head{Rev: 1}, &later))
 	}
-	expect.That(t, len(want) == 0, "%d met, %d are left out", met, len(want))
-	left := walked(t, st, 0, now)
-	expect.That(t, len(left) == 0, "%d are due still", len(left))
+	expect.That(t, len(want) == 0 && len(due(t, st, now, 0)) == 0, "%d are left out, or some are due still", len(want))
 }
 
 // In testDue the first task is due a millisecond after firstDue, each further one a millisecond later.
@@ -56,120 +60,78 @@ const dueTasks = 40
 
 var firstDue = at().Add(time.Minute)
 
-func byID(a, b aggregate.Ref) int { return strings.Compare(a.ID, b.ID) }
-
-// due collects everything that is due in any shard.
-func due(t *testing.T, st *taskStore, now time.Time) (out []aggregate.Ref) {
-	t.Helper()
-	for shard := range Shards {
-		out = append(out, walked(t, st, shard, now)...)
-	}
-	return out
-}
-
 func testDue(t *testing.T, st *taskStore) {
+	byID := func(a, b aggregate.Ref) int { return strings.Compare(a.ID, b.ID) }
 	var all []aggregate.Ref
+	used := map[int]bool{}
 	for n := range dueTasks {
 		all = append(all, created(t, st, n+1))
+		used[shardOf(all[n].ID)] = true
 	}
+	expect.That(t, len(used) >= Shards/2, "%d tasks use only %d shards", dueTasks, len(used))
 	slices.SortFunc(all, byID)
-	t.Run("nothing is due before its time", func(t *testing.T) {
-		got := due(t, st, firstDue)
-		expect.That(t, len(got) == 0, "%v", got)
-	})
-	t.Run("what is due is found once, whatever its shard", func(t *testing.T) { testDueOnce(t, st, all) })
-	t.Run("the longest due come first, until nobody asks", func(t *testing.T) { testLongestDue(t, st, all) })
-	t.Run("bounds are named", func(t *testing.T) {
+	is := func(ref aggregate.Ref, when time.Time) bool {
+		return slices.Contains(due(t, st, when, everyShard()...), ref)
+	}
+
+	t.Run("what is due is found once, whatever its shard, and nothing before its time", func(t *testing.T) {
+		for _, want := range []int{0, 10, dueTasks} {
+			found := due(t, st, firstDue.Add(time.Duration(want)*time.Millisecond), everyShard()...)
+			expect.Is(t, len(found), want, "are due")
+			if slices.SortFunc(found, byID); want == dueTasks {
+				expect.Same(t, all, found)
+			}
+		}
 		for _, err := range st.Due(t.Context(), Shards, firstDue) {
 			wantField(t, err, "shard")
 		}
 	})
-	t.Run("a handled task is postponed", func(t *testing.T) { testHandled(t, st, all) })
-	t.Run("a task that has ended is never due", func(t *testing.T) { testEndedNeverDue(t, st, all) })
-	t.Run("a task that moved while its sweep failed is due as that move says",
-		func(t *testing.T) { testMovedWhileSweeping(t, st) })
-	t.Run("a task that moved on is not postponed", func(t *testing.T) { testMovedOn(t, st, all) })
-	t.Run("a task that is not there stays so", func(t *testing.T) { testDueOfNothing(t, st) })
-}
-
-func testMovedWhileSweeping(t *testing.T, st *taskStore) {
-	ref, now := created(t, st, 99), at()
-	decided(t, st, ref, extract)
-	moved := dueAt(t, st, ref)
-	expect.NoError(t, st.SweepFailed(t.Context(), ref, 4, moved.Add(time.Hour), now))
-	if h, err := st.Head(t.Context(), ref); err != nil || h.SweepFailures != 4 || !h.DueAt.Equal(*moved) {
-		t.Errorf("%d failures, due %v, want %v, %v", h.SweepFailures, h.DueAt, moved, err)
-	}
-	expect.NoError(t, st.SweepFailed(t.Context(), ref, 5, moved.Add(time.Hour), *moved))
-	got := dueAt(t, st, ref)
-	expect.That(t, got.Equal(moved.Add(time.Hour)), "due %v: a task that can't be handled is not put off", got)
-}
-
-func testDueOfNothing(t *testing.T, st *taskStore) {
-	gone := task.RefOf(tenant, aggregate.NewID())
-	for name, err := range map[string]error{
-		"postpone": st.Postpone(t.Context(), gone, aggregate.Head{Rev: 1}, &firstDue), "failed": st.SweepFailed(t.Context(),
-			gone, 1, firstDue, at()),
-		"shown": st.Shown(t.Context(), gone, aggregate.Head{Rev: 1}), "redraw": st.Redraw(t.Context(), gone),
-	} {
-		t.Run(name, func(t *testing.T) { wantError(t, err, aggregate.ErrNotFound) })
-	}
-	got := rows(t, st, "TASK#"+gone.Tenant+"#"+gone.ID)
-	expect.That(t, len(got) == 0, "%d rows were made", len(got))
-}
-
-func testDueOnce(t *testing.T, st *taskStore, all []aggregate.Ref) {
-	found := due(t, st, firstDue.Add(dueTasks*time.Millisecond))
-	slices.SortFunc(found, byID)
-	expect.Same(t, all, found)
-	expect.Is(t, len(due(t, st, firstDue.Add(10*time.Millisecond))), 10, "the first 10 are due")
-	used := map[int]bool{}
-	for _, r := range all {
-		used[shardOf(r.ID)] = true
-	}
-	expect.That(t, len(used) >= Shards/2, "%d tasks use only %d shards", dueTasks, len(used))
-}
-
-func testLongestDue(t *testing.T, st *taskStore, all []aggregate.Ref) {
-	shard := shardOf(all[0].ID)
-	every := walked(t, st, shard, firstDue.Add(time.Hour))
-	for ref, err := range st.Due(t.Context(), shard, firstDue.Add(time.Hour)) {
-		expect.That(t, err == nil && ref == every[0], "%v, %v, want first %v", ref, err, every[0])
-		break
-	}
-	for i := 1; i < len(every); i++ {
-		expect.That(t, !dueAt(t, st, every[i]).Before(*dueAt(t, st, every[i-1])), "not in the order of due_at")
-	}
-}
-
-func testHandled(t *testing.T, st *taskStore, all []aggregate.Ref) {
-	later := at().Add(2 * time.Hour)
-	expect.NoError(t, st.SweepFailed(t.Context(), all[0], 3, firstDue, at()))
-	if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 3 || !h.DueAt.Equal(firstDue) {
-		t.Errorf("%d failures, due %v, %v", h.SweepFailures, h.DueAt, err)
-	}
-	expect.NoError(t, st.Postpone(t.Context(), all[0], aggregate.Head{Rev: 1}, &later))
-	expect.That(t, !slices.Contains(due(t, st, later.Add(-time.Millisecond)), all[0]) &&
-		slices.Contains(due(t, st, later), all[0]), "it is not due at the later time")
-	if h, err := st.Head(t.Context(), all[0]); err != nil || h.SweepFailures != 0 || h.Rev != 1 {
-		t.Errorf("%d failures at rev %d, %v", h.SweepFailures, h.Rev, err)
-	}
-}
-
-func testEndedNeverDue(t *testing.T, st *taskStore, all []aggregate.Ref) {
-	expect.NoError(t, st.Postpone(t.Context(), all[1], aggregate.Head{Rev: 1}, nil))
-	expect.That(t, !slices.Contains(due(t, st, at().AddDate(10, 0, 0)), all[1]) && dueAt(t, st, all[1]) == nil,
-		"it is still due")
-	decided(t, st, all[1], extract)
-	expect.That(t, slices.Contains(due(t, st, at().AddDate(10, 0, 0)), all[1]), "it is not due after a change")
-}
-
-func testMovedOn(t *testing.T, st *taskStore, all []aggregate.Ref) {
-	decided(t, st, all[2], extract)
-	before := dueAt(t, st, all[2])
-	later := at().Add(time.Hour)
-	wantError(t, st.Postpone(t.Context(), all[2], aggregate.Head{Rev: 1}, &later), aggregate.ErrConflict)
-	expect.Same(t, before, dueAt(t, st, all[2]))
+	t.Run("the longest due come first, until nobody asks", func(t *testing.T) {
+		shard := shardOf(all[0].ID)
+		every := due(t, st, firstDue.Add(time.Hour), shard)
+		for ref, err := range st.Due(t.Context(), shard, firstDue.Add(time.Hour)) {
+			expect.That(t, err == nil && ref == every[0], "%v, %v, want first %v", ref, err, every[0])
+			break
+		}
+		for i := 1; i < len(every); i++ {
+			expect.That(t, !dueAt(t, st, every[i]).Before(*dueAt(t, st, every[i-1])), "not in the order of due_at")
+		}
+	})
+	t.Run("a handled task is postponed", func(t *testing.T) {
+		later := at().Add(2 * time.Hour)
+		expect.NoError(t, st.SweepFailed(t.Context(), all[0], 3, firstDue, at()))
+		h := headOf(t, st, all[0])
+		expect.That(t, h.SweepFailures == 3 && h.DueAt.Equal(firstDue), "%d failures, due %v", h.SweepFailures, h.DueAt)
+		expect.NoError(t, st.Postpone(t.Context(), all[0], aggregate.Head{Rev: 1}, &later))
+		expect.That(t, !is(all[0], later.Add(-time.Millisecond)) && is(all[0], later), "it is not due at the later time")
+		h = headOf(t, st, all[0])
+		expect.That(t, h.SweepFailures == 0 && h.Rev == 1, "%d failures at rev %d", h.SweepFailures, h.Rev)
+	})
+	t.Run("a task that has ended is never due, until it changes", func(t *testing.T) {
+		expect.NoError(t, st.Postpone(t.Context(), all[1], aggregate.Head{Rev: 1}, nil))
+		expect.That(t, !is(all[1], at().AddDate(10, 0, 0)) && dueAt(t, st, all[1]) == nil, "it is still due")
+		decided(t, st, all[1], extract)
+		expect.That(t, is(all[1], at().AddDate(10, 0, 0)), "it is not due after a change")
+	})
+	t.Run("a task that moved on is not postponed, nor put off by a sweep that failed", func(t *testing.T) {
+		decided(t, st, all[2], extract)
+		moved, later := dueAt(t, st, all[2]), at().Add(time.Hour)
+		wantError(t, st.Postpone(t.Context(), all[2], aggregate.Head{Rev: 1}, &later), aggregate.ErrConflict)
+		expect.NoError(t, st.SweepFailed(t.Context(), all[2], 4, moved.Add(time.Hour), at()))
+		h := headOf(t, st, all[2])
+		expect.That(t, h.SweepFailures == 4 && h.DueAt.Equal(*moved), "%d failures, due %v", h.SweepFailures, h.DueAt)
+		expect.NoError(t, st.SweepFailed(t.Context(), all[2], 5, moved.Add(time.Hour), *moved))
+		expect.That(t, dueAt(t, st, all[2]).Equal(moved.Add(time.Hour)), "a task that can't be handled is not put off")
+	})
+	t.Run("a task that is not there stays so", func(t *testing.T) {
+		gone := task.RefOf(tenant, aggregate.NewID())
+		for _, err := range []error{st.Postpone(t.Context(), gone, aggregate.Head{Rev: 1}, &firstDue),
+			st.SweepFailed(t.Context(), gone, 1, firstDue, at()), st.Shown(t.Context(), gone, aggregate.Head{Rev: 1}),
+			st.Redraw(t.Context(), gone)} {
+			wantError(t, err, aggregate.ErrNotFound)
+		}
+		expect.Is(t, len(rows(t, st, "TASK#"+gone.Tenant+"#"+gone.ID)), 0, "rows were made")
+	})
 }
 
 func dueAt(t *testing.T, s *taskStore, ref aggregate.Ref) *time.Time {
@@ -179,48 +141,35 @@ func dueAt(t *testing.T, s *taskStore, ref aggregate.Ref) *time.Time {
 
 func testShown(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
-	for _, c := range []struct {
-		name string
-		do   func() error
-		want int
-	}{
-		{"the first", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 3}) }, 3},
-		{"a later one", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5}) }, 5},
-		{"an earlier one, late", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 4}) }, 5},
-		{"none, to be drawn again", func() error { return st.Redraw(t.Context(), ref) }, 0},
-		{"what was drawn before that was asked for", func() error {
-			return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5})
-		}, 0},
-		{"again", func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: 5, Redraws: 1}) }, 5},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			expect.NoError(t, c.do())
-			h := headOf(t, st, ref)
-			expect.That(t, h.ShownRev == c.want && h.Rev == 1, "shown %d at rev %d, want %d at 1", h.ShownRev, h.Rev, c.want)
-		})
+	shown := func(rev, redraws int) func() error {
+		return func() error { return st.Shown(t.Context(), ref, aggregate.Head{Rev: rev, Redraws: redraws}) }
+	}
+	redraw := func() error { return st.Redraw(t.Context(), ref) }
+	// The first, a later one, an earlier one late, none, what was drawn before that was asked for, again.
+	for i, do := range []func() error{shown(3, 0), shown(5, 0), shown(4, 0), redraw, shown(5, 0), shown(5, 1)} {
+		expect.NoError(t, do())
+		h, want := headOf(t, st, ref), []int{3, 5, 5, 0, 0, 5}[i]
+		expect.That(t, h.ShownRev == want && h.Rev == 1, "after %d: shown %d at rev %d, want %d", i, h.ShownRev, h.Rev, want)
 	}
 	t.Run("the last card says it as well, while nobody asks for a redraw", func(t *testing.T) { testShownByCard(t, st) })
 	t.Run("a task that is due sooner stays so", func(t *testing.T) {
-		sooner := at().Add(20 * time.Second)
-		for _, due := range []time.Time{sooner, at().Add(-time.Hour)} {
+		for _, due := range []time.Time{at().Add(20 * time.Second), at().Add(-time.Hour)} {
 			h := headOf(t, st, ref)
 			expect.NoError(t, st.Shown(t.Context(), ref, h.Head))
 			expect.NoError(t, st.Postpone(t.Context(), ref, h.Head, &due))
-			expect.NoError(t, st.Redraw(t.Context(), ref))
-			if h, err := st.Head(t.Context(), ref); err != nil || !h.DueAt.Equal(due) || h.ShownRev != 0 {
-				t.Errorf("due %v, want %v; shown %d, %v", h.DueAt, due, h.ShownRev, err)
-			}
+			expect.NoError(t, redraw())
+			h = headOf(t, st, ref)
+			expect.That(t, h.DueAt.Equal(due) && h.ShownRev == 0, "due %v, want %v; shown %d", h.DueAt, due, h.ShownRev)
 		}
 	})
 	t.Run("a redraw that was asked for during a sweep is not put off", func(t *testing.T) {
 		read, later := headOf(t, st, ref).Head, at().Add(time.Hour)
-		expect.NoError(t, st.Redraw(t.Context(), ref))
-		err := st.Postpone(t.Context(), ref, read, &later)
-		expect.That(t, errors.Is(err, aggregate.ErrConflict), "%v, due %v", err, dueAt(t, st, ref))
+		expect.NoError(t, redraw())
+		expect.Fails(t, st.Postpone(t.Context(), ref, read, &later), aggregate.ErrConflict)
 	})
 	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
 		expect.NoError(t, st.Postpone(t.Context(), ref, headOf(t, st, ref).Head, nil))
-		expect.NoError(t, st.Redraw(t.Context(), ref))
+		expect.NoError(t, redraw())
 		got := dueAt(t, st, ref)
 		expect.That(t, got != nil && got.Equal(at().Add(time.Minute)), "due %v, want in a minute", got)
 	})
@@ -264,34 +213,26 @@ func testWaits(t *testing.T, st *taskStore) {
 		return a.Waits
 	}
 
-	for _, c := range []struct {
-		name  string
-		was   aggregate.Wait
-		put   aggregate.Wait
-		stale bool
-	}{
-		{"the same again", wait("a", 2, 0, 1), wait("a", 2, 0, 1), false},
-		{"a later retry", wait("a", 2, 0, 1), wait("b", 2, 0, 2), false},
-		{"an earlier retry", wait("a", 2, 0, 1), wait("b", 2, 0, 0), true},
-		{"a state entered a millisecond later", wait("a", 2, 0, 1), wait("b", 2, time.Millisecond, 0), false},
-		{"a state entered a second later", wait("a", 2, 999*time.Millisecond, 1), wait("b", 2, time.Second, 0), false},
-		{"a state entered earlier", wait("a", 2, 0, 1), wait("b", 2, -time.Millisecond, 5), true},
-		{"a later run", wait("a", 9, time.Hour, 1), wait("b", 10, 0, 0), false},
-		{"an earlier run", wait("a", 10, 0, 0), wait("b", 9, time.Hour, 5), true},
+	for name, c := range map[string]struct{ was, put, stays aggregate.Wait }{
+		"the same again":   {wait("a", 2, 0, 1), wait("a", 2, 0, 1), wait("a", 2, 0, 1)},
+		"a later retry":    {wait("a", 2, 0, 1), wait("b", 2, 0, 2), wait("b", 2, 0, 2)},
+		"an earlier retry": {wait("a", 2, 0, 1), wait("b", 2, 0, 0), wait("a", 2, 0, 1)},
+		"a state entered a millisecond later": {wait("a", 2, 0, 1), wait("b", 2, time.Millisecond, 0),
+			wait("b", 2, time.Millisecond, 0)},
+		"a state entered a second later": {wait("a", 2, 999*time.Millisecond, 1), wait("b", 2, time.Second, 0),
+			wait("b", 2, time.Second, 0)},
+		"a state entered earlier": {wait("a", 2, 0, 1), wait("b", 2, -time.Millisecond, 5), wait("a", 2, 0, 1)},
+		"a later run":             {wait("a", 9, time.Hour, 1), wait("b", 10, 0, 0), wait("b", 10, 0, 0)},
+		"an earlier run":          {wait("a", 10, 0, 0), wait("b", 9, time.Hour, 5), wait("a", 10, 0, 0)},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			for _, w := range held(t) {
-				expect.NoError(t, st.DropWait(t.Context(), ref, w))
-			}
-			expect.NoError(t, st.PutWait(t.Context(), ref, c.was))
-			err := st.PutWait(t.Context(), ref, c.put)
-			expect.Must(t, errors.Is(err, ErrStale) == c.stale && (err == nil || c.stale), "%v, want stale %v", err, c.stale)
-			want := c.put
-			if c.stale {
-				want = c.was
-			}
-			expect.Same(t, []aggregate.Wait{want}, held(t))
-		})
+		for _, w := range held(t) {
+			expect.NoError(t, st.DropWait(t.Context(), ref, w))
+		}
+		expect.NoError(t, st.PutWait(t.Context(), ref, c.was))
+		err := st.PutWait(t.Context(), ref, c.put)
+		stale := c.put != c.stays
+		expect.That(t, errors.Is(err, ErrStale) == stale && (err != nil) == stale, "%s: %v", name, err)
+		expect.Same(t, []aggregate.Wait{c.stays}, held(t))
 	}
 
 	t.Run("the row expires, but not while a run may wait", func(t *testing.T) {
@@ -331,13 +272,11 @@ func testLeftWaits(t *testing.T, st *taskStore) {
 		{"a state of another run", 2, pipeline.Input{Run: 1, Entered: at().Add(time.Second)}, 1},
 		{"a state that does not say when", 1, pipeline.Input{Run: 1}, 1},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			ref := created(t, st, 100+n)
-			w := aggregate.Wait{Gate: "PROMPT#0001", Token: "a", Run: tt.run, Entered: at()}
-			expect.NoError(t, st.PutWait(t.Context(), ref, w))
-			decided(t, st, ref, decision(tt.in.Entering(extract)), finishPrompt)
-			expect.Is(t, len(loaded(t, st, ref).Waits), tt.want, "waits")
-		})
+		ref := created(t, st, 100+n)
+		w := aggregate.Wait{Gate: "PROMPT#0001", Token: "a", Run: tt.run, Entered: at()}
+		expect.NoError(t, st.PutWait(t.Context(), ref, w))
+		decided(t, st, ref, decision(tt.in.Entering(extract)), finishPrompt)
+		expect.Is(t, len(loaded(t, st, ref).Waits), tt.want, tt.name)
 	}
 }
 

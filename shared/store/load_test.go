@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -40,88 +39,62 @@ func change(t *testing.T, st *taskStore, ref aggregate.Ref, sk, attribute string
 
 func testLoad(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)
-	for _, c := range []struct {
-		name string
-		ref  aggregate.Ref
-	}{
-		{"another tenant's task", task.RefOf("01OTHER", ref.ID)},
-		{"a task that never was", task.RefOf(tenant, aggregate.NewID())},
-		{"an id that reaches into another key", task.RefOf("01TENANT#"+ref.ID, "x")},
-		{"no id", task.RefOf(tenant, "")},
-		{"an id longer than a key may be", task.RefOf(tenant, strings.Repeat("x", 3000))},
+	for name, other := range map[string]aggregate.Ref{
+		"another tenant's task":               task.RefOf("01OTHER", ref.ID),
+		"a task that never was":               task.RefOf(tenant, aggregate.NewID()),
+		"an id that reaches into another key": task.RefOf("01TENANT#"+ref.ID, "x"),
+		"no id":                               task.RefOf(tenant, ""),
+		"an id longer than a key may be":      task.RefOf(tenant, strings.Repeat("x", 3000)),
 	} {
-		t.Run(c.name+" is not found", func(t *testing.T) {
-			expect.Fails(t, expect.Err(st.Load(t.Context(), c.ref)), aggregate.ErrNotFound, "Load")
-			expect.Fails(t, expect.Err(st.Head(t.Context(), c.ref)), aggregate.ErrNotFound, "Head")
-			expect.Fails(t, expect.Err(st.Decide(t.Context(), c.ref, func(*task.Aggregate) (aggregate.Change, error) {
-				t.Error("a decision was asked for")
-				return aggregate.Change{}, nil
-			})), aggregate.ErrNotFound, "Decide")
-		})
+		expect.Fails(t, expect.Err(st.Load(t.Context(), other)), aggregate.ErrNotFound, "load %s", name)
+		expect.Fails(t, expect.Err(st.Head(t.Context(), other)), aggregate.ErrNotFound, "the head of %s", name)
+		expect.Fails(t, expect.Err(st.Decide(t.Context(), other, func(*task.Aggregate) (aggregate.Change, error) {
+			t.Error("a decision was asked for")
+			return aggregate.Change{}, nil
+		})), aggregate.ErrNotFound, "decide %s", name)
 	}
+	expect.Same(t, loaded(t, st, ref).Head, headOf(t, st, ref))
 
-	t.Run("the head alone is the aggregate's", func(t *testing.T) {
+	t.Run("a row of a later release is refused by name, and a type of row that it has is skipped", func(t *testing.T) {
+		change(t, st, ref, "REQUEST", "schema_version", 2)
+		_, err := st.Load(t.Context(), ref)
+		newer, is := errors.AsType[table.ErrNewerSchema](err)
+		expect.That(t, is && newer.Version == 2 && strings.HasSuffix(newer.Item, "REQUEST"), "%v", err)
+		change(t, st, ref, "REQUEST", "schema_version", 1)
+		change(t, st, ref, "CARD#task", "schema_version", 3)
+		change(t, st, ref, "CARD#task", "type", "stamp")
 		a := loaded(t, st, ref)
-		expect.Same(t, a.Head, headOf(t, st, ref))
+		expect.That(t, a.Request != nil && len(a.Cards) == 0, "%+v; want all but the row that nobody knows", a)
+		change(t, st, ref, "CARD#task", "schema_version", 1)
+		change(t, st, ref, "CARD#task", "type", "card")
 	})
-
-	t.Run("a row of a later release is refused by name", func(t *testing.T) { testLaterSchema(t, st, ref) })
-	t.Run("a type of row that a later release has is skipped", func(t *testing.T) { testLaterType(t, st, ref) })
-	t.Run("what is past its time is gone", func(t *testing.T) { testPastItsTime(t, st, ref) })
+	t.Run("what is past its time is gone", func(t *testing.T) {
+		for n := range 2 {
+			change(t, st, ref, "CARD#task", "delete_after", at().Add(time.Duration(n)*time.Second).Unix())
+			expect.Is(t, len(loaded(t, st, ref).Cards), n, "cards")
+		}
+	})
 	t.Run("a task of more than a megabyte is loaded whole", func(t *testing.T) { testMoreThanAMegabyte(t, st) })
 }
 
 func testMoreThanAMegabyte(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 2)
 	text := strings.Repeat("方針", 60<<10/6)
-	pk := "TASK#" + ref.Tenant + "#" + ref.ID
-	const versions = 20
-	for v := 2; v <= versions; v++ {
+	want := []string{"PROMPT#0001"}
+	for v := 2; v <= 20; v++ {
 		p := &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, CreatedAt: at(),
 			Gate: aggregate.Gate{Status: aggregate.Rejected}}
+		want = append(want, p.Key())
 		write(t, st, expect.Value(packRow(TaskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID},
-			pk, p, 3))(t))
+			"TASK#"+ref.Tenant+"#"+ref.ID, p, 3))(t))
 	}
 	counted := &counter{}
-	a := expect.Value(st.over(counted).Load(t.Context(), ref))(t)
 	var got []string
-	for _, p := range a.Prompts {
+	for _, p := range expect.Value(st.over(counted).Load(t.Context(), ref))(t).Prompts {
 		got = append(got, p.Key())
-	}
-	var want []string
-	for v := 1; v <= versions; v++ {
-		want = append(want, fmt.Sprintf("PROMPT#%04d", v))
 	}
 	expect.Same(t, want, got)
 	expect.That(t, counted.calls.Load() >= 2, "the rows came in one page: the test proves nothing")
-}
-
-func testLaterSchema(t *testing.T, st *taskStore, ref aggregate.Ref) {
-	change(t, st, ref, "REQUEST", "schema_version", 2)
-	defer change(t, st, ref, "REQUEST", "schema_version", 1)
-	_, err := st.Load(t.Context(), ref)
-	var newer table.ErrNewerSchema
-	expect.That(t, errors.As(err, &newer) && newer.Version == 2 && strings.HasSuffix(newer.Item, "REQUEST"),
-		"%v, want ErrNewerSchema of version 2 naming REQUEST", err)
-}
-
-func testLaterType(t *testing.T, st *taskStore, ref aggregate.Ref) {
-	change(t, st, ref, "CARD#task", "schema_version", 3)
-	change(t, st, ref, "CARD#task", "type", "stamp")
-	defer change(t, st, ref, "CARD#task", "schema_version", 1)
-	defer change(t, st, ref, "CARD#task", "type", "card")
-	if a, err := st.Load(t.Context(), ref); err != nil || a.Request == nil || len(a.Cards) != 0 {
-		t.Errorf("%+v, %v; want all but the row that nobody knows", a, err)
-	}
-}
-
-func testPastItsTime(t *testing.T, st *taskStore, ref aggregate.Ref) {
-	change(t, st, ref, "CARD#task", "delete_after", at().Unix())
-	a := loaded(t, st, ref)
-	expect.That(t, len(a.Cards) == 0, "%d cards, want none", len(a.Cards))
-	change(t, st, ref, "CARD#task", "delete_after", at().Add(time.Second).Unix())
-	a = loaded(t, st, ref)
-	expect.That(t, len(a.Cards) == 1, "%d cards, want the one that is not past its time", len(a.Cards))
 }
 
 const (
@@ -143,63 +116,31 @@ func refusing(st *taskStore, body string, times int32) (*taskStore, *refuser) {
 }
 
 func testBusyTable(t *testing.T, st *taskStore) {
-	for i, c := range []struct{ name, body string }{
-		{"a throttled transaction", throttled},
-		{"a throttled table", tooMuch},
-		{"another transaction in the way", inTheWay},
-	} {
-		t.Run(c.name+" delays a create", func(t *testing.T) {
-			busy, r := refusing(st, c.body, 3)
-			change, ref := received(t, 10*i)
-			expect.NoError(t, busy.Create(t.Context(), change))
-			_, err := st.Load(t.Context(), ref)
-			expect.That(t, err == nil && r.refused.Load() == 3, "%v after %d refusals", err, r.refused.Load())
-		})
-		t.Run(c.name+" delays a decision", func(t *testing.T) {
-			ref := waitingPrompt(t, st, 10*i+1)
-			busy, _ := refusing(st, c.body, 3)
-			a := expect.Value(busy.Decide(t.Context(), ref, approvePrompt))(t)
-			expect.Is(t, a.Prompt().Status, aggregate.Approved, "prompt")
-		})
-		t.Run(c.name+" that lasts ends a create in time", func(t *testing.T) {
-			busy, _ := refusing(st, c.body, 1<<30)
-			change, _ := received(t, 10*i+2)
-			inTime(t, func() bool {
-				begun := time.Now()
-				err := busy.Create(t.Context(), change)
-				expect.That(t, err != nil && !errors.Is(err, ErrExists), "%v, want that the table is busy", err)
-				return time.Since(begun) < 2500*time.Millisecond
-			})
-		})
-		t.Run(c.name+" that lasts ends a decision before its deadline", func(t *testing.T) {
-			ref := waitingPrompt(t, st, 10*i+3)
-			busy, _ := refusing(st, c.body, 1<<30)
-			inTime(t, func() bool {
-				ctx, done := context.WithTimeout(t.Context(), time.Second)
-				defer done()
-				expect.That(t, expect.Err(busy.Decide(ctx, ref, approvePrompt)) != nil, "no error")
-				return ctx.Err() == nil
-			})
-		})
+	for i, body := range []string{throttled, tooMuch, inTheWay} { // a delay
+		busy, r := refusing(st, body, 3)
+		change, ref := received(t, 10*i)
+		expect.NoError(t, busy.Create(t.Context(), change))
+		_, err := st.Load(t.Context(), ref)
+		expect.That(t, err == nil && r.refused.Load() == 3, "%v after %d refusals by %s", err, r.refused.Load(), body)
+		busy, _ = refusing(st, body, 3)
+		a := expect.Value(busy.Decide(t.Context(), waitingPrompt(t, st, 10*i+1), approvePrompt))(t)
+		expect.Is(t, a.Prompt().Status, aggregate.Approved, "prompt")
 	}
-
-	t.Run("what is refused for good is not tried again", func(t *testing.T) {
-		busy, r := refusing(st, refused, 1<<30)
-		change, _ := received(t, 100)
-		expect.That(t, busy.Create(t.Context(), change) != nil, "no error")
-		expect.That(t, r.refused.Load() == 1, "%d tries, want 1", r.refused.Load())
+	busy, _ := refusing(st, throttled, 1<<30) // one that lasts ends a call in time
+	change, _ := received(t, 100)
+	expect.Within(t, 2500*time.Millisecond, func() {
+		err := busy.Create(t.Context(), change)
+		expect.That(t, err != nil && !errors.Is(err, ErrExists), "%v, want that the table is busy", err)
 	})
-}
-
-// inTime fails the test if do misses its deadline repeatedly: a single miss may be due to a busy machine.
-func inTime(t *testing.T, do func() bool) {
-	t.Helper()
-	for range 5 {
-		if do() {
-			return
-		}
-	}
-	t.Error("it is never done in time")
+	ref := waitingPrompt(t, st, 101)
+	expect.Within(t, time.Second, func() {
+		ctx, done := context.WithTimeout(t.Context(), time.Second)
+		defer done()
+		expect.That(t, expect.Err(busy.Decide(ctx, ref, approvePrompt)) != nil, "no error")
+	})
+	busy, r := refusing(st, refused, 1<<30) // what is refused for good is not tried again
+	expect.That(t, busy.Create(t.Context(), change) != nil, "no error")
+	expect.Is(t, r.refused.Load(), 1, "tries")
 }
 
 // hanging holds back the answers of one operation until the caller gives up. If reaches is set, the call itself is
@@ -238,16 +179,19 @@ func testCutOff(t *testing.T, st *taskStore) {
 		{"rows that never come", hanging{"Query", false}, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			n := 10 * i
-			inTime(t, func() bool {
-				n++
-				ref := waitingPrompt(t, st, n)
+			t.Parallel()
+			for n := range 5 { // a single miss may be due to a busy machine
+				ref := waitingPrompt(t, st, 10*i+n)
 				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-				defer cancel()
 				_, err := st.over(tt.transport).Decide(ctx, ref, approvePrompt)
+				late := ctx.Err() != nil
+				cancel()
+				if (err == nil) == tt.saved && errors.Is(err, aggregate.ErrUnconfirmed) == tt.unconfirmed && !late {
+					return
+				}
 				t.Log(err)
-				return (err == nil) == tt.saved && errors.Is(err, aggregate.ErrUnconfirmed) == tt.unconfirmed && ctx.Err() == nil
-			})
+			}
+			t.Error("it is never done in time")
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -39,7 +40,6 @@ func TestStore(t *testing.T) {
 		{"commit", testCommit},
 		{"head", testHead},
 		{"usage", testUsage},
-		{"claim beside", testClaimBeside},
 		{"leases", testLeases},
 		{"lost answers", testLostAnswers},
 		{"commits that are cut off", besides(testCutOff)},
@@ -192,6 +192,28 @@ func created(t *testing.T, s *taskStore, n int) aggregate.Ref {
 func loaded(t *testing.T, s *taskStore, ref aggregate.Ref) *task.Aggregate {
 	t.Helper()
 	return expect.Value(s.Load(t.Context(), ref))(t)
+}
+
+// atOnce counts, of n calls at the same time, those that succeed and those that are refused with an error.
+func atOnce(t expect.T, n int, call func(i int) error, refused error) (won, lost int) {
+	t.Helper()
+	errs := make([]error, n)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { errs[i] = call(i) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			won++
+		case errors.Is(err, refused):
+			lost++
+		default:
+			t.Errorf("%v", err)
+		}
+	}
+	return won, lost
 }
 
 func headOf(t *testing.T, s *taskStore, ref aggregate.Ref) task.Head {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -24,64 +24,32 @@ func workspace(team string) tenancy.Tenant {
 
 func testTenants(t *testing.T, st *taskStore) {
 	first := expect.Value(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
-
-	t.Run("the first contact makes tenant and settings", func(t *testing.T) { testFirstContact(t, st, first) })
-	t.Run("a tenant that is there is returned as it is", func(t *testing.T) {
-		other := workspace("T0FIRST")
-		other.Name, other.Admins = "別名", []string{"U0STRANGER"}
-		expect.Same(t, first, expect.Value(st.Bootstrap(t.Context(), other, at().Add(time.Hour)))(t))
-	})
-
-	st.parts(t, []part{
-		{"eight at once make one tenant", testTenantAtOnce},
-		{"settings saved before are kept", testSettingsOfBefore},
-	})
-	t.Run("name and administrators are saved with their entry, by a person, over what was read",
-		func(t *testing.T) { testTenantSaved(t, st, first) })
-	t.Run("a tenant that is not there", func(t *testing.T) {
-		wantError(t, expect.Err(st.Tenant(t.Context(), "01NOBODY")), aggregate.ErrNotFound)
-	})
-}
-
-func testTenantAtOnce(t *testing.T, st *taskStore) {
-	var all sync.WaitGroup
-	got := make([]tenancy.Tenant, 8)
-	for i := range got {
-		all.Go(func() {
-			x := workspace("T0THIRD")
-			x.Name = fmt.Sprint(i)
-			var err error
-			if got[i], err = st.Bootstrap(t.Context(), x, at()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	for _, x := range got[1:] {
-		expect.Same(t, got[0], x)
-	}
-}
-
-func testSettingsOfBefore(t *testing.T, st *taskStore) {
-	x := workspace("T0EARLY")
-	settings := tenancy.DefaultSettings()
-	settings.Locale = "en"
-	expect.Value(st.SaveSettings(t.Context(), x.ID, settings, approver(), at()))(t)
-	expect.Value(st.Bootstrap(t.Context(), x, at()))(t)
-	got, err := st.Settings(t.Context(), x.ID)
-	expect.That(t, err == nil && got.Locale == "en", "locale %q, %v", got.Locale, err)
-}
-
-func testFirstContact(t *testing.T, st *taskStore, first tenancy.Tenant) {
 	want := workspace("T0FIRST")
 	want.Rev, want.CreatedAt, want.UpdatedAt, want.Slug = 1, at(), at(), "t0first"
 	expect.Same(t, want, first)
 	expect.Same(t, want, expect.Value(st.Tenant(t.Context(), want.ID))(t))
-}
+	other := workspace("T0FIRST") // the tenant is there, and is returned as it is
+	other.Name, other.Admins = "別名", []string{"U0STRANGER"}
+	expect.Same(t, first, expect.Value(st.Bootstrap(t.Context(), other, at().Add(time.Hour)))(t))
+	got := make([]tenancy.Tenant, 8)
+	atOnce(t, len(got), func(i int) (err error) {
+		x := workspace("T0THIRD")
+		x.Name = fmt.Sprint(i)
+		got[i], err = st.Bootstrap(t.Context(), x, at())
+		return err
+	}, errors.ErrUnsupported)
+	for _, x := range got[1:] {
+		expect.Same(t, got[0], x)
+	}
 
-func testTenantSaved(t *testing.T, st *taskStore, first tenancy.Tenant) {
-	x := expect.Value(st.Tenant(t.Context(), first.ID))(t)
-	x = expect.Value(st.SaveAgent(t.Context(), x, "agent", "environment", at()))(t)
+	early, settings := workspace("T0EARLY"), tenancy.DefaultSettings() // settings saved before are kept
+	settings.Locale = "en"
+	expect.Value(st.SaveSettings(t.Context(), early.ID, settings, approver(), at()))(t)
+	expect.Value(st.Bootstrap(t.Context(), early, at()))(t)
+	expect.Is(t, expect.Value(st.Settings(t.Context(), early.ID))(t).Locale, "en")
+
+	// Name and administrators are saved with their entry, by a person, over what was read.
+	x := expect.Value(st.SaveAgent(t.Context(), first, "agent", "environment", at()))(t)
 	before := x
 	x.Name, x.Admins = "人事部", []string{"U0ADMIN", "U0SATO"}
 	for range 2 { // the second time nothing is left to write
@@ -94,8 +62,9 @@ func testTenantSaved(t *testing.T, st *taskStore, first tenancy.Tenant) {
 		log[0].ResourceType == "tenant" && strings.HasSuffix(string(log[0].Details),
 		`,"fields":["admins","name"]}`), "%+v", log)
 	expect.Fails(t, st.SaveTenant(t.Context(), before, approver(), at()), aggregate.ErrConflict, "over another's change")
-	wantError(t, st.SaveTenant(t.Context(), tenancy.Tenant{ID: "01NOBODY", Name: "x"}, approver(), at()),
-		aggregate.ErrNotFound)
+	nobody := tenancy.Tenant{ID: "01NOBODY", Name: "x"}
+	wantError(t, st.SaveTenant(t.Context(), nobody, approver(), at()), aggregate.ErrNotFound)
+	wantError(t, expect.Err(st.Tenant(t.Context(), nobody.ID)), aggregate.ErrNotFound)
 }
 
 func testIntegrations(t *testing.T, st *taskStore) {
@@ -142,24 +111,13 @@ func testRenewedIntegrations(t *testing.T, st *taskStore) {
 	x := expect.Value(st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: "freee",
 		Status: tenancy.Connected, Credentials: "one"}, approver(), at()))(t)
 	since := x.ConnectedAt
-	won := make(chan string, 32)
-	var everybody sync.WaitGroup
-	for i := range cap(won) {
-		everybody.Go(func() {
-			mine := x
-			mine.Refreshing = &tenancy.Refreshing{By: strconv.Itoa(i), Until: at()}
-			switch _, err := st.RenewIntegration(t.Context(), mine, at()); {
-			case err == nil:
-				won <- mine.Refreshing.By
-			case !errors.Is(err, aggregate.ErrConflict):
-				t.Error(err)
-			}
-		})
-	}
-	everybody.Wait()
+	won, _ := atOnce(t, 32, func(i int) error {
+		mine := x
+		mine.Refreshing = &tenancy.Refreshing{By: strconv.Itoa(i), Until: at()}
+		return expect.Err(st.RenewIntegration(t.Context(), mine, at()))
+	}, aggregate.ErrConflict)
 	is, err := st.Integration(t.Context(), tenant, "freee")
-	expect.Must(t, err == nil && len(won) == 1 && is.Refreshing != nil && is.Refreshing.By == <-won &&
-		is.Rev == x.Rev+1, "%d hold it: %+v, %v", len(won)+1, is, err)
+	expect.Must(t, err == nil && won == 1 && is.Refreshing != nil && is.Rev == x.Rev+1, "%d hold it: %+v", won, is)
 	is.Credentials, is.Refreshing = "two", nil
 	is = expect.Value(st.RenewIntegration(t.Context(), is, at()))(t)
 	got, err := st.Integration(t.Context(), tenant, "freee")
@@ -180,15 +138,10 @@ func testEndedIntegrations(t *testing.T, st *taskStore) {
 		expect.That(t, err == nil && n == 1-want, "ended %d, %v", n, err)
 	}
 
-	var everybody sync.WaitGroup
-	for range 5 {
-		everybody.Go(func() {
-			_, err := st.EndIntegrations(t.Context(), tenant, tenancy.AppUninstalled, first.Add(4*time.Hour),
-				first.Add(4*time.Hour))
-			expect.That(t, err == nil, "%v", err)
-		})
-	}
-	everybody.Wait()
+	atOnce(t, 5, func(int) error {
+		return expect.Err(st.EndIntegrations(t.Context(), tenant, tenancy.AppUninstalled, first.Add(4*time.Hour),
+			first.Add(4*time.Hour)))
+	}, errors.ErrUnsupported)
 	ended := map[string]int{}
 	for _, e := range auditOfTenant(t, st, tenant) {
 		if e.Action == tenancy.AuditIntegrationDisconnected {
@@ -282,16 +235,126 @@ func testSpent(t *testing.T, st *taskStore, ref aggregate.Ref, u aggregate.Usage
 	spent(at().AddDate(0, 1, 0), 0, 0)
 	// Failed calls cost as much as others and are charged once each, even if the whole run was superseded.
 	superseded := func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, aggregate.ErrSuperseded }
-	var wg sync.WaitGroup
-	for i := range 10 {
-		wg.Go(func() {
-			x := u
-			x.ID = fmt.Sprintf("nothing-%d", i/2)
-			_, err := st.Decide(t.Context(), ref, task.Charge(x, at().AddDate(0, 0, 2), superseded))
-			expect.That(t, err == nil || errors.Is(err, aggregate.ErrSuperseded), "%v", err)
-		})
-	}
-	wg.Wait()
+	atOnce(t, 10, func(i int) error {
+		x := u
+		x.ID = fmt.Sprintf("nothing-%d", i/2)
+		return expect.Err(st.Decide(t.Context(), ref, task.Charge(x, at().AddDate(0, 0, 2), superseded)))
+	}, aggregate.ErrSuperseded)
 	spent(at().AddDate(0, 0, 2), 5*3.5, 7+5*3.5)
 	expect.Is(t, expect.Value(st.Spent(t.Context(), aggregate.NewID(), at()))(t), tenancy.Sums{}, "of another tenant")
+}
+
+// auditOfTenant returns a tenant's audit entries of April, in order.
+func auditOfTenant(t *testing.T, s *taskStore, tenant string) []aggregate.AuditEntry {
+	t.Helper()
+	var out []aggregate.AuditEntry
+	for _, it := range rows(t, s, "AUDIT#"+tenant+"#2026-04") {
+		var x aggregate.AuditEntry
+		expect.NoError(t, table.Unpack(it, &x))
+		out = append(out, x)
+	}
+	return out
+}
+
+func testSettings(t *testing.T, st *taskStore) {
+	expect.Same(t, tenancy.DefaultSettings(), expect.Value(st.Settings(t.Context(), "01NOBODY"))(t))
+	owner := expect.Value(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
+	x := expect.Value(st.Settings(t.Context(), owner.ID))(t)
+	x.PromptApprovalRequired, x.MaxCostUSD = false, 1.5
+	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1", "U2"}}
+	saved := expect.Value(st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
+	got := expect.Value(st.Settings(t.Context(), owner.ID))(t)
+	expect.Same(t, saved, got)
+	x.Rev, x.UpdatedAt, x.UpdatedBy = 1, at().Add(time.Hour), approver().ID
+	expect.Same(t, x, got)
+	log := auditOfTenant(t, st, owner.ID)
+	expect.That(t, len(log) == 1 && log[0].Action == tenancy.AuditSettingsUpdated && log[0].ActorID == approver().ID &&
+		log[0].ResourceID == table.TextOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"), "%+v", log)
+
+	// What is there already, and what is refused, writes nothing.
+	again := expect.Value(st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(2*time.Hour)))(t)
+	expect.Is(t, again.Rev, 1)
+	x.Rev, x.MaxVersions = 0, 9
+	wantError(t, expect.Err(st.SaveSettings(t.Context(), owner.ID, x, approver(), at())), aggregate.ErrConflict)
+	expect.Is(t, len(auditOfTenant(t, st, owner.ID)), 1, "entries")
+}
+
+func testRules(t *testing.T, st *taskStore) {
+	owner := expect.Value(st.Bootstrap(t.Context(), workspace("T0RULES"), at()))(t)
+	x, rev, err := st.Rules(t.Context(), owner.ID)
+	expect.That(t, err == nil && x == nil && rev == 0, "before any: %v, %d, %v", x, rev, err)
+
+	save := func(n, over int) (int, error) {
+		_, rev, err := st.SaveRules(t.Context(), owner.ID,
+			&rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "x", Outcome: rules.Outcome{Refuse: fmt.Sprint(n)}}}},
+			over, nil, approver(),
+			at().Add(time.Hour))
+		return rev, err
+	}
+	rev, err = save(1, 0)
+	expect.That(t, err == nil && rev == 1, "saved as %d: %v", rev, err)
+	expect.Fails(t, expect.Err(save(2, 0)), aggregate.ErrConflict, "over what was there")
+	rev, err = save(2, 1)
+	expect.That(t, err == nil && rev == 2, "saved as %d: %v", rev, err)
+
+	x, rev, err = st.Rules(t.Context(), owner.ID)
+	expect.That(t, err == nil && rev == 2 && x.Rev == 2 && x.Rules[0].Refuse == "2", "%+v, %d, %v", x, rev, err)
+	s := expect.Value(st.Settings(t.Context(), owner.ID))(t)
+	expect.That(t, s.RulesRev == 2, "the settings note %d", s.RulesRev)
+	s.MaxVersions = 9
+	s = expect.Value(st.SaveSettings(t.Context(), owner.ID, s, approver(), at()))(t)
+	expect.That(t, s.RulesRev == 2, "saved settings note %d", s.RulesRev)
+	expect.That(t, len(auditOfTenant(t, st, owner.ID)) == 3, "entries")
+}
+
+func testTools(t *testing.T, st *taskStore) {
+	p, found, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
+	expect.Must(t, err == nil && !found && p.Allowed && p.Rev == 0, "without a row: %+v, %v, %v; want allowed", p, found,
+		err)
+	p.Allowed, p.Constraints = false, `{"recipients":["U123"]}`
+	saved := expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients))(t)
+	got, found, err := st.ToolPermission(t.Context(), tenant, "send_slack_dm")
+	expect.Must(t, err == nil && found, "%v, %v", found, err)
+	expect.Same(t, saved, got)
+	expect.That(t, !got.Allowed && got.Rev == 1 && got.Constraints == p.Constraints && got.CreatedAt.Equal(at()), "%+v",
+		got)
+	wantError(t, expect.Err(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients)),
+		aggregate.ErrConflict)
+	got.Allowed = true
+	expect.Value(st.SaveToolPermission(t.Context(), got, approver(), at().Add(time.Hour), tenancy.OnlyRecipients))(t)
+	every, err := st.ToolPermissions(t.Context(), tenant)
+	expect.That(t, err == nil && len(every) == 1 && every[0].Allowed && every[0].CreatedAt.Equal(at()), "%+v, %v", every,
+		err)
+	expect.Is(t, len(auditOfTenant(t, st, tenant)), 2, "entries")
+	testServerTool(t, st)
+}
+
+func testServerTool(t *testing.T, st *taskStore) {
+	t.Helper()
+	p, found, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	expect.Must(t, err == nil && !found && !p.Allowed, "without a row: %+v, %v, %v; want it off", p, found, err)
+	p.Allowed = true
+	p.Pin = &tenancy.Pin{URL: "https://example.com", Title: "予約", Description: "Books.", Input: `{"type":"object"}`,
+		Output: `{"maximum":9007199254740993}`, Access: aggregate.Write, Hash: "h"}
+	saved := expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at().Add(2*time.Hour)))(t)
+	got, found, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	if diff := cmp.Diff(saved, got); diff != "" || err != nil || !found || got.Pin.Version() != p.Pin.Version() {
+		t.Error(diff, err, found)
+	}
+	for range 2 { // the second time it is already recorded
+		expect.NoError(t, st.NoteToolChanged(t.Context(), got, at().Add(3*time.Hour)))
+	}
+	noted, _, err := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	expect.That(t, err == nil && noted.ChangedAt != nil && noted.ChangedAt.Equal(at().Add(3*time.Hour)) &&
+		noted.UpdatedAt.Equal(*noted.ChangedAt) && noted.Rev == got.Rev, "%+v, %v", noted, err)
+	log := auditOfTenant(t, st, tenant)
+	expect.That(t, len(log) == 4 && log[3].ActorType == aggregate.ActorSystem &&
+		log[3].Details == `{"allowed":false,"changed":true,"tool":"rooms.book"}`, "%+v", log)
+	noted.ChangedAt = nil
+	noted = expect.Value(st.SaveToolPermission(t.Context(), noted, approver(), at().Add(4*time.Hour)))(t)
+	if err := st.NoteToolChanged(t.Context(), got, at().Add(5*time.Hour)); err != nil { // found in the earlier version
+		t.Fatal(err)
+	}
+	again, _, _ := st.ToolPermission(t.Context(), tenant, "rooms.book")
+	expect.That(t, again.ChangedAt == nil, "what an administrator has just allowed was switched off")
 }

@@ -26,25 +26,6 @@ func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// actionCounter records the size of the largest transaction.
-type actionCounter struct{ most atomic.Int32 }
-
-func (c *actionCounter) RoundTrip(r *http.Request) (*http.Response, error) {
-	if operation(r) == "TransactWriteItems" {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return nil, err
-		}
-		var in struct{ TransactItems []json.RawMessage }
-		if err := json.Unmarshal(body, &in); err != nil {
-			return nil, err
-		}
-		c.most.Store(max(c.most.Load(), int32(len(in.TransactItems))))
-		r.Body = io.NopCloser(bytes.NewReader(body))
-	}
-	return http.DefaultTransport.RoundTrip(r)
-}
-
 func operation(r *http.Request) string {
 	_, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	return name

@@ -1,10 +1,9 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,15 +32,9 @@ func testSignOut(t *testing.T, st *taskStore) {
 	now := time.Now().UTC()
 	of := func(user string, at time.Time) Session { return NewSession("01TENANT", "T1", user, "", at) }
 	expect.NoError(t, st.SignOut(t.Context(), of("U1", now), now.Add(time.Hour)))
-	for name, tt := range map[string]struct {
-		of   Session
-		want bool
-	}{
-		"this session": {of("U1", now), true}, "another of theirs": {of("U1", now.Add(time.Minute)), true},
-		"a later one": {of("U1", now.Add(2*time.Hour)), false}, "another person's": {of("U2", now), false},
-		"in another workspace": {NewSession("01OTHER", "T2", "U1", "", now), false},
-	} {
-		expect.Is(t, expect.Value(st.SignedOut(t.Context(), tt.of))(t), tt.want, name)
+	for s, want := range map[Session]bool{of("U1", now): true, of("U1", now.Add(time.Minute)): true,
+		of("U1", now.Add(2*time.Hour)): false, of("U2", now): false, NewSession("01OTHER", "T2", "U1", "", now): false} {
+		expect.Is(t, expect.Value(st.SignedOut(t.Context(), s))(t), want, "%+v", s)
 	}
 }
 
@@ -49,17 +42,12 @@ func testConsent(t *testing.T, st *taskStore) {
 	now := time.Now().UTC()
 	x := Consent{Browser: aggregate.HashOf("b"), Nonce: "n", Next: "/console/tasks"}
 	expect.NoError(t, st.BeginConsent(t.Context(), "s1", x, now))
-	var taken atomic.Int32
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			if got, err := st.TakeConsent(t.Context(), "s1", now); err == nil && got == x {
-				taken.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	expect.That(t, taken.Load() == 1, "one state was taken %d times", taken.Load())
+	taken, lost := atOnce(t, 4, func(int) error {
+		got, err := st.TakeConsent(t.Context(), "s1", now)
+		expect.That(t, err != nil || got == x, "%+v", got)
+		return err
+	}, aggregate.ErrNotFound)
+	expect.That(t, taken == 1 && lost == 3, "one state was taken %d times", taken)
 	expect.NoError(t, st.BeginConsent(t.Context(), "s2", x, now))
 	_, err := st.TakeConsent(t.Context(), "s2", now.Add(ConsentLasts+time.Second))
 	gone(t, "after ten minutes", err)
@@ -85,27 +73,18 @@ func testSignIns(t *testing.T, st *taskStore) {
 	}
 	pk, sk := "WEB#"+aggregate.HashOf("address "+Network("2001:db8:0:7::1")),
 		"MINUTE#"+now.Format("2006-01-02T15:04")
-	if expect.NoError(t, st.t.Get(t.Context(), pk, sk, &is)); is.N != SignInsPerMinute {
-		t.Errorf("what is beyond the limit is counted: %d", is.N)
-	}
-	for name, ok := range map[string]bool{
-		"another network": within("2001:db8:0:8::1", now),
-		"an IPv4 address": within("192.0.2.7", now),
-		"another minute":  within("2001:db8:0:7::1", now.Add(time.Minute)),
-	} {
-		expect.That(t, ok, "%s is too many", name)
-	}
-	var won atomic.Int32
-	var all sync.WaitGroup
-	for range 2 * SignInsPerMinute {
-		all.Go(func() {
-			if ok, err := st.CountSignIn(t.Context(), "192.0.2.9", now); err == nil && ok {
-				won.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	expect.That(t, won.Load() == SignInsPerMinute, "%d at once are within the limit", won.Load())
+	expect.NoError(t, st.t.Get(t.Context(), pk, sk, &is))
+	expect.Is(t, is.N, SignInsPerMinute, "what is beyond the limit is counted")
+	expect.That(t, within("2001:db8:0:8::1", now) && within("192.0.2.7", now) &&
+		within("2001:db8:0:7::1", now.Add(time.Minute)), "another network's, or another minute's, are too many")
+	tooMany := errors.New("too many")
+	won, _ := atOnce(t, 2*SignInsPerMinute, func(int) error {
+		if ok, err := st.CountSignIn(t.Context(), "192.0.2.9", now); err != nil || ok {
+			return err
+		}
+		return tooMany
+	}, tooMany)
+	expect.Is(t, won, SignInsPerMinute, "at once are within the limit")
 }
 
 func testWebSecrets(t *testing.T, st *taskStore) {

@@ -220,18 +220,20 @@ func (s Bucket) KeepPayload(_ context.Context, ref aggregate.Ref, v json.RawMess
 }
 
 func (s Bucket) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	return s.keep("contests/", v, inline)
+}
+
+func (s Bucket) KeepTurn(_ context.Context, _ aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	return s.keep("turns/", v, inline)
+}
+
+func (s Bucket) keep(below string, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 	}
-	key := "contests/" + aggregate.HashOf(string(v))
+	key := below + aggregate.HashOf(string(v))
 	s[key] = aggregate.JSON(v)
 	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
-}
-
-func (s Bucket) KeepTurn(
-	ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int,
-) (aggregate.Blob, error) {
-	return s.KeepContest(ctx, ref, v, inline)
 }
 
 // rows has JSON for each setting that is a list of rows.
