@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
@@ -49,73 +48,6 @@ func serve(f *function) http.Handler {
 		{ID: "Console", Routes: []template.Route{{Method: "ANY", Path: "/console/{proxy+}", Timeout: second}}},
 		{ID: "Task", Routes: []template.Route{{Method: "GET", Path: "/console/tasks/{id}", Timeout: second}}},
 	}, "123456789012", f, http.NotFoundHandler(), slog.New(slog.DiscardHandler))
-}
-
-func TestEventIsPayloadTwo(t *testing.T) {
-	f := &function{answer: `{"statusCode":200}`}
-	r := httptest.NewRequest("POST", "https://ringi.example/slack/events?a=1&a=2&b=%20", strings.NewReader(`{"x":"é"}`))
-	r.Header.Set("Content-Type", "application/json; charset=utf-8")
-	r.Header.Set("X-Slack-Signature", "v0=abc")
-	r.Header.Add("X-Twice", "1")
-	r.Header.Add("X-Twice", "2")
-	r.Header.Set("Cookie", "a=1; b=2")
-	r.Header.Set("User-Agent", "Slackbot 1.0")
-	serve(f).ServeHTTP(httptest.NewRecorder(), r)
-	want := events.APIGatewayV2HTTPRequest{
-		Version: "2.0", RouteKey: "POST /slack/events", RawPath: "/slack/events", RawQueryString: "a=1&a=2&b=%20",
-		Cookies: []string{"a=1", "b=2"},
-		Headers: map[string]string{
-			"host": "ringi.example", "content-length": "10", "content-type": "application/json; charset=utf-8",
-			"x-slack-signature": "v0=abc", "x-twice": "1,2",
-			"user-agent": "Slackbot 1.0", "x-forwarded-for": "192.0.2.1", "x-forwarded-port": "443",
-			"x-forwarded-proto": "https",
-		},
-		RequestContext: events.APIGatewayV2HTTPRequestContext{
-			AccountID: "123456789012", APIID: "local", DomainName: "ringi.example", DomainPrefix: "local",
-			RouteKey: "POST /slack/events", Stage: "$default",
-			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: "POST", Path: "/slack/events",
-				Protocol: "HTTP/1.1", SourceIP: "192.0.2.1", UserAgent: "Slackbot 1.0"},
-		},
-		Body: `{"x":"é"}`,
-	}
-	expect.Same(t, want, f.event, cmpopts.IgnoreFields(events.APIGatewayV2HTTPRequestContext{},
-		"RequestID", "Time", "TimeEpoch"))
-	c := f.event.RequestContext
-	at := expect.Value(time.Parse("02/Jan/2006:15:04:05 -0700", c.Time))(t)
-	expect.That(t, c.RequestID != "" && at.Unix() == c.TimeEpoch/1000, "id %q at %s, %d", c.RequestID, c.Time, c.TimeEpoch)
-}
-
-func TestBodiesAreSplitAsAWSDoes(t *testing.T) {
-	for _, tt := range []struct {
-		contentType, body, want string
-		isBase64                bool
-	}{
-		{"application/json", "{}", "{}", false},
-		{"TEXT/HTML; charset=utf-8", "a", "a", false},
-		{"application/x-www-form-urlencoded", "payload=%7B%7D", "cGF5bG9hZD0lN0IlN0Q=", true},
-		{"application/vnd.api+json", "{}", "e30=", true},
-		{"", "a", "YQ==", true},
-		{"application/octet-stream", "", "", false},
-	} {
-		f := &function{answer: `{"statusCode":200}`}
-		r := httptest.NewRequest("POST", "/slack/events", strings.NewReader(tt.body))
-		r.Header.Set("Content-Type", tt.contentType)
-		serve(f).ServeHTTP(httptest.NewRecorder(), r)
-		expect.That(t, f.event.Body == tt.want && f.event.IsBase64Encoded == tt.isBase64,
-			"%s: body %q, base64 %v", tt.contentType, f.event.Body, f.event.IsBase64Encoded)
-	}
-}
-
-func TestRoutes(t *testing.T) {
-	for call, want := range map[string]string{ // the function, or none
-		"POST /slack/events": "Events", "GET /slack/events": "", "POST /slack/events/": "", "GET /elsewhere": "",
-		"GET /console/tasks/7": "Task", "PUT /console/tasks/7": "Console", "GET /console/a/b/c": "Console",
-	} {
-		f, w := &function{answer: `{"statusCode":200}`}, httptest.NewRecorder()
-		method, path, _ := strings.Cut(call, " ")
-		serve(f).ServeHTTP(w, httptest.NewRequest(method, path, nil))
-		expect.That(t, f.name == want && (w.Code == http.StatusOK) == (want != ""), "%s: %d by %q", call, w.Code, f.name)
-	}
 }
 
 func TestAnswersBecomeResponses(t *testing.T) {

@@ -5,9 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -197,37 +194,5 @@ func TestFunctionsGetNothingOfThisEnvironment(t *testing.T) {
 	} {
 		got := a.Variables[name]
 		expect.That(t, got == want, "%s is %q, want %q", name, got, want)
-	}
-}
-
-func TestInvokeDoor(t *testing.T) {
-	s := start(t, nil, nil)
-	door := httptest.NewServer(s.Handler())
-	defer door.Close()
-	const arn = "arn:aws:lambda:us-east-1:123456789012:function:"
-	for name, tt := range map[string]struct {
-		function, kind, body string
-		status               int
-		want                 string
-	}{
-		"by name":              {"Probe", "", `{"Text":"a"}`, 200, `"Text":"a"`},
-		"by an ARN with alias": {arn + "Probe:live", "", `{"Text":"b"}`, 200, `"Text":"b"`},
-		"by an escaped ARN":    {strings.ReplaceAll(arn, ":", "%3A") + "Probe", "", `{"Text":"c"}`, 200, `"Text":"c"`},
-		"no body":              {"Probe", "", "", 200, `"Text":""`},
-		"a function's error":   {"Probe", "", `{"Do":"deny"}`, 200, `"errorType":"Denied"`},
-		"an event":             {"Probe", "Event", `{}`, 202, ""},
-		"unknown":              {"Nobody", "", `{}`, 404, "Function not found: " + arn + "Nobody"},
-		"no JSON":              {"Probe", "", `{`, 400, "Could not parse"},
-	} {
-		req := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost,
-			door.URL+"/2015-03-31/functions/"+tt.function+"/invocations", strings.NewReader(tt.body)))(t)
-		req.Header.Set("X-Amz-Invocation-Type", tt.kind)
-		resp := expect.Value(http.DefaultClient.Do(req))(t)
-		body := string(expect.Value(io.ReadAll(resp.Body))(t))
-		resp.Body.Close()
-		failed := resp.Header.Get("X-Amz-Function-Error") != ""
-		expect.That(t, resp.StatusCode == tt.status && strings.Contains(body, tt.want) &&
-			failed == (name == "a function's error") && resp.Header.Get("X-Amzn-RequestId") != "",
-			"%s: %d %s %v", name, resp.StatusCode, body, resp.Header)
 	}
 }

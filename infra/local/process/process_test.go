@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -64,31 +63,6 @@ func TestALockIsHeldByOne(t *testing.T) {
 	free.Store(true)
 	unlock()
 	waits.Wait()
-}
-
-func TestAFailedInstallationIsSaidAndDoneAgain(t *testing.T) {
-	bin, folder := t.TempDir(), t.TempDir()
-	files := fstest.MapFS{"app.js": {}, "package-lock.json": {}, ".npmrc": {}, "more/one.json": {Data: []byte("{}")}}
-	npm := func(script string) {
-		expect.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n"+script), 0o755))
-	}
-	t.Setenv("PATH", bin+":/usr/bin:/bin")
-	npm("echo ENOTFOUND >&2; exit 1\n")
-	_, err := installNode(t.Context(), folder, "app", files)
-	expect.That(t, err != nil && strings.Contains(err.Error(), "npm could not install app") &&
-		strings.Contains(err.Error(), "ENOTFOUND"), "got %v", err)
-	npm("mkdir node_modules\n")
-	dir := expect.Value(installNode(t.Context(), folder, "app", files))(t)
-	for _, name := range []string{"app.js", "package-lock.json", ".npmrc", "more/one.json", "node_modules", "installed"} {
-		expect.Value(os.Stat(filepath.Join(dir, name)))(t)
-	}
-	npm("exit 1\n")
-	again, err := installNode(t.Context(), folder, "app", files)
-	expect.That(t, err == nil && again == dir, "a second time: %s, %v", again, err)
-	files["app.js"] = &fstest.MapFile{Data: []byte("other")}
-	npm("mkdir node_modules\n")
-	other, err := installNode(t.Context(), folder, "app", files)
-	expect.That(t, err == nil && other != dir, "another content: %s, %v", other, err)
 }
 
 // However long it compiles: something is told at once, and again at least every 5 seconds.

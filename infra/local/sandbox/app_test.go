@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox"
@@ -39,32 +38,6 @@ func TestMentionArrivesOnceAndWhole(t *testing.T) {
 			expect.That(t, event[k] == v, "event.%s = %v, want %v", k, event[k], v)
 		}
 	}
-}
-
-// In channels people's messages, edits and deletions are sent, and an edit of what mentions the bot comes as
-// app_mention, too.
-func TestAChannelsMessagesAreSent(t *testing.T) {
-	w := newWorld(t)
-	ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("営業部")))(t)
-	expect.NoError(t, w.Edit(webapi.Sato, webapi.HR, ts, sandbox.Mention("人事部")))
-	expect.Value(w.Say(webapi.Sato, webapi.HR, "<@"+webapi.BotID+"> hi"))(t)
-	w.post(t, webapi.HR, slack.MsgOptionText("a card", false))
-	expect.NoError(t, w.Remove(webapi.Sato, webapi.HR, ts))
-	expect.Eventually(t, "all events", func() bool {
-		return len(w.app.events()) == 2 && len(w.app.requests(inChannels)) == 4
-	})
-	for _, e := range w.app.events() {
-		edited := at(e.body, "event", "text") != sandbox.Mention("営業部")
-		expect.That(t, at(e.body, "event", "type") == "app_mention" && at(e.body, "event", "ts") == ts &&
-			edited == (at(e.body, "event", "edited", "user") == webapi.Sato), "%v", e.body)
-	}
-	kinds := map[string]int{}
-	for _, e := range w.app.requests(inChannels) {
-		kind, _ := at(e.body, "event", "subtype").(string)
-		kinds[kind]++
-		expect.That(t, kind == "" || at(e.body, "event", "previous_message", "ts") == ts, "%v", e.body)
-	}
-	expect.Same(t, map[string]int{"": 2, "message_changed": 1, "message_deleted": 1}, kinds)
 }
 
 func TestDirectMessagesEchoTheBot(t *testing.T) {
@@ -216,37 +189,6 @@ func TestClickThatTheAppMissesIsMarked(t *testing.T) {
 			expect.That(t, ok && m.Reason == tt.reason && len(w.app.actions()) <= 1, "mark %+v, %v; retried", m, ok)
 		})
 	}
-}
-
-func TestModalFromClickToSubmission(t *testing.T) {
-	w := newWorld(t)
-	ts := w.card(t)
-	var opened error
-	w.app.onAction = func(rw http.ResponseWriter, body map[string]any) {
-		switch body["type"] {
-		case "block_actions":
-			_, opened = w.slack.OpenView(body["trigger_id"].(string), modal())
-			_, err := w.slack.OpenView(body["trigger_id"].(string), modal())
-			expect.That(t, err != nil && err.Error() == "exchanged_trigger_id", "the second use of a trigger = %v", err)
-		case "view_submission":
-			rw.Header().Set("Content-Type", "application/json")
-			if at(body, "view", "state", "values", "rejection_reason_block", "rejection_reason_input", "value") == nil {
-				fmt.Fprint(rw, `{"response_action":"errors","errors":{"rejection_reason_block":"理由を入力してください"}}`)
-			}
-		}
-	}
-	err := w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt")
-	expect.Must(t, err == nil && opened == nil, "click %v, views.open %v", err, opened)
-	expect.Must(t, len(w.Views(webapi.Tanaka)) == 0 && len(w.Views(webapi.Suzuki)) == 1, "want the modal with 鈴木 alone")
-	v := w.Views(webapi.Suzuki)[0]
-	expect.That(t, v.PrivateMetadata == `{"task_id":"01J"}` && v.CallbackID == "rejection_reason_modal" &&
-		v.Hash != "" && v.RootViewID == v.ID, "view = %+v", v)
-	refused := expect.Value(w.Submit(webapi.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
-	diff := cmp.Diff(map[string]string{"rejection_reason_block": "理由を入力してください"}, refused)
-	expect.Must(t, diff == "" && len(w.Views(webapi.Suzuki)) == 1, "empty reason (-want +got):\n%s", diff)
-	refused = expect.Value(w.Submit(webapi.Suzuki, v.ID, map[string]any{"rejection_reason_block": "検証を追加して"}))(t)
-	expect.That(t, refused == nil && len(w.Views(webapi.Suzuki)) == 0, "refused: %v, or it stayed open", refused)
-	expect.Fails(t, expect.Err(w.Submit(webapi.Suzuki, v.ID, nil)), webapi.ViewNotFound, "submitting a closed modal")
 }
 
 func TestTriggersAndHashesOfModals(t *testing.T) {

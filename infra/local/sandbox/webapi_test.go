@@ -37,27 +37,6 @@ func button(action, value string) *slack.ButtonBlockElement {
 	return slack.NewButtonBlockElement(action, value, slack.NewTextBlockObject("plain_text", "✅ 承認", true, false))
 }
 
-func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
-	w := newWorld(t)
-	root := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
-	ts := w.post(t, webapi.HR, slack.MsgOptionTS(root), slack.MsgOptionText("fallback", false), card("#f2c744", "📝 実行方針"),
-		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card",
-			EventPayload: map[string]any{"task": "01J", "card": "prompt#1"}}))
-	for _, all := range []bool{false, true} {
-		msgs, more, _, err := w.slack.GetConversationReplies(&slack.GetConversationRepliesParameters{ChannelID: webapi.HR,
-			Timestamp: root, IncludeAllMetadata: all})
-		expect.Must(t, err == nil && !more && len(msgs) == 2 && msgs[1].Timestamp == ts,
-			"replies = %d messages, more %v, err %v; want the mention and the card", len(msgs), more, err)
-		got, want := msgs[1].Metadata.EventType != "", all
-		expect.That(t, got == want, "include_all_metadata %v: metadata shown %v", all, got)
-		expect.That(t, msgs[0].ReplyCount == 1 && msgs[1].BotID == webapi.BotID && msgs[1].ThreadTimestamp == root,
-			"thread: replies %d, bot_id %q, thread_ts %q", msgs[0].ReplyCount, msgs[1].BotID, msgs[1].ThreadTimestamp)
-		a := msgs[1].Attachments
-		expect.That(t, len(a) == 1 && a[0].Color == "f2c744" && a[0].ID == 1 && a[0].Blocks.BlockSet[0].ID() != "",
-			"attachment = %+v; want number 1, a color without #, blocks with ids", a)
-	}
-}
-
 func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
 	blocks, text := slack.MsgOptionBlocks(slack.NewDividerBlock()), slack.MsgOptionText("new", false)
 	for name, tt := range map[string]struct {

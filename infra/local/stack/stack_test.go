@@ -22,12 +22,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
-	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	functions "ringi/infra/local/stack/testdata/system"
 	"ringi/shared/runtime/expect"
@@ -126,46 +123,9 @@ func keep(t *testing.T, s *stack.Stack, id string) string {
 	return string(body)
 }
 
-func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
+// A call's access key names the function whose role applies.
+func TestAFunctionDoesWhatItsRoleAllows(t *testing.T) {
 	s := shared(t)
-	got, want := keep(t, s, "n1"), "demo "+s.VendorsURL+"/freee/hr"
-	expect.That(t, got == want, "the function sees %q, want %q", got, want)
-	secret := written(t, s, "n1", "DRAWN", "secret")
-	if want := `{"bot_token":"xoxb-1","client_id":"` + sandbox.ClientID + `","client_secret":"` + s.ClientSecret +
-		`","signing_secret":"sign"}`; secret != want {
-		t.Errorf("the secret is %s, want %s", secret, want)
-	}
-	object := expect.Value(s3.NewFromConfig(s.AWS).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &s.BucketName,
-		Key: aws.String("n1")}))(t)
-	body, err := io.ReadAll(object.Body)
-	expect.That(t, err == nil && string(body) == "n1", "the object is %q, %v", body, err)
-
-	token := written(t, s, "n1", "WAIT", "token")
-	view := until(t, "a waiting run", func() (stack.TaskView, bool) {
-		v, err := s.Task(t.Context(), "n1")
-		return v, err == nil && len(v.Runs) == 1 && v.Runs[0].Waiting != nil
-	})
-	r := view.Runs[0]
-	expect.That(t, view.Tenant == "t" && r.Name == "n1-1" && r.Status == "RUNNING" && len(r.States) == 1 &&
-		r.States[0].Name == "AwaitAnswer" && !r.Waiting.Since.IsZero(), "view is %+v", view)
-	expect.Value(sfn.NewFromConfig(s.AWS).SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token,
-		Output: aws.String("{}")}))(t)
-	view = until(t, "the end of the run", func() (stack.TaskView, bool) {
-		v, err := s.Task(t.Context(), "n1")
-		return v, err == nil && v.Runs[0].Status == "SUCCEEDED"
-	})
-	var states, keys []string
-	for _, state := range view.Runs[0].States {
-		states = append(states, state.Name)
-	}
-	for _, row := range view.Rows {
-		keys = append(keys, row.Type+" "+row.Key)
-	}
-	expect.That(t, view.Runs[0].Waiting == nil, "waiting %v", view.Runs[0].Waiting)
-	expect.Same(t, []string{"AwaitAnswer", "Finish"}, states)
-	expect.Same(t, []string{"note NOTE", "drawing DRAWN", "wait WAIT"}, keys)
-
-	// A call's access key names the function whose role applies.
 	for who, want := range map[string]string{"local": "", "KeepNoteFunction": "AccessDeniedException"} {
 		as := s.AWS.Copy()
 		as.Credentials = credentials.NewStaticCredentialsProvider(who, "local", "")

@@ -12,9 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ringi/shared/runtime/expect"
 )
@@ -283,79 +281,6 @@ func names() Names {
 func read(t *testing.T, parameters map[string]string) *Template {
 	t.Helper()
 	return expect.Value(Read(filepath.Join("testdata", "template.yaml"), names(), parameters))(t)
-}
-
-func TestReadResolvesTheWholeTemplate(t *testing.T) {
-	got := read(t, nil)
-	want := &Template{
-		Functions: []Function{
-			{
-				ID: "ReceiveEventFunction", Folder: "receive-event", Timeout: 5 * time.Second, Memory: 512, LogLevel: "DEBUG",
-				Environment: map[string]string{
-					"TABLE_NAME": "ringi-Table", "STAGE": "dev", "QUEUE_URL": "http://127.0.0.1:4566/123456789012/ringi-Orders.fifo",
-					"ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline:us-east-1", "KEY": "key-1",
-				},
-				Routes: []Route{
-					{Event: "Any", Method: "ANY", Path: "/console/{proxy+}", Timeout: 30 * time.Second},
-					{Event: "Post", Method: "POST", Path: "/slack/events", Timeout: 4 * time.Second},
-				},
-			},
-			{
-				ID: "RelayFunction", Folder: "relay", Timeout: 30 * time.Second, Memory: 256, Concurrency: 3, LogLevel: "DEBUG",
-				Environment: map[string]string{"TABLE_NAME": "ringi-Table", "STAGE": "dev",
-					"QUEUE_URL": "http://127.0.0.1:4566/123456789012/ringi-Orders.fifo", "KEY": "none"},
-				Streams: []StreamMapping{{Event: "Changes",
-					Source: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now", From: "TRIM_HORIZON",
-					BatchSize: 25, Parallel: 3, Bisect: true, PartialFailures: true,
-					OnFailure: "arn:aws:sqs:us-east-1:123456789012:ringi-Lost", Filters: []string{`{"eventName":["INSERT"]}`}}},
-				Queues: []QueueMapping{{Event: "Orders", Source: "arn:aws:sqs:us-east-1:123456789012:ringi-Orders.fifo",
-					BatchSize: 1, Concurrency: 4}},
-				Schedules: []Schedule{{Event: "Tick", Every: 5 * time.Minute, Input: `{"a":1}`}},
-			},
-		},
-		Tables: []Table{{
-			ID: "Table", Name: "ringi-Table", Key: key("PK", "SK"), Attributes: []types.AttributeDefinition{
-				{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"},
-				{AttributeName: aws.String("GSI1PK"), AttributeType: "S"},
-			},
-			Indexes: []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: key("GSI1PK", "SK"),
-				Projection: &types.Projection{ProjectionType: "ALL"}}}, Stream: "NEW_AND_OLD_IMAGES", Expiry: "delete_after",
-		}},
-		Queues: []Queue{
-			{ID: "Lost", Name: "ringi-Lost", URL: "http://127.0.0.1:4566/123456789012/ringi-Lost",
-				ARN: "arn:aws:sqs:us-east-1:123456789012:ringi-Lost", Attributes: map[string]string{}},
-			{
-				ID: "Orders", Name: "ringi-Orders.fifo", URL: "http://127.0.0.1:4566/123456789012/ringi-Orders.fifo",
-				ARN: "arn:aws:sqs:us-east-1:123456789012:ringi-Orders.fifo",
-				Attributes: map[string]string{
-					"FifoQueue": "true", "VisibilityTimeout": "60",
-					"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:123456789012:ringi-OrdersDead.fifo",` +
-						`"maxReceiveCount":5}`,
-				},
-				DeadLetters: "arn:aws:sqs:us-east-1:123456789012:ringi-OrdersDead.fifo",
-			},
-			{ID: "OrdersDead", Name: "ringi-OrdersDead.fifo", URL: "http://127.0.0.1:4566/123456789012/ringi-OrdersDead.fifo",
-				ARN:        "arn:aws:sqs:us-east-1:123456789012:ringi-OrdersDead.fifo",
-				Attributes: map[string]string{"FifoQueue": "true"}},
-		},
-		Machines: []Machine{{
-			ID: "Pipeline", Name: "ringi-Pipeline", ARN: "arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline",
-			Type: "STANDARD",
-			Definition: `{"StartAt":"A","States":{"A":{"Type":"Task",` +
-				`"Resource":"arn:aws:lambda:us-east-1:123456789012:function:RelayFunction","End":true}}}` + "\n",
-		}},
-		Buckets: []Bucket{{Resource: Resource{ID: "Results", Name: "ringi-results"},
-			Retention: Retention{Mode: "GOVERNANCE", Days: 3}, Versioned: true}},
-		Keys:    []CryptoKey{{Resource: Resource{ID: "Key", Name: "key-1"}, Spec: "ECC_NIST_P256", Usage: "SIGN_VERIFY"}},
-		Secrets: []Resource{{ID: "Secret", Name: "ringi-Secret"}},
-	}
-	expect.Same(t, want, got, cmpopts.IgnoreUnexported(types.AttributeDefinition{}, types.KeySchemaElement{},
-		types.GlobalSecondaryIndex{}, types.Projection{}))
-}
-
-func key(hash, sort string) []types.KeySchemaElement {
-	return []types.KeySchemaElement{{AttributeName: &hash, KeyType: types.KeyTypeHash},
-		{AttributeName: &sort, KeyType: types.KeyTypeRange}}
 }
 
 func TestParametersDecideConditions(t *testing.T) {
