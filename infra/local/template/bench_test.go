@@ -40,7 +40,12 @@ var account = Account{Region: "us-east-1", ID: "123456789012",
 // clients makes AWS clients as a function's code does.
 type clients struct{ aws.Config }
 
-func (c clients) rows() *dynamodb.Client { return dynamodb.NewFromConfig(c.Config) }
+func (c clients) rows() *dynamodb.Client          { return dynamodb.NewFromConfig(c.Config) }
+func (c clients) queues() *sqs.Client             { return sqs.NewFromConfig(c.Config) }
+func (c clients) machines() *sfn.Client           { return sfn.NewFromConfig(c.Config) }
+func (c clients) keys() *kms.Client               { return kms.NewFromConfig(c.Config) }
+func (c clients) functions() *lambda.Client       { return lambda.NewFromConfig(c.Config) }
+func (c clients) secrets() *secretsmanager.Client { return secretsmanager.NewFromConfig(c.Config) }
 func (c clients) objects() *s3.Client {
 	return s3.NewFromConfig(c.Config, func(o *s3.Options) { o.UsePathStyle = true })
 }
@@ -63,42 +68,47 @@ func row(pk string) map[string]ddb.AttributeValue {
 
 var table, bucket, object = aws.String("ringi-Table"), aws.String("ringi-resultsbucket"), aws.String("results/t/1")
 
+// of is a call of a client that is made when it is needed.
+func of[Client, Input, Output, Option any](make func(clients) Client,
+	call func(Client, context.Context, Input, ...Option) (Output, error), in Input) func(context.Context, clients) error {
+	return func(ctx context.Context, c clients) error { return expect.Err(call(make(c), ctx, in)) }
+}
+
 // calls maps names to calls of AWS's own clients, and to the requests for rights that must follow from each.
 var calls = map[string]struct {
-	make func(ctx context.Context, c clients) (any, error)
+	make func(ctx context.Context, c clients) error
 	want []string
 }{
-	"GetItem": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: row("TASK#t#1")})
-	}, []string{"dynamodb:GetItem table/ringi-Table Attributes=PK,SK LeadingKeys=TASK#t#1"}},
-	"Query": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().Query(ctx, &dynamodb.QueryInput{TableName: table,
+	"GetItem": {of(clients.rows, (*dynamodb.Client).GetItem,
+		&dynamodb.GetItemInput{TableName: table, Key: row("TASK#t#1")}),
+		[]string{"dynamodb:GetItem table/ringi-Table Attributes=PK,SK LeadingKeys=TASK#t#1"}},
+	"Query": {of(clients.rows, (*dynamodb.Client).Query,
+		&dynamodb.QueryInput{TableName: table,
 			KeyConditionExpression:    aws.String("#b BETWEEN :l AND :h AND #a = :v"),
 			FilterExpression:          aws.String("size(body.#n[2].deep) > :l"),
 			ExpressionAttributeNames:  map[string]string{"#a": "PK", "#b": "SK", "#n": "inner"},
-			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TASK#t#1"), ":l": s("a"), ":h": s("b")}})
-	}, []string{"dynamodb:Query table/ringi-Table Attributes=PK,SK,body LeadingKeys=TASK#t#1"}},
-	"Query of an index": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().Query(ctx, &dynamodb.QueryInput{TableName: table, IndexName: aws.String("GSI1"),
+			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TASK#t#1"), ":l": s("a"), ":h": s("b")}}),
+		[]string{"dynamodb:Query table/ringi-Table Attributes=PK,SK,body LeadingKeys=TASK#t#1"}},
+	"Query of an index": {of(clients.rows, (*dynamodb.Client).Query,
+		&dynamodb.QueryInput{TableName: table, IndexName: aws.String("GSI1"),
 			KeyConditionExpression:    aws.String("GSI1PK=:v"),
-			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TENANT#t#PENDING")}})
-	}, []string{"dynamodb:Query table/ringi-Table/index/GSI1 Attributes=GSI1PK LeadingKeys=TENANT#t#PENDING"}},
-	"UpdateItem": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: table, Key: row("HOME#t"),
+			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TENANT#t#PENDING")}}),
+		[]string{"dynamodb:Query table/ringi-Table/index/GSI1 Attributes=GSI1PK LeadingKeys=TENANT#t#PENDING"}},
+	"UpdateItem": {of(clients.rows, (*dynamodb.Client).UpdateItem,
+		&dynamodb.UpdateItemInput{TableName: table, Key: row("HOME#t"),
 			UpdateExpression:          aws.String("SET #a = if_not_exists(n, :v) REMOVE gone"),
 			ConditionExpression:       aws.String("attribute_exists(PK) AND NOT #a IN (:v)"),
 			ExpressionAttributeNames:  map[string]string{"#a": "rev"},
-			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("1")}})
-	}, []string{"dynamodb:UpdateItem table/ringi-Table Attributes=PK,SK,gone,n,rev LeadingKeys=HOME#t"}},
-	"TransactWriteItems": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []ddb.TransactWriteItem{
+			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("1")}}),
+		[]string{"dynamodb:UpdateItem table/ringi-Table Attributes=PK,SK,gone,n,rev LeadingKeys=HOME#t"}},
+	"TransactWriteItems": {of(clients.rows, (*dynamodb.Client).TransactWriteItems,
+		&dynamodb.TransactWriteItemsInput{TransactItems: []ddb.TransactWriteItem{
 			{Put: &ddb.Put{TableName: table, Item: row("AUDIT#t")}},
 			{Update: &ddb.Update{TableName: table, Key: row("TASK#t#1"), UpdateExpression: aws.String("SET a = b")}},
 			{Delete: &ddb.Delete{TableName: table, Key: row("SESSION#t#1")}},
 			{ConditionCheck: &ddb.ConditionCheck{TableName: table, Key: row("TENANT#t"),
 				ConditionExpression: aws.String("attribute_exists(PK)")}},
-		}})
-	}, []string{
+		}}), []string{
 		"dynamodb:PutItem table/ringi-Table Attributes=PK,SK EnclosingOperation=TransactWriteItems LeadingKeys=AUDIT#t",
 		"dynamodb:UpdateItem table/ringi-Table Attributes=PK,SK,a,b EnclosingOperation=TransactWriteItems " +
 			"LeadingKeys=TASK#t#1",
@@ -107,91 +117,79 @@ var calls = map[string]struct {
 		"dynamodb:ConditionCheckItem table/ringi-Table Attributes=PK,SK EnclosingOperation=TransactWriteItems " +
 			"LeadingKeys=TENANT#t",
 	}},
-	"BatchGetItem": {func(ctx context.Context, c clients) (any, error) {
-		keys := []map[string]ddb.AttributeValue{row("TASK#t#1"), row("TASK#t#2")}
-		return c.rows().BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]ddb.KeysAndAttributes{"ringi-Table": {Keys: keys}}})
-	}, []string{"dynamodb:BatchGetItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=TASK#t#1,TASK#t#2"}},
-	"BatchWriteItem": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]ddb.WriteRequest{
+	"BatchGetItem": {of(clients.rows, (*dynamodb.Client).BatchGetItem,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]ddb.KeysAndAttributes{"ringi-Table": {
+			Keys: []map[string]ddb.AttributeValue{row("TASK#t#1"), row("TASK#t#2")}}}}),
+		[]string{"dynamodb:BatchGetItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=TASK#t#1,TASK#t#2"}},
+	"BatchWriteItem": {of(clients.rows, (*dynamodb.Client).BatchWriteItem,
+		&dynamodb.BatchWriteItemInput{RequestItems: map[string][]ddb.WriteRequest{
 			"ringi-Table": {
 				{PutRequest: &ddb.PutRequest{Item: row("CALL#t")}}, {DeleteRequest: &ddb.DeleteRequest{Key: row("LOG#t")}},
-			}}})
-	}, []string{"dynamodb:BatchWriteItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=CALL#t,LOG#t"}},
-	"SendMessageBatch": {func(ctx context.Context, c clients) (any, error) {
-		return sqs.NewFromConfig(c.Config).SendMessageBatch(ctx, &sqs.SendMessageBatchInput{
+			}}}), []string{"dynamodb:BatchWriteItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=CALL#t,LOG#t"}},
+	"SendMessageBatch": {of(clients.queues, (*sqs.Client).SendMessageBatch,
+		&sqs.SendMessageBatchInput{
 			QueueUrl: aws.String("http://127.0.0.1:1/123456789012/ringi-CardQueue.fifo"),
 			Entries:  []sqstypes.SendMessageBatchRequestEntry{{Id: aws.String("1"), MessageBody: aws.String("x")}},
-		})
-	}, []string{"sqs:SendMessage ringi-CardQueue.fifo"}},
-	"StartExecution": {func(ctx context.Context, c clients) (any, error) {
-		return sfn.NewFromConfig(c.Config).StartExecution(ctx,
-			&sfn.StartExecutionInput{StateMachineArn: aws.String(
-				"arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Chat")})
-	}, []string{"states:StartExecution stateMachine:ringi-Chat"}},
-	"DescribeExecution": {func(ctx context.Context, c clients) (any, error) {
-		return sfn.NewFromConfig(c.Config).DescribeExecution(ctx,
-			&sfn.DescribeExecutionInput{ExecutionArn: aws.String(
-				"arn:aws:states:us-east-1:123456789012:execution:ringi-Chat:x-1")})
-	}, []string{"states:DescribeExecution execution:ringi-Chat:x-1"}},
-	"SendTaskSuccess": {func(ctx context.Context, c clients) (any, error) {
-		return sfn.NewFromConfig(c.Config).SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: aws.String("x"),
-			Output: aws.String("{}")})
-	}, []string{"states:SendTaskSuccess stateMachine:ringi-Pipeline"}},
-	"GetSecretValue": {func(ctx context.Context, c clients) (any, error) {
-		return secretsmanager.NewFromConfig(c.Config).GetSecretValue(ctx,
-			&secretsmanager.GetSecretValueInput{SecretId: aws.String("ringi-SlackSecret")})
-	}, []string{"secretsmanager:GetSecretValue secret:ringi-SlackSecret"}},
-	"GenerateDataKey": {func(ctx context.Context, c clients) (any, error) {
-		return kms.NewFromConfig(c.Config).GenerateDataKey(ctx, &kms.GenerateDataKeyInput{KeyId: aws.String("1234"),
-			KeySpec: "AES_256", EncryptionContext: map[string]string{"tenant_id": "t", "provider": "slack"}})
-	}, []string{"kms:GenerateDataKey key/1234 EncryptionContext:provider=slack EncryptionContext:tenant_id=t"}},
-	"Decrypt without a key's id": {func(ctx context.Context, c clients) (any, error) {
-		return kms.NewFromConfig(c.Config).Decrypt(ctx,
-			&kms.DecryptInput{CiphertextBlob: []byte("11111111-2222-3333-4444-555555555555 sealed")})
-	}, []string{"kms:Decrypt key/11111111-2222-3333-4444-555555555555"}},
-	"Sign": {func(ctx context.Context, c clients) (any, error) {
-		return kms.NewFromConfig(c.Config).Sign(ctx,
-			&kms.SignInput{KeyId: aws.String("arn:aws:kms:us-east-1:123456789012:key/5"), Message: []byte("x"),
-				SigningAlgorithm: kmstypes.SigningAlgorithmSpecEcdsaSha256})
-	}, []string{"kms:Sign key/5 SigningAlgorithm=ECDSA_SHA_256"}},
-	"Invoke": {func(ctx context.Context, c clients) (any, error) {
-		return lambda.NewFromConfig(c.Config).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("OtherFunction")})
-	}, []string{"lambda:InvokeFunction function:OtherFunction"}},
-	"InvokeWithResponseStream by ARN": {func(ctx context.Context, c clients) (any, error) {
-		return lambda.NewFromConfig(c.Config).InvokeWithResponseStream(ctx,
-			&lambda.InvokeWithResponseStreamInput{FunctionName: aws.String(
-				"arn:aws:lambda:us-east-1:123456789012:function:OtherFunction")})
-	}, []string{"lambda:InvokeFunction function:OtherFunction"}},
-	"GetObject": {func(ctx context.Context, c clients) (any, error) {
-		return c.objects().GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: object})
-	}, []string{"s3:GetObject ringi-resultsbucket/results/t/1"}},
-	"PutObject": {func(ctx context.Context, c clients) (any, error) {
-		return c.objects().PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: object, Body: strings.NewReader("x")})
-	}, []string{"s3:PutObject ringi-resultsbucket/results/t/1"}},
-	"ListObjectsV2": {func(ctx context.Context, c clients) (any, error) {
-		return c.objects().ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: bucket})
-	}, []string{"s3:ListBucket ringi-resultsbucket"}},
-	"ListObjectVersions": {func(ctx context.Context, c clients) (any, error) {
-		return c.objects().ListObjectVersions(ctx, &s3.ListObjectVersionsInput{Bucket: bucket, Prefix: object})
-	}, []string{"s3:ListBucketVersions ringi-resultsbucket"}},
-	"DeleteObjects of versions": {func(ctx context.Context, c clients) (any, error) {
-		return c.objects().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: bucket,
+		}), []string{"sqs:SendMessage ringi-CardQueue.fifo"}},
+	"StartExecution": {of(clients.machines, (*sfn.Client).StartExecution,
+		&sfn.StartExecutionInput{StateMachineArn: aws.String(
+			"arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Chat")}),
+		[]string{"states:StartExecution stateMachine:ringi-Chat"}},
+	"DescribeExecution": {of(clients.machines, (*sfn.Client).DescribeExecution,
+		&sfn.DescribeExecutionInput{ExecutionArn: aws.String(
+			"arn:aws:states:us-east-1:123456789012:execution:ringi-Chat:x-1")}),
+		[]string{"states:DescribeExecution execution:ringi-Chat:x-1"}},
+	"SendTaskSuccess": {of(clients.machines, (*sfn.Client).SendTaskSuccess,
+		&sfn.SendTaskSuccessInput{TaskToken: aws.String("x"),
+			Output: aws.String("{}")}), []string{"states:SendTaskSuccess stateMachine:ringi-Pipeline"}},
+	"GetSecretValue": {of(clients.secrets, (*secretsmanager.Client).GetSecretValue,
+		&secretsmanager.GetSecretValueInput{SecretId: aws.String("ringi-SlackSecret")}),
+		[]string{"secretsmanager:GetSecretValue secret:ringi-SlackSecret"}},
+	"GenerateDataKey": {of(clients.keys, (*kms.Client).GenerateDataKey,
+		&kms.GenerateDataKeyInput{KeyId: aws.String("1234"),
+			KeySpec: "AES_256", EncryptionContext: map[string]string{"tenant_id": "t", "provider": "slack"}}),
+		[]string{"kms:GenerateDataKey key/1234 EncryptionContext:provider=slack EncryptionContext:tenant_id=t"}},
+	"Decrypt without a key's id": {of(clients.keys, (*kms.Client).Decrypt,
+		&kms.DecryptInput{CiphertextBlob: []byte("11111111-2222-3333-4444-555555555555 sealed")}),
+		[]string{"kms:Decrypt key/11111111-2222-3333-4444-555555555555"}},
+	"Sign": {of(clients.keys, (*kms.Client).Sign,
+		&kms.SignInput{KeyId: aws.String("arn:aws:kms:us-east-1:123456789012:key/5"), Message: []byte("x"),
+			SigningAlgorithm: kmstypes.SigningAlgorithmSpecEcdsaSha256}),
+		[]string{"kms:Sign key/5 SigningAlgorithm=ECDSA_SHA_256"}},
+	"Invoke": {of(clients.functions, (*lambda.Client).Invoke,
+		&lambda.InvokeInput{FunctionName: aws.String("OtherFunction")}),
+		[]string{"lambda:InvokeFunction function:OtherFunction"}},
+	"InvokeWithResponseStream by ARN": {of(clients.functions, (*lambda.Client).InvokeWithResponseStream,
+		&lambda.InvokeWithResponseStreamInput{FunctionName: aws.String(
+			"arn:aws:lambda:us-east-1:123456789012:function:OtherFunction")}),
+		[]string{"lambda:InvokeFunction function:OtherFunction"}},
+	"GetObject": {of(clients.objects, (*s3.Client).GetObject,
+		&s3.GetObjectInput{Bucket: bucket, Key: object}), []string{"s3:GetObject ringi-resultsbucket/results/t/1"}},
+	"PutObject": {of(clients.objects, (*s3.Client).PutObject,
+		&s3.PutObjectInput{Bucket: bucket, Key: object, Body: strings.NewReader("x")}),
+		[]string{"s3:PutObject ringi-resultsbucket/results/t/1"}},
+	"ListObjectsV2": {of(clients.objects, (*s3.Client).ListObjectsV2,
+		&s3.ListObjectsV2Input{Bucket: bucket}), []string{"s3:ListBucket ringi-resultsbucket"}},
+	"ListObjectVersions": {of(clients.objects, (*s3.Client).ListObjectVersions,
+		&s3.ListObjectVersionsInput{Bucket: bucket, Prefix: object}),
+		[]string{"s3:ListBucketVersions ringi-resultsbucket"}},
+	"DeleteObjects of versions": {of(clients.objects, (*s3.Client).DeleteObjects,
+		&s3.DeleteObjectsInput{Bucket: bucket,
 			Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a"), VersionId: aws.String("1")},
-				{Key: aws.String("b")}}}})
-	}, []string{"s3:DeleteObjectVersion ringi-resultsbucket/a", "s3:DeleteObject ringi-resultsbucket/b"}},
-	"a signed link": {func(ctx context.Context, c clients) (any, error) {
+				{Key: aws.String("b")}}}}),
+		[]string{"s3:DeleteObjectVersion ringi-resultsbucket/a", "s3:DeleteObject ringi-resultsbucket/b"}},
+	"a signed link": {func(ctx context.Context, c clients) error {
 		out, err := s3.NewPresignClient(c.objects()).PresignGetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: object})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		resp, err := http.Get(out.URL)
-		return nil, refusedWith(resp, err)
+		return refusedWith(resp, err)
 	}, []string{"s3:GetObject ringi-resultsbucket/results/t/1"}},
-	"a signed form": {func(ctx context.Context, c clients) (any, error) {
+	"a signed form": {func(ctx context.Context, c clients) error {
 		out, err := s3.NewPresignClient(c.objects()).PresignPostObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: object})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		var body strings.Builder
 		form := multipart.NewWriter(&body)
@@ -201,7 +199,7 @@ var calls = map[string]struct {
 		form.WriteField("file", "x")
 		form.Close()
 		resp, err := http.Post(out.URL, form.FormDataContentType(), strings.NewReader(body.String()))
-		return nil, refusedWith(resp, err)
+		return refusedWith(resp, err)
 	}, []string{"s3:PutObject ringi-resultsbucket/results/t/1"}},
 }
 
@@ -229,7 +227,7 @@ func TestWhatCallsAskFor(t *testing.T) {
 			}
 		}))
 		c.BaseEndpoint = &front.URL
-		_, _ = tt.make(t.Context(), c) // the server does not answer like AWS
+		_ = tt.make(t.Context(), c) // the server does not answer like AWS
 		front.Close()
 		expect.That(t, slices.Equal(tt.want, got), "%s asks for %q, want %q", name, got, tt.want)
 	}
@@ -272,7 +270,7 @@ func TestARefusalIsAWSs(t *testing.T) {
 		"PutObject": {"AccessDenied", 403,
 			`s3:PutObject on resource: "arn:aws:s3:::ringi-resultsbucket/results/t/1" because`},
 	} {
-		_, err := calls[name].make(t.Context(), c)
+		err := calls[name].make(t.Context(), c)
 		var api smithy.APIError
 		var http *awshttp.ResponseError
 		expect.Must(t, errors.As(err, &api) && errors.As(err, &http), "%s: %v", name, err)
@@ -280,7 +278,7 @@ func TestARefusalIsAWSs(t *testing.T) {
 			strings.Contains(api.ErrorMessage(), tt.says), "%s: %v", name, err)
 	}
 	for _, link := range []string{"a signed link", "a signed form"} {
-		if _, err := calls[link].make(t.Context(), c); err == nil || !strings.Contains(err.Error(), "AccessDenied") {
+		if err := calls[link].make(t.Context(), c); err == nil || !strings.Contains(err.Error(), "AccessDenied") {
 			t.Errorf("%s of what the role doesn't allow: %v", link, err)
 		}
 	}
@@ -298,21 +296,17 @@ func TestWhoIsJudged(t *testing.T) {
 	err := get("prompts/1")
 	expect.That(t, err != nil && strings.Contains(err.Error(), "with an explicit deny in an identity-based policy") &&
 		reached == 1, "%v, %d calls went on", err, reached)
-	for name, call := range map[string]func(context.Context, clients) (any, error){
-		"a bucket": func(ctx context.Context, c clients) (any, error) {
-			return c.objects().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: bucket})
-		},
-		"an object's list of who may read it": func(ctx context.Context, c clients) (any, error) {
-			return c.objects().GetObjectAcl(ctx, &s3.GetObjectAclInput{Bucket: bucket, Key: object})
-		},
-		"a version": func(ctx context.Context, c clients) (any, error) {
-			return c.objects().GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: object, VersionId: object})
-		},
-		"a copy": func(ctx context.Context, c clients) (any, error) {
-			return c.objects().CopyObject(ctx, &s3.CopyObjectInput{Bucket: bucket, Key: object, CopySource: object})
-		},
+	for name, call := range map[string]func(context.Context, clients) error{
+		"a bucket": of(clients.objects, (*s3.Client).CreateBucket,
+			&s3.CreateBucketInput{Bucket: bucket}),
+		"an object's list of who may read it": of(clients.objects, (*s3.Client).GetObjectAcl,
+			&s3.GetObjectAclInput{Bucket: bucket, Key: object}),
+		"a version": of(clients.objects, (*s3.Client).GetObject,
+			&s3.GetObjectInput{Bucket: bucket, Key: object, VersionId: object}),
+		"a copy": of(clients.objects, (*s3.Client).CopyObject,
+			&s3.CopyObjectInput{Bucket: bucket, Key: object, CopySource: object}),
 	} {
-		_, err := call(t.Context(), c)
+		err := call(t.Context(), c)
 		expect.That(t, err != nil && strings.Contains(err.Error(), "does not know which rights"), "%s: %v", name, err)
 	}
 	c.Credentials = credentials.NewStaticCredentialsProvider("local", "local", "")
@@ -332,7 +326,7 @@ func TestAnObjectThatIsGone(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 			io.WriteString(w, `<Error><Code>NoSuchKey</Code></Error>`)
 		})
-		_, err := calls["GetObject"].make(t.Context(), c)
+		err := calls["GetObject"].make(t.Context(), c)
 		api, refused := errors.AsType[smithy.APIError](err)
 		expect.That(t, refused && api.ErrorCode() == tt.code, "%s: %v", name, err)
 	}
