@@ -13,7 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/table"
 )
@@ -264,4 +266,130 @@ func testRowsAt(t *testing.T, st *taskStore) {
 	}
 	_, err := RowsAt[task.Request](t.Context(), st.Store, many)
 	wantField(t, err, "rows")
+}
+
+// testStatuses leads two requests to each status. Each status has its list, whoever asks.
+func testStatuses(t *testing.T, st *taskStore) {
+	plain := func(k task.ExtractKind) decision {
+		return func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Extracted(a.Head.Run, task.Extract{Kind: k, Sentence: "…"}, at())
+		}
+	}
+	fail := func(why aggregate.Reason) decision {
+		return func(a *task.Aggregate) (aggregate.Change, error) { return a.FailExecution(a.Head.Run, why, "", at()) }
+	}
+	planned := []decision{extract, beginPrompt, finishPrompt, approvePrompt, beginProcess, finishProcess(1),
+		approveProcess}
+	with := func(more ...decision) []decision { return append(planned[:len(planned):len(planned)], more...) }
+	ways := map[task.Status][]decision{
+		task.StatusDrafting: {extract, beginPrompt},
+		task.StatusWaits:    {extract, beginPrompt, finishPrompt},
+		task.StatusReturned: {extract, beginPrompt, finishPrompt, func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.ApproveUnasked(a.Prompt().ID, at())
+		}, beginProcess, finishProcess(1), func(a *task.Aggregate) (aggregate.Change, error) {
+			return does(a, circulation.SendBack, a.Process().ID, "直して", approver(), at())
+		}},
+		task.StatusNotDrafted: {func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", at())
+		}},
+		task.StatusRunning: planned,
+		task.StatusToRetry: with(fail(task.ReasonToolFailed)),
+		task.StatusFailed:  with(fail(task.ReasonToolValue)),
+		task.StatusDone: with(start, claim(1), finishStep(1), func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.CompleteExecution(a.Head.Run, "完了", at())
+		}),
+		task.StatusCancelled: {extract, cancel},
+		task.StatusExpired: {extract, beginPrompt, finishPrompt, func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Expire(at().Add(1000 * time.Hour))
+		}},
+		task.StatusRefused:  {plain(task.KindUnsupported)},
+		task.StatusAnswered: {plain(task.KindHelp)},
+	}
+	made := map[string]task.Status{}
+	for n, status := range slices.Concat(task.Statuses, task.Statuses) {
+		var form *task.Matter
+		if status == task.StatusReturned { // only a form is given back
+			form = &task.Matter{Kind: "支出", Title: "ペンの購入", Description: "在庫がないため。"}
+		}
+		a := decided(t, st, asked(t, st, n, requester, form), ways[status]...)
+		made[a.Head.TaskID] = status
+		expect.Is(t, a.Head.Noted, status)
+	}
+	for _, by := range []string{"", requester, "U0TWO"} {
+		for _, status := range append([]task.Status{""}, task.Statuses...) {
+			want := 2
+			switch {
+			case by == "U0TWO":
+				want = 0
+			case status == "" && by == "":
+				want = len(made) - 4 // nobody reads through what was answered, or can't be done
+			case status == "":
+				want = len(made)
+			}
+			p := expect.Value(st.Search(t.Context(), tenant, task.Filter{Status: status, Requester: by}, "",
+				table.MaxPage, 1000, nil))(t)
+			expect.Is(t, len(p.Items), want, "%q of %q", status, by)
+			for i, x := range p.Items {
+				waits := x.Stands == task.StatusWaits
+				expect.That(t, x.Stands == made[x.ID] && x.Requester() == requester, "%s is %s", made[x.ID], x.Stands)
+				expect.That(t, waits == (x.WaitsFor == task.CardPrompt) && waits == (x.Glance.Need == 1) &&
+					(x.Glance.Why == "") == x.Stands.Open(), "%s waits for %q: %+v", x.Stands, x.WaitsFor, x.Glance)
+				expect.That(t, (x.Title != "") != (x.Text != ""), "%+v has no words, or too many", x)
+				expect.That(t, i == 0 || !p.Items[i-1].CreatedAt.Before(x.CreatedAt), "they are not in order")
+			}
+		}
+	}
+}
+
+// asked makes the n-th request as a person, with a form or without.
+func asked(t *testing.T, st *taskStore, n int, user string, form *task.Matter) aggregate.Ref {
+	t.Helper()
+	r := request(n)
+	r.User, r.Matter = user, form
+	c, ref, err := task.Receive(tenant, r, at().Add(time.Duration(n)*time.Second))
+	expect.NoError(t, err)
+	expect.NoError(t, st.Create(t.Context(), c))
+	return ref
+}
+
+// testKeptOfLists: a list says who asked, and has what is wanted.
+func testKeptOfLists(t *testing.T, st *taskStore) {
+	titled := func(n int, user, title string) aggregate.Ref {
+		ref := asked(t, st, n, user, nil)
+		decided(t, st, ref, accept(tenancy.DefaultSettings()), func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Extracted(a.Head.Run, task.Extract{Title: title, Description: title, Priority: task.Medium,
+				TaskType: task.TypeStandard}, at())
+		})
+		return ref
+	}
+	first := titled(1, "U0ONE", "first")
+	titled(2, "U0TWO", "second")
+	third := titled(3, "U0ONE", "third")
+	isFirst := func(x ListedTask) bool { return x.Title == "first" }
+	for _, c := range []struct {
+		filter task.Filter
+		most   int
+		keep   func(ListedTask) bool
+		want   string
+		more   bool
+	}{
+		{task.Filter{}, 0, nil, "U0ONE third, U0TWO second, U0ONE first", false},
+		{task.Filter{Requester: "U0TWO"}, 0, nil, "U0TWO second", false},
+		{task.Filter{}, 0, isFirst, "U0ONE first", false},
+		{task.Filter{Requester: "U0TWO"}, 0, isFirst, "", false},
+		{task.Filter{Requester: "U0#"}, 0, nil, "", false},
+		{task.Filter{}, 2, isFirst, "", true}, // of the two newest
+	} {
+		p := expect.Value(st.Search(t.Context(), tenant, c.filter, "", 10, c.most, c.keep))(t)
+		var got []string
+		for _, x := range p.Items {
+			got = append(got, x.Requester()+" "+x.Title)
+		}
+		expect.Is(t, strings.Join(got, ", "), c.want)
+		expect.Is(t, p.Next != "", c.more, "there is a next page")
+	}
+	titles := expect.Value(st.Titled(t.Context(), tenant, first.ID, third.ID, "01NONE", "#"))(t)
+	expect.That(t, len(titles) == 2 && titles[third.ID].Title == "third" && titles[third.ID].Requester() == "U0ONE",
+		"%+v", titles)
+	expect.Is(t, len(expect.Value(st.Titled(t.Context(), "01OTHER", first.ID))(t)), 0, "another tenant's are read")
 }

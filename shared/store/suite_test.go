@@ -72,6 +72,8 @@ func TestStore(t *testing.T) {
 		{"ended integrations", testEndedIntegrations},
 		{"tools", testTools},
 		{"lists", testLists},
+		{"a list for each status", testStatuses},
+		{"what a list keeps", testKeptOfLists},
 		{"rows at places", testRowsAt},
 		{"pending", testPending},
 		{"audit log", testAudit},
