@@ -288,7 +288,7 @@ func testDelegationCrash(t *testing.T, st *taskStore) {
 	}
 	d := away(owner, "U2", "U1", 0)
 	for i, over := range []*taskStore{
-		st.over(unreachable{}, oneTry), st.over(dropping("TransactWriteItems", 100), oneTry), st,
+		st.over(unreachable(), oneTry), st.over(dropping("TransactWriteItems", 100), oneTry), st,
 	} {
 		_, err := over.SetDelegation(t.Context(), d, setBy("U1", false), at(), tell)
 		_, gone := st.Delegation(t.Context(), d)

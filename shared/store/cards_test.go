@@ -180,7 +180,7 @@ func testLeases(t *testing.T, st *taskStore) {
 		d := dropping("PutItem", 1)
 		soon = soon.Add(time.Hour)
 		put(st.over(d, options...).Store, load(), lease("mine", soon), nil)
-		expect.That(t, d.dropped.Load() == 1 && load().Common().Leases[0].Same(lease("mine", soon)),
+		expect.That(t, d.met.Load() == 1 && load().Common().Leases[0].Same(lease("mine", soon)),
 			"no answer was lost, or it is not there")
 	}
 	last := load().Root().Common()

@@ -70,9 +70,9 @@ func testRefusedChanges(t *testing.T, st *taskStore) {
 	c = expect.Value(extract(a))(t)
 	wantError(t, expect.Err(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
 
-	counted := &counter{}
+	counted := counting()
 	got, err := st.over(counted).Commit(t.Context(), a, aggregate.Change{})
-	expect.That(t, err == nil && got == a && counted.calls.Load() == 0, "%v, %v, %d calls", got, err, counted.calls.Load())
+	expect.That(t, err == nil && got == a && counted.met.Load() == 0, "%v, %v, %d calls", got, err, counted.met.Load())
 }
 
 func testClaimReliesOnPermission(t *testing.T, st *taskStore) {
@@ -269,16 +269,14 @@ func testHinderedWrites(t *testing.T, st *taskStore) {
 		{"a run's token", "PutItem", func(st *taskStore) error { return st.PutWait(t.Context(), ref, wait) }},
 		{"a token that was answered", "DeleteItem", func(st *taskStore) error { return st.DropWait(t.Context(), ref, wait) }},
 	} {
-		r := &refuser{operation: c.operation, body: held}
-		r.left.Store(3)
+		r := refusing(c.operation, held, 3)
 		expect.NoError(t, c.write(st.over(r)))
-		expect.Is(t, r.refused.Load(), 3, "%s is refused (times)", c.name)
+		expect.Is(t, r.met.Load(), 3, "%s is refused (times)", c.name)
 	}
 	a := loaded(t, st, ref)
 	expect.That(t, len(a.Waits) == 0 && a.Card("CARD#task").State == aggregate.CardPosting, "waits %v, the card is %s",
 		a.Waits, a.Card("CARD#task").State)
-	r := &refuser{operation: "UpdateItem", body: held}
-	r.left.Store(1 << 30)
+	r := refusing("UpdateItem", held, always)
 	expect.Within(t, 2500*time.Millisecond, func() {
 		err := claim(st.over(r))
 		expect.Is(t, explain.ClassOf(err), explain.Unavailable, fmt.Sprint("held for good: ", err))

@@ -169,9 +169,9 @@ func testDecideOn(t *testing.T, st *taskStore) {
 func testNotReadAgain(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 1)
 	a := decided(t, st, ref, rejectPrompt)
-	count := &counter{}
+	count := counting()
 	a = expect.Value(st.over(count).DecideOn(t.Context(), a, beginPrompt))(t)
-	expect.Is(t, count.calls.Load(), 1, "calls")
+	expect.Is(t, count.met.Load(), 1, "calls")
 	stored, err := st.Load(t.Context(), ref)
 	expect.That(t, err == nil && stored.Head.Rev == a.Head.Rev && stored.Prompt().Version == 2,
 		"stored revision %d, version %d, %v; returned %d", stored.Head.Rev, stored.Prompt().Version, err, a.Head.Rev)
@@ -215,8 +215,8 @@ func testLostOnKnownRows(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 40)
 	a := decided(t, st, ref, rejectPrompt)
 	drop := dropping("TransactWriteItems", 1)
-	after, err := st.over(&forgetful{drop}).DecideOn(t.Context(), a, beginPrompt)
-	expect.Must(t, err == nil && drop.dropped.Load() == 1, "%v, %d answers were lost", err, drop.dropped.Load())
+	after, err := st.over(forgetting(drop)).DecideOn(t.Context(), a, beginPrompt)
+	expect.Must(t, err == nil && drop.met.Load() == 1, "%v, %d answers were lost", err, drop.met.Load())
 	stored, err := st.Load(t.Context(), ref)
 	expect.That(t, err == nil && len(stored.Prompts) == 2 && stored.Head.Rev == after.Head.Rev,
 		"%d prompts at revision %d, returned %d: %v", len(stored.Prompts), stored.Head.Rev, after.Head.Rev, err)
@@ -327,7 +327,7 @@ func testPlaceOfLostAnswer(t *testing.T, other *taskStore) {
 		for _, d := range []decision{accept(tenancy.DefaultSettings()), cancel} {
 			drop := dropping("TransactWriteItems", 1)
 			committed(t, st.over(drop, options...), ref, d)
-			expect.Must(t, drop.dropped.Load() != 0, "no answer was lost: the test proves nothing")
+			expect.Must(t, drop.met.Load() != 0, "no answer was lost: the test proves nothing")
 		}
 		open, hour := places(t, st, ref, expect.Value(st.Load(t.Context(), ref))(t).Head.Requester)
 		expect.That(t, open == 0 && hour == 1, "%d open, %d this hour", open, hour)

@@ -88,13 +88,13 @@ func testMoreThanAMegabyte(t *testing.T, st *taskStore) {
 		write(t, st, expect.Value(packRow(TaskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID},
 			"TASK#"+ref.Tenant+"#"+ref.ID, p, 3))(t))
 	}
-	counted := &counter{}
+	counted := counting()
 	var got []string
 	for _, p := range expect.Value(st.over(counted).Load(t.Context(), ref))(t).Prompts {
 		got = append(got, p.Key())
 	}
 	expect.Same(t, want, got)
-	expect.That(t, counted.calls.Load() >= 2, "the rows came in one page: the test proves nothing")
+	expect.That(t, counted.met.Load() >= 2, "the rows came in one page: the test proves nothing")
 }
 
 const (
@@ -108,25 +108,24 @@ const (
 	refused = `{"__type":"com.amazon.coral.service#ValidationException","message":"no such thing"}`
 )
 
-// refusing returns the store on a table that answers the given number of transactions with body.
-func refusing(st *taskStore, body string, times int32) (*taskStore, *refuser) {
-	r := &refuser{operation: "TransactWriteItems", body: body}
-	r.left.Store(times)
+// busyTable returns the store on a table that answers the given number of transactions with body.
+func busyTable(st *taskStore, body string, times int32) (*taskStore, *fault) {
+	r := refusing("TransactWriteItems", body, times)
 	return st.over(r, oneTry), r
 }
 
 func testBusyTable(t *testing.T, st *taskStore) {
 	for i, body := range []string{throttled, tooMuch, inTheWay} { // a delay
-		busy, r := refusing(st, body, 3)
+		busy, r := busyTable(st, body, 3)
 		change, ref := received(t, 10*i)
 		expect.NoError(t, busy.Create(t.Context(), change))
 		_, err := st.Load(t.Context(), ref)
-		expect.That(t, err == nil && r.refused.Load() == 3, "%v after %d refusals by %s", err, r.refused.Load(), body)
-		busy, _ = refusing(st, body, 3)
+		expect.That(t, err == nil && r.met.Load() == 3, "%v after %d refusals by %s", err, r.met.Load(), body)
+		busy, _ = busyTable(st, body, 3)
 		a := expect.Value(busy.Decide(t.Context(), waitingPrompt(t, st, 10*i+1), approvePrompt))(t)
 		expect.Is(t, a.Prompt().Status, aggregate.Approved, "prompt")
 	}
-	busy, _ := refusing(st, throttled, 1<<30) // one that lasts ends a call in time
+	busy, _ := busyTable(st, throttled, always) // one that lasts ends a call in time
 	change, _ := received(t, 100)
 	expect.Within(t, 2500*time.Millisecond, func() {
 		err := busy.Create(t.Context(), change)
@@ -138,31 +137,25 @@ func testBusyTable(t *testing.T, st *taskStore) {
 		defer done()
 		expect.That(t, expect.Err(busy.Decide(ctx, ref, approvePrompt)) != nil, "no error")
 	})
-	busy, r := refusing(st, refused, 1<<30) // what is refused for good is not tried again
+	busy, r := busyTable(st, refused, always) // what is refused for good is not tried again
 	expect.That(t, busy.Create(t.Context(), change) != nil, "no error")
-	expect.Is(t, r.refused.Load(), 1, "tries")
+	expect.Is(t, r.met.Load(), 1, "tries")
 }
 
 // hanging holds back the answers of one operation until the caller gives up. If reaches is set, the call itself is
 // made.
-type hanging struct {
-	operation string
-	reaches   bool
-}
-
-func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
-	if operation(r) != h.operation {
-		return http.DefaultTransport.RoundTrip(r)
-	}
-	if h.reaches {
-		res, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			return nil, err
+func hanging(operation string, reaches bool) *fault {
+	return faulty(operation, always, func(r *http.Request) (*http.Response, error) {
+		if reaches {
+			res, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				return nil, err
+			}
+			res.Body.Close()
 		}
-		res.Body.Close()
-	}
-	<-r.Context().Done()
-	return nil, r.Context().Err()
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	})
 }
 
 // When a decision's deadline ends during its commit, the store looks once more for the commit. It must not report an
@@ -170,13 +163,13 @@ func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 func testCutOff(t *testing.T, st *taskStore) {
 	for i, tt := range []struct {
 		name        string
-		transport   hanging
+		transport   *fault
 		saved       bool
 		unconfirmed bool
 	}{
-		{"an answer that never comes", hanging{"TransactWriteItems", true}, true, false},
-		{"a call that never arrives", hanging{"TransactWriteItems", false}, false, true},
-		{"rows that never come", hanging{"Query", false}, false, false},
+		{"an answer that never comes", hanging("TransactWriteItems", true), true, false},
+		{"a call that never arrives", hanging("TransactWriteItems", false), false, true},
+		{"rows that never come", hanging("Query", false), false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,76 +19,70 @@ import (
 	"ringi/shared/store/table"
 )
 
-// counter counts the calls that go through.
-type counter struct{ calls atomic.Int32 }
-
-func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.calls.Add(1)
-	return http.DefaultTransport.RoundTrip(r)
+// fault meets calls of one operation, or of all if that is empty, as often as left says, and lets all others through.
+type fault struct {
+	operation string
+	meet      func(*http.Request) (*http.Response, error)
+	left, met atomic.Int32
 }
 
-func operation(r *http.Request) string {
+func faulty(operation string, times int32, meet func(*http.Request) (*http.Response, error)) *fault {
+	f := &fault{operation: operation, meet: meet}
+	f.left.Store(times)
+	return f
+}
+
+func (f *fault) RoundTrip(r *http.Request) (*http.Response, error) {
 	_, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	return name
-}
-
-// dropper lets calls of one operation through and drops their answers.
-type dropper struct {
-	operation string
-	left      atomic.Int32 // answers that it still drops
-	dropped   atomic.Int32
-}
-
-func dropping(operation string, answers int32) *dropper {
-	d := &dropper{operation: operation}
-	d.left.Store(answers)
-	return d
-}
-
-func (d *dropper) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil || operation(r) != d.operation || d.left.Add(-1) < 0 {
-		return res, err
-	}
-	d.dropped.Add(1)
-	_, _ = io.Copy(io.Discard, res.Body)
-	res.Body.Close()
-	return nil, errors.New("connection reset by peer")
-}
-
-// refuser answers the first calls of an operation itself.
-type refuser struct {
-	operation string
-	body      string
-	left      atomic.Int32
-	refused   atomic.Int32
-}
-
-func (f *refuser) RoundTrip(r *http.Request) (*http.Response, error) {
-	if operation(r) != f.operation || f.left.Add(-1) < 0 {
+	if f.operation != "" && name != f.operation || f.left.Add(-1) < 0 {
 		return http.DefaultTransport.RoundTrip(r)
 	}
-	f.refused.Add(1)
-	return answer(r, http.StatusBadRequest, []byte(f.body)), nil
+	f.met.Add(1)
+	return f.meet(r)
 }
 
-// editor changes the answers of an operation.
-type editor struct {
-	operation string
-	edit      func([]byte) []byte
+// always is more often than any test calls.
+const always = 1 << 30
+
+// counting only counts calls.
+func counting() *fault { return faulty("", always, http.DefaultTransport.RoundTrip) }
+
+// dropping lets calls through and drops their answers.
+func dropping(operation string, answers int32) *fault {
+	return faulty(operation, answers, func(r *http.Request) (*http.Response, error) {
+		if res, err := http.DefaultTransport.RoundTrip(r); err == nil {
+			_, _ = io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+		}
+		return nil, errors.New("connection reset by peer")
+	})
 }
 
-func (e *editor) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil || operation(r) != e.operation {
-		return res, err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return nil, err
-	}
-	return answer(r, res.StatusCode, e.edit(body)), nil
+// refusing answers calls itself.
+func refusing(operation, body string, times int32) *fault {
+	return faulty(operation, times, func(r *http.Request) (*http.Response, error) {
+		return answer(r, http.StatusBadRequest, []byte(body)), nil
+	})
+}
+
+// unreachable fails transactions before they are sent.
+func unreachable() *fault {
+	return faulty("TransactWriteItems", always, func(*http.Request) (*http.Response, error) {
+		return nil, errors.New("no route to host")
+	})
+}
+
+// editing changes the answers of queries.
+func editing(edit func([]byte) []byte) *fault {
+	return faulty("Query", always, func(r *http.Request) (*http.Response, error) {
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		return answer(r, res.StatusCode, edit(body)), err
+	})
 }
 
 func answer(r *http.Request, status int, body []byte) *http.Response {
@@ -96,37 +91,21 @@ func answer(r *http.Request, status int, body []byte) *http.Response {
 		Body: io.NopCloser(bytes.NewReader(body)), Request: r}
 }
 
-// forgetful removes the token by which DynamoDB recognises a repeated transaction.
-type forgetful struct{ next http.RoundTripper }
+var token = regexp.MustCompile(`,"ClientRequestToken":"[^"]*"|"ClientRequestToken":"[^"]*",`)
 
-func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
-	if operation(r) != "TransactWriteItems" {
-		return f.next.RoundTrip(r)
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	var in map[string]json.RawMessage
-	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, err
-	}
-	delete(in, "ClientRequestToken")
-	if body, err = json.Marshal(in); err != nil {
-		return nil, err
-	}
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return f.next.RoundTrip(r)
-}
-
-// unreachable fails all transactions before they are sent.
-type unreachable struct{}
-
-func (unreachable) RoundTrip(r *http.Request) (*http.Response, error) {
-	if operation(r) == "TransactWriteItems" {
-		return nil, errors.New("no route to host")
-	}
-	return http.DefaultTransport.RoundTrip(r)
+// forgetting removes the token by which DynamoDB recognises a repeated transaction.
+func forgetting(next *fault) *fault {
+	return faulty("", always, func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return nil, err
+			}
+			body = token.ReplaceAll(body, nil)
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		}
+		return next.RoundTrip(r)
+	})
 }
 
 // A query is no snapshot: it may return a row from before a commit together with the head from after it. No decision
@@ -171,11 +150,11 @@ func testTornReads(t *testing.T, st *taskStore) {
 			ref := created(t, st, i)
 			decided(t, st, ref, c.before...)
 			old := &wire{}
-			a := expect.Value(st.over(&editor{operation: "Query", edit: old.keep}).Load(t.Context(), ref))(t)
+			a := expect.Value(st.over(editing(old.keep)).Load(t.Context(), ref))(t)
 			decided(t, st, ref, c.moves)
 			before := loaded(t, st, ref)
 
-			tear := &editor{operation: "Query", edit: func(b []byte) []byte { return old.into(b, c.row(a).Key()) }}
+			tear := editing(func(b []byte) []byte { return old.into(b, c.row(a).Key()) })
 			torn := expect.Value(st.over(tear).Load(t.Context(), ref))(t)
 			expect.Must(t, torn.Head.Rev == before.Head.Rev && c.row(torn).Revision() == c.row(a).Revision() &&
 				c.row(before).Revision() != c.row(a).Revision(), "the read was not torn")
@@ -242,7 +221,7 @@ func testLostAnswers(t *testing.T, st *taskStore) {
 		{"once, and the call is not repeated", 1, []func(*dynamodb.Options){oneTry}},
 		{"each time", 100, nil},
 	} {
-		losing := func(operation string) (*taskStore, *dropper) {
+		losing := func(operation string) (*taskStore, *fault) {
 			d := dropping(operation, c.lose)
 			return st.over(d, c.options...), d
 		}
@@ -251,7 +230,7 @@ func testLostAnswers(t *testing.T, st *taskStore) {
 			through, d := losing("TransactWriteItems")
 			after := committed(t, through, ref, approvePrompt)
 			loaded := loaded(t, st, ref)
-			expect.That(t, d.dropped.Load() != 0, "no answer was lost: the test proves nothing")
+			expect.That(t, d.met.Load() != 0, "no answer was lost: the test proves nothing")
 			expect.That(t, after.Head.Rev == loaded.Head.Rev && loaded.Prompt().Status == aggregate.Approved,
 				"rev %d returned, %d in the table, prompt %s", after.Head.Rev, loaded.Head.Rev, loaded.Prompt().Status)
 			expect.Is(t, countAudit(t, st, ref, task.AuditPromptApproved), 1, "audit entries")
@@ -277,25 +256,25 @@ func testLostCreate(t *testing.T, st *taskStore) {
 	d := dropping("TransactWriteItems", 1)
 	c, _ := received(t, 100)
 	expect.NoError(t, st.over(d).Create(t.Context(), c))
-	expect.Is(t, d.dropped.Load(), 1, "no answer was lost")
+	expect.Is(t, d.met.Load(), 1, "no answer was lost")
 }
 
 func testForgottenToken(t *testing.T, st *taskStore) {
 	// The repeated call finds its own earlier write.
 	ref := waitingPrompt(t, st, 101)
 	d := dropping("TransactWriteItems", 1)
-	committed(t, st.over(&forgetful{next: d}), ref, approvePrompt)
-	expect.Is(t, d.dropped.Load(), 1, "no answer was lost")
+	committed(t, st.over(forgetting(d)), ref, approvePrompt)
+	expect.Is(t, d.met.Load(), 1, "no answer was lost")
 	expect.Is(t, countAudit(t, st, ref, task.AuditPromptApproved), 1, "audit entries")
 	d.left.Store(1)
 	c, _ := received(t, 102)
-	err := st.over(&forgetful{next: d}).Create(t.Context(), c)
+	err := st.over(forgetting(d)).Create(t.Context(), c)
 	expect.That(t, err == nil, "create: %v", err)
 }
 
 func testNoArrival(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 103)
-	_, err := st.over(unreachable{}, oneTry).Decide(t.Context(), ref, approvePrompt)
+	_, err := st.over(unreachable(), oneTry).Decide(t.Context(), ref, approvePrompt)
 	expect.That(t, err != nil && !errors.Is(err, aggregate.ErrConflict), "%v, want an error that is no conflict", err)
 	if a, err := st.Load(t.Context(), ref); err != nil || a.Prompt().Status != aggregate.PendingApproval {
 		t.Errorf("prompt %s, %v", a.Prompt().Status, err)
