@@ -225,6 +225,16 @@ func (w *acts) claims() {
 		expect.Must(w.rt, (c == nil) == (err == nil) && (err == nil || stopped.Reason == ReasonStepsChanged),
 			"change %s: %v", fmt.Sprint(i), err)
 	}
+	for i, change := range []func(p *Prompt){
+		func(p *Prompt) { p.Content = "別の方針" }, func(p *Prompt) { p.Terms.Rule = &circulation.Rule{ID: "r1"} },
+	} {
+		b, p := a.clone(), *a.Prompt()
+		change(&p)
+		b.Add(&p)
+		_, err := w.claim(b, w.now)
+		stopped, _ := errors.AsType[StopError](err)
+		expect.Must(w.rt, stopped.Reason == ReasonStepsChanged, "change %d of the policy above: %v", i, err)
+	}
 }
 
 // coherent checks that the rows are consistent with each other after every commit.

@@ -150,35 +150,6 @@ func TestStepsAreSettledAlongTheirRoute(t *testing.T) {
 	s.do(s.start, s.claim)
 }
 
-func TestStepsThatAreSentBackAreMadeAnew(t *testing.T) {
-	s := onRoute(t)
-	s.do(s.does(circulation.Stamp, suzuki), s.does(circulation.SendBack, ito))
-	first := s.load().Process()
-	expect.That(t, first.Status == aggregate.Rejected && first.RejectedBy == ito && first.RejectionReason == "理由" &&
-		s.head.Ended == nil, "%+v", first.Gate)
-	s.nothing(s.does(circulation.SendBack, ito, at(2)))
-	_, waits := s.load().OpenGate()
-	expect.That(t, !waits && s.load().Next(s.now).State == StatePlanProcess, "next is %+v", s.load().Next(s.now))
-	old, sum := first.ID, first.AskedSum
-	s.do(s.beginProcess, s.plan, s.opens(along(desk(1, suzuki), desk(1, tanaka))))
-	expect.That(t, s.load().Process().AskedSum != sum, "the same steps of another version have one hash")
-	late := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: tanaka},
-			Principal: circulation.Person{User: tanaka}, Stage: 2, Hash: sum}
-		return a.Act(old, act, person(tanaka), s.policy, now)
-	}
-	s.refused(late, aggregate.ErrDecided{Status: "rejected", By: ito, At: *s.load().Processes[0].RejectedAt})
-	s.why(s.does(circulation.Stamp, suzuki, func(act *circulation.Act) { act.Hash = sum }), circulation.WhyHash)
-	expect.Same(t, s.entries(), []string{"process.routed", "process.stamped", "process.rejected", "process.routed"})
-}
-
-func TestTheLastVersionThatIsSentBackEndsTheTask(t *testing.T) {
-	s := waitingPrompt(t)
-	s.settings.MaxVersions = 1
-	s.do(s.approvePrompt, s.plan, s.opens(along(desk(1, suzuki))), s.does(circulation.SendBack, suzuki))
-	expect.That(t, s.head.Ended != nil && s.head.Ended.Reason == ReasonMaxVersions, "%+v", s.head.Ended)
-}
-
 func TestStepsThatAreDeniedEndTheTask(t *testing.T) {
 	s := onRoute(t)
 	s.do(s.does(circulation.Deny, suzuki))
@@ -297,16 +268,4 @@ func TestAnOpeningReliesOnTheSettings(t *testing.T) {
 	}
 	_, err := s.load().Open(s.head.Run+1, ProcessKey(1), &aggregate.Opening{}, s.settings, s.now)
 	expect.Fails(t, err, aggregate.ErrSuperseded)
-}
-
-// Each kind of act has an entry of its own.
-func TestEachKindOfActHasItsEntry(t *testing.T) {
-	of := map[aggregate.Action]circulation.Kind{}
-	for _, kind := range circulation.Kinds {
-		g := aggregate.Gate{Acts: []circulation.Act{{Kind: kind.Kind}}}
-		entry := g.Entry("process")
-		expect.That(t, len(entry) > len("process.") && of[entry] == "", "%s is logged as %q, like %s", kind.Kind,
-			entry, of[entry])
-		of[entry] = kind.Kind
-	}
 }

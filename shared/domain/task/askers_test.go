@@ -198,30 +198,6 @@ func (w *world) sweep() {
 	})
 }
 
-func TestAClaimJoinsTheChangeBeforeIt(t *testing.T) {
-	s := waitingProcess(t)
-	s.do(s.approveProcess)
-	rev, entries := s.head.Rev, len(s.audit)
-	s.do(s.claimAfter(s.start))
-	a := s.load()
-	e, first := a.Execution(), a.Steps[0]
-	expect.That(t, a.Head.Rev == rev+1 && e.Status == ExecutionRunning && e.Rev == a.Head.Rev &&
-		first.Status == StepRunning &&
-		first.StartedAt.Equal(*e.StartedAt), "revision %d, execution %+v, step %+v", a.Head.Rev, e, first)
-	expect.That(t, len(s.audit) == entries+1 && s.audit[entries].Action == AuditExecutionStarted &&
-		s.audit[entries].Timestamp.Equal(*e.StartedAt), "recorded %+v", s.audit[entries:])
-
-	s.do(s.claimAfter(s.finish(done)))
-	a = s.load()
-	first, next := a.Steps[0], a.Steps[1]
-	expect.That(t, a.Head.Rev == rev+2 && first.Status == StepCompleted && next.Status == StepRunning &&
-		next.StartedAt.Equal(*first.CompletedAt) &&
-		a.Execution().Rev == rev+1, "revision %d, steps %+v, %+v", a.Head.Rev, first, next)
-	s.nothing(s.claim) // by the same invocation
-	s.refused(s.claimsAs("another"), aggregate.ErrInFlight)
-	s.do(s.claimAfter(s.finish(done)), s.finish(done), s.complete)
-}
-
 func TestWhatRefusesAClaimWithTheChangeBeforeIt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tell  func(testing.TB) *story

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"strings"
 	"testing"
 
 	"ringi/shared/domain/aggregate"
@@ -72,15 +71,6 @@ func TestAStampIsOnTheFiles(t *testing.T) {
 	}
 	_, _, about := a.onRoute(a.Prompt())
 	expect.That(t, about["enclosed"] == aggregate.HashOf(a.Enclosed()), "the entry seals them: %v", about)
-}
-
-// A file that came after the gate opened is stamped by nobody.
-func TestNobodyStampsOtherFilesThanWereAsked(t *testing.T) {
-	s := waitingPrompt(t)
-	a := s.load()
-	withFile(a, quotation())
-	_, err := a.Approve(a.Prompt().ID, person(suzuki), s.policy, s.now)
-	expect.That(t, err != nil && strings.Contains(err.Error(), "another content"), "%v", err)
 }
 
 // What isn't attached is told from what is, and is had by nobody's hash.

@@ -119,17 +119,6 @@ func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 	}
 }
 
-func TestUntilTheSweeperExpiresAGateAClickCounts(t *testing.T) {
-	s := waitingPrompt(t)
-	s.now = s.now.Add(200 * time.Hour)
-	saw := s.load()
-	expiry := expect.Value(saw.Expire(s.now))(t)
-	s.do(s.approvePrompt)
-	expect.That(t, s.commit(saw.Head, expiry) != nil, "the expiry commits over the approval")
-	s.refused(s.expire, aggregate.ErrNotDue)
-	expect.Is(t, s.load().Prompt().Status, aggregate.Approved, "the prompt")
-}
-
 // undecidable lists only the requester as approver, who may not approve.
 func (s *story) undecidable() *story {
 	s.settings.AllowSelfApproval, s.settings.Approvers.Mode, s.settings.Approvers.Users = false, aggregate.ApproversList,
@@ -226,16 +215,6 @@ func TestAClaimWhoseAnswerWasLostIsStillTheClaim(t *testing.T) {
 		aggregate.ErrMoved)
 }
 
-func TestTimeDoesNotTakeBackWhatWasDone(t *testing.T) {
-	s := running(t)
-	for range s.steps {
-		s.do(s.claim, s.finish(done))
-	}
-	s.now = s.now.Add(time.Hour)
-	expect.That(t, !s.load().OverLimit(s.now), "all steps have completed: only the end is missing")
-	s.do(s.complete)
-}
-
 func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 	s := waitingPrompt(t)
 	before := s.load().Head
@@ -289,26 +268,10 @@ func TestWhatWasSettledIsGoodForSomeDays(t *testing.T) {
 	expect.That(t, stop.Reason == ReasonApprovalAged && stop.Detail == "14", "after 14 days: %v", err)
 	s.do(s.failAs(stop.Reason, stop.Detail))
 	expect.That(t, s.load().Status() == StatusFailed && s.head.Noted == StatusFailed, "%s", s.load().Status())
-	s = running(t) // as the settings say
+	s = settledOnRoute(t)
+	s.do(s.claim).ageing(15 * day)
+	s.do(s.claimsAs("another")) // a call that began goes on, as one whose read crashed is made again
+	s = running(t)              // as the settings say
 	s.ageing(good + time.Millisecond)
 	stops(t, s, s.claim, ReasonApprovalAged)
-}
-
-// A call that began goes on, as one whose read crashed is made again.
-func TestACallThatBeganDoesNotAge(t *testing.T) {
-	s := settledOnRoute(t)
-	s.do(s.claim)
-	s.ageing(15 * day)
-	s.do(s.claimsAs("another"))
-}
-
-// A further attempt asks nobody anew: people ask for it once more.
-func TestARetryOfWhatWasSettledTooLongAgoIsRefused(t *testing.T) {
-	s := settledOnRoute(t)
-	s.do(s.claim, s.finish(failed), s.fail).ageing(13 * day)
-	s.do(s.retry, s.start, s.claim, s.finish(failed), s.fail).ageing(15 * day)
-	s.do(s.retry, s.start)
-	stops(t, s, s.claim, ReasonApprovalAged)
-	s.do(s.failAs(ReasonApprovalAged, "14"))
-	expect.That(t, s.load().Status() == StatusFailed, "%s", s.load().Status())
 }

@@ -66,65 +66,6 @@ func TestAGateMovesOnlyAsItsRouteSays(t *testing.T) {
 	expect.Value(moved(aggregate.Approved, suzuki, tanaka))(t)
 }
 
-// underRule makes rows that were approved as ever into those of gates under a rule, as settled along their routes.
-func underRule(t testing.TB, s *story, rows ...Gated) {
-	for _, row := range rows {
-		n := row.At(row.Revision()).(Gated)
-		g := n.gate()
-		g.Status = aggregate.PendingApproval
-		s.routed(n)
-		stampedBy(t, g, suzuki, tanaka)
-		g.Status = aggregate.Approved
-		s.rows[n.Key()] = n
-	}
-}
-
-func TestAClaimLooksAgainAtWhatWasSettled(t *testing.T) {
-	at := func(t *testing.T) *story {
-		s := checked(t)
-		s.do(s.openGate, s.approveStep)
-		a := s.load()
-		underRule(t, s, a.Process(), a.GateOf(a.Execution(), 2))
-		return s
-	}
-	s := at(t)
-	s.do(s.claim)
-
-	forged := func(key string, change func(n Gated)) func(s *story) {
-		return func(s *story) {
-			n := s.rows[key].At(s.rows[key].Revision()).(Gated)
-			change(n)
-			s.rows[key] = n
-		}
-	}
-	process, step := ProcessKey(1), GateKey(1, 1, 2)
-	for name, change := range map[string]func(s *story){
-		"a stamp on the steps is gone": forged(process, func(n Gated) { n.gate().Acts = n.gate().Acts[:1] }),
-		"the steps' route is another": forged(process, func(n Gated) {
-			o := along(desk(1, suzuki))
-			n.gate().Route = &o.Route
-		}),
-		"the steps' rule is gone": forged(process, func(n Gated) {
-			g := n.gate()
-			*g = aggregate.Gate{Status: g.Status, Terms: g.Terms}
-			g.Terms.Rule = nil
-		}),
-		"one who stamped asks, too": forged(process, func(n Gated) {
-			n.gate().Askers = []circulation.Person{{User: suzuki}}
-		}),
-		"the policy above is another":   forged(PromptKey(1), func(n Gated) { n.(*Prompt).Content = "別の方針" }),
-		"a stamp on the step is gone":   forged(step, func(n Gated) { n.gate().Acts = nil }),
-		"the step's gate is of another": forged(step, func(n Gated) { n.gate().AskedSum = "other" }),
-		"a policy under a rule": forged(PromptKey(1),
-			func(n Gated) { n.gate().Terms.Rule = &circulation.Rule{ID: "r1"} }),
-	} {
-		s := at(t)
-		change(s)
-		t.Log(name)
-		stops(t, s, s.claim, ReasonStepsChanged)
-	}
-}
-
 // A step's gate repeats the terms of its process. Under a rule it needs a route of its own.
 func TestNoStepsGateOpensUnderARuleWithoutARoute(t *testing.T) {
 	s := checked(t)
@@ -132,25 +73,6 @@ func TestNoStepsGateOpensUnderARuleWithoutARoute(t *testing.T) {
 	e.Terms.Rule = &circulation.Rule{ID: "r1"}
 	s.rows[e.Key()] = &e
 	s.refused(s.openGate, aggregate.ErrOnRoute)
-}
-
-func TestAGateSaysSinceWhenItAsks(t *testing.T) {
-	asked := func(s *story, row Gated) {
-		t.Helper()
-		at, last := row.gate().AskedAt, s.load().Head.ChangedAt
-		expect.That(t, at != nil && at.Equal(last), "%s asks since %v, not since %v", row.Key(), at, last)
-	}
-	s := waitingPrompt(t)
-	asked(s, s.load().Prompt())
-	s = waitingProcess(t)
-	asked(s, s.load().Process())
-	s = checked(t)
-	s.do(s.openGate)
-	a := s.load()
-	asked(s, a.GateOf(a.Execution(), 2))
-	s = contested(t)
-	s.do(s.pick(person(suzuki)))
-	asked(s, s.load().Prompt())
 }
 
 // A Query is no snapshot: it may have the row of a gate from before a commit and the head from after it, or the other

@@ -50,25 +50,6 @@ func TestWhatAModelMadeSaysWhatItCost(t *testing.T) {
 		a.Used())
 }
 
-func TestACommitThatIsRepeatedIsPaidOnce(t *testing.T) {
-	for name, of := range map[string]func(*story) decision{
-		"made":    func(s *story) decision { return s.extract },
-		"parked":  func(s *story) decision { return s.park },
-		"paused":  func(s *story) decision { return s.pause },
-		"in vain": func(*story) decision { return nothing },
-	} {
-		s := begin(t)
-		d := of(s)
-		s.do(paying(answer("1", 0.25), d))
-		_, err := s.try(paying(answer("1", 0.25), d))
-		expect.That(t, err == nil, "%s: %v", name, err) // the answer to the commit was lost
-		expect.Is(t, s.load().Spent(), aggregate.USD(0.25), "%s", name)
-		if s.do(paying(answer("2", 0.50), nothing)).load().Spent() != aggregate.USD(0.75) { // by a repeated request
-			t.Errorf("%s: what was paid twice is %s", name, s.load().Spent())
-		}
-	}
-}
-
 func TestWhatCameToNothingIsPaidFor(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -104,15 +85,6 @@ func TestWhatCameToNothingIsPaidFor(t *testing.T) {
 	s.refused(paying(aggregate.Usage{}, func(*Aggregate, time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}), aggregate.ErrSuperseded)
-}
-
-// A run that failed just after a decision did not see it, even if a late usage was recorded in between.
-func TestABillDoesNotHideThatSomebodyJustDecided(t *testing.T) {
-	s := waitingPrompt(t)
-	s.do(s.approvePrompt, paying(answer("1", 1), nothing), paying(answer("2", 1), nothing), s.giveUp)
-	expect.That(t, s.head.Parked == nil && s.head.Run == 2, "the decision is forgotten: %+v", s.head)
-	s.do(s.giveUp)
-	expect.That(t, s.head.Parked != nil, "the next run's failure is not that one's")
 }
 
 func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {

@@ -179,18 +179,6 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 		"recorded %+v", last)
 }
 
-func TestAProcessIsApprovedTogetherWithItsExecution(t *testing.T) {
-	s := waitingProcess(t)
-	s.do(s.approveProcess)
-	a := s.load()
-	for _, r := range []aggregate.Row{a.Process(), a.Task, a.Execution(), a.Card("CARD#execution")} {
-		expect.That(t, r.Revision() == s.head.Rev, "%s is of rev %d, the approval of %d", r.Key(), r.Revision(), s.head.Rev)
-	}
-	expect.That(t, a.Task.Status == TaskRunning && a.Execution().Status == ExecutionPending &&
-		a.Process().ApprovedHash == Hash(s.steps),
-		"task %s, execution %s, hash %s", a.Task.Status, a.Execution().Status, a.Process().ApprovedHash)
-}
-
 func (s *story) giveBack(id, user string) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.acts(circulation.SendBack, id, "宛先を直して", person(user), s.policy, now)

@@ -137,19 +137,6 @@ func TestNoRunIsStartedDuringAPause(t *testing.T) {
 	isDue(t, a, s.now, s.now.Add(5*time.Minute))
 }
 
-func TestAGateThatAsksNobodyIsWork(t *testing.T) {
-	s := begin(t)
-	s.settings.PromptApprovalRequired = false
-	s.do(s.extract, s.finishPrompt)
-	a := s.load()
-	expect.That(t, a.Effects(s.now).Run != nil, "no run to stamp it")
-	a.Head.ShownRev = a.Head.Rev
-	isDue(t, a, s.now, s.now.Add(5*time.Minute))
-	if s.now = s.now.Add(21 * time.Minute); !s.load().Stuck(s.now) {
-		t.Error("not stuck after 21 minutes")
-	}
-}
-
 func TestARunWaitsOnlyForWhatIsUndecidedAndOnlyTheHeads(t *testing.T) {
 	wait := func(gate string, run int) aggregate.Wait {
 		return aggregate.Wait{Gate: gate, Token: "token", Run: run, Entered: dawn}

@@ -201,13 +201,6 @@ func TestAnEndNamesTheWritesOfEarlierAttempts(t *testing.T) {
 		strings.Contains(string(last.Details), `"writes":{}`), "%v are reused, the entry says %s", reused, last.Details)
 }
 
-func TestLateTruthBeforeTheRetryIsCarriedOver(t *testing.T) {
-	s := running(t)
-	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.finish(done), s.retry)
-	next := s.load().NextStep(s.load().Execution())
-	expect.That(t, next != nil && next.Order == 3, "next is %+v", next)
-}
-
 func TestAnUnknownOutcomeIsWhatAFailureSays(t *testing.T) {
 	for _, why := range []aggregate.Reason{ReasonRunFailed, ReasonToolFailed, ReasonToolNotAllowed} {
 		s := running(t)
@@ -270,13 +263,6 @@ func TestAGateThatAsksNobodyAndWhoseRunFailsIsLeftToTheSweeper(t *testing.T) {
 	expect.Is(t, s.load().Next(s.now).State, StateAwaitPromptApproval)
 	s.do(s.approveAsSystem)
 	expect.Is(t, s.load().Next(s.now).State, StatePlanProcess)
-}
-
-func TestAStampThatComesAfterAllUnparks(t *testing.T) {
-	s := asksNobody(func(s *story) { s.do(s.extract, s.finishPrompt) })(t)
-	s.do(s.restart, s.restart, s.restart, s.restart, s.approveAsSystem)
-	e := s.load().Effects(s.now)
-	expect.That(t, s.head.Parked == nil && e.Run != nil, "head %+v, run %+v", s.head, e.Run)
 }
 
 func TestProgressForgivesRestarts(t *testing.T) {
@@ -432,13 +418,6 @@ func TestATaskOfUnknownOutcomeIsEnded(t *testing.T) {
 		"%+v", a.Head)
 	s.do(finishes(row.Key(), row.Claim.Invocation, done)) // what is answered late is recorded all the same
 	expect.Is(t, s.load().Execution().Results[1].Status, StepCompleted)
-}
-
-// Nobody ends what failed and is known: it is over.
-func TestAKnownFailureIsNotEnded(t *testing.T) {
-	s := running(t)
-	s.do(s.claim, s.finish(failed), s.fail)
-	expect.That(t, expect.Err(s.load().End(person(suzuki), s.policy, s.now)) != nil, "it ended again")
 }
 
 // What Ringi itself sees arrive is done, by no person, and the log says so. It looks at no call that goes on.

@@ -90,20 +90,6 @@ func TestWhichStepsNeedALook(t *testing.T) {
 	}
 }
 
-func TestARejectedStepEndsTheTaskAndKeepsWhatIsDone(t *testing.T) {
-	s := waitingStep(t)
-	s.do(s.rejectStep)
-	a := s.load()
-	if e := a.Head.Ended; e == nil || e.As != TaskCancelled || e.By != suzuki || e.Reason != ReasonStepRejected {
-		t.Errorf("ended %+v", e)
-	}
-	if e := a.Execution(); e.Status != ExecutionCancelled || len(e.Results) != 1 || e.Results[0].Status != StepCompleted {
-		t.Errorf("execution %s, results %+v", e.Status, e.Results)
-	}
-	g := a.Gates[0]
-	expect.Is(t, g.RejectionReason, "宛先が違う", "reason")
-}
-
 func TestAGateBelongsToItsAttempt(t *testing.T) {
 	s := waitingStep(t)
 	s.do(s.approveStep, s.claim, s.finish(failed), s.fail, s.retry, s.start)

@@ -3,7 +3,6 @@ package task
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,63 +59,6 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatFailedIsParked(t *testing.T) {
-	for name, failed := range map[string]func(Generation) decision{
-		"parked": func(g Generation) decision {
-			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.Park(1, g, ReasonModelRefused, "", now)
-			}
-		},
-		"paused": func(g Generation) decision {
-			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.WaitUntil(1, g, now.Add(time.Minute), now)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			old := []Generation{{L1, 0}} // generations that other invocations finished in the same run
-			done := func(s *story) {
-				t.Helper()
-				for _, g := range old {
-					s.nothing(failed(g))
-				}
-			}
-			s := begin(t)
-			s.do(s.extract)
-			for version := 1; version <= 2; version++ {
-				done(s)
-				old = append(old, Generation{L2, version})
-				s.do(s.finishPrompt)
-				done(s)
-				s.do(s.rejectPrompt)
-				done(s)
-				s.do(s.beginPrompt)
-			}
-			s.do(s.finishPrompt, s.approvePrompt)
-			for version := 1; version <= 2; version++ {
-				done(s)
-				old = append(old, Generation{L3, version})
-				s.do(s.finishProcess)
-				done(s)
-				s.do(s.rejectProcess)
-				done(s)
-				s.do(s.beginProcess)
-			}
-			s.do(failed(Generation{L3, 3}))
-			s.do(s.finishProcess, s.approveProcess, s.start)
-			done(s)
-		})
-	}
-}
-
-func TestAGenerationThatComesAfterAllUnparks(t *testing.T) {
-	s := begin(t)
-	s.do(s.extract, s.pause, s.park, s.finishPrompt)
-	expect.That(t, s.head.Parked == nil && s.head.PausedUntil == nil, "head %+v", s.head)
-	open, waits := s.load().OpenGate()
-	expect.That(t, waits && open.Kind == CardPrompt, "%+v waits: %v", open, waits)
-}
-
 func TestStepsThatCouldNotBeStampedAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -168,27 +110,6 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 			expect.Fails(t, expect.Err(old[name](s.load(), s.now)), aggregate.ErrSuperseded, "%s, %s", state.name, name)
 		}
 	}
-}
-
-// No run has to begin what the commit before it asks for, and none makes a second.
-func TestACommitBeginsTheVersionThatItAsksFor(t *testing.T) {
-	drawn := func(a *Aggregate, kind aggregate.CardType) bool {
-		return slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool { return c.CardType == kind })
-	}
-	s := begin(t)
-	s.do(s.extract)
-	a := s.load()
-	expect.Must(t, a.Prompt() != nil && drawn(a, CardPrompt), "no policy with its card")
-	expect.Is(t, a.Generating(), Generation{L2, 1})
-	expect.That(t, a.TryingSince().Equal(a.Task.CreatedAt), "since %v", a.TryingSince())
-	s.nothing(s.beginPrompt)
-	s.do(s.finishPrompt, s.approvePrompt)
-	a = s.load()
-	expect.Must(t, a.Process() != nil && drawn(a, CardProcess), "no steps with their card")
-	expect.Is(t, a.Process().PromptID, a.Prompt().ID)
-	expect.Is(t, a.Generating(), Generation{L3, 1})
-	expect.That(t, a.TryingSince().Equal(*a.Prompt().ApprovedAt), "since %v", a.TryingSince())
-	s.nothing(s.beginProcess)
 }
 
 // How many versions may follow counts down to the last one, and a step's gate has none.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -96,23 +95,6 @@ func TestAFilterOfStatusNamesThem(t *testing.T) {
 	}
 	err := (Filter{Status: "extracted"}).Check()
 	expect.That(t, err != nil && strings.Contains(err.Error(), "drafting, waits, returned, not_drafted"), "%v", err)
-}
-
-// The head says whether what a request waits for is under a rule, as the rows of its commit do.
-func TestTheHeadNotesThatARequestGoesRound(t *testing.T) {
-	noted := func(s *story, want bool, why string) {
-		t.Helper()
-		a := s.load()
-		expect.That(t, a.Head.Routed == want && a.Routed() == want, "%s: %v in the head, %v by the rows", why, a.Head.Routed,
-			a.Routed())
-	}
-	noted(waitingProcess(t), false, "without a rule")
-	s := onRoute(t)
-	noted(s, true, "opened")
-	noted(s.do(s.does(circulation.Stamp, suzuki)), true, "stamped once")
-	noted(s.do(s.does(circulation.Stamp, tanaka)), false, "settled")
-	s = onRoute(t)
-	noted(s.do(s.cancel), false, "cancelled")
 }
 
 // Status returns how the request stands, by its rows alone. The head says the same after every commit: see listed.
@@ -242,6 +224,7 @@ func (tb *table) listed() {
 	is, waitsFor := a.Head.Noted, a.Head.WaitsFor
 	expect.Must(tb.t, is == a.Status() && waitsFor == a.WaitsFor(), "the head says %s %s, it is %s %s: %+v", is,
 		waitsFor, a.Status(), a.WaitsFor(), a.Head)
+	expect.Must(tb.t, a.Head.Routed == a.Routed(), "under a rule: %v in the head, %v by the rows", a.Head.Routed, a.Routed())
 	expect.Same(tb.t, a.glance(), a.Head.Glance)
 	var as Status
 	switch {

@@ -238,22 +238,6 @@ func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
 	}
 }
 
-func TestOnlyTheNextStepIsClaimed(t *testing.T) {
-	claim := func(order int) decision {
-		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			c := call(a, now)
-			c.Order = order
-			return a.ClaimStep(1, c, now)
-		}
-	}
-	s := running(t)
-	for _, order := range []int{0, 2, 3, 4} {
-		s.refused(claim(order), aggregate.ErrMoved)
-	}
-	s = allDone(t)
-	s.refused(claim(3), aggregate.ErrMoved)
-}
-
 // The id in a button, the team and the reason of a picked draft come from outside and may name nothing.
 func TestWhatNamesNothingDecidesNothing(t *testing.T) {
 	s := contested(t)

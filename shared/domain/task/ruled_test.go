@@ -137,15 +137,6 @@ func TestARuleRefusesAStep(t *testing.T) {
 	}
 }
 
-// How the steps were settled is what the same rule builds on.
-func TestHowStepsWereSettled(t *testing.T) {
-	s := stamped(t)
-	x := s.load().Settled(s.load().Execution())
-	expect.That(t, x.Rule == *s.load().Process().Terms.Rule, "%+v", x)
-	expect.Same(t, x.Desk.People, []circulation.Person{{User: tanaka, Via: ViaStamped}})
-	expect.That(t, checked(t).load().Settled(checked(t).load().Execution()) == nil, "steps without a rule")
-}
-
 // checkedOnRoute returns a running task whose steps were settled along a route by these stamps, and in which people
 // look at every write: the next step is one.
 func checkedOnRoute(t testing.TB, stages []circulation.Stage, stamps func(s *story) []decision) *story {

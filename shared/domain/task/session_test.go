@@ -193,28 +193,6 @@ func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
 	s.do(s.start, bind("second"))
 }
 
-// Renewing a lease commits nothing, so the head's due time may be too early.
-func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
-	s := inSession(t)
-	s.leases(hold("mine")).do(bind("first"))
-	for range 200 { // 100 minutes without a commit
-		a := s.drawn()
-		due := a.DueAt(s.now)
-		until := a.SessionLease(a.Execution()).LeaseUntil
-		expect.Must(t, due != nil && !due.After(until), "due at %v, leased until %v", due, until)
-		s.now = due.Add(-10 * time.Second)
-		s.leases(hold("mine"))
-		s.now = *due
-		if a = s.load(); a.Effects(s.now).Run != nil || a.Stuck(s.now) {
-			t.Fatal("somebody has the session, and a run is started")
-		}
-	}
-	a := s.load()
-	s.now = a.SessionLease(a.Execution()).LeaseUntil // the holder died
-	expect.That(t, a.Effects(s.now).Run != nil && !a.Stuck(s.now) && a.Stuck(s.now.Add(21*time.Minute)),
-		"nobody, or somebody too early, takes over")
-}
-
 // A pause between polls ends with the attempt, so that the session can be closed at once.
 func TestAPauseEndsWithItsExecution(t *testing.T) {
 	s := inSession(t)
@@ -223,23 +201,6 @@ func TestAPauseEndsWithItsExecution(t *testing.T) {
 	}).do(s.fail)
 	n := s.load().Next(s.now)
 	expect.That(t, n.State == StateExecuteProcess, "%+v", n)
-}
-
-// If two invocations read the same rows, only one can take the session. A lease that was renewed since can't be taken
-// either.
-func TestALeaseIsTakenAsRead(t *testing.T) {
-	s := inSession(t)
-	stale := s.load()
-	s.leases(hold("mine"))
-	for range 2 {
-		l, err := hold("another")(stale, s.now.Add(time.Minute))
-		if err == nil {
-			err = s.putLease(stale, l)
-		}
-		expect.Fails(t, err, aggregate.ErrInFlight)
-		stale = s.load()
-		s.leases(hold("mine"))
-	}
 }
 
 // A session works between two polls, so its time counts there, but not while there is no capacity for the next poll.
