@@ -253,7 +253,7 @@ func (w *world) coherent(a *Aggregate) {
 		}
 	}
 	for i, p := range a.Prompts {
-		w.require(p.Version == i+1, "%s is version %d of %d", p.Key(), p.Version, len(a.Prompts))
+		w.require(p.Version == i+1 && !p.CreatedAt.IsZero(), "%s is version %d of %d", p.Key(), p.Version, len(a.Prompts))
 		refilled := i < len(a.Prompts)-1 && a.Prompts[i+1].Matter != nil && p.Status == aggregate.Approved
 		w.require(i == len(a.Prompts)-1 || p.Status == aggregate.Rejected || refilled, "%s has a successor, and is %s",
 			p.Key(), p.Status)
@@ -261,7 +261,7 @@ func (w *world) coherent(a *Aggregate) {
 		gate(p.Status)
 	}
 	for i, p := range a.Processes {
-		w.require(p.Version == i+1, "%s is version %d of %d", p.Key(), p.Version, len(a.Processes))
+		w.require(p.Version == i+1 && !p.CreatedAt.IsZero(), "%s is version %d of %d", p.Key(), p.Version, len(a.Processes))
 		of := a.policyOf(p)
 		w.require(of != nil && of.Status == aggregate.Approved, "%s is not of an approved policy", p.Key())
 		w.require(p.Status == aggregate.Rejected || of == a.Prompt(), "%s is not of the newest policy", p.Key())
@@ -301,7 +301,7 @@ func (w *world) coherent(a *Aggregate) {
 	case a.Execution() != nil:
 		want = TaskRunning
 	}
-	w.require(a.Task.Status == want, "the task is %s, want %s", a.Task.Status, want)
+	w.require(a.Task.Status == want && !a.Task.CreatedAt.IsZero(), "the task is %s, want %s", a.Task.Status, want)
 }
 
 func (w *world) executions(a *Aggregate) {

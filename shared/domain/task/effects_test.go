@@ -205,21 +205,6 @@ func TestALongPauseIsNotStuck(t *testing.T) {
 	}
 }
 
-func TestTheNearestReasonToLookIsWhenATaskIsDue(t *testing.T) {
-	s := waitingPrompt(t)
-	open, _ := s.load().OpenGate()
-	// Outdated cards would be due in five minutes, but the gate is due earlier.
-	s.now = open.Terms.DecideBy.Add(-time.Minute)
-	isDue(t, s.load(), s.now, *open.Terms.DecideBy)
-	s = running(t)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		c := call(a, now)
-		c.Claim.LeaseUntil = now.Add(time.Hour)
-		return a.ClaimStep(1, c, now)
-	})
-	isDue(t, s.load(), s.now, s.now.Add(5*time.Minute))
-}
-
 func TestRedrawsOfATaskThatCantBeDrawnGrowApart(t *testing.T) {
 	a := waitingPrompt(t).load()
 	a.Head.ShownRev = 0

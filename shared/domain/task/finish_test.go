@@ -11,38 +11,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-func TestARetryKeepsWhatIsDone(t *testing.T) {
-	s := running(t)
-	s.do(s.claim, s.finish(done), s.claim, s.finish(failed), s.fail)
-	if e := s.load().Execution(); e.Error != ReasonToolFailed || s.head.Ended.As != TaskFailed ||
-		s.load().Task.Status != TaskFailed {
-		t.Fatalf("failed with %s, ended %+v", e.Error, s.head.Ended)
-	}
-	run, old := s.head.Run, s.load().Execution()
-	s.do(s.retry)
-	a := s.load()
-	e := a.Execution()
-	expect.That(t, e.Attempt == 2 && e.ProcessID == old.ProcessID && e.RetriedBy == requester && e.Terms == old.Terms &&
-		e.WaitedMS == 0 && e.StartedAt == nil, "the second attempt is %+v", e)
-	expect.That(t, a.Head.Run == run+1 && a.Head.Ended == nil && a.Task.Status == TaskRunning, "head %+v, task %s",
-		a.Head, a.Task.Status)
-	rows := a.StepsOf(e)
-	expect.That(t, len(rows) == 1 && rows[0].Reused && rows[0].Status == StepCompleted &&
-		rows[0].Result.JSON == done.Result.JSON, "carried over: %+v", rows)
-	next := a.NextStep(e)
-	expect.That(t, next != nil && next.Order == 2, "next is %+v", next)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.StartExecution(run, Series{}, now)
-	},
-		aggregate.ErrSuperseded)
-	s.do(s.start, s.claim, s.finish(done), s.claim, s.finish(done), s.complete)
-	var reused []bool
-	for _, r := range s.load().Execution().Results {
-		reused = append(reused, r.Reused)
-	}
-	expect.Same(t, []bool{true, false, false}, reused)
-}
-
 func TestASecondClickOnRetryStartsNothing(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(failed), s.fail)
@@ -87,20 +55,6 @@ func failedOverAWrite(t *testing.T) *story {
 	held.Status, held.Claim = StepRunning, &aggregate.Claim{Invocation: "late", LeaseUntil: s.now.Add(time.Minute)}
 	s.rows[row.Key()] = &held
 	return s
-}
-
-func TestARetryNeverOvertakesACall(t *testing.T) {
-	s := failedOverAWrite(t)
-	s.refused(s.retry, aggregate.ErrInFlight)
-	s.now = s.now.Add(2 * time.Minute)
-	c, err := s.try(s.retry)
-	expect.Must(t, err == nil && errors.Is(c.Then, aggregate.ErrUncovered), "then %v, %v", c.Then, err)
-	a := s.load()
-	expect.That(t, a.Execution().Attempt == 1 && a.Head.Ended != nil && a.Steps[1].Status == StepUnknown &&
-		a.Execution().Results[1].Status == StepUnknown,
-		"attempt %d, ended %+v, step %s", a.Execution().Attempt, a.Head.Ended, a.Steps[1].Status)
-	s.do(s.retry) // now the person has seen it
-	expect.Is(t, s.load().Execution().Attempt, 2, "attempt")
 }
 
 func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
@@ -199,17 +153,6 @@ func TestAnEndNamesTheWritesOfEarlierAttempts(t *testing.T) {
 	expect.That(t, len(reused) != 0 && strings.Contains(string(last.Details),
 		(`"reused":["`+strings.Join(reused, `","`)+`"]`)) && strings.Contains(string(last.Details), `"ends":{},`) &&
 		strings.Contains(string(last.Details), `"writes":{}`), "%v are reused, the entry says %s", reused, last.Details)
-}
-
-func TestAnUnknownOutcomeIsWhatAFailureSays(t *testing.T) {
-	for _, why := range []aggregate.Reason{ReasonRunFailed, ReasonToolFailed, ReasonToolNotAllowed} {
-		s := running(t)
-		s.do(s.claim, s.finish(done), s.claim, s.finish(unknown))
-		s.do(s.failAs(why, "detail"))
-		e := s.load().Execution()
-		expect.That(t, e.Error == ReasonToolUnknown && e.ErrorDetail == "" && s.head.Ended.Reason == ReasonToolUnknown,
-			"%s: %s %q, ended %+v", why, e.Error, e.ErrorDetail, s.head.Ended)
-	}
 }
 
 func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {

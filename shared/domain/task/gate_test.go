@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -284,13 +283,4 @@ func TestAGateKeepsTheRevisionByWhichItOpened(t *testing.T) {
 			expect.That(t, strings.Contains(string(e.Details), `"revision":8`), "%s says %s", e.Action, e.Details)
 		}
 	}
-	strict := along(desk(1, suzuki), desk(1, tanaka))
-	strict.Rule.Revision = 10
-	s = waitingPrompt(t)
-	c, err := s.do(s.approvePrompt, s.plan).try(s.opens(strict))
-	expect.NoError(t, err)
-	on := slices.ContainsFunc(c.Owned, func(o aggregate.Owned) bool {
-		return o.Key == tenancy.SettingsKey && o.Rev == s.settings.Rev
-	})
-	expect.That(t, on, "it doesn't rely on the settings that note the rules: %+v", c.Owned)
 }

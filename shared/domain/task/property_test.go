@@ -145,6 +145,10 @@ func (w *world) joined(run int, d decision) decision {
 			w.expected("join", err)
 			return c, nil
 		}
+		for _, r := range both.Rows {
+			begun, is := r.(*StepResult)
+			w.require(!is || begun.Status != StepRunning || begun.StartedAt.Equal(c.Now), "one commit has two times")
+		}
 		return both, nil
 	}
 }
@@ -210,19 +214,6 @@ func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 	c := expect.Value(s.approveProcess(saw, s.now))(t)
 	s.rows[PromptKey(1)] = s.rows[PromptKey(1)].At(99) // changed by another commit
 	expect.Fails(t, s.commit(saw.Head, c), aggregate.ErrConflict, "committed over another prompt")
-}
-
-func TestNothingEndsWithoutTheTasksRow(t *testing.T) {
-	for name, from := range map[string]func(testing.TB) *story{"complete": allDone, "fail": running, "cancel": running,
-		"reject step": waitingStep} {
-		s := from(t)
-		decide := map[string]decision{"complete": s.complete, "fail": s.fail, "cancel": s.cancel,
-			"reject step": s.rejectStep}[name]
-		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			a.Task = nil // not read yet, or never created
-			return decide(a, now)
-		}, aggregate.ErrConflict)
-	}
 }
 
 func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
