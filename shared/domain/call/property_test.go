@@ -176,25 +176,3 @@ func TestWhatNobodyActedOnIsForgotten(t *testing.T) {
 			(w.a.Effects(at).Erased != nil) == forgotten && (w.a.DueAt(w.now) != nil) == forgotten, "acted %t", acted)
 	}
 }
-
-// Who answers for the key may cancel a call of it, also under a rule.
-func TestWhoAnswersForTheKeyCancelsACall(t *testing.T) {
-	for _, ruled := range []bool{false, true} {
-		for who, may := range map[string]bool{sato: true, "U_OTHER": false} {
-			x := asking(t, "Bash", `{"command":"rm x"}`)
-			w := asked(t, x)
-			if ruled {
-				w = routed(t, x, aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
-					Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form,
-						Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
-							People: []circulation.Person{{User: suzuki}}}}}})
-			}
-			by := person(who)
-			by.Member = false
-			expect.Is(t, w.a.Call.AnsweredBy(who), may, who)
-			_, err := w.a.End(by, policy, w.now)
-			_, refused := errors.AsType[aggregate.ErrNotAllowed](err)
-			expect.That(t, refused != may && (err == nil) == may, "%s, ruled %t: %v", who, ruled, err)
-		}
-	}
-}

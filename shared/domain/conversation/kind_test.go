@@ -3,6 +3,7 @@ package conversation
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -10,7 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
 
@@ -140,4 +145,270 @@ func TestEachLineOfTheLogHasItsFields(t *testing.T) {
 			expect.That(t, !failed || line["errorCode"] == string(CodeValidation) && line["errorMessage"] == "why", "%v", line)
 		}
 	}
+}
+
+// circulating returns a conversation with an action that waits.
+func circulating(t expect.T) *table {
+	t.Helper()
+	tb := opened(t)
+	expect.NoError(t, tb.answer(proposal(ShellCommand, tb.now, "")))
+	return tb
+}
+
+// acting returns what a person does on the newest action, at the stage that is asked or else the first.
+func (tb *table) acting(kind circulation.Kind, user string,
+	change ...func(act *circulation.Act)) func(a *Aggregate) (aggregate.Change, error) {
+	return func(a *Aggregate) (aggregate.Change, error) {
+		x := a.Actions[len(a.Actions)-1]
+		st := circulation.Walk(x.Gate.Circulating())
+		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user}, Principal: circulation.Person{User: user},
+			Stage: max(1, st.Present), Hash: x.Gate.AskedSum}
+		if kind != circulation.Stamp {
+			act.Text = " 理由 "
+		}
+		for _, c := range change {
+			c(&act)
+		}
+		return a.Act(x.ActionID, act, person(user), policy, tb.now)
+	}
+}
+
+// makes asserts that a decision writes these audit entries, and commits it.
+func (tb *table) makes(decide func(a *Aggregate) (aggregate.Change, error), entries ...string) {
+	tb.t.Helper()
+	a := tb.load()
+	c, err := decide(a)
+	expect.NoError(tb.t, err)
+	var got []string
+	for _, e := range c.Audit {
+		got = append(got, string(e.Action))
+	}
+	expect.Same(tb.t, got, entries)
+	expect.NoError(tb.t, tb.commit(a.Head, c))
+}
+
+// The agent has a turn for the reason of what is sent back.
+func TestAnActionIsSentBack(t *testing.T) {
+	tb := circulating(t)
+	said := len(tb.lists)
+	tb.makes(tb.acting(circulation.SendBack, tanaka), "action.rejected")
+	a := tb.load()
+	x := a.Actions[0]
+	expect.That(t, x.Status == ActionCancelled && x.CancelReason == ReasonRejected && x.CancelledBy == tanaka &&
+		x.ErrorDetail == "理由" &&
+		x.Gate.Status == aggregate.Rejected && x.Gate.RejectedBy == tanaka && a.Current() == nil, "%+v", x)
+	expect.Is(t, len(tb.lists), said+1, "messages")
+	expect.That(t, len(a.Inbox) > 0 && a.Next(tb.now).State == StateAnswer, "the agent has no turn")
+	tb.makes(tb.acting(circulation.SendBack, tanaka))
+	_, err := tb.acting(circulation.Stamp, tanaka)(a)
+	expect.Fails(t, err, aggregate.ErrDecided{Status: "rejected", By: tanaka, At: *x.Gate.RejectedAt})
+}
+
+func TestNobodyStampsAnotherPayloadThanIsAsked(t *testing.T) {
+	tb := circulating(t)
+	tb.forged(func(x *Action) { x.Payload = proposal(ShellCommand, start.AddDate(0, 0, 1), "").Payload })
+	expect.Fails(t, expect.Err(tb.acting(circulation.Stamp, suzuki)(tb.load())), aggregate.ErrConflict)
+	tb.makes(tb.acting(circulation.SendBack, suzuki), "action.rejected")
+}
+
+func TestAnActOnAnActionReliesOnWhatWasLookedUp(t *testing.T) {
+	tb := circulating(t)
+	x := tb.load().Current()
+	on := aggregate.Owned{Key: "DELEGATE", Rev: 4}
+	act := x.Gate.Acting(circulation.Stamp, person(suzuki), "")
+	c := expect.Value(tb.load().Act(x.ActionID, act, person(suzuki), policy, tb.now, on))(t)
+	expect.Same(t, c.Owned, []aggregate.Owned{on})
+}
+
+// Whatever anybody tries on an action, each act that counts has one entry in its Change, the action is approved exactly
+// when its gate is settled, and only then it is claimed.
+func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
+	people := []string{sato, suzuki, tanaka, "U_ITO"}
+	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.SendBack,
+		circulation.Deny, "other"}
+	expect.Walks(t, func(reached map[ActionStatus]int) {
+		rapid.Check(t, func(rt *rapid.T) {
+			tb := circulating(rt)
+			for range rapid.IntRange(1, 20).Draw(rt, "acts") {
+				a := tb.load()
+				was := *a.Actions[0]
+				stage := rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(rt, "stage")
+				c, err := tb.acting(rapid.SampledFrom(kinds).Draw(rt, "kind"), rapid.SampledFrom(people).Draw(rt, "hand"),
+					func(act *circulation.Act) {
+						if stage > 0 {
+							act.Stage = stage
+						}
+						if rapid.IntRange(0, 4).Draw(rt, "hash") == 4 {
+							act.Hash = "other"
+						}
+					})(a)
+				if err == nil {
+					expect.NoError(rt, tb.commit(a.Head, c))
+				}
+				x := tb.load().Actions[0]
+				acted := len(x.Gate.Acts) - len(was.Gate.Acts)
+				expect.Must(rt, acted == len(c.Audit) && acted <= 1, "%d acts have %d entries", acted, len(c.Audit))
+				st := circulation.Walk(x.Gate.Circulating())
+				expect.Must(rt, (x.Status == ActionApproved) == st.Settled &&
+					(x.Status == ActionCancelled) == (st.Ended() != ""), "%s: %+v", x.Status, st)
+			}
+			x := tb.load().Actions[0]
+			reached[x.Status]++
+			if err := tb.begin(); x.Status != ActionApproved {
+				return
+			} else if err != nil {
+				rt.Fatal(err)
+			}
+			for i, change := range []func(g *aggregate.Gate){
+				func(g *aggregate.Gate) { g.Acts = nil }, func(g *aggregate.Gate) { g.Acts[0].Hash = "other" },
+				func(*aggregate.Gate) {},
+			} {
+				n := *tb.load().Actions[0]
+				n.Gate.Acts = slices.Clone(n.Gate.Acts)
+				change(&n.Gate)
+				a := tb.load()
+				a.Add(&n)
+				_, err := a.Claim(a.Head.Run, "i1", tb.now, tb.now)
+				expect.Must(rt, (err == nil) == (i == 2) && (err == nil || errors.Is(err, aggregate.ErrConflict)),
+					"change %d: %v", i, err)
+			}
+		})
+	}, ActionApproved, ActionCancelled, ActionPending)
+}
+
+var version = strings.Repeat("a1", 32)
+
+// call returns a proposal of a tool's call, which the settings approve unless rule is empty.
+func call(access aggregate.Access, rule string) *Proposal {
+	text := aggregate.JSON(`{"tool":"list_employees","arguments":"{\"status\":\"all\"}","base":"","tool_version":"` +
+		version + `","access":"` + string(access) + `"}`)
+	return &Proposal{Type: ToolCall, Payload: aggregate.Blob{JSON: text, Bytes: len(text)}, Terms: terms(start),
+		Rule: rule, Tool: "list_employees", Access: access}
+}
+
+// listedRead is a read that the settings list.
+func listedRead() *Proposal { return call(aggregate.Read, "listed") }
+
+func (tb *table) claimCall(invocation string) error {
+	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.ClaimCall(a.Head.Run, invocation, tb.now.Add(2*time.Minute), tb.now)
+	})
+}
+
+// calling returns a conversation with a listed read that executes under the claim of "i1".
+func calling(t testing.TB) (*table, *Action) {
+	t.Helper()
+	tb := opened(t)
+	expect.NoError(t, errors.Join(tb.answer(listedRead()), tb.claimCall("i1")))
+	return tb, tb.load().Current()
+}
+
+func TestACallIsClaimedAndExecutedByItsOwnStateAlone(t *testing.T) {
+	tb := opened(t)
+	expect.NoError(t, tb.answer(listedRead()))
+	expect.Is(t, tb.load().Next(tb.now).State, StateCall)
+	expect.Fails(t, tb.claim("i1"), aggregate.ErrMoved)
+	expect.NoError(t, tb.claimCall("i1"))
+	expect.Fails(t, tb.claimCall("i2"), aggregate.ErrInFlight)
+
+	command, _ := pending(t, ShellCommand)
+	expect.NoError(t, errors.Join(command.approve(command.load().Current(), suzuki), command.begin()))
+	expect.Fails(t, command.claimCall("i1"), aggregate.ErrMoved)
+}
+
+// Nobody is asked about an agent's calls, and none of them writes, whatever a row or a caller says.
+func TestAnAgentCallsListedReadsAlone(t *testing.T) {
+	tb := opened(t)
+	expect.NoError(t, tb.answer(listedRead()))
+	expect.Is(t, tb.load().Current().ApprovedBy, ApprovedByAuto)
+	for name, p := range map[string]*Proposal{"a write": call(aggregate.Write, ""), "a listed write": call(aggregate.Write,
+		"listed"), "a read that nobody listed": call(aggregate.Read, "")} {
+		expect.That(t, errors.As(opened(t).answer(p), new(ErrType)), "%s is proposed", name)
+		own := opened(t).do(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Propose(*p, person(sato), policy, start)
+		})
+		expect.That(t, errors.As(own, new(ErrType)), "%s is proposed by a person", name)
+	}
+	for name, change := range map[string]func(x *Action){
+		"it writes":         func(x *Action) { x.Access = aggregate.Write },
+		"a person approved": func(x *Action) { x.ApprovedBy = ApprovedByUser },
+		"nobody listed it":  func(x *Action) { x.Rule = "" },
+	} {
+		other := opened(t)
+		expect.NoError(t, other.answer(listedRead()))
+		a := other.load()
+		change(a.Current())
+		_, err := a.ClaimCall(a.Head.Run, "i1", other.now.Add(time.Minute), other.now)
+		expect.That(t, errors.Is(err, aggregate.ErrConflict), "%s: %v", name, err)
+	}
+	expect.NoError(t, tb.claimCall("i1"))
+}
+
+func TestAfterTenReadsInARowAPersonHasToSpeak(t *testing.T) {
+	tb := opened(t)
+	for range mostUnasked {
+		expect.NoError(t, tb.answer(listedRead()))
+		x := tb.load().Current()
+		expect.NoError(t, tb.claimCall("i"))
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Finish(x.ActionID, "i", Result{Status: ActionSucceeded}, tb.now)
+		})
+	}
+	expect.That(t, !tb.load().CallsOn(tb.load().Waiting()), "it may go on")
+	expect.That(t, errors.As(tb.answer(listedRead()), new(ErrType)), "it goes on")
+	tb.tell("go on")
+	expect.That(t, tb.load().CallsOn(tb.load().Waiting()), "it may not go on")
+	expect.NoError(t, tb.answer(listedRead()))
+}
+
+func TestACallsResultIsNamedByItsRow(t *testing.T) {
+	tb, x := calling(t)
+	got := &aggregate.Blob{Bytes: 3, S3Key: "talks/t/s/reads/" + version + ".json"}
+	tb.finishes(x, "i1", Result{Status: ActionSucceeded, Call: got})
+	is := tb.load().Action(x.ActionID)
+	expect.Same(t, is.CallResult, got)
+	expect.Is(t, is.Status, ActionSucceeded)
+}
+
+func TestAProposedCallHasLiteralArguments(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"tool":"list_employees","arguments":"{\"status\":\"all\"}"}`:       "",
+		`{"tool":"","arguments":"{}"}`:                                       "tool has 0 bytes",
+		`{"tool":"x","arguments":"[]"}`:                                      "arguments must be one JSON object",
+		`{"tool":"x","arguments":"{\"a\":[{\"$ref\":\"step-1.result\"}]}"}`:  "arguments.a[0] is a $ref",
+		`{"tool":"x","arguments":"{\"$ref\":\"step-1.result\"}"}`:            "arguments is a $ref",
+		`{"tool":"x","arguments":"{}","tool_version":"` + version + `"}`:     "unknown field",
+		`{"tool":"x","arguments":"{}","mark":{"version":"1"}}`:               "unknown field",
+		`{"tool":"` + strings.Repeat("x", MaxTool+1) + `","arguments":"{}"}`: "the limit",
+		`{"tool":"x","arguments":"{}","script":"ls"}`:                        "unknown field",
+		`{"tool":"x","arguments":{"status":"all"}}`:                          "not of the payload's form",
+	} {
+		_, problems := ReadPayload(ToolCall, []byte(text))
+		said := strings.Join(problems, "; ")
+		if want == "the limit" {
+			want = "it must have 1 to 200"
+		}
+		expect.That(t, (want == "") == (said == "") && strings.Contains(said, want), "%s: %q, want %q", text, said, want)
+	}
+}
+
+func TestAKeptCallIsReadAsItWasStamped(t *testing.T) {
+	p, problems := ReadPayload(ToolCall, []byte(`{"tool":"book_room","arguments":"{\"room\":\"<A>\"}"}`))
+	expect.Is(t, len(problems), 0, problems)
+	p, _ = p.Complete(ToolCall, On{Base: "v1"}, nil)
+	p.Called = Called{ToolVersion: version, Access: aggregate.Write, LeftOut: `{"notify":true}`,
+		Mark: &rules.Mark{Version: version, How: rules.HowNothing}}
+	is, problems := ReadKept(ToolCall, []byte(p.JSON()))
+	expect.Is(t, len(problems), 0, problems)
+	expect.Same(t, is, p)
+	expect.Is(t, is.Proposed().JSON(), `{"tool":"book_room","arguments":"{\"room\":\"\u003cA\u003e\"}"}`)
+
+	p.ToolVersion = "1"
+	_, problems = ReadKept(ToolCall, []byte(p.JSON()))
+	expect.Has(t, strings.Join(problems, ";"), "tool_version is no version of a tool")
+	base := "v1"
+	command := Payload{Script: "ls", TimeoutSeconds: 1,
+		Stamped: Stamped{Base: &base, Called: Called{Access: aggregate.Read}}}
+	_, problems = ReadKept(ShellCommand, []byte(command.JSON()))
+	expect.Has(t, strings.Join(problems, ";"), "only a tool_call")
 }

@@ -158,39 +158,6 @@ func TestAPushThatIsRefusedOnTheWayIsUnsure(t *testing.T) {
 	}
 }
 
-// What comes of a push that was withdrawn on the way is kept beside it.
-func TestAWithdrawnPushSaysWhatIsThere(t *testing.T) {
-	tb, x := pushing(t)
-	expect.NoError(t, tb.step(x, "i1", Pushed{Commit: madeCommit}))
-	tb.by(sato, cancelling, x)
-	expect.Fails(t, tb.step(x, "i1", Pushed{Commit: madeCommit, There: true}), aggregate.ErrMoved)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", Result{Status: ActionFailed, Error: ReasonBranchAlone,
-			Pushed: &Pushed{Commit: madeCommit, There: true}}, tb.now)
-	})
-	is := tb.load().Action(x.ActionID)
-	expect.That(t, is.Status == ActionCancelled && is.Late != nil && strings.Contains(is.Pushed.URL(), "/tree/ringi/"),
-		"%+v", is)
-}
-
-// Between two tries nobody has the claim. What the last one may have left a run finds, and nobody goes on with it.
-func TestAPushThatIsWithdrawnBetweenTwoTriesIsLookedAt(t *testing.T) {
-	tb, x := pushing(t)
-	expect.NoError(t, tb.step(x, "i1", Pushed{Commit: madeCommit}))
-	expect.NoError(t, tb.crash())
-	tb.by(sato, cancelling, x)
-	a := tb.load()
-	expect.That(t, a.Looking() != nil && a.Next(tb.now).State == StateCall, "nobody looks: %+v", a.Next(tb.now))
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Found(a.Head.Run, x.ActionID, Result{Status: ActionFailed, Error: ReasonBranchAlone,
-			Pushed: &Pushed{Commit: madeCommit, There: true}}, tb.now)
-	})
-	a = tb.load()
-	is := a.Action(x.ActionID)
-	expect.That(t, is.Status == ActionCancelled && is.Late != nil && is.Pushed.Look == nil && a.Looking() == nil &&
-		strings.Contains(is.Pushed.URL(), "/tree/ringi/"), "%+v %+v", is, is.Pushed)
-}
-
 // offersCheck reports whether people may have a pull request looked at, on any surface.
 func offersCheck(a *Aggregate) bool {
 	return slices.ContainsFunc(a.Offers(), func(o aggregate.Offer) bool { return o.Act == ActCheck && o.Hash != "" })

@@ -317,24 +317,3 @@ func TestACallThatRunsElsewhereMayDoAnything(t *testing.T) {
 	f.Kind = rules.KindCall
 	expect.That(t, f.Writes() && !f.Amount().Known(), "writes %t, %v", f.Writes(), f.Amount())
 }
-
-// Each bound says whether it is within itself, and what isn't known is above every one.
-func TestABoundIsWithinOrNot(t *testing.T) {
-	for _, c := range []struct {
-		of                                         rules.Conditions
-		nothing, under, at, over, dollars, unknown bool
-	}{
-		{rules.Conditions{From: "500"}, false, false, true, true, true, true},
-		{rules.Conditions{Below: "500"}, true, true, false, false, false, false},
-		{rules.Conditions{From: "500", Below: "500.000001"}, false, false, true, false, false, false},
-	} {
-		c.of.Currency = "JPY"
-		r := of(rule(1, c.of, people(1, "U1")))
-		expect.NoError(t, r.Problems(known).Err())
-		for i, want := range []bool{c.nothing, c.under, c.at, c.over, c.dollars, c.unknown} {
-			a := []rules.Amount{rules.Nothing(), yen("499.999999"), yen("500"), yen("500.000001"), {Value: "1", Currency: "USD"},
-				rules.Unknown(rules.WhyUnmarked)}[i]
-			expect.Is(t, r.Match(asked(writes(pay, a))).Rule.ID == id(1), want, "%+v of %v", c.of, a)
-		}
-	}
-}

@@ -277,3 +277,70 @@ func TestAnAgentsRequestIsNotWhatItsMessageSays(t *testing.T) {
 	c := expect.Value(a.Deleted(requester, s.now))(t)
 	expect.That(t, c.Empty(), "%+v", c)
 }
+
+func TestWhatRefusesAClaimWithTheChangeBeforeIt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tell  func(testing.TB) *story
+		first func(s *story) decision
+		edit  func(a *Aggregate, c *Call)
+		want  error
+	}{
+		"a failed step":            {claimed, func(s *story) decision { return s.finish(failed) }, nil, aggregate.ErrMoved},
+		"an unknown step":          {claimed, func(s *story) decision { return s.finish(unknown) }, nil, aggregate.ErrMoved},
+		"the last step":            {lastClaimed, func(s *story) decision { return s.finish(done) }, nil, aggregate.ErrMoved},
+		"another step":             {claimed, nil, func(_ *Aggregate, c *Call) { c.Order++ }, aggregate.ErrMoved},
+		"a gate that a step needs": {claimed, nil, func(_ *Aggregate, c *Call) { c.NeedsGate = true }, aggregate.ErrMoved},
+		"a pause": {claimed, nil, func(a *Aggregate, _ *Call) {
+			until := a.Head.ChangedAt.Add(time.Hour)
+			a.Head.PausedUntil = &until
+		}, aggregate.ErrMoved},
+		"an end": {claimed, nil, func(a *Aggregate, _ *Call) { a.Head.Ended = &Ended{As: TaskCancelled} },
+			aggregate.ErrMoved},
+		"other steps than the approved ones": {claimed, nil, func(a *Aggregate, _ *Call) {
+			p := *a.Process()
+			p.ApprovedHash = "another"
+			a.Processes = []*Process{&p}
+		}, StopError{Reason: ReasonStepsChanged}},
+		"the time limit": {claimed, nil, func(a *Aggregate, _ *Call) {
+			e := *a.Execution()
+			e.Terms.L4TimeoutSeconds = 0
+			a.Executions = []*Execution{&e}
+		}, StopError{ReasonTimeout, "0"}},
+		"a managed session": {claimed, nil, func(a *Aggregate, _ *Call) {
+			e := *a.Execution()
+			e.Terms.Executor = "managed"
+			a.Executions = []*Execution{&e}
+		}, aggregate.ErrMoved},
+		"a change that makes nothing": {claimed, func(*story) decision {
+			return func(*Aggregate, time.Time) (aggregate.Change, error) { return aggregate.Change{}, nil }
+		}, nil, aggregate.ErrMoved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tt.tell(t)
+			first := s.finish(done)
+			if tt.first != nil {
+				first = tt.first(s)
+			}
+			s.now = s.now.Add(time.Second)
+			a := s.load()
+			cl := call(a, s.now)
+			cl.Order++
+			if tt.edit != nil {
+				tt.edit(a, &cl)
+			}
+			c := expect.Value(first(a, s.now))(t)
+			expect.Fails(t, expect.Err(a.ClaimAfter(c, s.head.Run, cl)), tt.want, "the claim is made")
+			expect.That(t, expect.Err(a.ClaimAfter(c, s.head.Run+1, cl)) != nil, "another run claims")
+		})
+	}
+}
+
+func claimed(t testing.TB) *story {
+	s := running(t)
+	return s.do(s.claim)
+}
+
+func lastClaimed(t testing.TB) *story {
+	s := claimed(t)
+	return s.do(s.claimAfter(s.finish(done)), s.claimAfter(s.finish(done)))
+}
