@@ -48,18 +48,6 @@ func TestEachKindOfChangeIsNamed(t *testing.T) {
 	expect.That(t, same == nil, "a version differs from itself: %v", same)
 }
 
-func TestAChangeSaysBothSidesAndItsLines(t *testing.T) {
-	c := files.Difference(treeOf(t, file("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")),
-		treeOf(t, file("a", "1\n2\n3\n4\nfive\r\n6\n7\n8\n9")))
-	expect.Must(t, len(c) == 1 && len(c[0].Hunks) == 1, "%+v", c)
-	h := c[0].Hunks[0]
-	expect.Is(t, fmt.Sprintf("%d %d %q", h.From, h.To, h.Lines),
-		`2 2 [" 2\n" " 3\n" " 4\n" "-5\n" "+five\r\n" " 6\n" " 7\n" " 8\n" "-9\n" "+9"]`, "the hunk")
-	added, removed := c[0].Count()
-	expect.That(t, added == 2 && removed == 2, "+%d -%d", added, removed)
-	expect.That(t, c[0].Was.SHA256 != c[0].Is.SHA256 && c[0].Was.Mode == "100644", "%+v %+v", c[0].Was, c[0].Is)
-}
-
 func TestWhatNobodyCanReadIsSaid(t *testing.T) {
 	many := make([]expect.Entry, files.MaxChanges+1)
 	for i := range many {

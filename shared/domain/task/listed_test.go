@@ -224,7 +224,7 @@ func (tb *table) listed() {
 	is, waitsFor := a.Head.Noted, a.Head.WaitsFor
 	expect.Must(tb.t, is == a.Status() && waitsFor == a.WaitsFor(), "the head says %s %s, it is %s %s: %+v", is,
 		waitsFor, a.Status(), a.WaitsFor(), a.Head)
-	expect.Must(tb.t, a.Head.Routed == a.Routed(), "under a rule: %v in the head, %v by the rows", a.Head.Routed, a.Routed())
+	expect.Must(tb.t, a.Head.Routed == a.Routed(), "under a rule: %v, by the rows %v", a.Head.Routed, a.Routed())
 	expect.Same(tb.t, a.glance(), a.Head.Glance)
 	var as Status
 	switch {

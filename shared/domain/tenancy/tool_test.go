@@ -106,20 +106,6 @@ func TestWhatRulesMayKnowOfACall(t *testing.T) {
 		rules.Tool{Name: "shop.order"})
 }
 
-// Whatever of the tool changed since, its address and what it does included: the mark counts no more.
-func TestAMarkIsOfOneVersionOfItsTool(t *testing.T) {
-	for name, change := range map[string]func(p *Pin){
-		"what the server says": func(p *Pin) { p.Hash = "other" },
-		"its arguments":        func(p *Pin) { p.Input = `{"type":"object","required":["items"]}` },
-		"its address":          func(p *Pin) { p.URL = "https://other.example/mcp" },
-	} {
-		p := marked()
-		change(p.Pin)
-		c := p.Call(p.Pin.Version(), aggregate.Write, order, p.Mark)
-		expect.That(t, c.Amount == rules.Unknown(rules.WhyMark), "%s changed: %+v", name, c)
-	}
-}
-
 func TestAMarkIsSavedWithItsEntry(t *testing.T) {
 	p := marked()
 	_, c, err := p.Save("P1", person, now, nil)
