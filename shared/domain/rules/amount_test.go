@@ -25,31 +25,24 @@ func productOf(pointers ...string) *rules.Mark {
 
 // Case 9: one value, as it stands in JSON. What can be read in two ways is not known.
 func TestOneParserReadsAmounts(t *testing.T) {
-	for text, want := range map[string]rules.Amount{
-		`0`: yen("0"), `298000`: yen("298000"), `1.50`: yen("1.5"), `0.000001`: yen("0.000001"),
-		`999999999999999`: yen("999999999999999"), `"298000"`: yen("298000"), `"298,000"`: yen("298000"),
-		`"1,234,567"`: yen("1234567"), `"1\u0032"`: yen("12"),
-		`"1,234,567.89"`: {Why: rules.WhyNotNumber}, `"99999.99"`: {Why: rules.WhyNotNumber},
-
-		`-1`: {Why: rules.WhyNegative}, `-0`: {Why: rules.WhyNegative}, `"-5"`: {Why: rules.WhyNegative},
-		`{"$ref":"step-1.result.total"}`: {Why: rules.WhyReference}, `{"value":1}`: {Why: rules.WhyNotNumber},
-		`[1]`: {Why: rules.WhyNotNumber}, `null`: {Why: rules.WhyNotNumber}, `true`: {Why: rules.WhyNotNumber},
-		`1e5`: {Why: rules.WhyNotNumber}, `1E5`: {Why: rules.WhyNotNumber}, `1000000000000000`: {Why: rules.WhyNotNumber},
-		`0.0000001`: {Why: rules.WhyNotNumber}, `""`: {Why: rules.WhyNotNumber}, `" 5"`: {Why: rules.WhyNotNumber},
-		`"5 "`: {Why: rules.WhyNotNumber}, `"+5"`: {Why: rules.WhyNotNumber}, `"0100"`: {Why: rules.WhyNotNumber},
-		`"10万円"`: {Why: rules.WhyNotNumber}, `"¥298,000"`: {Why: rules.WhyNotNumber},
-		`"298000円"`: {Why: rules.WhyNotNumber},
-		`"２９８０００"`:  {Why: rules.WhyNotNumber}, `"１００,０００"`: {Why: rules.WhyNotNumber},
-		`"29,8000"`: {Why: rules.WhyNotNumber},
-		`"298，000"`: {Why: rules.WhyNotNumber}, `"0,001"`: {Why: rules.WhyNotNumber}, `"1,00"`: {Why: rules.WhyNotNumber},
-		`"1.000"`: {
-			Why: rules.WhyNotNumber}, `"1.000.000"`: {Why: rules.WhyNotNumber}, `"298.000,00"`: {Why: rules.WhyNotNumber},
-		`"1e5"`: {Why: rules.WhyNotNumber}, `"0x10"`: {Why: rules.WhyNotNumber}, `"1/3"`: {Why: rules.WhyNotNumber},
-		`"Inf"`: {Why: rules.WhyNotNumber}, `"5."`: {Why: rules.WhyNotNumber}, `".5"`: {Why: rules.WhyNotNumber},
-		`"1,234,567,890,123,456"`: {
-			Why: rules.WhyNotNumber}, `"5\n"`: {Why: rules.WhyNotNumber}, `"1 000"`: {Why: rules.WhyNotNumber},
+	read := func(text string) rules.Amount {
+		return sumOf("/amount").AmountOf("v1", aggregate.Write, aggregate.JSON(`{"amount":`+text+`}`))
+	}
+	for text, want := range map[string]rules.Decimal{`0`: "0", `298000`: "298000", `1.50`: "1.5", `0.000001`: "0.000001",
+		`999999999999999`: "999999999999999", `"298000"`: "298000", `"298,000"`: "298000", `"1,234,567"`: "1234567",
+		`"1\u0032"`: "12"} {
+		expect.Is(t, read(text), yen(string(want)), text)
+	}
+	for why, texts := range map[rules.Why][]string{
+		rules.WhyNegative: {`-1`, `-0`, `"-5"`}, rules.WhyReference: {`{"$ref":"step-1.result.total"}`},
+		rules.WhyNotNumber: {`"1,234,567.89"`, `"99999.99"`, `{"value":1}`, `[1]`, `null`, `true`, `1e5`, `1E5`,
+			`1000000000000000`, `0.0000001`, `""`, `" 5"`, `"5 "`, `"+5"`, `"0100"`, `"10万円"`, `"¥298,000"`, `"298000円"`,
+			`"２９８０００"`, `"１００,０００"`, `"29,8000"`, `"298，000"`, `"0,001"`, `"1,00"`, `"1.000"`, `"1.000.000"`,
+			`"298.000,00"`, `"1e5"`, `"0x10"`, `"1/3"`, `"Inf"`, `"5."`, `".5"`, `"1,234,567,890,123,456"`, `"5\n"`, `"1 000"`},
 	} {
-		expect.Same(t, sumOf("/amount").AmountOf("v1", aggregate.Write, aggregate.JSON(`{"amount":`+text+`}`)), want)
+		for _, text := range texts {
+			expect.Is(t, read(text), rules.Amount{Why: why}, text)
+		}
 	}
 }
 
@@ -93,55 +86,46 @@ func TestMarks(t *testing.T) {
 
 // Case 9: what is missing, mixed, empty or there twice is not known.
 func TestMarksThatFindNothingSure(t *testing.T) {
-	readEach(t, map[string]reading{
-		"another version of the tool": {sumOf("/fee"), "v2", items, rules.Unknown(rules.WhyMark)},
-		"no money, another version": {
-			&rules.Mark{Version: "v1", How: rules.HowNothing}, "v2", items, rules.Unknown(rules.WhyMark),
-		},
-		"an unknown way": {
-			&rules.Mark{Version: "v1", How: "most", Pointers: []string{"/fee"}, Currency: "JPY"}, "v1", items,
-			rules.Unknown(rules.WhyMark),
-		},
-		"factors of different rows":  {productOf("/items/*/price", "/fee"), "v1", items, rules.Unknown(rules.WhyMark)},
-		"factors of different lists": {productOf("/items/*/price", "/lots/*/*"), "v1", items, rules.Unknown(rules.WhyMark)},
-		"nothing there":              {sumOf("/total"), "v1", items, rules.Unknown(rules.WhyMissing)},
-		"nothing below a number":     {sumOf("/0/x"), "v1", items, rules.Unknown(rules.WhyMissing)},
-		"missing in one row":         {sumOf("/items/*/tax"), "v1", items, rules.Unknown(rules.WhyMissing)},
-		"an empty list":              {sumOf("/none/*"), "v1", items, rules.Unknown(rules.WhyRows)},
-		"one row by its number":      {sumOf("/items/0/price"), "v1", items, rules.Unknown(rules.WhyRows)},
-		"no list":                    {sumOf("/a~1b/*"), "v1", items, rules.Unknown(rules.WhyRows)},
-		"the list is a reference": {
-			sumOf("/items/*/price"), "v1", `{"items":{"$ref":"step-1.result"}}`, rules.Unknown(rules.WhyReference),
-		},
-		"all is a reference": {sumOf("/fee"), "v1", `{"$ref":"step-1.result"}`, rules.Unknown(rules.WhyReference)},
-		"one row of many is negative": {
-			sumOf("/items/*/price"), "v1", `{"items":[{"price":5},{"price":-5}]}`, rules.Unknown(rules.WhyNegative),
-		},
-		"one factor is a text": {
-			productOf("/items/*/price", "/items/*/n"), "v1", `{"items":[{"price":5,"n":"two"}]}`,
-			rules.Unknown(rules.WhyNotNumber),
-		},
-		"a reference beside a number": {
-			sumOf("/a", "/b"), "v1", `{"a":1,"b":{"$ref":"step-1.result.b"}}`, rules.Unknown(rules.WhyReference),
-		},
-		"a member twice":                  {sumOf("/a"), "v1", `{"a":1,"a":1000000}`, rules.Unknown(rules.WhyArguments)},
-		"a member twice in other letters": {sumOf("/a"), "v1", `{"a":1,"A":1000000}`, rules.Unknown(rules.WhyArguments)},
-		"a member twice, as EqualFold has it": {
-			sumOf("/items/*/p"), "v1", `{"items":[{"p":1}],"itemſ":[{"p":100000000}]}`, rules.Unknown(rules.WhyArguments)},
-		"a member twice, further in": {sumOf("/a"), "v1", `{"a":1,"b":[{"c":1,"c":2}]}`, rules.Unknown(rules.WhyArguments)},
-		"two values":                 {sumOf("/a"), "v1", `{"a":1} {"a":2}`, rules.Unknown(rules.WhyArguments)},
-		"nested too deep": {
-			sumOf("/a"), "v1", `{"a":1,"b":` + strings.Repeat("[", 32) + strings.Repeat("]", 32) + `}`,
-			rules.Unknown(rules.WhyArguments),
-		},
-		"cut off":       {sumOf("/a"), "v1", `{"a":1`, rules.Unknown(rules.WhyArguments)},
-		"not UTF-8":     {sumOf("/a"), "v1", "{\"a\":1,\"b\":\"\xff\"}", rules.Unknown(rules.WhyArguments)},
-		"nothing given": {sumOf("/a"), "v1", ``, rules.Unknown(rules.WhyArguments)},
-		"more digits than a number has": {
-			productOf("/a", "/b"), "v1", `{"a":999999999999999,"b":2}`, rules.Unknown(rules.WhyLarge),
-		},
-		"more decimals": {productOf("/a", "/b"), "v1", `{"a":0.000001,"b":0.1}`, rules.Unknown(rules.WhyLarge)},
-	})
+	prices, rows := sumOf("/items/*/price"), productOf("/items/*/price", "/items/*/n")
+	nothing := &rules.Mark{Version: "v1", How: rules.HowNothing}
+	most := &rules.Mark{Version: "v1", How: "most", Pointers: []string{"/fee"}, Currency: "JPY"}
+	deep := strings.Repeat("[", 32) + strings.Repeat("]", 32)
+	for name, c := range map[string]struct {
+		mark      *rules.Mark
+		arguments string
+		why       rules.Why
+	}{
+		"an unknown way":                 {most, items, rules.WhyMark},
+		"factors of different rows":      {productOf("/items/*/price", "/fee"), items, rules.WhyMark},
+		"factors of different lists":     {productOf("/items/*/price", "/lots/*/*"), items, rules.WhyMark},
+		"nothing there":                  {sumOf("/total"), items, rules.WhyMissing},
+		"nothing below a number":         {sumOf("/0/x"), items, rules.WhyMissing},
+		"missing in one row":             {sumOf("/items/*/tax"), items, rules.WhyMissing},
+		"an empty list":                  {sumOf("/none/*"), items, rules.WhyRows},
+		"one row by its number":          {sumOf("/items/0/price"), items, rules.WhyRows},
+		"no list":                        {sumOf("/a~1b/*"), items, rules.WhyRows},
+		"the list is a reference":        {prices, `{"items":{"$ref":"step-1.result"}}`, rules.WhyReference},
+		"all is a reference":             {sumOf("/fee"), `{"$ref":"step-1.result"}`, rules.WhyReference},
+		"one row of many is negative":    {prices, `{"items":[{"price":5},{"price":-5}]}`, rules.WhyNegative},
+		"one factor is a text":           {rows, `{"items":[{"price":5,"n":"two"}]}`, rules.WhyNotNumber},
+		"a reference beside a number":    {sumOf("/a", "/b"), `{"a":1,"b":{"$ref":"step-1.result.b"}}`, rules.WhyReference},
+		"a member twice":                 {sumOf("/a"), `{"a":1,"a":1000000}`, rules.WhyArguments},
+		"twice in other letters":         {sumOf("/a"), `{"a":1,"A":1000000}`, rules.WhyArguments},
+		"twice, as EqualFold has it":     {sumOf("/items/*/p"), `{"items":[{"p":1}],"itemſ":[{"p":9}]}`, rules.WhyArguments},
+		"a member twice, further in":     {sumOf("/a"), `{"a":1,"b":[{"c":1,"c":2}]}`, rules.WhyArguments},
+		"two values":                     {sumOf("/a"), `{"a":1} {"a":2}`, rules.WhyArguments},
+		"nested too deep":                {sumOf("/a"), `{"a":1,"b":` + deep + `}`, rules.WhyArguments},
+		"cut off":                        {sumOf("/a"), `{"a":1`, rules.WhyArguments},
+		"not UTF-8":                      {sumOf("/a"), "{\"a\":1,\"b\":\"\xff\"}", rules.WhyArguments},
+		"nothing given":                  {sumOf("/a"), ``, rules.WhyArguments},
+		"more digits than a number has":  {productOf("/a", "/b"), `{"a":999999999999999,"b":2}`, rules.WhyLarge},
+		"more decimals than it may have": {productOf("/a", "/b"), `{"a":0.000001,"b":0.1}`, rules.WhyLarge},
+	} {
+		expect.Is(t, c.mark.AmountOf("v1", aggregate.Write, aggregate.JSON(c.arguments)), rules.Unknown(c.why), name)
+	}
+	for _, m := range []*rules.Mark{sumOf("/fee"), nothing} {
+		expect.Is(t, m.AmountOf("v2", aggregate.Write, items), rules.Unknown(rules.WhyMark), "another version of the tool")
+	}
 }
 
 // The currency is a constant or what one argument says: three letters. Nothing else that the arguments say counts.

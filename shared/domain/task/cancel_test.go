@@ -10,44 +10,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
-	for _, state := range states {
-		s := state.reach(t)
-		if s.head.Ended != nil {
-			continue
-		}
-		t.Run(state.name, func(t *testing.T) {
-			before := s.load()
-			s.do(s.cancel)
-			a := s.load()
-			want := &Ended{As: TaskCancelled, By: requester, At: s.head.ChangedAt, Reason: ReasonByPerson}
-			expect.Same(t, want, a.Head.Ended)
-			expect.That(t, a.Head.Parked == nil && a.Head.PausedUntil == nil, "still parked or paused: %+v", a.Head)
-			expect.That(t, a.Task == nil || a.Task.Status == TaskCancelled, "the task: %+v", a.Task)
-			for key, r := range a.Rows() {
-				status, _, _ := gateOf(r)
-				expect.That(t, status != aggregate.PendingApproval, "%s waits still", key)
-			}
-			actions := []aggregate.Action{AuditTaskCancelled}
-			if e := a.Execution(); e != nil {
-				actions = []aggregate.Action{AuditExecutionCancelled, AuditTaskCancelled}
-				expect.That(t, e.Status == ExecutionCancelled && e.CancelledBy == requester &&
-					e.CancelledAt.Equal(s.head.ChangedAt), "the execution is %s by %q", e.Status, e.CancelledBy)
-				expect.That(t, len(e.Results) == len(before.StepsOf(before.Execution())), "keeps %d results of %d steps",
-					len(e.Results), len(before.StepsOf(before.Execution())))
-			}
-			var got []aggregate.Action
-			for _, entry := range s.audit[len(s.audit)-len(actions):] {
-				got = append(got, entry.Action)
-			}
-			expect.Same(t, actions, got)
-			s.nothing(s.cancel)
-			s.refused(s.ends(person(suzuki)),
-				aggregate.ErrDecided{Status: "cancelled", By: requester, At: s.head.Ended.At, Reason: ReasonByPerson})
-		})
-	}
-}
-
 func TestCancellingOverACallThatIsOutTellsItsOutcomeLater(t *testing.T) {
 	over := func(t testing.TB) *story {
 		s := running(t)

@@ -74,59 +74,17 @@ func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
 	expect.Fails(t, expect.Err(a.Approve(old, person(tanaka), s.policy, s.now)), aggregate.ErrNotLatest{Latest: 2})
 }
 
-func TestALateClickSaysThatTheTaskIsOver(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		end    func(*story)
-		by     string
-		reason aggregate.Reason
-	}{
-		{"cancelled by a person", func(s *story) { s.do(s.cancel) }, requester, ReasonByPerson},
-		{"expired", func(s *story) { s.now = s.now.Add(168 * time.Hour); s.do(s.expire) }, "", ReasonExpired},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := waitingProcess(t)
-			id := s.load().Process().ID
-			tt.end(s)
-			want := aggregate.ErrDecided{Status: "cancelled", By: tt.by, At: s.head.ChangedAt, Reason: tt.reason}
-			for _, press := range buttons {
-				s.refused(press(s, id, person(suzuki)), want)
-			}
-			s.refused(s.retryGeneration, want)
-		})
-	}
-}
-
-func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
-	for _, tt := range []struct {
-		name                  string
-		from                  func(testing.TB) *story
-		reject, begin, finish func(*story) decision
-		action                aggregate.Action
-	}{
-		{"prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt },
-			func(s *story) decision { return s.beginPrompt },
-			func(s *story) decision { return s.finishPrompt }, AuditPromptRejected},
-		{"process", waitingProcess, func(s *story) decision { return s.rejectProcess },
-			func(s *story) decision { return s.beginProcess },
-			func(s *story) decision { return s.finishProcess }, AuditProcessRejected},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := tt.from(t)
-			for range 4 {
-				s.do(tt.reject(s))
-				expect.Must(t, s.head.Ended == nil, "ended early: %+v", s.head.Ended)
-				s.do(tt.begin(s), tt.finish(s))
-			}
-			s.do(tt.reject(s))
-			expect.Same(t, &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonMaxVersions}, s.head.Ended)
-			expect.Is(t, s.load().Task.Status, TaskCancelled, "the task")
-			last := s.audit[len(s.audit)-2:]
-			expect.That(t, last[0].Action == tt.action && last[0].ActorID == suzuki && last[1].Action == AuditTaskCancelled &&
-				last[1].ActorType == aggregate.ActorSystem, "recorded %+v", last)
-			expect.Is(t, last[1].Details, `{"max_versions":5,"reason":"max_versions"}`, "details")
-		})
-	}
+func TestTheLastRejectionCancelsTheTask(t *testing.T) {
+	s := begin(t)
+	s.settings.MaxVersions = 2
+	s.do(s.extract, s.finishPrompt, s.rejectPrompt)
+	expect.Must(t, s.head.Ended == nil, "ended early: %+v", s.head.Ended)
+	s.do(s.beginPrompt, s.finishPrompt, s.rejectPrompt)
+	expect.Same(t, &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonMaxVersions}, s.head.Ended)
+	last := s.audit[len(s.audit)-2:]
+	expect.That(t, last[0].Action == AuditPromptRejected && last[0].ActorID == suzuki &&
+		last[1].Action == AuditTaskCancelled && last[1].ActorType == aggregate.ActorSystem &&
+		last[1].Details == `{"max_versions":2,"reason":"max_versions"}`, "recorded %+v", last)
 }
 
 func TestADecisionRecordsSinceWhenItWasAskedFor(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -267,20 +266,4 @@ func TestNoStampIsCarriedToTheSameBytesOfANextVersion(t *testing.T) {
 	copied.Acts = first.Acts
 	s.rows[copied.Key()] = &copied
 	s.refused(s.does(circulation.Stamp, tanaka), aggregate.ErrConflict)
-}
-
-// A gate keeps the rule and revision by which it opened, whatever the rules say later: both are in the entry of its
-// opening and of its settlement. What was opened while the rules were others is seen there.
-func TestAGateKeepsTheRevisionByWhichItOpened(t *testing.T) {
-	s := waitingPrompt(t)
-	relaxed := along(desk(1, suzuki))
-	relaxed.Rule.Revision = 8
-	s.do(s.approvePrompt, s.plan, s.opens(relaxed))
-	s.settings.Rev, s.settings.RulesRev = s.settings.Rev+2, 10 // changed back, and once more
-	s.do(s.does(circulation.Stamp, suzuki), s.start, s.claim)
-	for _, e := range s.audit {
-		if e.Action == AuditProcessRouted || e.Action == AuditProcessApproved {
-			expect.That(t, strings.Contains(string(e.Details), `"revision":8`), "%s says %s", e.Action, e.Details)
-		}
-	}
 }

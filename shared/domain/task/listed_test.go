@@ -72,21 +72,6 @@ func plain(k ExtractKind) decision {
 	}
 }
 
-// TestAnOrdinaryRequestWritesNoRowForItsStatus: what lists need is in rows that are written anyway.
-func TestAnOrdinaryRequestWritesNoRowForItsStatus(t *testing.T) {
-	s := allDone(t)
-	s.do(s.complete)
-	writes := 0
-	for i, image := range s.images {
-		row, ok := image.rows["TASK"].(*Task)
-		expect.That(t, !ok || row.Status != "", "it is listed without a task")
-		if ok && (i == 0 || s.images[i-1].rows["TASK"] == nil || s.images[i-1].rows["TASK"].Revision() != row.Revision()) {
-			writes++
-		}
-	}
-	expect.Is(t, writes, 3) // it was made, it ran, it was done
-}
-
 func TestAFilterOfStatusNamesThem(t *testing.T) {
 	for _, s := range Statuses {
 		expect.NoError(t, (Filter{Status: s}).Check())
@@ -225,6 +210,7 @@ func (tb *table) listed() {
 	expect.Must(tb.t, is == a.Status() && waitsFor == a.WaitsFor(), "the head says %s %s, it is %s %s: %+v", is,
 		waitsFor, a.Status(), a.WaitsFor(), a.Head)
 	expect.Must(tb.t, a.Head.Routed == a.Routed(), "under a rule: %v, by the rows %v", a.Head.Routed, a.Routed())
+	expect.Must(tb.t, a.Head.Ended == nil || a.Head.Parked == nil, "it ended, and is parked: %+v", a.Head)
 	expect.Same(tb.t, a.glance(), a.Head.Glance)
 	var as Status
 	switch {

@@ -129,19 +129,6 @@ func TestADecisionAndItsNumberAreOneCommit(t *testing.T) {
 	expect.Is(t, s.load().Task.Status, TaskCompleted)
 }
 
-// What is refused at the claim leaves no number either.
-func TestADecisionThatIsNotRecordedHasNoNumber(t *testing.T) {
-	s := decidedOn(t)
-	p := *s.load().Process()
-	p.ApprovedHash = "another"
-	s.rows[p.Key()] = &p
-	stops(t, s, s.record(1), ReasonStepsChanged)
-	expect.Is(t, s.load().Head.Glance.Number, "")
-	s.do(s.failAs(ReasonToolNotAllowed, "record_decision"), s.retry)
-	_, ok := s.load().Unnumbered()
-	expect.That(t, ok, "a later attempt has no number")
-}
-
 // refills fills in the form that was given back, and finish brings it to people.
 func (s *story) refills(m Matter) decision {
 	return s.fills(Refill{Content: "決裁: " + m.Title, Matter: &m})

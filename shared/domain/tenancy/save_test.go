@@ -220,44 +220,29 @@ func TestWhatAPersonDisconnectedIsPutAway(t *testing.T) {
 }
 
 func TestServersThatSettingsMayName(t *testing.T) {
+	wrong := func(servers ...MCPServer) string {
+		s := DefaultSettings()
+		s.MCPServers = servers
+		return fieldOf(s.Validate())
+	}
 	for _, url := range []string{"https://example.com/mcp", "https://example.com:8443/", "http://127.0.0.1:4000/mcp",
 		"http://[::1]:4000/mcp"} {
-		s := DefaultSettings()
-		s.MCPServers = []MCPServer{{"rooms-2", url}}
-		err := s.Validate()
-		expect.That(t, err == nil, "%s: %v", url, err)
+		expect.Is(t, wrong(MCPServer{"rooms-2", url}), "", url)
 	}
+	for _, url := range []string{"http://example.com", "http://localhost:1", "http://10.0.0.1", "file:///etc/passwd",
+		"https://me:word@example.com", "https://example.com/?key=1", "", "https:///mcp", "https:example.com"} {
+		expect.Is(t, wrong(MCPServer{"a", url}), "mcp_servers[0].url", url)
+	}
+	for _, name := range []string{"", "a.b", strings.Repeat("a", 33)} {
+		expect.Is(t, wrong(MCPServer{name, "https://example.com"}), "mcp_servers[0].name", name)
+	}
+	a := MCPServer{"a", "https://example.com"}
+	expect.Is(t, wrong(a, MCPServer{"a", "https://example.org"}), "mcp_servers[1].name", "twice")
 	many := []MCPServer{}
 	for i := range MaxMCPServers + 1 {
 		many = append(many, MCPServer{strings.Repeat("a", i+1), "https://example.com"})
 	}
-	for name, test := range map[string]struct {
-		servers []MCPServer
-		field   string
-	}{
-		"too many":         {many, "mcp_servers"},
-		"no name":          {[]MCPServer{{"", "https://example.com"}}, "mcp_servers[0].name"},
-		"a dot":            {[]MCPServer{{"a.b", "https://example.com"}}, "mcp_servers[0].name"},
-		"a long name":      {[]MCPServer{{strings.Repeat("a", 33), "https://example.com"}}, "mcp_servers[0].name"},
-		"twice":            {[]MCPServer{{"a", "https://example.com"}, {"a", "https://example.org"}}, "mcp_servers[1].name"},
-		"http":             {[]MCPServer{{"a", "http://example.com"}}, "mcp_servers[0].url"},
-		"http on a name":   {[]MCPServer{{"a", "http://localhost:1"}}, "mcp_servers[0].url"},
-		"http, private":    {[]MCPServer{{"a", "http://10.0.0.1"}}, "mcp_servers[0].url"},
-		"a file":           {[]MCPServer{{"a", "file:///etc/passwd"}}, "mcp_servers[0].url"},
-		"a password":       {[]MCPServer{{"a", "https://me:word@example.com"}}, "mcp_servers[0].url"},
-		"a key in a query": {[]MCPServer{{"a", "https://example.com/?key=1"}}, "mcp_servers[0].url"},
-		"no address":       {[]MCPServer{{"a", ""}}, "mcp_servers[0].url"},
-		"no host":          {[]MCPServer{{"a", "https:///mcp"}}, "mcp_servers[0].url"},
-		"opaque":           {[]MCPServer{{"a", "https:example.com"}}, "mcp_servers[0].url"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := DefaultSettings()
-			s.MCPServers = test.servers
-			var field aggregate.Problem
-			err := s.Validate()
-			expect.That(t, errors.As(err, &field) && field.Field == test.field, "got %v, want the field %s", err, test.field)
-		})
-	}
+	expect.Is(t, wrong(many...), "mcp_servers", "too many")
 }
 
 func TestAPinIsAnotherWhenAnythingOfItIs(t *testing.T) {
@@ -279,58 +264,49 @@ func TestAPinIsAnotherWhenAnythingOfItIs(t *testing.T) {
 func TestConstraintsAreTyped(t *testing.T) {
 	const sheet, dm, list = "write_rows_to_google_sheet", "send_slack_dm", "list_employees"
 	known := map[string][]Constraint{sheet: {MaxRows, OnlySpreadsheets}, dm: {OnlyRecipients}, list: {OnlyDepartments}}
-	for name, test := range map[string]struct {
-		tool  string
-		text  aggregate.JSON
-		want  Constraints
-		field string // field in Problem
-		says  string
+	read := func(tool string, text aggregate.JSON) (Constraints, error) {
+		return ToolPermission{ToolName: tool, Constraints: text}.Bounds(known[tool])
+	}
+	for _, c := range []struct {
+		tool string
+		text aggregate.JSON
+		want Constraints
 	}{
-		"none":               {dm, `{}`, Constraints{}, "", ""},
-		"a row of old times": {dm, ``, Constraints{}, "", ""},
-		"spreadsheets and rows": {sheet, `{"spreadsheet_ids":["1aB_-"],"max_rows":500}`,
-			Constraints{SpreadsheetIDs: []string{"1aB_-"}, MaxRows: 500}, "", ""},
-		"recipients of two kinds": {dm, `{"recipients":["U0SATO","a@example.com"]}`,
-			Constraints{Recipients: []string{"U0SATO", "a@example.com"}}, "", ""},
-		"departments":      {list, `{"departments":["人事部"]}`, Constraints{Departments: []string{"人事部"}}, "", ""},
-		"no object":        {dm, `[]`, Constraints{}, "constraints", "JSON object"},
-		"null":             {dm, `null`, Constraints{}, "constraints", "JSON object"},
-		"no JSON":          {dm, `{`, Constraints{}, "constraints", "JSON object"},
-		"unknown":          {dm, `{"recipient":["U0SATO"]}`, Constraints{}, "constraints.recipient", "it knows recipients"},
-		"in other letters": {dm, `{"Recipients":["U0SATO"]}`, Constraints{}, "constraints.Recipients", "it knows recipients"},
-		"another tool's": {dm, `{"spreadsheet_ids":["a"]}`, Constraints{}, "constraints.spreadsheet_ids",
-			"is no constraint of send_slack_dm"},
-		"of a tool without": {"calculate_overtime", `{"max_rows":1}`, Constraints{}, "constraints.max_rows",
-			"it knows none"},
-		"of a server's tool": {"rooms.book", `{"max_rows":1}`, Constraints{}, "constraints.max_rows", "it knows none"},
-		"one beside a good one": {dm, `{"recipients":["U0SATO"],"max_rows":1}`, Constraints{}, "constraints.max_rows",
-			"is no constraint"},
-		"a text for a list": {dm, `{"recipients":"U0SATO"}`, Constraints{}, "constraints.recipients", "must be a list"},
-		"numbers in a list": {dm, `{"recipients":[1]}`, Constraints{}, "constraints.recipients", "must be a list"},
-		"an empty list":     {dm, `{"recipients":[]}`, Constraints{}, "constraints.recipients", "forbid the tool"},
-		"null for a list":   {dm, `{"recipients":null}`, Constraints{}, "constraints.recipients", "must be a list"},
-		"null in a list": {dm, `{"recipients":["U0SATO",null]}`, Constraints{}, "constraints.recipients[1]",
-			"Slack user id"},
-		"a channel": {dm, `{"recipients":["C0GENERAL"]}`, Constraints{}, "constraints.recipients[0]", "Slack user id"},
-		"a whole address": {sheet, `{"spreadsheet_ids":["https://docs.google.com/x"]}`, Constraints{},
-			"constraints.spreadsheet_ids[0]", "id in the spreadsheet's address"},
-		"space around": {list, `{"departments":["人事部 "]}`, Constraints{}, "constraints.departments[0]",
-			"no space"},
-		"no rows":                 {sheet, `{"max_rows":0}`, Constraints{}, "constraints.max_rows", "from 1 to"},
-		"rows as a text":          {sheet, `{"max_rows":"5"}`, Constraints{}, "constraints.max_rows", "from 1 to"},
-		"half a row":              {sheet, `{"max_rows":1.5}`, Constraints{}, "constraints.max_rows", "from 1 to"},
-		"more rows than anything": {sheet, `{"max_rows":1000001}`, Constraints{}, "constraints.max_rows", "from 1 to"},
-		"201 of them": {dm, aggregate.JSON(`{"recipients":["U0SATO"` + strings.Repeat(`,"U0SATO"`, 200) + `]}`),
-			Constraints{}, "constraints.recipients", "1 to 200"},
+		{dm, `{}`, Constraints{}}, {dm, ``, Constraints{}}, // a row of old times
+		{sheet, `{"spreadsheet_ids":["1aB_-"],"max_rows":500}`, Constraints{SpreadsheetIDs: []string{"1aB_-"}, MaxRows: 500}},
+		{dm, `{"recipients":["U0SATO","a@example.com"]}`, Constraints{Recipients: []string{"U0SATO", "a@example.com"}}},
+		{list, `{"departments":["人事部"]}`, Constraints{Departments: []string{"人事部"}}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := ToolPermission{ToolName: test.tool, Constraints: test.text}.Bounds(known[test.tool])
-			var bad aggregate.Problem
-			expect.That(t, test.field == "" || errors.As(err, &bad) && bad.Field == test.field &&
-				strings.Contains(bad.Code, test.says), "%v, want Problem of %s that says %q", err, test.field, test.says)
-			expect.That(t, test.field != "" || err == nil, "%v", err)
-			diff := cmp.Diff(test.want, got)
-			expect.That(t, (test.field != "" || diff == "") && (test.field == "" || got.None()), "%v %v", diff, got)
-		})
+		expect.Same(t, c.want, expect.Value(read(c.tool, c.text))(t))
+	}
+	many := aggregate.JSON(`{"recipients":["U0SATO"` + strings.Repeat(`,"U0SATO"`, 200) + `]}`)
+	for _, c := range []struct {
+		tool        string
+		text        aggregate.JSON
+		field, says string // below constraints
+	}{
+		{dm, `[]`, "", "JSON object"}, {dm, `null`, "", "JSON object"}, {dm, `{`, "", "JSON object"},
+		{dm, `{"recipient":["U0SATO"]}`, ".recipient", "it knows recipients"},
+		{dm, `{"Recipients":["U0SATO"]}`, ".Recipients", "it knows recipients"},
+		{dm, `{"spreadsheet_ids":["a"]}`, ".spreadsheet_ids", "is no constraint of send_slack_dm"},
+		{"calculate_overtime", `{"max_rows":1}`, ".max_rows", "it knows none"},
+		{"rooms.book", `{"max_rows":1}`, ".max_rows", "it knows none"},
+		{dm, `{"recipients":["U0SATO"],"max_rows":1}`, ".max_rows", "is no constraint"},
+		{dm, `{"recipients":"U0SATO"}`, ".recipients", "must be a list"},
+		{dm, `{"recipients":[1]}`, ".recipients", "must be a list"},
+		{dm, `{"recipients":null}`, ".recipients", "must be a list"},
+		{dm, `{"recipients":[]}`, ".recipients", "forbid the tool"},
+		{dm, `{"recipients":["U0SATO",null]}`, ".recipients[1]", "Slack user id"},
+		{dm, `{"recipients":["C0GENERAL"]}`, ".recipients[0]", "Slack user id"},
+		{sheet, `{"spreadsheet_ids":["https://docs.google.com/x"]}`, ".spreadsheet_ids[0]", "id in the spreadsheet's"},
+		{list, `{"departments":["人事部 "]}`, ".departments[0]", "no space"},
+		{sheet, `{"max_rows":0}`, ".max_rows", "from 1 to"}, {sheet, `{"max_rows":"5"}`, ".max_rows", "from 1 to"},
+		{sheet, `{"max_rows":1.5}`, ".max_rows", "from 1 to"}, {sheet, `{"max_rows":1000001}`, ".max_rows", "from 1 to"},
+		{dm, many, ".recipients", "1 to 200"},
+	} {
+		got, err := read(c.tool, c.text)
+		bad, _ := errors.AsType[aggregate.Problem](err)
+		expect.That(t, bad.Field == "constraints"+c.field && strings.Contains(bad.Code, c.says) && got.None(),
+			"%.60s of %s: %v", c.text, c.tool, err)
 	}
 }
