@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/functions/serve-console/console"
-	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/boot"
@@ -73,10 +72,10 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 }
 
 // connections connects the vendors whose addresses the environment has.
-func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *vault.BotKeys) integrations.Connections {
+func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *vault.BotKeys) settings.Connections {
 	held := vault.New(rows, vault.EnvelopeAt(cfg, env.CredentialsKeyID),
 		vault.FreeeOAuth(env.FreeeTokenURL), vault.GoogleOAuth(env.GoogleTokenURL))
 	out := outbound.Allowing(env.OutboundAllow).Client()
 	held.Outbound = out.Transport
-	return integrations.Connections{Vault: held, Outbound: out, Bot: bot.Token}
+	return settings.Connections{Vault: held, Outbound: out, Bot: bot.Token}
 }

@@ -1,19 +1,25 @@
 package agents_test
 
 import (
+	"html"
 	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/calls"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
 )
 
 const (
@@ -49,24 +55,22 @@ func testWhatACallSays(t *testing.T, w *consoletest.World) {
 func testDecisions(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool)
 	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
-	act := func(b *consoletest.Browser, a *call.Aggregate, act aggregate.Act, reason string) consoletest.Answer {
+	act := func(b *consoletest.Browser, a *call.Aggregate, act aggregate.Act, reason string) {
 		t.Helper()
 		w.Later(time.Minute)
-		return b.Post(callAt(a)+"/act", b.Get(callAt(a)).FormOf(t, act, reason))
+		b.Post(callAt(a)+"/act", b.Get(callAt(a)).FormOf(t, act, reason)).Leads(t, callAt(a)+"?done=act_"+string(act))
 	}
 	a := o.Asks(tool, says, "", nil)
 	late := suzuki.Get(callAt(a)).FormOf(t, aggregate.ActReject, "早すぎます")
-	act(suzuki, a, aggregate.ActApprove, "").Leads(t, callAt(a)+"?done=act_approve")
+	act(suzuki, a, aggregate.ActApprove, "")
 	suzuki.Get(callAt(a)).Says(t, 200, "承認済み・開始待ち", "✅ 承認: 鈴木 一郎").Lacks(t, `value="approve"`)
 	suzuki.Post(callAt(a)+"/act", late).Says(t, http.StatusConflict, "鈴木 一郎 が", "に承認しました。", "早すぎます")
-	act(sato, a, conversation.ActCancel, "").Leads(t, callAt(a)+"?done=act_cancel_action")
+	act(sato, a, conversation.ActCancel, "")
 	sato.Get(callAt(a)).Says(t, 200, "佐藤 花子 が取り消しました。")
 
 	b := o.Asks(tool, `{"recipient":"C0HR","text":"二"}`, "", nil)
-	act(suzuki, b, aggregate.ActReject, "宛先が違います").Leads(t, callAt(b)+"?done=act_reject")
-	sato.Get(callAt(b)).Says(t, 200, "却下", "鈴木 一郎 が却下しました。", "宛先が違います")
-	w.As(webapi.Alex).Get(callAt(b)).Says(t, http.StatusNotFound) // not in #人事
-	suzuki.Get("/console/calls/call-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa").Says(t, http.StatusNotFound)
+	act(suzuki, b, aggregate.ActReject, "宛先が違います")
+	sato.Get(callAt(b)).Says(t, 200, "鈴木 一郎 が却下しました。", "宛先が違います")
 }
 
 func testRoute(t *testing.T, w *consoletest.World) {
@@ -75,13 +79,12 @@ func testRoute(t *testing.T, w *consoletest.World) {
 		consoletest.Desk("部長", 1, webapi.Alex)), tool, says, "", nil)
 	suzuki, alex := w.As(webapi.Suzuki), w.As(webapi.Alex)
 	alex.Get(callAt(a)).Says(t, 200, "課長 いまここ", "部長 これから").Lacks(t, `value="approve"`)
-	suzuki.Get(callAt(a)).Holds(t, `value="deny"`).Lacks(t, `value="reject"`) // a call has no next version
-	suzuki.Post(callAt(a)+"/act", suzuki.Get(callAt(a)).FormOf(t, aggregate.ActApprove, "")).
-		Leads(t, callAt(a)+"?done=act_approve")
-	w.Later(time.Minute)
-	alex.Get("/console").Says(t, 200, "締めました", "経理エージェント").Holds(t, callAt(a))
-	alex.Post(callAt(a)+"/act", alex.Get(callAt(a)).FormOf(t, aggregate.ActApprove, "")).
-		Leads(t, callAt(a)+"?done=act_approve")
+	for _, b := range []*consoletest.Browser{suzuki, alex} {
+		page := b.Get(callAt(a)).Holds(t, `value="deny"`).Lacks(t, `value="reject"`) // a call has no next version
+		b.Get("/console").Says(t, 200, "締めました", "経理エージェント").Holds(t, callAt(a))
+		b.Post(callAt(a)+"/act", page.FormOf(t, aggregate.ActApprove, "")).Leads(t, callAt(a)+"?done=act_approve")
+		w.Later(time.Minute)
+	}
 	alex.Get(callAt(a)).Says(t, 200, "課長 承認済み", "部長 承認済み", "承認済み・開始待ち")
 	expect.Is(t, len(expect.Value(o.Calls.Load(t.Context(), a.Ref()))(t).Call.Gate.Acts), 2)
 }
@@ -120,21 +123,16 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 }
 
 func testLists(t *testing.T, w *consoletest.World) {
-	o := w.KeyOf(webapi.Sato, tool, "mcp__bank__pay")
+	o, suzuki := w.KeyOf(webapi.Sato, tool, "mcp__bank__pay"), w.As(webapi.Suzuki)
+	w.As(webapi.Alex).Get("/console/calls").Says(t, 200, "呼び出しはまだありません").Lacks(t, "/console/keys")
 	o.Asks("mcp__bank__pay", `{"amount":98000,"to":"アカツキ商事","rows":[{"a":"x1"},{"a":"y2"}]}`, "", nil)
-	for _, path := range []string{"/console/calls", "/console"} {
-		w.As(webapi.Suzuki).Get(path).Says(t, 200, "amount 98000 · rows › 1", "x1", "y2", "to アカツキ商事").Lacks(t, "{")
-	}
 	a := o.Asks(tool, says, "月次が終わったため", nil)
-	suzuki := w.As(webapi.Suzuki)
-	suzuki.Get("/console/calls").Says(t, 200, "締めました", "承認待ち", "経理エージェント", "佐藤 花子", "#人事").Holds(t, callAt(a))
-	w.As(webapi.Alex).Get("/console/calls").Says(t, 200, "呼び出しはまだありません").Lacks(t, "締めました", "/console/keys")
+	for _, path := range []string{"/console/calls", "/console"} {
+		suzuki.Get(path).Says(t, 200, "amount 98000 · rows › 1", "x1", "y2", "to アカツキ商事", "締めました", "経理エージェント").
+			Holds(t, callAt(a)).Lacks(t, "{", "月次が終わったため") // an agent's reason is no word of what its call does
+	}
+	suzuki.Get("/console/calls").Says(t, 200, "承認待ち", "佐藤 花子", "#人事")
 	suzuki.Get("/console/calls?cursor=x").Says(t, http.StatusBadRequest)
-	suzuki.Get("/console/agents").Holds(t, `href="/console/calls"`)
-	suzuki.Get("/console").Says(t, 200, "締めました", "経理エージェント").Holds(t, callAt(a)).Lacks(t, "月次が終わったため")
-	other := w.Found("T0OTHER", webapi.Alex)
-	w.Of(other, webapi.Alex).Get(callAt(a)).Says(t, http.StatusNotFound)
-	w.Of(other, webapi.Alex).Get("/console/calls").Lacks(t, "締めました")
 }
 
 func testHostile(t *testing.T, w *consoletest.World) {
@@ -166,18 +164,81 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	})
 	b.Get(callAt(a)).Says(t, 200, "決裁番号: "+number)
 	b.Get("/console/audit").Says(t, 200, "経理エージェント", "外部エージェントの呼び出し").Holds(t, callAt(a))
+}
 
-	ran := o.AsksAlong(by, "Bash", `{"command":"rm -r old"}`, "古い月の分です", func(x *call.Proposal) {
-		x.Content.Elsewhere = true
-		x.Was = &call.Was{Status: conversation.ActionCancelled, By: webapi.Tanaka, Why: "まだ使います"}
+const keys = "/console/keys"
+
+func form(w *consoletest.World, change ...string) url.Values {
+	f := url.Values{"act": {"save"}, "name": {"月次の締め"}, "answers": {webapi.Sato}, "channel": {webapi.HR},
+		"quota_day": {"５０"}, "expires_at": {w.Now().AddDate(0, 1, 0).Format(time.DateOnly)}, "tools": {""},
+		"elsewhere": {"Bash\n\nWrite\n"}}
+	for i := 0; i+1 < len(change); i += 2 {
+		f.Set(change[i], change[i+1])
+	}
+	return f
+}
+
+func TestKeys(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"a secret is shown once, and the key is changed and revoked": testKeyOfItsLife,
+		"what is wrong is said at its field":                         testWrongKey,
 	})
-	b.Post(callAt(ran)+"/act", b.Get(callAt(ran)).FormOf(t, aggregate.ActApprove, ""))
-	as := calls.Calls{Store: o.Calls, Now: w.Now}
-	ran = expect.Value(as.Take(t.Context(), o.Key, ran.Call.CallID, "one",
-		calls.Request{Tool: "Bash", Arguments: []byte(`{"command":"rm -r old"}`)}))(t)
-	number = ran.Call.DecisionNumber
-	expect.That(t, number != "", "a grant without a number")
-	b.Get(register).Holds(t, number, "決裁 (許可を使用)", "Bash を実行します", "経理エージェント (責任者: 佐藤 花子)", ran.Call.CallID)
-	b.Get("/console/audit").Holds(t, callAt(ran))
-	b.Get(callAt(ran)).Says(t, 200, "決裁番号: "+number)
+}
+
+func testKeyOfItsLife(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	b.Get(keys).Says(t, 200, "キーを作る", "使えるツール").Holds(t, "<details open>")
+	made := b.Post(keys, form(w))
+	made.Says(t, 200, "キーができました", "表示されるのは今回だけです。", "月次の締め 有効", "佐藤 花子", "Bash、Write")
+	secret := regexp.MustCompile(`rk_[\w-]{43}`).FindString(made.Body)
+	lines := html.UnescapeString(made.Body)
+	expect.That(t, regexp.MustCompile("<pre>export RINGI_URL='https?://[^/']+'\nexport RINGI_KEY='"+secret+"'</pre>").
+		MatchString(lines), "%s", lines)
+	readme := string(expect.Value(os.ReadFile("../../../infra/gate/README.md"))(t))
+	for _, start := range []string{"claude -p", "curl -sS"} {
+		_, shown, _ := strings.Cut(lines, "<pre>"+start)
+		shown, _, _ = strings.Cut(shown, "</pre>")
+		expect.Has(t, readme, "```sh\n"+start+shown+"\n```")
+	}
+	k := expect.Value(w.Store.KeyBySecret(t.Context(), secret, w.Now()))(t)
+	expect.That(t, k.QuotaDay == 50 && k.Answers == webapi.Sato && len(k.Tools) == 2 && k.Team == w.Tenant.TeamID, "%+v",
+		k)
+	b.Get(keys).Says(t, 200, "最後の使用", "なし").Lacks(t, secret).
+		Holds(t, "<td data-label=\"有効期限\">"+form(w).Get("expires_at")+"</td>")
+
+	again := form(w, "id", k.ID, "rev", "1", "name", "週次の締め", "elsewhere", "Bash")
+	b.Get(keys+"?key="+k.ID).Says(t, 200, "「月次の締め」を変更").Holds(t, "Bash", `value="1"`)
+	b.Post(keys, again).Leads(t, keys+"?done=saved")
+	b.Get(keys).Says(t, 200, "週次の締め")
+	b.Post(keys, again).Says(t, http.StatusConflict, "ほかの人が先に変更しました。")
+	act := func(act, rev string) consoletest.Answer {
+		return b.Post(keys, url.Values{"act": {act}, "id": {k.ID}, "rev": {rev}})
+	}
+	b.Post(keys, form(w, "id", k.ID, "rev", "2", "name", "週次の締め", "answers", webapi.Alex)).Leads(t, keys+"?done=saved")
+	is := expect.Value(w.Store.Key(t.Context(), w.Tenant.ID, k.ID))(t)
+	expect.Is(t, is.Answers, webapi.Sato, "whose it is stays")
+	act("revoke", "3").Leads(t, keys+"?done=key_revoked")
+	b.Get(keys+"?done=key_revoked").Says(t, 200, "キーを無効にしました。", "週次の締め 無効").Lacks(t, "「週次の締め」を変更")
+	_, err := w.Store.KeyBySecret(t.Context(), secret, w.Now())
+	expect.Fails(t, err, tenancy.ErrKey{Why: tenancy.KeyRevoked})
+	b.Post(keys, form(w, "id", k.ID, "rev", "4")).Says(t, http.StatusConflict)
+	var did []string
+	for _, e := range w.Audited(store.AuditFilter{Resource: k.ID}) {
+		did = append(did, string(e.Action))
+	}
+	expect.Is(t, strings.Join(did, " "), "key.revoked key.updated key.updated key.created")
+	b.Get("/console/audit?resource="+k.ID).Says(t, 200, "週次の締め")
+}
+
+func testWrongKey(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	words := web.TextsOf("keys", "ja")
+	for field, wrong := range map[string]string{"name": strings.Repeat("あ", 61), "quota_day": "1001", "channel": "",
+		"expires_at": w.Now().AddDate(1, 0, 9).Format(time.DateOnly), "elsewhere": "", "answers": "U0NOBODY"} {
+		says := words.In("problems", strings.Replace(field, "elsewhere", "tools", 1))
+		b.Post(keys, form(w, field, wrong)).Says(t, http.StatusUnprocessableEntity, says, words.Say("make"))
+	}
+	b.Post(keys, form(w, "act", "x")).Says(t, http.StatusBadRequest)
+	b.Get(keys+"?key=none").Says(t, http.StatusNotFound)
+	expect.Is(t, len(expect.Value(w.Store.Keys(t.Context(), w.Tenant.ID))(t)), 0)
 }

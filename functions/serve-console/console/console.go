@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"ringi/functions/serve-console/agents"
-	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/subject"
@@ -25,7 +24,7 @@ type Console struct {
 	SignIn        *slackapi.SignIn
 	Messages      rules.DirectMessages
 	Links         subject.Links // to Slack messages
-	Connect       integrations.Connections
+	Connect       settings.Connections
 	Files         agents.Files
 	GitHub        settings.GitHub
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
@@ -36,13 +35,13 @@ func (c *Console) Handler() http.Handler {
 	for _, r := range c.Routes() {
 		mux.HandleFunc(r.Pattern, c.SignedIn(r))
 	}
-	c.connections().Open(mux)
+	c.settings().Open(mux)
 	c.open(mux)
 	return web.Safe(mux)
 }
 
-func (c *Console) connections() *integrations.Pages {
-	return &integrations.Pages{Site: &c.Site, Connect: c.Connect, SignIn: c.SignIn}
+func (c *Console) settings() *settings.Pages {
+	return &settings.Pages{Site: &c.Site, GitHub: c.GitHub, Servers: c.Servers, Connect: c.Connect, SignIn: c.SignIn}
 }
 
 // Routes returns all pages for people who are signed in.
@@ -53,8 +52,7 @@ func (c *Console) Routes() []web.Route {
 		(&agents.Pages{Acts: acts, Conversations: c.Conversations, Calls: store.CallsOf(c.Store.KindStore.Store),
 			Outbound: c.Outbound, Files: c.Files}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
-		(&settings.Pages{Site: site, GitHub: c.GitHub, Servers: c.Servers}).Routes(),
-		(&rules.Pages{Site: site}).Routes(), c.connections().Routes(), c.records(),
+		c.settings().Routes(), (&rules.Pages{Site: site}).Routes(), c.records(),
 		(&rules.OrganisationPages{Site: site}).Routes(),
 	)
 }

@@ -1,24 +1,31 @@
 package console_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -36,111 +43,99 @@ type look struct {
 	form       url.Values
 	file       []byte // that is sent with the form
 	nobody     bool   // is signed in
-	daily      bool   // it is looked at by day, in one language
 }
 
-// TestLooksOfThePages: empty, full, refused and saved, nothing sticks out of a page, axe finds no
-// serious problem, and on a phone the page begins in the first fifth of the screen. At night it looks at every form of
-// every page, and with RINGI_SCREENSHOTS it takes pictures.
+// TestLooksOfThePages: empty, full, refused and saved, nothing sticks out of a page, axe finds no serious problem, and on
+// a phone the page begins in the first fifth of the screen. By day each page is seen in one language, half of them on a
+// phone in the dark. With RINGI_SCREENSHOTS it takes pictures.
 func TestLooksOfThePages(t *testing.T) {
 	db, b := storetest.Start(t), browser.Start(t)
 	looks := map[*consoletest.World][]look{}
-	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, requestLooks,
-		decisionLooks, callLooks} {
+	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, requestLooks, decisionLooks,
+		callLooks} {
 		w := consoletest.New(t, db)
 		looks[w] = of(w)
 	}
-	for _, locale := range language.All {
+	for n := range 8 {
+		narrow, dark, locale := n&1 > 0, n&2 > 0, language.All[n>>2]
+		if !expect.Long() && n > 0 && n < 7 {
+			continue
+		}
+		view := browser.Window{Width: 1440, Height: 900, Dark: dark, Language: locale, Calm: true}
+		if narrow {
+			view.Width, view.Height, view.Phone = 390, 844, true
+		}
 		for w, all := range looks {
-			t.Run(fmt.Sprintf("%s, %d pages", locale, len(all)), func(t *testing.T) { looked(t, w, b, locale, all) })
+			for i := len(all) - 1; i >= 0; i-- {
+				if !expect.Long() && (i%2 > 0) != narrow {
+					all = slices.Delete(slices.Clone(all), i, i+1)
+				}
+			}
+			t.Run(fmt.Sprintf("%s-%d-%t, %d pages", locale, view.Width, dark, len(all)), func(t *testing.T) {
+				looked(t, w, b, view, all)
+			})
 		}
 	}
 }
 
-// looked looks at pages in a language: at night at each, wide and narrow, light and dark; by day at every fourth.
-func looked(t *testing.T, w *consoletest.World, b *browser.Browser, locale string, all []look) {
-	pictures := os.Getenv("RINGI_SCREENSHOTS")
+// looked looks at pages in a window.
+func looked(t *testing.T, w *consoletest.World, b *browser.Browser, view browser.Window, all []look) {
 	byPath := map[string]look{}
-	user, nobody := w.As(webapi.Suzuki), w.Browser()
-	user.Locale, nobody.Locale = locale, locale
-	address := served(t, func(r *http.Request) consoletest.Answer {
-		x, known := byPath[r.URL.Path]
-		by := user
+	for _, x := range all {
+		byPath["/look/"+x.name] = x
+	}
+	user, nobody := w.As(webapi.Suzuki).In(view.Language), w.Browser().In(view.Language)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x, by := byPath[r.URL.Path], user
 		if x.nobody {
 			by = nobody
 		}
+		var a consoletest.Answer
 		switch {
 		case x.file != nil:
-			return by.Upload(x.path, x.form, x.file)
+			a = by.Upload(x.path, x.form, x.file)
 		case x.form != nil:
-			return by.Post(x.path, x.form)
-		case known:
-			return by.Get(x.path)
+			a = by.Post(x.path, x.form)
+		default:
+			a = by.Get(cmp.Or(x.path, r.URL.RequestURI()))
 		}
-		return by.Get(r.URL.RequestURI())
-	})
-	tab := b.Open(t, address+"/console/assets/console.css",
-		browser.Window{Width: 1440, Height: 900, Language: locale, Calm: true})
-	for i, x := range all {
-		english := locale == language.English
-		if !expect.Long() && (x.daily && (i%2 == 1) != english || !x.daily &&
-			i%4 != map[bool]int{true: 1, false: 3}[english]) {
-			continue
-		}
-		byPath["/look/"+x.name] = x
-		tab.Visit(address + "/look/" + x.name)
+		w.Header().Set("Content-Type", a.Header.Get("Content-Type"))
+		w.WriteHeader(a.Status)
+		io.WriteString(w, a.Body)
+	}))
+	t.Cleanup(server.Close)
+	tab := b.Open(t, server.URL+"/console/assets/console.css", view)
+	for _, x := range all {
+		failed := t.Failed()
+		tab.Visit(server.URL + "/look/" + x.name)
 		tab.Until(`document.querySelector("h1") && !document.querySelector("[data-now]")`)
-		for _, width := range []int64{1440, 390} {
-			for _, dark := range []bool{false, true} {
-				if !expect.Long() && ((width == 390) != (locale == language.English) || dark != (locale == language.English)) {
-					continue
-				}
-				tab.Resize(browser.Window{Width: width, Height: map[bool]int64{true: 844, false: 900}[width == 390],
-					Phone: width == 390, Dark: dark, Language: locale, Calm: true})
-				looksGood(t, tab.For(t), fmt.Sprintf("%s-%s-%d-%s", x.name, locale, width,
-					map[bool]string{true: "dark", false: "light"}[dark]), pictures)
-			}
+		tab.Fits()
+		tab.Accessible(t)
+		if view.Phone {
+			share := browser.Read[float64](tab, chrome)
+			expect.That(t, share <= 0.2, "the page begins at %.2f of the screen", share)
 		}
-	}
-}
-
-func looksGood(t *testing.T, tab *browser.Tab, name, pictures string) {
-	failed := t.Failed()
-	tab.Fits()
-	tab.Accessible(t)
-	if strings.Contains(name, "-390-") {
-		share := browser.Read[float64](tab, chrome)
-		expect.That(t, share <= 0.2, "the page begins at %.2f of the screen", share)
-	}
-	if !failed && t.Failed() {
-		t.Logf("above: %s", name)
-	}
-	if pictures != "" {
-		tab.Whole(filepath.Join(pictures, name+".png"))
+		if !failed && t.Failed() {
+			t.Logf("above: %s", x.name)
+		}
+		if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+			tab.Whole(filepath.Join(dir, fmt.Sprintf("%s-%s-%d-%t.png", x.name, view.Language, view.Width, view.Dark)))
+		}
 	}
 }
 
 // emptyLooks are pages of a workspace in which nothing happened.
 func emptyLooks(w *consoletest.World) (all []look) {
-	for _, name := range []string{"audit", "settings", "integrations", "tools", "organisation",
-		"contests", "agents", "tasks",
-		"stand-ins"} {
-		all = append(all, look{name: name + "-empty", path: "/console/" + name})
+	for _, path := range []string{"/audit", "/settings", "/integrations", "/tools", "/organisation", "/contests", "/agents",
+		"/tasks", "/stand-ins", "", "/rules", "/tools/marks/send_slack_dm", "/tasks/01NOTHERE"} {
+		all = append(all, look{name: "empty" + strings.ReplaceAll(path, "/", "-"), path: "/console" + path})
 	}
-	refused := w.As(webapi.Suzuki).Get(approvalPage).Hidden()
-	for name, value := range map[string]string{"rev": fmt.Sprint(w.SettingsNow().Rev), "act": "save",
-		"max_versions": "0", "fiscal_year_month": "x"} {
-		refused.Set(name, value)
-	}
-	all = append(all, look{name: "tool-mark-empty", path: "/console/tools/marks/send_slack_dm"})
-	return append(all, look{name: "home-empty", path: "/console"},
-		look{name: "audit-refused", path: "/console/audit?from=yesterday"},
+	refused := w.As(webapi.Suzuki).Get(approvalPage).Hidden("act", "save", "max_versions", "0", "fiscal_year_month", "x")
+	return append(all, look{name: "audit-refused", path: "/console/audit?from=yesterday"},
 		look{name: "settings-refused", path: approvalPage, form: refused},
 		look{name: "settings-saved", path: approvalPage + "?done=saved"},
 		look{name: "signin", path: "/console/signin", nobody: true}, look{name: "signin-refused",
-			path: "/console/signin/done?error=access_denied&state=x", nobody: true},
-		look{name: "not-there", path: "/console/tasks/01NOTHERE"},
-		look{name: "rules-none", path: rulesPath})
+			path: "/console/signin/done?error=access_denied&state=x", nobody: true})
 }
 
 const rulesPath, approvalPage = "/console/rules", "/console/settings"
@@ -148,95 +143,306 @@ const rulesPath, approvalPage = "/console/rules", "/console/settings"
 // ruleLooks gives a workspace rules of circulation, and returns their pages.
 func ruleLooks(w *consoletest.World) []look {
 	const path = rulesPath
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka, Team: w.Tenant.TeamID, Member: true}
-	saved, _, err := w.Store.SaveRules(w.T.Context(), w.Tenant.ID, someRules(), 0, nil, by, w.Now())
+	saved, _, err := w.Store.SaveRules(w.T.Context(), w.Tenant.ID, someRules(), 0, nil, w.By, w.Now())
 	expect.NoError(w.T, err)
-	limited := maps.Clone(refusedStandIn)
-	limited["rules"] = []string{saved.Rules[0].ID}
 	b := w.As(webapi.Suzuki)
 	list := b.Get(path)
 	rule := b.Post(path, list.Hidden("act", "edit.0"))
-	three := []string{"name", "10万円以上の外部書き込み", "use", "some", "tools", "|send_slack_dm", "from", "100000", "asks",
-		"steps|call", "stages.0.name", "部長", "stages.0.who", "user:" + webapi.Suzuki + "|user:" + webapi.Guest,
-		"stages.0.need", "x", "stages.1.name", "", "stages.1.who", "channel:"}
-	changed := b.Post(path, list.Hidden("act", "down.0"))
+	wrong := rule.Hidden("act", "keep", "name", "10万円以上の外部書き込み", "use", "some", "tools", "|send_slack_dm", "from", "100000",
+		"asks", "steps|call", "stages.0.name", "部長", "stages.0.who", "user:"+webapi.Suzuki+"|user:"+webapi.Guest,
+		"stages.0.need", "x", "stages.1.name", "", "stages.1.who", "channel:")
+	tried := b.Post(path, list.Hidden("act", "down.0")).Hidden("act", "try", "try.tool", "send_slack_dm", "try.amount",
+		"50,000", "try.who", "佐藤", "try.place", webapi.HR)
 	twice := expect.Value(json.Marshal(map[string]any{"Rev": 1, "Rules": append(saved.Rules, saved.Rules[0])}))(w.T)
+	standIn := url.Values{"act": {"set"}, "principal": {webapi.Suzuki}, "hand": {webapi.Suzuki}, "from": {"2026-08-01"},
+		"until": {"2026-08-31"}}
 	return []look{
 		{name: "rules", path: path}, {name: "rule", path: path, form: list.Hidden("act", "edit.0")},
-		{name: "rule-new", path: path, form: list.Hidden("act", "add")},
-		{name: "rule-wrong", path: path + "/rule", form: rule.Hidden(append(three, "act", "keep")...)},
-		{name: "rule-later", path: path, form: list.Hidden("act", "edit.2")},
-		{name: "rules-tried", path: path, form: changed.Hidden("act", "try", "try.tool", "send_slack_dm", "try.amount",
-			"50,000", "try.who", "佐藤",
-			"try.place", webapi.HR)},
-		{name: "rules-unsaved", path: path, form: list.Hidden("act", "down.0")},
+		{name: "rule-wrong", path: path + "/rule", form: wrong}, {name: "rules-tried", path: path, form: tried},
 		{name: "rules-wrong", path: path, form: list.Hidden("act", "save", "draft", web.Packed(twice))},
 		{name: "settings-ruled", path: approvalPage},
-		{name: "stand-ins-refused", path: "/console/stand-ins", form: limited},
+		{name: "stand-ins-refused", path: "/console/stand-ins", form: standIn},
 	}
 }
 
-// someRules are rules of each kind, one of which an earlier one covers.
+// someRules are rules of each kind.
 func someRules() *rules.Rules {
 	people := func(name string, need int, users ...string) rules.Stage {
 		return rules.Stage{Name: name, Who: rules.Who{People: users}, Need: need}
 	}
-	steps := []rules.Kind{rules.KindSteps}
+	of := func(name string, when rules.Conditions, out rules.Outcome) rules.Rule {
+		return rules.Rule{ID: aggregate.NewID(), Name: name, Conditions: when, Outcome: out}
+	}
 	return &rules.Rules{Rules: []rules.Rule{
-		{ID: aggregate.NewID(), Name: "10万円以上の外部書き込み", Conditions: rules.Conditions{Asks: steps, From: "100000",
-			Currency: "JPY"}, Outcome: rules.Outcome{
-			Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("経理", 2, webapi.Tanaka, webapi.Alex, webapi.Sato),
-				people("総務", 0, webapi.Guest)}, Tells: webapi.HR}},
-		{ID: aggregate.NewID(), Name: "社外への送信", Conditions: rules.Conditions{Asks: steps, Channels: []string{webapi.HR}},
-			Outcome: rules.Outcome{Refuse: "社外への送信は総務部に依頼してください。"}},
-		{ID: aggregate.NewID(), Name: "営業部の少額",
-			Conditions: rules.Conditions{Departments: []string{"営業部"}, Only: true,
-				Tools: []rules.Tool{{Name: "send_slack_dm"}, {Address: "https://rooms.example.com/mcp", Name: "book"}},
-				Below: "50000", Currency: "JPY"}, Outcome: rules.Outcome{Stages: []rules.Stage{
-				{Name: "上長", Who: rules.Who{Superior: 1}, Need: 1}, people("経理", 1, webapi.Tanaka)}}},
-		{ID: aggregate.NewID(), Name: "50万円以上", Conditions: rules.Conditions{Asks: steps, From: "500000", Currency: "JPY"},
-			Outcome: rules.Outcome{Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("社長", 1, webapi.Alex)}}},
-		{ID: aggregate.NewID(), Name: "外部への書き込み", Conditions: rules.Conditions{Asks: steps, Below: "100000", Currency: "JPY"},
-			Outcome: rules.Outcome{Stages: []rules.Stage{people("承認者", 1, webapi.Suzuki, webapi.Tanaka)}}},
+		of("10万円以上の外部書き込み", rules.Conditions{Asks: []rules.Kind{rules.KindSteps}, From: "100000", Currency: "JPY"},
+			rules.Outcome{Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("経理", 2, webapi.Tanaka, webapi.Alex,
+				webapi.Sato), people("総務", 0, webapi.Guest)}, Tells: webapi.HR}),
+		of("社外への送信", rules.Conditions{Channels: []string{webapi.HR}}, rules.Outcome{Refuse: "社外への送信は総務部に依頼してください。"}),
+		of("営業部の少額", rules.Conditions{Departments: []string{"営業部"}, Only: true, Below: "50000", Currency: "JPY",
+			Labels: map[string][]string{"費目": {"国内旅費", "海外旅費"}}, Tools: []rules.Tool{{Name: "send_slack_dm"},
+				{Address: "https://rooms.example.com/mcp", Name: "book"}}},
+			rules.Outcome{Stages: []rules.Stage{{Name: "上長", Who: rules.Who{Superior: 1}, Need: 1},
+				{Name: "所属", Who: rules.Who{Position: "課長", People: []string{webapi.Tanaka}}, Need: 1}}}),
 	}}
 }
 
-// turnLooks are pages of gates under a rule as Suzuki reads them: at their turn, at others', and after they acted.
+// turnLooks are pages of gates under a rule as Suzuki reads them: at their turn, in the next round, and after they acted.
 func turnLooks(w *consoletest.World) []look {
 	two := consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Suzuki, "U0TAKADA", webapi.Alex)
-	act := func(user string, do aggregate.Act, reason string) { w.As(user).Acts(do, reason) }
 	opened := func(stages ...circulation.Stage) string {
 		w.Ask()
 		w.PlannedOnRoute(tenancy.DefaultSettings(), consoletest.Along(stages...), steps()...)
 		return w.TaskPage()
 	}
 	mine := opened(consoletest.ThreeStages()...)
-	others := opened(consoletest.Desk("課長", 1, webapi.Tanaka), two, consoletest.Desk("部長", 1, webapi.Alex))
-	stamped := opened(two, consoletest.Desk("部長", 1, webapi.Alex))
-	act(webapi.Tanaka, aggregate.ActApprove, "")
 	round := opened(consoletest.Desk("課長", 1, webapi.Tanaka), two)
-	act(webapi.Tanaka, aggregate.ActApprove, "")
-	act(webapi.Alex, aggregate.ActReject, "宛名が違います。部署ごとに分けて、営業部の分だけを先に送ってください。")
+	w.As(webapi.Tanaka).Acts(aggregate.ActApprove, "")
+	w.As(webapi.Alex).Acts(aggregate.ActReject, "宛名が違います。部署ごとに分けて、営業部の分だけを先に送ってください。")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.FinishedOnRoute(w.SettingsNow(), consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), two), steps(),
 		"宛名を直しました。")
 	denied := opened(consoletest.ThreeStages()...)
-	act(webapi.Suzuki, aggregate.Act("deny"), "この依頼は、来期の予算で出し直してください。")
-	return []look{
-		{name: "turn-mine", path: mine}, {name: "turn-others", path: others}, {name: "turn-two-of-three", path: stamped},
-		{name: "turn-round", path: round}, {name: "turn-denied", path: denied + "?done=act_deny"},
+	w.As(webapi.Suzuki).Acts("deny", "この依頼は、来期の予算で出し直してください。")
+	return []look{{name: "turn-mine", path: mine}, {name: "turn-round", path: round},
+		{name: "turn-denied", path: denied + "?done=act_deny"}}
+}
+
+// standing makes a request of Sato's for each status, and returns their ids.
+func standing(w *consoletest.World) map[task.Status]string {
+	w.T.Helper()
+	ids := map[task.Status]string{}
+	for _, s := range task.Statuses {
+		r := consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "営業部の今月の勤怠をまとめて、部長に送って"}
+		kind, plain := map[task.Status]task.ExtractKind{task.StatusRefused: task.KindUnsupported,
+			task.StatusAnswered: task.KindHelp}[s]
+		switch {
+		case plain:
+			w.Asked(r)
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Extracted(a.Head.Run, task.Extract{Kind: kind, Sentence: "月ごとの勤怠をまとめられます。"}, w.Now())
+			})
+		case s == task.StatusReturned:
+			w.MatterAsked()
+			w.As(webapi.Suzuki).Acts(aggregate.ActReject, "部長ではなく、課長に送ってください")
+		default:
+			w.Made(r)
+			comes(w, s)
+		}
+		ids[s] = w.Ref.ID
+		now := w.Load().Head.Noted
+		expect.Must(w.T, now == s, "a request that should be %s is %s", s, now)
+	}
+	return ids
+}
+
+// comes brings a new task to a status.
+func comes(w *consoletest.World, to task.Status) {
+	w.T.Helper()
+	if to != task.StatusDrafting && to != task.StatusNotDrafted {
+		w.Draft(tenancy.DefaultSettings())
+	} else {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	}
+	step := consoletest.Message(1, "営業部の勤怠をお送りします。")
+	switch to {
+	case task.StatusNotDrafted:
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", w.Now())
+		})
+	case task.StatusCancelled:
+		w.Cancel()
+	case task.StatusExpired:
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.Expire(w.Now().Add(1000 * time.Hour)) })
+	case task.StatusRunning, task.StatusDone, task.StatusFailed, task.StatusToRetry:
+		w.AskForSteps(step)
+		w.Approve()
+		w.Begin()
+	}
+	switch to {
+	case task.StatusDone:
+		w.Ran(consoletest.Inline(string(step.ToolInput)), consoletest.Inline(`{"ok":true}`))
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.CompleteExecution(a.Head.Run, "営業部の勤怠を送りました。", w.Now())
+		})
+	case task.StatusFailed, task.StatusToRetry:
+		why := map[task.Status]aggregate.Reason{task.StatusFailed: task.ReasonToolValue,
+			task.StatusToRetry: task.ReasonToolFailed}[to]
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.FailExecution(a.Head.Run, why, "", w.Now())
+		})
 	}
 }
 
-// served answers a real browser by what a function answers, until the test is over. It returns its address.
-func served(t *testing.T, answer func(r *http.Request) consoletest.Answer) (address string) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		expect.NoError(t, r.ParseForm())
-		a := answer(r)
-		w.Header().Set("Content-Type", a.Header.Get("Content-Type"))
-		w.WriteHeader(a.Status)
-		io.WriteString(w, a.Body)
+// fullLooks gives a workspace something to show, and returns its pages.
+func fullLooks(w *consoletest.World) []look {
+	request := finished(w)
+	k := w.Compete("経費精算の手順を決めて", nil)
+	k.Plays(1, 1, 0.81, "1. 領収書を集める\n2. 上長が確かめる")
+	k.Plays(1, 2, 0.88, "1. 領収書を月末までに集める\n2. 上長が確かめる")
+	k.Plays(2, 1, 0.64, "1. 各自が申請する")
+	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
+	c := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
+	c.Answers(conversation.Answer{Text: "承認されたら走らせます。"})
+	c.Says(webapi.Sato, "お願いします")
+	c.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	mark := marked(w)
+	d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: webapi.Alex, Principal: webapi.Tanaka,
+		From: tenancy.DateOf(w.Now().In(tenancy.Zone()))}
+	d.Until = d.From + 20
+	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka}}
+	expect.Value(w.Store.KindStore.SetDelegation(w.T.Context(), d, by, w.Now(), nil))(w.T)
+	all := append(turnLooks(w), organised(w)...)
+	for _, name := range []string{"audit", "figures", "tasks", "settings", "contests", "agents", "tools/servers/office",
+		"stand-ins"} {
+		all = append(all, look{name: strings.ReplaceAll(name, "/", "-"), path: "/console/" + name})
+	}
+	return append(all, look{name: "home", path: "/console"}, look{name: "request", path: request},
+		look{name: "contest", path: k.Page()}, look{name: "conversation", path: c.Page()},
+		look{name: "tool-mark", path: mark}, look{name: "tool-mark-refused", path: mark, form: refusedMark})
+}
+
+// refusedMark is the form of a tool's mark with everything that can be wrong.
+var refusedMark = url.Values{
+	"act": {"save"}, "currency": {"YEN!"}, "example": {`{"supplier":"Acme","items":[]}`},
+	"at": {"/supplier", "/items/*/quantity", "/total"}, "role": {"currency", "times", "plus"},
+}
+
+// marked allows a server's tool that orders goods, marks it, and returns the page of its mark.
+func marked(w *consoletest.World) string {
+	const name, address = "office.order", "https://office.example/mcp"
+	x := w.SettingsNow()
+	if len(x.MCPServers) == 0 {
+		x.MCPServers = []tenancy.MCPServer{{Name: "office", URL: address}}
+		expect.Value(w.Store.SaveSettings(w.T.Context(), w.Tenant.ID, x, w.By, w.Now()))(w.T)
+	}
+	p, _, err := w.Store.ToolPermission(w.T.Context(), w.Tenant.ID, name)
+	expect.NoError(w.T, err)
+	p.Allowed, p.Pin = true, &tenancy.Pin{
+		URL: address, Title: "取引先への発注", Description: "Orders goods from a supplier.", Access: aggregate.Write,
+		Hash: "4f0c", Input: `{"type":"object","properties":{"supplier":{"type":"string","title":"取引先"},` +
+			`"items":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},` +
+			`"quantity":{"type":"integer","title":"数量"},"unit_price":{"type":"number","title":"単価"}}}},` +
+			`"total":{"type":"number","title":"合計"}},` +
+			`"examples":[{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000}],"total":298000}]}`,
+	}
+	p.Mark = &rules.Mark{Version: p.Pin.Version(), How: rules.HowProduct,
+		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Currency: "JPY"}
+	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
+	return "/console/tools/marks/" + name
+}
+
+// finished brings a request, sent back once, to its end, and leaves another one waiting. It returns the first one's
+// page.
+func finished(w *consoletest.World) (page string) {
+	w.Ask()
+	use := aggregate.Usage{ID: "01USE", Provider: "anthropic", Model: "claude-x", Prompt: "extract.ja.2", Calls: 1,
+		Input: 1200, Output: 34, Cost: 5600, Sent: &aggregate.Blob{S3Key: "prompts/x", Bytes: 9}}
+	w.Decide(task.Charge(use, w.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月の勤怠を部署ごとにまとめ、スプレッドシートに書き出す。",
+			Priority: task.High, TaskType: task.TypeStandard}, w.Now())
 	}))
-	t.Cleanup(s.Close)
-	return s.URL
+	w.Draft(tenancy.DefaultSettings())
+	w.Redrafted("部署ごとに分けてください")
+	w.AskForSteps(steps()...)
+	w.Later(9 * time.Minute)
+	w.Approve()
+	w.Begin()
+	var rows []string
+	for i := range 60 {
+		rows = append(rows, fmt.Sprintf(`{"num":"%d","name":"従業員 %d","email":"a%d@example.com","department":"営業部",`+
+			`"hours":%d}`, 100+i, i, i, i*3))
+	}
+	w.Ran(consoletest.Inline(`{"department":"営業部","status":"active"}`),
+		consoletest.Inline(`{"employees":[`+strings.Join(rows, ",")+`],"total":60}`))
+	w.Ran(consoletest.Inline(`{"spreadsheet_id":"1aB"}`),
+		consoletest.Inline(`{"url":"https://docs.google.com/spreadsheets/d/1aBcDeFgHiJkLmNoPqRsTuVwXyZ/edit","rows":42}`))
+	w.Ran(consoletest.Inline(`{"recipient":"x","text":"完了"}`),
+		consoletest.Inline(`{"url":"https://example.slack.com/archives/C1/p1"}`))
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.CompleteExecution(a.Head.Run, "42 名分の勤怠を部署ごとにまとめ、シート「2026-10」に書き出しました。残業が 45 時間を超えた人はいません。", w.Now())
+	})
+	page = w.TaskPage()
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	return page
+}
+
+func steps() []task.Step {
+	return []task.Step{
+		pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
+		pipelinetest.Step(2, "write_rows_to_google_sheet", aggregate.Write,
+			`{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"}],"rows":[{"h":25.5}]}`),
+		pipelinetest.Step(3, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
+	}
+}
+
+// organised has a company of forty people stand, and returns the pages on it: what stands, and files with mistakes.
+func organised(w *consoletest.World) []look {
+	var b strings.Builder
+	b.WriteString("メール,氏名,部署,役職,部署の長,上長\n")
+	b.WriteString("suzuki@example.com,鈴木 一郎,みどり製作所ホールディングス株式会社,代表取締役社長,はい\n" +
+		"tanaka@example.com,田中 恵,みどり製作所ホールディングス株式会社/人事部,課長\n")
+	for i := range 35 {
+		fmt.Fprintf(&b, "shain.%d@example.com,社員 %d,みどり製作所ホールディングス株式会社/第 %d 営業部東日本法人課,,,tanaka@example.com\n", i, i, i%4)
+	}
+	file := b.String()
+	o, problems := organisation.Read([]byte(file))
+	expect.NoError(w.T, problems.Err())
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
+	expect.NoError(w.T, w.Store.SaveOrganisation(w.T.Context(), w.Tenant.ID, 0, o, by, w.Now()))
+	wrong := file + "yamamoto,山本 明,Z,,?,9\nshain.1@example.com,山本 明,人事部\n"
+	const page = "/console/organisation"
+	return []look{
+		{name: "organisation", path: page},
+		{name: "organisation-wrong", path: page, form: url.Values{}, file: []byte(wrong)},
+	}
+}
+
+// requestLooks fills a workspace with requests in every status, and returns their pages and lists.
+func requestLooks(full *consoletest.World) (all []look) {
+	ids := standing(full)
+	for _, title := range []string{"営業部の残業を月ごとに集計して", "Book a room for Friday 15:00 and tell the team"} {
+		full.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Kind: "channel", Title: title,
+			Priority: task.Urgent})
+		full.Draft(tenancy.DefaultSettings())
+		full.AskForSteps(consoletest.Message(1, "集計の結果をお送りします。"), consoletest.Message(2, "ご確認をお願いします。"))
+	}
+	for _, path := range []string{"", "/tasks", "/tasks?status=x", "/tasks?q=zzz"} {
+		all = append(all, look{name: "requests" + strings.NewReplacer("/", "-", "?", "-").Replace(path), path: "/console" + path})
+	}
+	for _, s := range task.Statuses {
+		all = append(all, look{name: "request-" + string(s), path: "/console/tasks/" + ids[s]})
+	}
+	return all
+}
+
+// decisionLooks are pages of requests for a decision alone.
+func decisionLooks(w *consoletest.World) []look {
+	b := w.As(webapi.Suzuki)
+	w.MatterAsked()
+	recorded := w.TaskPage()
+	b.Acts(aggregate.ActApprove, "")
+	w.MatterRecorded()
+	w.MatterAsked()
+	rejected := w.TaskPage()
+	b.Acts(aggregate.ActReject, "見積もりを 2 社から取ってください。")
+	w.MatterAsked()
+	return []look{{name: "decision-asked", path: w.TaskPage()}, {name: "decision-recorded", path: recorded},
+		{name: "decision-rejected", path: rejected}}
+}
+
+// callLooks are pages of what outside agents ask for, as an administrator sees them.
+func callLooks(w *consoletest.World) []look {
+	const pays = `{"company_id":1,"partner":"株式会社アカツキ商事","amount":128000,"due_date":"2026-05-31"}`
+	o := w.KeyOf(webapi.Sato, "mcp__bank__pay", "Bash")
+	first := o.Asks("Bash", `{"command":"tar czf old.tgz invoices/2025 &&\nrm -r invoices/2025","description":"Archive"}`, "",
+		func(x *call.Proposal) { x.Content.Elsewhere = true })
+	asked := o.Asks("mcp__bank__pay", pays, "請求書 INV-2026-0412 の支払期日が 5 月 31 日のためです。", nil)
+	key := url.Values{"act": {"save"}, "name": {""}, "answers": {webapi.Sato}, "channel": {webapi.HR}, "quota_day": {"50"},
+		"expires_at": {w.Now().AddDate(0, 1, 0).Format("2006-01-02")}, "elsewhere": {"Bash"}}
+	return []look{{name: "call-first", path: "/console/calls/" + first.Call.CallID},
+		{name: "call-asked", path: "/console/calls/" + asked.Call.CallID}, {name: "calls", path: "/console/calls"},
+		{name: "calls-waiting", path: "/console"}, {name: "keys", path: "/console/keys"},
+		{name: "key-change", path: "/console/keys?key=" + o.ID}, {name: "key-refused", path: "/console/keys", form: key},
+		{name: "key-made", path: "/console/keys", form: consoletest.With(key, "name", "週次の集計")}}
 }

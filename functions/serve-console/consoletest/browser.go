@@ -1,6 +1,10 @@
 package consoletest
 
 import (
+	"slices"
+
+	dom "golang.org/x/net/html"
+
 	"bytes"
 	"cmp"
 	"fmt"
@@ -92,7 +96,7 @@ func (a Answer) String() string {
 }
 
 // Says checks the status and that the page has these texts. Like the next three methods it returns the answer.
-func (a Answer) Says(t *testing.T, status int, texts ...string) Answer {
+func (a Answer) Says(t testing.TB, status int, texts ...string) Answer {
 	t.Helper()
 	expect.That(t, a.Status == status, "want status %d: %v", status, a)
 	for _, text := range texts {
@@ -102,7 +106,7 @@ func (a Answer) Says(t *testing.T, status int, texts ...string) Answer {
 }
 
 // Leads checks that the browser is redirected to this page.
-func (a Answer) Leads(t *testing.T, to string) Answer {
+func (a Answer) Leads(t testing.TB, to string) Answer {
 	t.Helper()
 	expect.That(t, a.To == to, "want to be led to %q: %v", to, a)
 	return a
@@ -114,7 +118,7 @@ var between = regexp.MustCompile(`>\s+<`)
 func tight(source string) string { return between.ReplaceAllString(source, "><") }
 
 // Holds checks that the page's source has these texts, whatever white space is between its elements.
-func (a Answer) Holds(t *testing.T, texts ...string) Answer {
+func (a Answer) Holds(t testing.TB, texts ...string) Answer {
 	t.Helper()
 	for _, text := range texts {
 		expect.That(t, strings.Contains(tight(a.Body), tight(text)), "lacks %q: %v", text, a)
@@ -123,7 +127,7 @@ func (a Answer) Holds(t *testing.T, texts ...string) Answer {
 }
 
 // Lacks checks that the page's source has none of these texts, whatever white space is between its elements.
-func (a Answer) Lacks(t *testing.T, texts ...string) Answer {
+func (a Answer) Lacks(t testing.TB, texts ...string) Answer {
 	t.Helper()
 	for _, text := range texts {
 		expect.That(t, !strings.Contains(tight(a.Body), tight(text)), "has %q: %v", text, a)
@@ -164,8 +168,59 @@ func (a Answer) Hidden(values ...string) url.Values {
 	for _, m := range hiddenForm.FindAllStringSubmatch(a.Body, -1) {
 		f.Add(m[1], html.UnescapeString(m[2]))
 	}
+	put(f, values)
+	return f
+}
+
+func put(f url.Values, values []string) {
 	for i := 0; i+1 < len(values); i += 2 {
 		f[values[i]] = strings.Split(values[i+1], "|")
 	}
+}
+
+// Sent returns what a browser sends of the form with this address as it is shown, with other values put in as Hidden
+// does.
+func (a Answer) Sent(t testing.TB, to string, values ...string) url.Values {
+	t.Helper()
+	f := url.Values{}
+	var in *dom.Node
+	for n := range expect.Value(dom.Parse(strings.NewReader(a.Body)))(t).Descendants() {
+		if n.Data == "form" && Attr(n, "action") == to && in == nil {
+			in = n
+		}
+	}
+	expect.Must(t, in != nil, "no form to %s: %v", to, a)
+	for n := range in.Descendants() {
+		kind := Attr(n, "type")
+		switch name := Attr(n, "name"); {
+		case name == "" || n.Data == "button" || (kind == "checkbox" || kind == "radio") && !Has(n, "checked"):
+		case n.Data == "input":
+			f.Add(name, Attr(n, "value"))
+		case n.Data == "textarea" && n.FirstChild != nil:
+			f.Add(name, n.FirstChild.Data)
+		case n.Data == "select":
+			chosen := (*dom.Node)(nil)
+			for o := range n.Descendants() {
+				if o.Data == "option" && (chosen == nil || Has(o, "selected")) {
+					chosen = o
+				}
+			}
+			f.Add(name, Attr(chosen, "value"))
+		}
+	}
+	put(f, values)
 	return f
+}
+
+// Has reports whether an element has an attribute.
+func Has(n *dom.Node, name string) bool {
+	return slices.ContainsFunc(n.Attr, func(a dom.Attribute) bool { return a.Key == name })
+}
+
+// Attr returns the value of an element's attribute, "" without it.
+func Attr(n *dom.Node, name string) string {
+	if i := slices.IndexFunc(n.Attr, func(a dom.Attribute) bool { return a.Key == name }); i >= 0 {
+		return n.Attr[i].Val
+	}
+	return ""
 }

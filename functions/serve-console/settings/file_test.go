@@ -14,12 +14,10 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/settings"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/agent"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
 )
 
 func testNoSettingBecomesMarkup(t *testing.T, w *consoletest.World) {
@@ -38,34 +36,32 @@ func testNoSettingBecomesMarkup(t *testing.T, w *consoletest.World) {
 	expect.That(t, !strings.Contains(b.Get(logPage).Body, "<script>alert"), "markup in the log")
 }
 
-// Rules travel in the same file. What is wrong with them is said with its line.
+// testRulesTravelAsAFile: in the same file. What is wrong with them is said with its line.
 func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	send := func(text string) consoletest.Answer {
 		return b.Post("/console/settings/import", url.Values{"text": {text}})
 	}
+	stored := func() []rules.Rule { return expect.Value(w.Store.RulesRow(t.Context(), w.Tenant.ID))(t).Rules.Rules }
 	const text = "rules:\n  - name: 小額\n    below: 100000\n    currency: JPY\n    tools: [send_slack_dm, " +
 		"https://rooms.example.com/mcp book]\n    labels: {費目: [旅費]}\n    stages:\n      - name: 上長\n        " +
 		"need: 1\n        superior: 1\n        people: [" + webapi.Tanaka + "]\n  - name: そのほか\n    refuse: 総務へ"
 	send(text).Leads(t, formPage+"?done=saved")
-	x, _, err := w.Store.Rules(t.Context(), w.Tenant.ID)
-	expect.Must(t, err == nil && len(x.Rules) == 2, "%+v, %v", x, err)
-	first := x.Rules[0]
-	expect.Same(t, first.Conditions, rules.Conditions{Below: "100000", Currency: "JPY", Labels: map[string][]string{
+	all := stored()
+	expect.Must(t, len(all) == 2, "%+v", all)
+	expect.Same(t, all[0].Conditions, rules.Conditions{Below: "100000", Currency: "JPY", Labels: map[string][]string{
 		"費目": {"旅費"}}, Tools: []rules.Tool{{Name: "send_slack_dm"}, {Address: "https://rooms.example.com/mcp",
 		Name: "book"}}})
-	expect.Same(t, first.Stages, []rules.Stage{{Name: "上長", Need: 1, Who: rules.Who{Superior: 1,
-		People: []string{webapi.Tanaka}}}})
 	file := b.Get("/console/settings.yaml")
-	expect.Has(t, file.Body, "- https://rooms.example.com/mcp book", webapi.Tanaka+" # 田中 恵", "id: "+first.ID)
-	send(file.Body).Leads(t, formPage+"?done=saved")
-	send("max_versions: 4\n").Leads(t, formPage+"?done=saved")
-	expect.Same(t, expect.Value(w.Store.RulesRow(t.Context(), w.Tenant.ID))(t).Rules.Rules, x.Rules)
+	expect.Has(t, file.Body, "- https://rooms.example.com/mcp book", webapi.Tanaka+" # 田中 恵", "id: "+all[0].ID)
+	for _, same := range []string{file.Body, "max_versions: 4\n"} {
+		send(same).Leads(t, formPage+"?done=saved")
+		expect.Same(t, stored(), all)
+	}
 	send(strings.Replace(file.Body, "100000", "200000", 1)).Leads(t, formPage+"?done=saved")
-	x, _, _ = w.Store.Rules(t.Context(), w.Tenant.ID)
-	expect.Is(t, x.Rules[0].Below, "200000")
+	expect.Is(t, stored()[0].Below, "200000")
 	for wrong, says := range map[string]string{
-		"rules:\n  - name: x\n    whom: y\n": "3 行目: rules[0].whom", "rules:\n  - name: x\n    need: zwei\n": "3 行目",
+		"rules:\n  - name: x\n    whom: y\n":                               "3 行目: rules[0].whom",
 		"rules:\n  - name: x\n    refuse: y\n    from: abc\n":              "4 行目: rules[0].from",
 		"rules:\n  - name: x\n    refuse: y\n  - name: x\n    refuse: z\n": "rules[1].name",
 	} {
@@ -97,84 +93,38 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World
 		"\nmax_versions: 99": "1 行目: バージョンの上限: 1〜50 を入力してください。",
 		"approvers:\n  users:\n  - " + webapi.Guest +
 			" # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE: " + ja.Rule("outsider"),
-		"a: [": ja.Rule("yaml"),
+		"a: [":                         ja.Rule("yaml"),
+		strings.Repeat("x: 1\n", 5000): ja.Say("more_problems", "n", "4,900"),
 	} {
 		b.Post("/console/settings/import", url.Values{"text": {text}}).Says(t, http.StatusUnprocessableEntity, want)
 	}
-	var lines strings.Builder
-	for i := range 5000 {
-		fmt.Fprintf(&lines, "field%d: 1\n", i)
-	}
-	many := b.Post("/console/settings/import", url.Values{"text": {lines.String()}})
-	more := ja.Say("more_problems", "n", "4,900")
-	many.Says(t, http.StatusUnprocessableEntity, more)
-}
-
-// The page shows what has been spent.
-func testBudgets(t *testing.T, w *consoletest.World) {
-	w.Ask()
-	w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(),
-		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
-	b := w.As(webapi.Suzuki)
-	b.Get(formPage).Says(t, http.StatusOK, ja.Say("spent", "day", "2.50", "month", "2.50"))
 }
 
 func testAdmins(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	admins := func() []string { return expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t).Admins }
+	admins := func() tenancy.Tenant { return expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t) }
 	send := func(act, id string) consoletest.Answer {
-		rev := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t).Rev
-		return b.Post("/console/settings/admins", url.Values{"act": {act}, "id": {id}, "rev": {fmt.Sprint(rev)}})
+		return b.Post("/console/settings/admins", url.Values{"act": {act}, "id": {id}, "rev": {fmt.Sprint(admins().Rev)}})
 	}
 	b.Get("/console/settings/admins").Says(t, http.StatusOK, "鈴木 一郎").Holds(t, `<option value="`+webapi.Sato+`">佐藤 花子<`)
 	for id, act := range map[string]string{webapi.Guest: "add", webapi.Stranger: "add", webapi.Bot: "add", "@sato": "add",
 		"": "add", webapi.Suzuki: "remove", webapi.Sato: "x"} {
-		a := send(act, id)
-		expect.That(t, a.Status != http.StatusSeeOther && len(admins()) == 1, "%s %q: %d, %v", act, id, a.Status, admins())
+		send(act, id).Says(t, http.StatusUnprocessableEntity)
 	}
+	old := url.Values{"act": {"add"}, "id": {webapi.Tanaka}, "rev": {fmt.Sprint(admins().Rev)}}
 	send("add", webapi.Sato).Says(t, http.StatusSeeOther)
-	expect.That(t, len(admins()) == 2, "%+v", admins())
+	b.Post("/console/settings/admins", old).Says(t, http.StatusUnprocessableEntity) // over another's
+	expect.Same(t, admins().Admins, []string{webapi.Suzuki, webapi.Sato})
 	b.Get(logPage).Says(t, http.StatusOK, "管理者", "鈴木 一郎 (U0SANDSUZU)", "佐藤 花子")
-	old := url.Values{"act": {"add"}, "id": {webapi.Tanaka}, "rev": {"0"}}
-	b.Post("/console/settings/admins", old).Says(t, http.StatusUnprocessableEntity)
-	expect.That(t, len(admins()) == 2, "over another's")
 	send("remove", webapi.Suzuki).Says(t, http.StatusSeeOther)
-	expect.That(t, slices.Equal(admins(), []string{webapi.Sato}), "%+v", admins())
-	send("add", webapi.Suzuki).Says(t, http.StatusForbidden)
-	expect.That(t, len(admins()) == 1, "who is no administrator any more acts")
-	for _, e := range settingsChanges(w) {
-		expect.That(t, e.ResourceType == "tenant" && strings.Contains(string(e.Details), `"admins":{"is":`),
-			"recorded %+v", e)
-	}
-}
-
-// full has a non-default value in every setting.
-func full() tenancy.Settings {
-	return tenancy.Settings{
-		Name: "人事: 'エージェント' # 1\nと \"行\"", PromptApprovalRequired: false, ProcessApprovalRequired: true,
-		Model: "compatible:gemini/gemini-3", L4TimeoutSeconds: 600, AutoApproveTools: false,
-		Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U0SATO", "U0SUZUKI"},
-			Usergroups: []string{"S0HR"}},
-		AllowSelfApproval: false, ApprovalTimeoutHours: 24, MaxVersions: 3, Locale: "en", Executor: "managed",
-		MaxCostUSD: 0.000001, MaxCostDayUSD: 12.5, MaxOpenTasks: 5, MaxTasksPerHour: 7,
-		RetainResultsDays: 30, MCPServers: []tenancy.MCPServer{{Name: "rooms", URL: "https://rooms.example.com/mcp"},
-			{Name: "yes", URL: "https://b.example"}},
-		Agents: []agent.Definition{
-			{ID: "doc-bot", Provider: agent.HTTP, Model: "m", Endpoint: "https://bot.example.com/v1",
-				Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
-				Metadata: map[string]string{"label": "書類 # 1", "no": "yes", "a b": "- x"}},
-			{ID: "claude", Provider: agent.Anthropic, Capabilities: []agent.Capability{agent.Shell}},
-		},
-		AISessions:   tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}},
-		DraftContest: tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5, Seconds: 120},
-		AutoActions:  []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./..."}, Place: "D1"}},
-	}
+	send("add", webapi.Suzuki).Says(t, http.StatusForbidden) // who is no administrator any more
+	expect.Same(t, admins().Admins, []string{webapi.Sato})
 }
 
 func nobody(id string) string { return id }
 
 func TestSettingsComeBackFromTheirFile(t *testing.T) {
-	for name, is := range map[string]tenancy.Settings{"the defaults": tenancy.DefaultSettings(), "all others": full()} {
+	for name, is := range map[string]tenancy.Settings{"the defaults": tenancy.DefaultSettings(), "all others": storetest.Changed(t)} {
 		names := map[string]string{"U0SATO": "佐藤 花子\n- U0EVIL", "S0HR": "人事 # 承認者"}
 		text := expect.Value(settings.WriteYAML(is, nil, "株式会社りんぎ\nslug: evil",
 			func(id string) string { return cmp.Or(names[id], id) }))(t)
@@ -233,7 +183,8 @@ func TestEveryFieldOfRulesTravels(t *testing.T) {
 }
 
 func TestWhatAFileDoesNotNameStays(t *testing.T) {
-	over := full()
+	over := storetest.Changed(t)
+	over.Approvers.Users, over.Approvers.Usergroups = []string{"U0SATO", "U0SUZUKI"}, []string{"S0HR"}
 	got, faults := settings.ReadYAML([]byte("max_versions: 4\napprovers:\n  users: []\n"), over, nil)
 	expect.That(t, len(faults) == 0 && got.Settings.MaxVersions == 4 && len(got.Settings.Approvers.Users) == 0 &&
 		got.Settings.Approvers.Usergroups[0] == "S0HR" && len(over.Approvers.Users) == 2, "%+v, %v", got.Settings, faults)
@@ -271,13 +222,12 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 		"ai_sessions: {cache: true}":             {"ai_sessions.cache fields 1"},
 		strings.Repeat("#", settings.MaxBytes+1): {" yaml_size 0"},
 	} {
-		file, faults := settings.ReadYAML([]byte(text), full(), nil)
+		_, faults := settings.ReadYAML([]byte(text), storetest.Changed(t), nil)
 		var got []string
 		for _, f := range faults {
 			got = append(got, fmt.Sprintf("%s %s %d", f.Field, f.Code, f.Line))
 		}
 		expect.That(t, slices.Equal(got, want), "%.60q: %q, want %q", text, got, want)
-		_ = file
 	}
 }
 
@@ -286,7 +236,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("a: &a [*a]"))
 	f.Add([]byte("rules:\n- name: x\n  from: 1\n  labels: {a: [b]}\n  stages: [{name: y, people: [U1]}]\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		file, faults := settings.ReadYAML(text, full(), nil)
+		file, faults := settings.ReadYAML(text, storetest.Changed(t), nil)
 		if len(faults) > 0 {
 			return
 		}

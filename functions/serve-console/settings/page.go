@@ -1,5 +1,6 @@
-// Package settings has the pages on which administrators set what a workspace's agents may do: its settings with their
-// file, its administrators, and the tools with their limits and marks.
+// Package settings has the pages on which administrators set a workspace up: its settings with their file, its
+// administrators, its connections to vendors and to MCP servers, whose consents it asks for, and the tools that these and
+// Ringi have, with their limits and marks; and those by which Ringi is installed in Slack and people sign in.
 package settings
 
 import (
@@ -15,6 +16,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
 
@@ -22,11 +24,14 @@ type Pages struct {
 	*web.Site
 	GitHub  GitHub
 	Servers ServerTools
+	Connect Connections
+	SignIn  *slackapi.SignIn
 }
 
-// Routes returns the pages of settings, their file, the administrators, and the tools that tasks may call.
+// Routes returns the pages of settings, their file, the administrators, the connections, and the tools that tasks may
+// call.
 func (c *Pages) Routes() []web.Route {
-	return []web.Route{
+	return append(c.connectionRoutes(),
 		web.ForAdministrators("GET "+settingsPath, web.Of(c.opened, c.show)),
 		web.ForAdministrators("POST "+settingsPath, web.Of(c.opened, c.save)),
 		web.ForAdministrators("GET /console/settings.yaml", web.Of(c.Settings, c.exportSettings)),
@@ -39,7 +44,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForAdministrators("POST /console/tools/marks/{name}", web.Of(c.markable, c.saveMark)),
 		web.ForAdministrators("GET /console/tools/servers/{server}", web.Of(c.namedServer, c.server)),
 		web.ForAdministrators("POST /console/tools/servers/{server}", web.Of(c.namedServer, c.decideServerTool)),
-	}
+	)
 }
 
 const settingsPath, adminsPath = "/console/settings", "/console/settings/admins"

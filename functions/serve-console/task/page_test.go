@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -23,14 +24,13 @@ import (
 
 func TestTheStoryOfATask(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"from its message to its results": wholeStory, "nobody else's": strangersSeeNothing,
-		"decided here as in Slack":       decidesHere,
+		"from its message to its results": wholeStory, "decided here as in Slack": decidesHere,
 		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce,
 		"what nobody may approve is on hold": onHold, "what was not shown is not decided": onlyWhatWasShown,
 
 		"what people and models write stays text": writtenIsText,
 		"prompts are for few":                     promptsAreForFew,
-		"files for spreadsheets":                  filesForSpreadsheets, "sixty steps and a thousand rows": largeStory,
+		"files for spreadsheets":                  filesForSpreadsheets, "files of a request": filesOfARequest,
 		"arguments that can't be read whole":     unreadArguments,
 		"steps that nobody can read":             unreadSteps,
 		"what the request forwards and attaches": enclosed,
@@ -42,7 +42,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	sato.Get(w.TaskPage()).Holds(t, "勤怠集計", "承認待ち", `data-live="`+w.TaskPage()+`"`, "方針", `value="reject"`,
-		ringitest.Text, "書き込みはまだ行いません", `<details id="runs"`)
+		pipelinetest.Text, "書き込みはまだ行いません", `<details id="runs"`)
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください")).Leads(t, w.TaskPage()+"?done=act_reject")
 	w.Draft(tenancy.DefaultSettings())
 	a := sato.Get(w.TaskPage())
@@ -53,8 +53,8 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 		s := tenancy.DefaultSettings()
 		s.Rev = expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t).Rev
 		return a.FinishProcess(a.Head.Run, []task.Step{
-			ringitest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
-			ringitest.Step(2, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
+			pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
+			pipelinetest.Step(2, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
 		}, "", s, w.Now())
 	})
 	sato.Get(w.TaskPage()).Holds(t, "営業部", "list_employees", "書き込み", `value="approve"`, "取り消せません")
@@ -89,40 +89,22 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 		"the stamp is %+v, %d audit rows", stamp, len(log))
 }
 
-func strangersSeeNothing(t *testing.T, w *consoletest.World) {
-	w.Steps(ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	other := w.Found("T0OTHER", "U0OTHER")
-	logs := consoletest.Logged(t)
-	for name, b := range map[string]*consoletest.Browser{
-		"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(webapi.Alex),
-	} {
-		for _, path := range []string{"", "/message", "/results/1-1-1/1.csv", "/sent"} {
-			b.Get(w.TaskPage()+path).Says(t, http.StatusNotFound).Lacks(t, "勤怠集計")
-		}
-		expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusNotFound, name)
-	}
-	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", strings.Repeat("0", 26)} {
-		w.As(webapi.Sato).Get("/console/tasks/"+id).Says(t, http.StatusNotFound)
-	}
-	n := strings.Count(logs.String(), "msg=refused")
-	expect.That(t, n >= 14, "%d refusals are logged", n)
-	_, waits := w.Load().OpenGate()
-	expect.That(t, waits, "something was decided")
-}
-
 func decidesHere(t *testing.T, w *consoletest.World) {
-	w.Steps(ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	suzuki := w.As(webapi.Suzuki)
-	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Says(t, http.StatusSeeOther)
+	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	suzuki, sato := w.As(webapi.Suzuki), w.As(webapi.Sato)
+	act := func(b *consoletest.Browser, act aggregate.Act) {
+		t.Helper()
+		b.Post(w.TaskPage()+"/act", w.Act(act, "")).Says(t, http.StatusSeeOther)
+	}
+	act(suzuki, aggregate.ActApprove)
 	w.Begin()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
-	sato := w.As(webapi.Sato)
 	sato.Get(w.TaskPage()).Holds(t, "🔄 再実行", `id="decide"`)
-	sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryExecution, "")).Says(t, http.StatusSeeOther)
-	expect.That(t, len(w.Load().Executions) == 2, "it does not run again")
-	sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelExecution, "")).Says(t, http.StatusSeeOther)
+	act(sato, task.ActRetryExecution)
+	expect.Is(t, len(w.Load().Executions), 2, "it does not run again")
+	act(sato, task.ActCancelExecution)
 	expect.That(t, w.Load().Head.Ended != nil, "it goes on")
 	w.Ask()
 	w.Extracted()
@@ -130,48 +112,47 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 		return a.GiveUp(a.Head.Run, task.ReasonModelUnavailable, w.Now())
 	})
 	sato.Get(w.TaskPage()).Holds(t, "🔄 再試行", "依頼をキャンセルする")
-	sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, "")).Says(t, http.StatusSeeOther)
+	act(sato, task.ActRetryGeneration)
 	expect.That(t, w.Load().Head.Parked == nil, "it is still parked")
 	other := url.Values{"act": {string(conversation.ActClose)}, "id": {w.Ref.ID}}
 	sato.Post(w.TaskPage()+"/act", other).Says(t, http.StatusBadRequest)
 	expect.That(t, w.Load().Head.Ended == nil, "what closes a conversation, on a task's page")
-	sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelTask, "")).Says(t, http.StatusSeeOther)
-	expect.That(t, w.Load().Head.Ended != nil, "it goes on")
+	cancel := w.Act(task.ActCancelTask, "")
+	for range 2 { // clicks
+		sato.Post(w.TaskPage()+"/act", cancel).Says(t, http.StatusSeeOther)
+	}
 	cancelled := w.Load()
-	sato.Get(w.TaskPage()).Holds(t, "キャンセル")
-	sato.Post(w.TaskPage()+"/act", url.Values{"act": {"cancel_task"}, "id": {w.Ref.ID}}).Says(t, http.StatusSeeOther)
-	expect.That(t, w.Load().Head.Rev == cancelled.Head.Rev, "a second click")
+	expect.That(t, cancelled.Head.Ended != nil, "it goes on")
+	sato.Post(w.TaskPage()+"/act", cancel).Says(t, http.StatusSeeOther)
+	expect.Is(t, w.Load().Head.Rev, cancelled.Head.Rev, "a later click changed it to")
 }
 
 func refusesHere(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	w.Prompted(tenancy.DefaultSettings())
-	form := w.Act(aggregate.ActApprove, "")
-	logs := consoletest.Logged(t)
-	sato := w.As(webapi.Sato)
+	logs, sato, suzuki := consoletest.Logged(t), w.As(webapi.Sato), w.As(webapi.Suzuki)
 	sato.Get(w.TaskPage()).Holds(t, "自分の依頼は自分で承認できません", `value="reject"`).Lacks(t, "✅ 承認</button>")
-	for name, tt := range map[string]struct {
+	form, long := w.Act(aggregate.ActApprove, ""), strings.Repeat("長", 1001)
+	for _, tt := range []struct {
 		by     *consoletest.Browser
 		form   url.Values
 		status int
 		says   string
 	}{
-		"one's own": {sato, form, 403, "自分の依頼は自分で承認できません"},
-		"no reason": {w.As(webapi.Suzuki), w.Act(aggregate.ActReject, " "), 400, "却下理由は 1〜1000 文字"},
-		"a reason too long": {w.As(webapi.Suzuki), w.Act(aggregate.ActReject, strings.Repeat("長", 1001)), 400,
-			strings.Repeat("長", 1001)},
-		"another's row": {w.As(webapi.Suzuki), url.Values{"act": {"approve"}, "id": {w.Ref.ID}, "kind": {"prompt"}},
-			404, ""},
-		"another kind":       {w.As(webapi.Suzuki), consoletest.With(form, "kind", "process"), 404, ""},
-		"an act of no card":  {w.As(webapi.Suzuki), consoletest.With(form, "act", "extract"), 400, ""},
-		"a rejection of one": {w.As(webapi.Suzuki), url.Values{"act": {"reject"}, "kind": {"execution"}}, 400, ""},
+		{sato, form, 403, "自分の依頼は自分で承認できません"},
+		{suzuki, w.Act(aggregate.ActReject, " "), 400, "却下理由は 1〜1000 文字"},
+		{suzuki, w.Act(aggregate.ActReject, long), 400, long}, // what was typed is not lost
+		{suzuki, consoletest.With(form, "id", w.Ref.ID), 404, ""},
+		{suzuki, consoletest.With(form, "kind", "process"), 404, ""},
+		{suzuki, consoletest.With(form, "act", "extract"), 400, ""},
+		{suzuki, url.Values{"act": {"reject"}, "kind": {"execution"}}, 400, ""},
 	} {
-		t.Run(name, func(t *testing.T) { tt.by.Post(w.TaskPage()+"/act", tt.form).Says(t, tt.status).Holds(t, tt.says) })
+		tt.by.Post(w.TaskPage()+"/act", tt.form).Says(t, tt.status).Holds(t, tt.says)
 	}
 	open, waits := w.Load().OpenGate()
 	expect.That(t, waits && open.Version == 1, "something was decided")
-	expect.That(t, strings.Contains(logs.String(), "self_approval"), "the refusal is not logged")
+	expect.Has(t, logs.String(), "self_approval")
 }
 
 func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
@@ -218,7 +199,7 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, all))
 	w.Draft(tenancy.DefaultSettings())
 	w.Approve()
-	step := ringitest.Step(1, "rooms."+strings.ReplaceAll(consoletest.Payloads[1], " ", ""), aggregate.Write,
+	step := pipelinetest.Step(1, "rooms."+strings.ReplaceAll(consoletest.Payloads[1], " ", ""), aggregate.Write,
 		`{"text":`+quoted+`}`)
 	step.Title, step.Description, step.ExpectedOutput, step.LeftOut =
 		consoletest.Payloads[0], all, all, aggregate.JSON(`{"d":`+quoted+`}`)
@@ -267,59 +248,149 @@ func enclosed(t *testing.T, w *consoletest.World) {
 		"対象者.csv", "2 KB", "40000 文字のうち、先頭の 30000 文字だけ", "abc123", "図.png", "読んでいません", "画像は読みません")
 
 	expect.That(t, !strings.Contains(sato.Get(w.TaskPage()).Body, "&lt;#C"), "a channel's id stands for its name")
-
-	const wordless = "1776675700.000200"
-	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", Text: "\u2060",
-		MessageTS: wordless, ThreadTS: wordless, Forwarded: []aggregate.Quoted{{Name: "Jira", Text: "チケット 12"}},
-		Files: []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv"}}})
-	sato.Get(w.TaskPage()).Holds(t, "<title>Jira さんのメッセージの転送, 📎 対象者.csv", "本文のないメッセージです。", "チケット 12").
-		Lacks(t, `quote"></div>`)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Park(a.Head.Run, task.Generation{Layer: task.L1}, task.ReasonModelUnavailable, "", w.Now())
-	})
-	sato.Get("/console/tasks").Holds(t, "Jira さんのメッセージの転送, 📎 対象者.csv")
 }
 
-var quotation = []byte("%PDF-1.7 quotation")
-
-func TestFilesOfARequest(t *testing.T) {
-	consoletest.Each(t, consoletest.Cases{
-		"stand beside what they are for, and what has a number is counted": testFilesShown,
-		"are served to who may read the request, and run nothing":          testFilesServed,
-	})
-}
-
-func testFilesShown(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Suzuki)
-	w.MatterAskedWith(map[string][]byte{"見積書.pdf": quotation, "<b>.csv": []byte("a,b\n")})
-	sum := aggregate.HashOf(string(quotation))
-	page := b.Get(w.TaskPage())
-	page.Holds(t, `href="`+w.TaskPage()+"/files/"+sum+`" download><bdi>見積書.pdf</bdi>`, "&lt;b&gt;.csv",
-		`/files/`+sum+`?view"`)
+// filesOfARequest stand beside what they are for and run nothing; what has a number is counted.
+func filesOfARequest(t *testing.T, w *consoletest.World) {
+	b, quotation := w.As(webapi.Suzuki), []byte("%PDF-1.7 quotation")
+	w.MatterAskedWith(map[string][]byte{"見積書.pdf": quotation, "<b>.txt": []byte("<html><script>")})
+	sum, text := aggregate.HashOf(string(quotation)), aggregate.HashOf("<html><script>")
+	page := b.Get(w.TaskPage()).Holds(t, `href="`+w.TaskPage()+"/files/"+sum+`" download><bdi>見積書.pdf</bdi>`,
+		"&lt;b&gt;.txt", `/files/`+sum+`?view"`)
 	expect.That(t, strings.Count(page.Body, "見積書.pdf") >= 2, "it stands beside the effect and in the request")
-	expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusSeeOther)
+	for path, want := range map[string]string{sum: "attachment; filename", sum + "?view": "inline; filename",
+		text + "?view": "attachment; filename"} {
+		a := b.Get(w.TaskPage()+"/files/"+path).Says(t, 200)
+		expect.Has(t, a.Header.Get("Content-Disposition"), want)
+		expect.Has(t, a.Header.Get("Content-Security-Policy"), "sandbox; default-src 'none'")
+		expect.Is(t, a.Header.Get("X-Content-Type-Options"), "nosniff")
+	}
+	expect.Is(t, b.Get(w.TaskPage()+"/files/"+text).Header.Get("Content-Type"), "text/plain; charset=utf-8")
+	expect.Is(t, b.Get(w.TaskPage()+"/files/"+sum).Body, string(quotation))
+	b.Get(w.TaskPage()+"/files/"+aggregate.HashOf("other")).Says(t, http.StatusNotFound)
+	b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Says(t, http.StatusSeeOther)
 	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
 	b.Get("/console/tasks").Says(t, http.StatusOK, "決裁番号 "+number)
 	b.Get("/console/figures").Says(t, http.StatusOK, "依頼 1", "人による承認 1", "決定までの時間")
 	b.Get("/console/audit/register.csv?year="+number[:4]).Holds(t, number, "倉庫の賃貸", `"3600000","JPY"`)
 }
 
-func testFilesServed(t *testing.T, w *consoletest.World) {
-	w.MatterAskedWith(map[string][]byte{"見積書.pdf": quotation, "a.txt": []byte("<html><script>")})
-	b, sum := w.As(webapi.Suzuki), aggregate.HashOf(string(quotation))
-	for path, want := range map[string]string{sum: "attachment; filename", sum + "?view": "inline; filename",
-		aggregate.HashOf("<html><script>") + "?view": "attachment; filename"} {
-		a := b.Get(w.TaskPage() + "/files/" + path)
-		expect.Is(t, a.Status, 200)
-		expect.Has(t, a.Header.Get("Content-Disposition"), want)
-		expect.Has(t, a.Header.Get("Content-Security-Policy"), "sandbox; default-src 'none'")
-		expect.Is(t, a.Header.Get("X-Content-Type-Options"), "nosniff")
+func TestAGateUnderARule(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"another round says whose stamps don't count":         testNextRound,
+		"a route that can't be walked is said to be one":      testUnreadableRoute,
+		"whoever is on the route reads it, wherever they are": testWhoIsOnTheRoute,
+		"no name on a route runs, and each is legible":        testHostileRoute,
+	})
+}
+
+// testNextRound: steps are sent back, which says whose stamps are lost, and go round again. The page tells the round
+// before, and what the next version does otherwise.
+func testNextRound(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
+	suzuki.Get(w.TaskPage()).Says(t, 200, "回覧", "ルール: すべて (第1版)", "鈴木 一郎 承認待ち", "鈴木 一郎 : ルールで指定", "Alex Kim", "期限",
+		"ほかの操作 依頼をキャンセルする").Holds(t, `aria-current="step"`).Lacks(t, "承認できる人", "[↻]")
+	suzuki.Acts(aggregate.ActApprove, "")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "✅ 鈴木 一郎", "コンソール").Lacks(t, "button-danger") // nothing to press
+	read := tanaka.Get(w.TaskPage()).Says(t, 200, "❌ 却下… 却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
+		"送信して再生成 この内容を反映して新しいバージョンを生成します。", "却下して終了 この依頼を終わりにします。続けるには新しい依頼が必要です。")
+	tanaka.Acts(aggregate.ActReject, " ").Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").
+		Holds(t, `value="approve"`)
+	tanaka.Acts(aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "経理 差し戻し", "差し戻し: 田中 恵", "宛名が違います")
+	again := func() consoletest.Answer {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+		w.FinishedOnRoute(w.SettingsNow(), consoletest.Along(consoletest.ThreeStages()...),
+			[]task.Step{consoletest.Message(1, "直しました")}, "")
+		return suzuki.Get(w.TaskPage())
 	}
-	expect.Is(t, b.Get(w.TaskPage()+"/files/"+aggregate.HashOf("<html><script>")).Header.Get("Content-Type"),
-		"text/plain; charset=utf-8")
-	expect.Is(t, b.Get(w.TaskPage()+"/files/"+sum).Body, string(quotation))
-	b.Get(w.TaskPage()+"/files/"+aggregate.HashOf("other")).Says(t, http.StatusNotFound)
-	stranger := w.As(webapi.Alex)
-	expect.Is(t, stranger.Get(w.TaskPage()).Status, http.StatusNotFound)
-	stranger.Get(w.TaskPage()+"/files/"+sum).Says(t, http.StatusNotFound).Lacks(t, "quotation")
+	again().Says(t, 200, "2 回目の回覧", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。", "課長 いまここ", "経理 差し戻し",
+		"前のバージョンの却下理由 宛名が違います", "前のバージョンとの違い")
+	tanaka.Post(w.TaskPage()+"/act", read.FormOf(t, aggregate.ActApprove, "")).Says(t, http.StatusConflict)
+	suzuki.Acts(aggregate.ActReject, "もう一度")
+	again().Holds(t, `<p class="notice warning">⚠️ 前のバージョンと同じ書き込みです。</p>`)
+}
+
+func testUnreadableRoute(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		p := *a.Process()
+		p.Gate.Route.Form++ // of a later Ringi
+		return aggregate.Change{Head: &a.Head, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+	})
+	b := w.As(webapi.Suzuki)
+	b.Get(w.TaskPage()).Says(t, 200, "今の Ringi では読み取れない形式です", "依頼をキャンセルする").
+		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
+	b.Get("/console").Lacks(t, "締切は金曜です")
+	b.In("en").Get(w.TaskPage()).Says(t, 200, "can&#39;t read how this goes round")
+}
+
+func testWhoIsOnTheRoute(t *testing.T, w *consoletest.World) {
+	told := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
+	told.Route.Tells = webapi.HR
+	w.Ask()
+	w.PlannedOnRoute(tenancy.DefaultSettings(), told, consoletest.Message(1, "締切は金曜です"))
+	alex := w.As(webapi.Alex)
+	alex.Get(w.TaskPage()).Says(t, http.StatusNotFound)
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "決定後に知らせる先: #人事", "課長")
+	w.Opened(consoletest.ThreeStages()...)
+	alex.Get(w.TaskPage()).Says(t, 200, "部長 これから")
+}
+
+func testHostileRoute(t *testing.T, w *consoletest.World) {
+	var stages []circulation.Stage
+	for i, text := range consoletest.Payloads[:5] {
+		s := consoletest.Desk(text, 1, webapi.Suzuki, "U0"+strings.Repeat("X", i+1))
+		s.People[0].Via, s.People[1].Via = text, "group "+text
+		stages = append(stages, s)
+	}
+	hostile := consoletest.Along(append(stages, consoletest.Desk("\u202e"+strings.Repeat("長", 400), 1, "U0LAST"))...)
+	suzuki := w.As(webapi.Suzuki)
+	for _, hostile.Rule.Name = range consoletest.Payloads {
+		w.Ask()
+		w.PlannedOnRoute(tenancy.DefaultSettings(), hostile, consoletest.Message(1, "締切は金曜です"))
+		consoletest.Harmless(t, "a request", suzuki.Get(w.TaskPage()))
+	}
+	consoletest.Harmless(t, "approvals", suzuki.Get("/console"))
+	suzuki.Acts("deny", strings.Join(consoletest.Payloads, "\n"))
+	page := suzuki.Get(w.TaskPage()).Says(t, 200, "⟨U&#43;202E⟩長長", "&lt;script&gt;alert(1)&lt;/script&gt; 却下")
+	consoletest.Harmless(t, "a denied request", page)
+}
+
+// onHold parks a task that nobody may approve. Its page reports no failed draft, and a retry says that approvers are
+// checked again.
+func onHold(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	w.Extracted()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Park(a.Head.Run, a.Generating(), task.ReasonNobodyApproves, "", w.Now())
+	})
+	sato := w.As(webapi.Sato)
+	sato.Get(w.TaskPage()).Holds(t, ">作成できず<", "承認できる人がいません", "次の案の作成を保留した").Lacks(t, "作成に失敗", "作成できませんでした", "[↻]")
+	a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, ""))
+	to := a.To
+	expect.Must(t, a.Status == http.StatusSeeOther && strings.HasSuffix(to, "?done=act_check_approvers"), "%d %s",
+		a.Status, to)
+	sato.Get(w.TaskPage()+"?done=act_check_approvers").Holds(t, "承認できる人がいるかを、もう一度確認します。")
+}
+
+// As the settings page says, a change of approvers also applies to what already waits.
+func holdsAtOnce(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	form, sato := w.Act(aggregate.ActApprove, ""), w.As(webapi.Sato)
+	sato.Get(w.TaskPage()).Holds(t, "✅ 承認</button>")
+	w.Settings(func(s *tenancy.Settings) {
+		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList,
+			Users: []string{webapi.Sato}}
+	})
+	page, click := sato.Get(w.TaskPage()), sato.Post(w.TaskPage()+"/act", form)
+	for _, a := range []consoletest.Answer{page, click} {
+		a.Holds(t, "承認できる人: 今の設定では、いません", "自分の依頼は自分で承認できません。")
+		a.Lacks(t, "ほかの承認者に依頼")
+	}
+	click.Says(t, http.StatusForbidden)
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = true })
+	sato.Post(w.TaskPage()+"/act", form).Says(t, http.StatusSeeOther)
 }

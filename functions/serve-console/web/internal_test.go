@@ -1,10 +1,13 @@
 package web
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -109,3 +112,50 @@ var (
 	UI     = ui
 	Parsed = page
 )
+
+func TestPagesAreSafeInABrowser(t *testing.T) {
+	page := Safe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {}))
+	var log bytes.Buffer
+	was := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	t.Cleanup(func() { slog.SetDefault(was) })
+	for _, tt := range []struct {
+		method, host, site, origin string
+		want                       int
+	}{
+		{"GET", "ringi.example", "cross-site", "", 200},
+		{"POST", "ringi.example", "same-origin", "https://ringi.example", 200},
+		{"POST", "ringi.example", "cross-site", "https://evil.example", 403},
+		{"POST", "ringi.example", "same-site", "https://evil.ringi.example", 403},
+		{"POST", "ringi.example", "", "https://evil.example", 403}, // an old browser's
+		{"POST", "127.0.0.1:7777", "same-origin", "http://127.0.0.1:7777", 200},
+	} {
+		log.Reset()
+		r := httptest.NewRequest(tt.method, "http://"+tt.host+"/console/", nil)
+		r.Header.Set("Sec-Fetch-Site", tt.site)
+		r.Header.Set("Origin", tt.origin)
+		w := httptest.NewRecorder()
+		page.ServeHTTP(w, r)
+		strict, csp := w.Header().Get("Strict-Transport-Security") != "", w.Header().Get("Content-Security-Policy")
+		expect.That(t, w.Code == tt.want && strict == (tt.host == "ringi.example"), "%+v: %d, %v", tt, w.Code, w.Header())
+		expect.That(t, strings.Contains(log.String(), "msg=refused") == (tt.want == http.StatusForbidden), "%s", &log)
+		expect.That(t, !strings.Contains(csp, "unsafe") && strings.Contains(csp, "default-src 'none'") &&
+			strings.Contains(csp, "frame-ancestors 'none'"), "the policy is %q", csp)
+	}
+}
+
+func TestNobodyIsLedElsewhere(t *testing.T) {
+	for text, want := range map[string]string{
+		"/console/tasks?status=done": "/console/tasks?status=done", "/console/tasks/01ARZ": "/console/tasks/01ARZ",
+		"/console/": "/console",
+		"":          "/else", "https://evil.example/console/": "/else", "//evil.example/console/": "/else",
+		"/\\evil.example": "/else", "/console/../slack/events": "/else",
+		"javascript:alert(1)": "/else", "/consoles": "/else", "/console//evil.example": "/console/evil.example",
+		"/console/\r\nSet-Cookie: a=1": "/else",
+		"https:/console/":              "/else", "///evil.example": "/else", "/console/%2e%2e/slack": "/else",
+		"/console\t/": "/else",
+	} {
+		got := LocalPath(text, "/else")
+		expect.That(t, got == want, "%q leads to %q, want %q", text, got, want)
+	}
+}

@@ -1,26 +1,19 @@
 package web_test
 
 import (
-	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp/kb"
-
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
@@ -101,40 +94,6 @@ func TestWhereAPageRefreshesAFormItSaysWhatHappened(t *testing.T) {
 	expect.That(t, n == 2, "%d pages refresh what has forms: the task's and the rail of all did", n)
 }
 
-// Where a price isn't known, no page says that nothing was spent.
-func TestAnUnknownPriceIsNoZero(t *testing.T) {
-	for want, got := range map[string]string{"料金不明": web.Spent("ja", 0, 2), "$0.0056 以上": web.Spent("ja", 5600, 1),
-		"$0.0056": web.Spent("ja", 5600, 0), "$0.00": web.Spent("ja", 0, 0)} {
-		expect.Is(t, got, want)
-	}
-}
-
-// TestWhatIsUnfoldedStaysLive: a page with something unfolded, or with a focused link, still refreshes.
-func TestWhatIsUnfoldedStaysLive(t *testing.T) {
-	var asked atomic.Int64
-	mux := http.NewServeMux()
-	mux.Handle("GET /ui/", http.FileServerFS(web.UI))
-	mux.HandleFunc("GET /page", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		io.WriteString(w, fmt.Sprintf(`<!doctype html><body><main><div id="story" data-live="/page"><p>%d</p>
-			<details id="step-1"><summary>x</summary>y</details><a href="/page?a=1&amp;b=2">z</a><button>v</button></div></main>
-			<script src="/ui/console.js"></script>`, asked.Add(1)))
-	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	p := chromium.Start(t).Open(t, server.URL+"/page", chromium.Window{Width: 800, Height: 600, Hasty: true})
-	p.Press("#step-1 > summary")
-	for _, at := range []string{"#step-1 > summary", "a"} {
-		p.Eval(fmt.Sprintf(`document.querySelector(%q).focus(); window.before = +document.querySelector("p").innerText`, at))
-		p.Until(fmt.Sprintf(`+document.querySelector("p").innerText > before + 1 && document.querySelector(`+
-			`"#step-1").open && document.activeElement.matches(%q)`, at))
-	}
-	p.Eval(`document.querySelector("button").focus(); window.before = document.querySelector("p").innerText`)
-	for n := asked.Load(); asked.Load() < n+3; { // the focused element stays the same
-		p.Until(`document.querySelector("p").innerText === before`)
-	}
-}
-
 // The menu has eight entries, of which members see those that they may open, and a page below one of the menu leads
 // back to that one.
 func TestTheMenuHasEightEntries(t *testing.T) {
@@ -145,35 +104,17 @@ func TestTheMenuHasEightEntries(t *testing.T) {
 		return nav
 	}
 	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
-	for _, locale := range language.All {
-		admin.Locale, member.Locale = locale, locale
-		all, own := menu(admin.Get("/console/tools/marks/send_slack_dm")), menu(member.Get("/console"))
-		expect.Is(t, strings.Count(all, `class="to"`), 8, "pages for administrators")
-		expect.Is(t, strings.Count(own, `class="to"`), 4, "pages for members")
-		expect.That(t, strings.Contains(all, `href="/console/integrations" aria-current="true"`) &&
-			strings.Contains(own, `href="/console" aria-current="page"`), "the menu doesn't say where one is")
-		admin.Get("/console/tools").Holds(t, `<a href="/console/tools" aria-current="page">`,
-			`<a href="/console/integrations">`)
-		member.Get("/console/calls").Lacks(t, `<a href="/console/keys">`)
-		member.Get("/console/stand-ins").Lacks(t, `href="/console/rules"`)
-	}
-	admin.Get("/console/tools/marks/send_slack_dm").Holds(t, `<p class="crumb"><a href="/console/tools">`)
+	mark := admin.Get("/console/tools/marks/send_slack_dm").Holds(t, `<p class="crumb"><a href="/console/tools">`)
+	all, own := menu(mark), menu(member.Get("/console"))
+	expect.Is(t, strings.Count(all, `class="to"`), 8, "pages for administrators")
+	expect.Is(t, strings.Count(own, `class="to"`), 4, "pages for members")
+	expect.Has(t, all, `href="/console/integrations" aria-current="true"`)
+	expect.Has(t, own, `href="/console" aria-current="page"`)
+	admin.Get("/console/tools").Holds(t, `<a href="/console/tools" aria-current="page">`, `<a href="/console/integrations">`)
 	for _, path := range []string{"/console", "/console/", "/console/audit"} {
 		admin.Get(path).Lacks(t, `class="crumb"`)
 	}
-	expect.That(t, !strings.Contains(w.Browser().Get("/console/signin").Body, `class="nav"`), "nobody has a menu")
-}
-
-// TestTheMenuOnAPhone: the button of the bar draws it over the page, Escape and a press beside it close it.
-func TestTheMenuOnAPhone(t *testing.T) {
-	address := consoletest.Start(t).As(webapi.Suzuki).Serve()
-	p := chromium.Start(t).Open(t, address+"/console/settings",
-		chromium.Window{Width: 390, Height: 844, Phone: true, Calm: true})
-	p.Press(".burger")
-	p.Until(`document.querySelector("#nav").matches(":popover-open")`)
-	p.Accessible(t)
-	p.Keys(kb.Escape)
-	p.Until(`!document.querySelector("#nav").matches(":popover-open")`)
+	expect.Is(t, menu(w.Browser().Get("/console/signin")), "", "nobody has a menu")
 }
 
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
@@ -319,34 +260,12 @@ func TestPagesAskForTextsThatThereAre(t *testing.T) {
 	}
 }
 
-func TestTextsTakeTheirValuesByName(t *testing.T) {
-	texts := web.Texts{"row": "{n} of {all}", "of": map[string]string{"none": "nobody", "x": "{who}, {who}"}}
-	for got, want := range map[string]string{
-		texts.Say("row", "all", 9, "n", 3): "3 of 9", texts.Say("row"): "{n} of {all}", texts.Say("rows"): "",
-		texts.In("of", ""): "nobody", texts.In("of", "x", "who", "A"): "A, A", texts.In("of", "y"): "", texts.In("row",
-			"x"): "",
-	} {
-		expect.That(t, got == want, "%q is not %q", got, want)
-	}
-}
-
 // Anybody may choose a name that is taken.
 func TestPeopleHaveTheirIDsWhereTwoHaveOneName(t *testing.T) {
 	named := web.Named(map[string]string{"U1PERSON": "佐藤 花子", "U2PERSON": "佐藤 花子", "U3PERSON": "田中 恵",
 		"U4PERSON": "U4PERSON"})
 	expect.Same(t, "@佐藤 花子 (U1PERSON) が @佐藤 花子 (U2PERSON) に、@田中 恵 が @U4PERSON と @U5PERSON に",
 		web.Mentions("<@U1PERSON> が <@U2PERSON> に、<@U3PERSON> が <@U4PERSON> と <@U5PERSON> に", named))
-}
-
-// Pages in English have no Japanese but the name of the other language.
-func TestEnglishTextsAreEnglish(t *testing.T) {
-	files := expect.Value(filepath.Glob("texts/" + language.English + "/*.yaml"))(t)
-	expect.That(t, len(files) > 20, "only %d catalogs", len(files))
-	for _, path := range files {
-		for line := range strings.Lines(string(expect.Value(os.ReadFile(path))(t))) {
-			expect.That(t, !expect.Japanese(line) || strings.HasPrefix(line, "other_language: "), "%s: %s", path, line)
-		}
-	}
 }
 
 // codes are where a problem gets its code: by an argument of a function, or in a value.

@@ -1,44 +1,32 @@
 package page
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"html"
-	"maps"
+	"net/http"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/chromedp/chromedp/kb"
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/stack"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/contest"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/model/teamconfig"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/storetest"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
-
-// windows are the windows in which every page is checked.
-var windows = []struct {
-	name string
-	browser.Window
-}{
-	{"ja-desktop", desk},
-	{"en-phone", phone},
-}
 
 var (
 	desk  = browser.Window{Width: 1280, Height: 900, Hasty: true, Calm: true}
@@ -61,179 +49,6 @@ func signIn(t *testing.T, b *browser.Browser, w browser.Window, user, path strin
 	return tab
 }
 
-// pages returns the addresses in the menu, and those of one task and of others.
-func pages(t *testing.T, tab *browser.Tab, task string, others ...string) []string {
-	t.Helper()
-	found := browser.Read[string](tab,
-		`[...document.querySelectorAll("#nav .to")].map((a) => new URL(a.href).pathname).join(" ")`)
-	return append(append(strings.Fields(found), "/console/calls", "/console/keys", "/console/organisation",
-		"/console/stand-ins", "/console/tools", "/console/settings/admins", "/console/tools/servers/rooms",
-		"/console/tasks/"+task), others...)
-}
-
-// TestEveryPageCanBeReadByEverybody: in both languages, light and dark, on a desktop and on a phone, with rows and
-// without.
-func TestEveryPageCanBeReadByEverybody(t *testing.T) {
-	t.Parallel()
-	done := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
-	done.Approve(webapi.Suzuki)
-	done.Card(driver.ExecutionCard, "実行完了")
-	waits := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
-	waits.Until("it waits", func(a *task.Aggregate) bool { return a.Prompt() != nil })
-
-	talked := "/console/sessions/" + talk(t, 0).ID
-	games, played := compete(t, running, done.Ref, 2, 1)
-	summedUp(t, games, played)
-	competed := "/console/contests/" + played.ID
-
-	t.Run("and every link of a page", func(t *testing.T) {
-		t.Parallel()
-		opened := followLinks(t, "/console", talked, competed)
-		for _, shape := range []string{"/console/tasks/*?", "/console/sessions/*?", "/console/contests?team"} {
-			expect.That(t, opened[shape] != 0, "no page links to %s: %v", shape, opened)
-		}
-	})
-	b := browser.Start(t)
-	for i, w := range windows {
-		t.Run(w.name, func(t *testing.T) {
-			t.Parallel()
-			if i > 0 {
-				expect.AtNight(t)
-			}
-			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console")
-			for _, path := range pages(t, tab, done.Ref.ID, talked, competed) {
-				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
-					tab := tab.For(t)
-					tab.Visit(running.URL + path)
-					tab.Until(fmt.Sprintf(`location.pathname === %q && document.querySelector("h1")`, path))
-					looks(t, tab, w.name+"-"+strings.NewReplacer("/", "-", done.Ref.ID, "task",
-						strings.TrimPrefix(talked, "/console/sessions/"), "session", played.ID, "contest").Replace(path))
-					if chrome := browser.Read[float64](tab,
-						`document.querySelector("main").getBoundingClientRect().top / innerHeight`); w.Phone {
-						expect.That(t, chrome <= 0.2, "the page begins at %.2f of the screen", chrome)
-					}
-				})
-			}
-		})
-	}
-}
-
-// mostOfAShape bounds the addresses of one shape that are opened: lists link to many.
-const mostOfAShape = 2
-
-var (
-	linkOfPage = regexp.MustCompile(`href="(/console[^"#]*)`)
-	anID       = regexp.MustCompile(`[0-9A-Z]{8,}|[0-9a-f]{8,}[0-9a-f-]*|[0-9]+`)
-)
-
-// followLinks opens pages, and everything that they and the pages behind them link to. Each must exist, and the console
-// must be allowed to read what it shows. It returns the shapes of the opened addresses.
-func followLinks(t *testing.T, from ...string) map[string]int {
-	t.Helper()
-	r, opened, seen := read(t, webapi.Suzuki), map[string]int{}, map[string]bool{}
-	for len(from) > 0 {
-		at := from[0]
-		from = from[1:]
-		shape := shapeOf(t, at)
-		if seen[at] || opened[shape] == mostOfAShape {
-			continue
-		}
-		seen[at] = true
-		opened[shape]++
-		for _, link := range linkOfPage.FindAllStringSubmatch(r.get(at), -1) {
-			to := html.UnescapeString(link[1])
-			if !strings.HasPrefix(to, "/console/signin") && !strings.HasSuffix(to, "/message") && // which leads to Slack
-				!strings.Contains(to, "/drafts/") { // of which the task knows nothing
-				from = append(from, to)
-			}
-		}
-	}
-	return opened
-}
-
-// shapeOf returns an address without what differs between pages of one kind.
-func shapeOf(t *testing.T, at string) string {
-	t.Helper()
-	u := expect.Value(url.Parse(at))(t)
-	return path.Clean(anID.ReplaceAllString(u.Path, "*")) + "?" + strings.Join(slices.Sorted(maps.Keys(u.Query())), "&")
-}
-
-// An administrator disconnects a vendor and connects it again on the vendor's page, and the work continues.
-func TestVendorsAreConnectedAgainByHand(t *testing.T) {
-	driver.Leave(t, running)
-	t.Cleanup(func() { _ = driver.Connect(context.Background(), running, running.Sandbox.TeamID()) })
-	driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して").Approve(webapi.Suzuki) // who signs in is known then
-	b := browser.Start(t)
-	for i, w := range windows {
-		providers := [][]string{{"freee", "google", "mcp:rooms"}, {"mcp:rooms"}}[i]
-		t.Run(w.name, func(t *testing.T) {
-			if i > 0 {
-				expect.AtNight(t)
-			}
-			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console/integrations")
-			look := func(name string) { looks(t, tab, w.name+"-integrations-"+name) }
-			for _, provider := range providers {
-				panel := `section[id="` + provider + `"] `
-				tab.Until(`document.querySelector('` + panel + `.badge-good')`)
-				tab.Agree(panel + `button.button-danger`)
-				tab.Until(`/disconnected|not-revoked/.test(location.search)`)
-				look("without")
-				tab.Click(panel + `form[action="/console/integrations/connect"] button`)
-				tab.Until(`location.pathname === "/console/integrations/connect"`)
-				look("go")
-				tab.Click(`main a.button-primary`)
-				tab.Until(`location.pathname.endsWith("/authorize")`)
-				tab.Click(`main a`)
-				tab.Until(`location.search === "?done=connected"`)
-			}
-			look("connected")
-		})
-	}
-	again := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
-	again.Approve(webapi.Suzuki)
-	again.Card(driver.ExecutionCard, "実行完了")
-}
-
-// compete begins a contest for a task that nobody told of it, with the demo model. Its teams are team-1, team-2 and so
-// on, each of a leader and a member; each plays all of its rounds. The store has no bucket, so all of its data must be
-// in rows.
-func compete(t *testing.T, s *stack.Stack, of aggregate.Ref, teams, rounds int) (*store.ContestStore, aggregate.Ref) {
-	t.Helper()
-	all := store.ContestsOf(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, store.Kinds()...), nil)
-	o := contest.Order{
-		Execution: contest.NewID(), Tenant: of.Tenant, Prompt: "経費精算の手順を決めて", Locale: "ja",
-		MaxRounds:          rounds,
-		TeamTimeoutSeconds: 600, Budget: aggregate.USD(1),
-	}
-	config := teamconfig.Contest{Evaluator: teamconfig.Evaluator{
-		Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5},
-			{Name: "Relevance", Model: "demo", Weight: 0.5}},
-	}}
-	for i := range teams {
-		e := contest.Entry{TeamID: fmt.Sprint("team-", i+1), TeamName: fmt.Sprint("チーム ", i+1)}
-		o.Teams = append(o.Teams, e)
-		config.Teams = append(config.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1,
-			Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
-				{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "demo"},
-			}})
-	}
-	o.For, o.ForRow = of, task.PromptKey(1)
-	text := expect.Value(json.Marshal(config))(t)
-	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
-	expect.NoError(t, storetest.Begin(t, all, o))
-	return all, contest.Ref(o.Tenant, o.Execution)
-}
-
-func summedUp(t *testing.T, all *store.ContestStore, ref aggregate.Ref) (a *contest.Aggregate) {
-	t.Helper()
-	expect.Eventually(t, "the contest is summed up", func() bool {
-		var err error
-		a, err = all.Load(t.Context(), ref)
-		return err == nil && a.Summary != nil
-	})
-	return a
-}
-
 // looks checks that people can read the page, and takes a screenshot if RINGI_SCREENSHOTS names a folder.
 func looks(t *testing.T, tab *browser.Tab, name string) {
 	t.Helper()
@@ -245,24 +60,81 @@ func looks(t *testing.T, tab *browser.Tab, name string) {
 	}
 }
 
-// TestTheListsFollowWhatHappens: a request appears without reloading, in the list and on the home; filters and
-// paging work by hand; a thousand rows stay readable.
-func TestTheListsFollowWhatHappens(t *testing.T) {
+// TestADecisionInTheConsole: a person sees requests come and go in the lists, decides about one and takes another back,
+// and decides about what an agent proposes. Pages refresh themselves, but never put the next decision in the place of
+// the one that was read.
+func TestADecisionInTheConsole(t *testing.T) {
 	driver.Leave(t, running)
 	nothingWaits(t, driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて"))
 	b := browser.Start(t)
 	tab := signIn(t, b, desk, webapi.Suzuki, "/console/tasks")
-	asked := driver.Ask(t, running, webapi.Tanaka, "従業員一覧を取得して")
-	row := fmt.Sprintf(`a[href="/console/tasks/%s"]`, asked.Ref.ID)
-	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s')`, row))
+	d := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
+	at := "/console/tasks/" + d.Ref.ID
+	tab.Until(fmt.Sprintf(`document.querySelector('#requests a[href=%q]')`, at))
 	tab.Visit(running.URL + "/console")
-	tab.Until(fmt.Sprintf(`document.querySelector('#waiting %s')`, row))
-	looks(t, tab, "lists-live")
-	asked.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') `+
-		`&& li.innerText.includes("シート"))`, row))
-	looks(t, tab, "lists-steps")
-	looks(t, tab, "home")
+	tab.Until(fmt.Sprintf(`document.querySelector('#waiting a[href=%q]')`, at))
+	d.Card(driver.PromptCard, "approve_prompt")
+	tab.Visit(running.URL + at)
+	form := `form:has([name="act"][value="reject"])`
+	reason := form + ` textarea[name="reason"]`
+	tab.Until(fmt.Sprintf(`document.querySelector(%q)`, reason))
+	tab.Click(`.ways details:has([name="act"][value="reject"]) summary`)
+	tab.Eval(fmt.Sprintf(`document.querySelector(%q).value = "部署ごとに分けてください"`, reason))
+	tab.Click(form + ` [value="reject"]`)
+	tab.Until(`document.querySelector(".notice")`)
+	d.Card(driver.PromptCard, "部署ごとに分けてください")
+	reads(tab, "true") // which came without reloading
+	tab.Until(`document.querySelector("#asked .diff")`)
+	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
+	reads(tab, `document.querySelector("#plan-1")`)
+	tab.Until(`document.querySelector(".gate .does") && ` +
+		`document.querySelector('form input[name="kind"][value="process"]')`)
+	looks(t, tab, "story-steps")
+	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
+	d.Card(driver.ExecutionCard, "実行完了")
+	tab.Until(`document.querySelector("#run-1-1 .run li") && !document.querySelector("[data-live]")`)
+	looks(t, tab, "story-done")
+	withdraws(t, b)
+
+	ref := talk(t)
+	tab.Visit(running.URL + "/console/agents")
+	tab.Click(fmt.Sprintf(`#talks a[href="/console/sessions/%s"]`, ref.ID))
+	tab.Until(`document.querySelector("#asked-1")?.innerText.includes("hello.test.js")`)
+	tab.Click(`form:has(input[value="approve"]) button`)
+	tab.Until(`location.search.includes("done=act_approve") && ` +
+		`document.querySelector("#older-1 > summary")?.innerText.includes("完了")`)
+	looks(t, tab, "session-done")
+	tab.Clean()
+}
+
+// reads waits until the page offers the next decision, and opens it; the page must not show it by itself.
+func reads(tab *browser.Tab, js string) {
+	tab.Until(js + ` && document.querySelector(".since").innerText.includes("承認待ち") && ` +
+		`!document.querySelector('input[value="approve"]')`)
+	tab.Click(".since a")
+	tab.Until(`document.querySelector('input[value="approve"]')`)
+}
+
+// withdraws cancels a request on its page, on a phone in English, after confirming.
+func withdraws(t *testing.T, b *browser.Browser) {
+	t.Helper()
+	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
+	d.Card(driver.PromptCard, "approve_prompt")
+	tab := signIn(t, b, phone, webapi.Sato, "/console/tasks/"+d.Ref.ID)
+	tab.Press(".burger") // the menu covers the page until Escape
+	tab.Until(`document.querySelector("#nav").matches(":popover-open")`)
+	tab.Accessible(t)
+	tab.Keys(kb.Escape)
+	tab.Until(`!document.querySelector("#nav").matches(":popover-open")`)
+	tab.Click("#others summary")
+	if question := tab.Agree(`form:has(input[name="act"][value="` + string(task.ActCancelTask) +
+		`"]) button`); !strings.Contains(question, "?") {
+		t.Errorf("it asks %q", question)
+	}
+	tab.Until(`document.querySelector(".notice:not([hidden])") && !document.querySelector(".acts button")`)
+	looks(t, tab, "story-cancelled")
+	d.Until("it is cancelled", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCancelled })
+	d.Card(driver.PromptCard, "キャンセル")
 }
 
 // nothingWaits ends everything that other tests left waiting: the lists show only a few items, longest waiting first.
@@ -275,4 +147,84 @@ func nothingWaits(t *testing.T, d *driver.Request) {
 			return a.End(by, aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}, time.Now())
 		}))(t)
 	}
+}
+
+// talk makes a conversation in #人事 in which the demo agent proposes to write files.
+func talk(t *testing.T) aggregate.Ref {
+	t.Helper()
+	all := store.ConversationsOf(store.New(dynamodb.NewFromConfig(running.AWS), running.TableName, store.Kinds()...))
+	now := time.Now()
+	ts := fmt.Sprintf("%d.%06d", now.Unix(), now.UnixMicro()%1_000_000)
+	in := conversation.Inbound{Team: running.Sandbox.TeamID(), Channel: webapi.HR, ChannelType: "channel", Thread: ts,
+		TS: ts, User: webapi.Sato, Text: "ファイルを作って"}
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent.Codex, Locale: "ja"}, now))(t)
+	expect.NoError(t, all.Begin(t.Context(), c))
+	expect.Eventually(t, "the agent proposes to write files", func() bool {
+		a, err := all.Load(t.Context(), in.Ref())
+		return err == nil && a.Conversation.PendingActionID != ""
+	})
+	return in.Ref()
+}
+
+// TestTwoPeopleInTwoPlacesMakeOneDecision: the second person learns who was first, and the card and all copies show the
+// same.
+func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
+	driver.Leave(t, running)
+	approvers := []string{webapi.Suzuki, webapi.Tanaka}
+	driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して").Card(driver.PromptCard,
+		"approve_prompt") // by which the workspace is known
+	driver.Settings(t, running, func(x *tenancy.Settings) {
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: approvers, Usergroups: []string{}}
+	})
+	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
+	card := d.Card(driver.PromptCard, "approve_prompt")
+	for _, user := range approvers {
+		copyOf(t, user, d.Load().Prompt().ID, "approve_prompt")
+	}
+	p, reject := driver.SitDown(t, running, webapi.Suzuki), filled(t, d, "コンソールから")
+	status := 0
+	var both sync.WaitGroup
+	both.Go(func() { status, _ = p.Post("/console/tasks/"+d.Ref.ID+"/act", reject) })
+	both.Go(func() { _ = running.Sandbox.Click(webapi.Tanaka, d.Channel, card.TS, "approve_prompt") })
+	both.Wait()
+	a := d.Until("it is decided",
+		func(a *task.Aggregate) bool { return a.Prompts[0].Status != aggregate.PendingApproval })
+	n := 0
+	for _, e := range d.AuditRows() {
+		if e.Action == task.AuditPromptApproved || e.ResourceID == reject.Get("id") && e.Action == task.AuditPromptRejected {
+			n++
+		}
+	}
+	first := a.Prompts[0]
+	expect.That(t, n == 1 && (status == http.StatusSeeOther) == (first.Status == aggregate.Rejected),
+		"%d decisions; the console was told %d, and the policy is %s", n, status, first.Status)
+	shows, line := "✅ 承認:", "承認済み"
+	if first.Status == aggregate.Rejected {
+		shows, line = "コンソールから", "却下"
+	}
+	d.Card(driver.PromptCard, shows)
+	for _, user := range approvers {
+		copyOf(t, user, d.Ref.ID, line)
+	}
+}
+
+// filled returns the form that sends what waits back, as the task's page has it.
+func filled(t *testing.T, d *driver.Request, reason string) url.Values {
+	t.Helper()
+	all := d.Load().Offers()
+	i := slices.IndexFunc(all, func(x aggregate.Offer) bool { return x.Act == aggregate.ActReject })
+	expect.Must(t, i >= 0, "it is not offered\n%s", d.Summary())
+	x := all[i]
+	return url.Values{"act": {string(x.Act)}, "id": {x.ID}, "kind": {string(x.Kind)}, "hash": {x.Hash}, "reason": {reason}}
+}
+
+// copyOf waits until a person's direct messages have a card of a row with this text.
+func copyOf(t *testing.T, user, row, says string) {
+	t.Helper()
+	expect.Eventually(t, "the copy of "+user+" says "+says, func() bool {
+		return slices.ContainsFunc(running.Sandbox.Messages(webapi.DirectMessage(user), ""), func(m webapi.Message) bool {
+			all := string(expect.Value(json.Marshal(m))(t))
+			return strings.Contains(all, row) && strings.Contains(all, says)
+		})
+	})
 }

@@ -1,5 +1,4 @@
-// Package page uses Ringi in a browser, on the sandbox's page and in the console: on a phone and on a desktop, in both
-// languages.
+// Package page uses Ringi in a browser, on the sandbox's page and in the console: on a phone and on a desktop.
 package page
 
 import (
@@ -35,14 +34,13 @@ func start(t *testing.T) *stack.Stack {
 	return running
 }
 
-// visitor is a person at the sandbox, with the texts of their language.
+// visitor is a person at the sandbox.
 type visitor struct {
 	*browser.Tab
 	d *driver.Request // of the request at hand
 
 	t         *testing.T
 	s         *stack.Stack
-	words     words
 	phone     bool
 	channel   string
 	requester string // nobody else acts as these two, since a person's forms open in all of their windows
@@ -118,21 +116,21 @@ func (v *visitor) looks(name string) {
 	}
 }
 
-// visit opens the sandbox in a language, as a first-time visitor.
-func visit(t *testing.T, b *browser.Browser, s *stack.Stack, w words, window browser.Window) *visitor {
-	v := &visitor{t: t, s: s, words: w, phone: window.Phone, channel: webapi.HR, requester: webapi.Sato,
-		approver: webapi.Suzuki, third: webapi.Tanaka, Tab: b.Open(t, s.URL, window)}
-	name := w.locale + "-desktop-"
+// visit opens the sandbox, as a first-time visitor.
+func visit(t *testing.T, b *browser.Browser, s *stack.Stack, window browser.Window) *visitor {
+	v := &visitor{t: t, s: s, phone: window.Phone, channel: webapi.HR, requester: webapi.Sato, approver: webapi.Suzuki,
+		third: webapi.Tanaka, Tab: b.Open(t, s.URL, window)}
+	name := "desktop-"
 	if v.phone { // its own channel, so that nobody else scrolls it
 		v.channel, v.requester, v.approver, v.third, name = webapi.General, webapi.Alex, webapi.Tanaka, webapi.Suzuki,
-			w.locale+"-phone-"
+			"phone-"
 		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
 	}
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
 		v.shots = filepath.Join(dir, name)
 	}
-	v.Press(`[data-focus="lang-` + w.locale + `"]`)
-	v.Until(fmt.Sprintf(`document.documentElement.lang === %q`, w.locale))
+	v.Press(`[data-focus="lang-ja"]`)
+	v.Until(`document.documentElement.lang === "ja"`)
 	return v
 }
 

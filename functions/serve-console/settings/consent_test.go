@@ -1,4 +1,4 @@
-package integrations_test
+package settings_test
 
 import (
 	"encoding/json"
@@ -9,121 +9,63 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/functions/serve-console/integrations"
+	"ringi/functions/serve-console/settings"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/vendors"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/secret/vault"
 	"ringi/shared/store/storetest"
 )
 
 // guardedServer is the console's client, allowed to reach this server.
 func guardedServer(address string) *http.Client {
-	return outbound.Allowing(expectHost(address)).Client()
-}
-
-func expectHost(address string) string { u, _ := url.Parse(address); return u.Host }
-
-func TestAServerThatSaysItAllIsConnectedWithATokenForItAlone(t *testing.T) {
-	v := vendors.New()
-	server := httptest.NewServer(v.Handler())
-	t.Cleanup(server.Close)
-	address, client := server.URL+vendors.RoomsPath, guardedServer(server.URL)
-	s := expect.Value(integrations.FindAuthServer(t.Context(), client, "mcp:rooms", address))(t)
-	expect.Must(t, s.Issuer == server.URL+"/rooms" && s.Provider.Resource == address && s.Provider.RevokeURL != "",
-		"%+v", s)
-	app := expect.Value(s.Register(t.Context(), client, "https://ringi.example/back"))(t)
-	verifier := strings.Repeat("v", 43)
-	consent := expect.Value(url.Parse(s.Provider.Ask(app, "https://ringi.example/back", "state", verifier)))(t)
-	q := consent.Query()
-	expect.That(t, q.Get("resource") == address && q.Get("code_challenge_method") == "S256" && q.Get("scope") == "rooms",
-		"asked with %v", q)
-	code := func() string {
-		browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		res := expect.Value(browser.Get(consent.String()))(t)
-		defer res.Body.Close()
-		return expect.Value(url.Parse(res.Header.Get("Location")))(t).Query().Get("code")
-	}
-	token := expect.Value(s.Provider.Exchange(t.Context(), app, "https://ringi.example/back", code(), verifier))(t)
-	expect.That(t, call(t, address, token.Access) != http.StatusUnauthorized, "the server doesn't take the token")
-	next := expect.Value(s.Provider.Refresh(t.Context(), app, token.Refresh))(t)
-	expect.That(t, next.Access != token.Access && next.Refresh != token.Refresh, "nothing was renewed")
-	expect.NoError(t, s.Provider.Revoke(t.Context(), app, next.Refresh))
-	expect.Is(t, call(t, address, next.Access), http.StatusUnauthorized, "a revoked token is answered")
-	var refused *vault.OAuthError
-	_, err := s.Provider.Exchange(t.Context(), app, "https://ringi.example/back", code(), strings.Repeat("w", 43))
-	expect.That(t, errors.As(err, &refused) && refused.State == vault.TokenRefused, "another verifier: %v", err)
-}
-
-func call(t *testing.T, address, token string) int {
-	t.Helper()
-	r := expect.Value(http.NewRequestWithContext(t.Context(), "POST", address, strings.NewReader("{}")))(t)
-	r.Header.Set("Authorization", "Bearer "+token)
-	res := expect.Value(http.DefaultClient.Do(r))(t)
-	res.Body.Close()
-	return res.StatusCode
+	return outbound.Allowing(strings.TrimPrefix(address, "http://")).Client()
 }
 
 // The server's metadata decides where people and tokens are sent.
 func TestAServerThatCannotBeTrustedIsNotUsed(t *testing.T) {
-	good := func(at string) map[string]map[string]any {
-		return map[string]map[string]any{
-			"/.well-known/oauth-protected-resource/mcp": {"resource": at + "/mcp", "authorization_servers": []string{at}},
-			"/.well-known/oauth-authorization-server": {"issuer": at, "authorization_endpoint": at + "/a",
-				"token_endpoint": at + "/t", "code_challenge_methods_supported": []string{"S256"}},
-		}
-	}
 	const resource, server = "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server"
-	for name, test := range map[string]struct {
-		change func(all map[string]map[string]any, at string)
-		want   error
+	var all map[string]map[string]any
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if all[r.URL.Path] == nil {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(all[r.URL.Path])
+	}))
+	t.Cleanup(s.Close)
+	for _, tt := range []struct {
+		path, field string
+		is          any // nil: the field is missing
+		want        error
 	}{
-		"as it should be": {func(map[string]map[string]any, string) {}, nil},
-		"says nothing":    {func(all map[string]map[string]any, _ string) { clear(all) }, integrations.ErrNone},
-		"speaks for another server": {func(all map[string]map[string]any, _ string) {
-			all[resource]["resource"] = "https://other.example/mcp"
-		}, integrations.ErrNone},
-		"another issuer": {func(all map[string]map[string]any, _ string) {
-			all[server]["issuer"] = "https://other.example"
-		}, integrations.ErrUnfit},
-		"no PKCE": {func(all map[string]map[string]any, _ string) {
-			delete(all[server], "code_challenge_methods_supported")
-		}, integrations.ErrUnfit},
-		"plain PKCE only": {func(all map[string]map[string]any, _ string) {
-			all[server]["code_challenge_methods_supported"] = []string{"plain"}
-		}, integrations.ErrUnfit},
-		"consent by a script": {func(all map[string]map[string]any, _ string) {
-			all[server]["authorization_endpoint"] = "javascript:alert(1)"
-		}, integrations.ErrUnfit},
-		"no place for consent": {func(all map[string]map[string]any, _ string) {
-			delete(all[server], "authorization_endpoint")
-		}, integrations.ErrUnfit},
-		"tokens within our network": {func(all map[string]map[string]any, _ string) {
-			all[resource]["authorization_servers"] = []string{"https://169.254.169.254"}
-		}, integrations.ErrNone},
+		{server, "x", "y", nil},
+		{resource, "resource", "https://other.example/mcp", settings.ErrNone},
+		{resource, "authorization_servers", []string{"https://169.254.169.254"}, settings.ErrNone}, // within our network
+		{server, "issuer", "https://other.example", settings.ErrUnfit},
+		{server, "code_challenge_methods_supported", nil, settings.ErrUnfit},
+		{server, "code_challenge_methods_supported", []string{"plain"}, settings.ErrUnfit},
+		{server, "authorization_endpoint", "javascript:alert(1)", settings.ErrUnfit},
+		{server, "authorization_endpoint", nil, settings.ErrUnfit},
+		{"", "", nil, settings.ErrNone}, // it says nothing
 	} {
-		t.Run(name, func(t *testing.T) {
-			var all map[string]map[string]any
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if all[r.URL.Path] == nil {
-					w.WriteHeader(http.StatusNotFound)
-					return
-				}
-				w.Header().Set("Content-Type", "application/json")
-				json.NewEncoder(w).Encode(all[r.URL.Path])
-			}))
-			t.Cleanup(s.Close)
-			all = good(s.URL)
-			test.change(all, s.URL)
-			found, err := integrations.FindAuthServer(t.Context(), guardedServer(s.URL), "mcp:x", s.URL+"/mcp")
-			expect.Must(t, errors.Is(err, test.want) && (err == nil) == (test.want == nil), "%v", err)
-			if err == nil {
-				_, err := found.Register(t.Context(), guardedServer(s.URL), "https://ringi.example/back")
-				expect.That(t, errors.Is(err, integrations.ErrNoRegistration), "%v", err)
-			}
-		})
+		all = map[string]map[string]any{
+			resource: {"resource": s.URL + "/mcp", "authorization_servers": []string{s.URL}},
+			server: {"issuer": s.URL, "authorization_endpoint": s.URL + "/a", "token_endpoint": s.URL + "/t",
+				"code_challenge_methods_supported": []string{"S256"}},
+		}
+		if all[tt.path] == nil {
+			clear(all)
+		} else if all[tt.path][tt.field] = tt.is; tt.is == nil {
+			delete(all[tt.path], tt.field)
+		}
+		found, err := settings.FindAuthServer(t.Context(), guardedServer(s.URL), "mcp:x", s.URL+"/mcp")
+		expect.That(t, errors.Is(err, tt.want) && (err == nil) == (tt.want == nil), "%s %s: %v", tt.path, tt.field, err)
+		if err == nil {
+			_, err := found.Register(t.Context(), guardedServer(s.URL), "https://ringi.example/back")
+			expect.That(t, errors.Is(err, settings.ErrNoRegistration), "%v", err)
+		}
 	}
 }
 

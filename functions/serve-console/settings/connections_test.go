@@ -1,4 +1,4 @@
-package integrations_test
+package settings_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/functions/serve-console/integrations"
+	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
@@ -47,7 +47,7 @@ func newConnecting(t *testing.T, db *storetest.Server) *connecting {
 		vault.FreeeOAuth(w.at+"/freee/token"), vault.GoogleOAuth(w.at+"/google/token"))
 	out := outbound.Allowing(strings.TrimPrefix(w.at, "http://")).Client()
 	held.Outbound, held.Now = out.Transport, w.Now
-	w.Console.Connect = integrations.Connections{Vault: held, Outbound: out,
+	w.Console.Connect = settings.Connections{Vault: held, Outbound: out,
 		Bot: func(context.Context, string) (string, error) { return "xoxb-first", nil }}
 	return w
 }
@@ -118,7 +118,6 @@ func TestConnectingVendors(t *testing.T) {
 		"a vendor may say no, fail or say nothing":                  vendorsRefuse,
 		"what a vendor doesn't revoke is said":                      notRevoked,
 		"an MCP server says itself where to go":                     servers,
-		"only administrators of the workspace":                      onlyAdministrators,
 		"GitHub is connected by an App's key":                       connectsApp,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newConnecting(t, db)) })
@@ -180,40 +179,46 @@ func (w *connecting) actions() map[string][]string {
 	return out
 }
 
+// consentsAreSingle: a state counts once, in time, for its browser and administrator.
 func consentsAreSingle(t *testing.T, w *connecting) {
 	w.Administered(webapi.Suzuki, webapi.Tanaka)
 	w.Tenant.Admins = []string{webapi.Suzuki, webapi.Tanaka}
-	b := w.As(webapi.Suzuki)
+	b, other := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
+	stranger := w.Of(w.Found("T0OTHER", "U0OTHER"), "U0OTHER")
 	w.register(b, "freee")
-	stale := func(what string, a consoletest.Answer) {
+	const name = "__Host-ringi-consent"
+	stale := func(by *consoletest.Browser, back string) {
 		t.Helper()
-		a.Says(t, http.StatusBadRequest, "やり直してください")
+		by.Get(back).Says(t, http.StatusBadRequest, "やり直してください")
 	}
 	back := w.consent(w.begin(b, "freee"))
-	cookie := b.Cookies["__Host-ringi-consent"]
-	stale("another browser", w.As(webapi.Suzuki).Get(back))
-	stale("after another browser tried", b.Get(back))
+	stale(w.As(webapi.Suzuki), back) // in another browser
+	stale(b, back)                   // after another browser tried
+	for _, by := range []*consoletest.Browser{other, stranger} {
+		back = w.consent(w.begin(b, "freee"))
+		by.Cookies[name] = b.Cookies[name]
+		stale(by, back)
+	}
 	back = w.consent(w.begin(b, "freee"))
-	other := w.As(webapi.Tanaka)
-	other.Cookies["__Host-ringi-consent"] = b.Cookies["__Host-ringi-consent"]
-	stale("another administrator, with the cookie", other.Get(back))
-	back = w.consent(w.begin(b, "freee"))
-	used := b.Cookies["__Host-ringi-consent"]
+	used := b.Cookies[name]
 	b.Get(back).Leads(t, "/console/integrations?done=connected")
-	b.Cookies["__Host-ringi-consent"] = used
-	stale("twice", b.Get(back))
+	b.Cookies[name] = used
+	stale(b, back) // twice
 	address := w.begin(b, "freee")
-	b.Cookies["__Host-ringi-consent"] = cookie
-	stale("an earlier cookie", b.Get(w.consent(address)))
+	b.Cookies[name] = used
+	stale(b, w.consent(address)) // with an earlier cookie
 	address = w.begin(b, "freee")
 	w.Later(store.ConsentLasts + time.Second)
-	stale("too late", b.Get(w.consent(address)))
-	stale("forged", b.Get("/console/integrations/return?code=x&state=forged"))
+	stale(b, w.consent(address))
+	stale(b, "/console/integrations/return?code=x&state=forged")
 
 	spent := expect.Value(url.Parse(back))(t).Query().Get("code")
 	asked := expect.Value(url.Parse(w.begin(b, "freee")))(t).Query()
 	b.Get("/console/integrations/return?"+url.Values{"code": {spent}, "state": {asked.Get("state")}}.Encode()).Says(t,
 		http.StatusBadGateway) // a code twice
+	back = w.consent(w.begin(b, "freee"))
+	w.Administered(webapi.Tanaka)
+	b.Get(back).Says(t, http.StatusForbidden) // who was an administrator when the consent began
 	expect.Is(t, len(w.actions()["freee"]), 1, "connected")
 }
 
@@ -273,6 +278,9 @@ func servers(t *testing.T, w *connecting) {
 		t.Helper()
 		return expect.Value(w.Console.Connect.Vault.ServerToken(t.Context(), w.Tenant.ID, room))(t)
 	}
+	asked := expect.Value(url.Parse(w.begin(b, "mcp:rooms")))(t).Query()
+	expect.That(t, asked.Get("resource") == room.URL && asked.Get("code_challenge_method") == "S256" &&
+		asked.Get("scope") == "rooms", "asked with %v", asked) // for a token for it alone
 	w.connect(b, "mcp:rooms")
 	first := token()
 	w.Later(2 * time.Hour) // it is refreshed at the server's token endpoint
@@ -298,47 +306,29 @@ func servers(t *testing.T, w *connecting) {
 	}
 }
 
-func onlyAdministrators(t *testing.T, w *connecting) {
-	b := w.As(webapi.Suzuki)
-	w.register(b, "freee")
-	back := w.consent(w.begin(b, "freee"))
-	other := w.Of(w.Found("T0OTHER", "U0OTHER"), "U0OTHER")
-	other.Cookies["__Host-ringi-consent"] = b.Cookies["__Host-ringi-consent"]
-	other.Get(back).Says(t, http.StatusBadRequest) // another workspace's
-	back = w.consent(w.begin(b, "freee"))
-	w.Administered(webapi.Sato)
-	b.Get(back).Says(t, http.StatusForbidden) // was an administrator when the consent began
-}
-
 func connectsApp(t *testing.T, w *connecting) {
 	b, s := w.As(webapi.Suzuki), expect.Value(vendors.NewGitHub(t.TempDir()))(t)
-	form := func(id, installation, key string) url.Values {
-		return url.Values{"app_id": {id}, "installation_id": {installation}, "private_key": {key}}
+	connect := func(id, installation, key string) consoletest.Answer {
+		return b.Post("/console/integrations/app", url.Values{"app_id": {id}, "installation_id": {installation},
+			"private_key": {key}})
 	}
-	for said, f := range map[string]url.Values{
-		"App ID: 20 桁以内の数字":  form("x", vendors.Installation, s.Key()),
-		"インストール ID: 20 桁以内の": form(vendors.AppID, "", s.Key()),
-		"秘密鍵: GitHub から":     form(vendors.AppID, vendors.Installation, "himitsu"),
-		".pem ファイルの全体を貼り付けて": form(vendors.AppID, vendors.Installation, strings.Repeat("x", 9<<10)),
-	} {
-		b.Post("/console/integrations/app", f).Says(t, http.StatusBadRequest, said).Lacks(t, "himitsu")
-	}
+	connect("x", vendors.Installation, s.Key()).Says(t, http.StatusBadRequest, "App ID: 20 桁以内の数字")
+	connect(vendors.AppID, "", s.Key()).Says(t, http.StatusBadRequest, "インストール ID: 20 桁以内の")
+	connect(vendors.AppID, vendors.Installation, "himitsu").Says(t, http.StatusBadRequest, "秘密鍵: GitHub から").
+		Lacks(t, "himitsu")
+	connect(vendors.AppID, vendors.Installation, strings.Repeat("x", 9<<10)).Says(t, http.StatusBadRequest)
 	key := strings.Split(s.Key(), "\n")[3]
-	a := b.Post("/console/integrations/app", form(" "+vendors.AppID, vendors.Installation, s.Key()))
-	expect.Must(t, strings.HasPrefix(a.To, "/console/integrations?done=connected"), "%d %s", a.Status, a.To)
+	connect(" "+vendors.AppID, vendors.Installation, s.Key()).Leads(t, "/console/integrations?done=connected#github")
 	row := w.row(tenancy.GitHubProvider)
 	expect.That(t, row.Status == tenancy.Connected && row.ConnectedBy == webapi.Suzuki &&
-		!strings.Contains(row.Credentials, key) &&
-		!strings.Contains(string(row.Metadata), "KEY"), "%+v", row)
+		!strings.Contains(row.Credentials, key) && !strings.Contains(string(row.Metadata), "KEY"), "%+v", row)
 	app := expect.Value(w.Console.Connect.Vault.App(t.Context(), w.Tenant.ID))(t)
 	expect.Same(t, vendors.Installation, app.Installation)
-	b.Get("/console/integrations").Says(t, http.StatusOK, "GitHub", vendors.AppID).Lacks(t, key)
 	w.Later(time.Second)
-	b.Get("/console/integrations").Holds(t, "App の画面で削除するまで有効です")
-	a = b.Post("/console/integrations/disconnect", url.Values{"provider": {"github"}})
-	expect.Same(t, "/console/integrations?done=not-revoked", a.To)
+	b.Get("/console/integrations").Says(t, http.StatusOK, "GitHub", vendors.AppID).Holds(t, "App の画面で削除するまで有効です").Lacks(t, key)
+	b.Post("/console/integrations/disconnect", url.Values{"provider": {"github"}}).
+		Leads(t, "/console/integrations?done=not-revoked")
 	row = w.row(tenancy.GitHubProvider)
 	expect.That(t, row.Status == tenancy.Disconnected && row.Credentials == "", "%+v", row)
 	expect.That(t, expect.Err(w.Console.Connect.Vault.App(t.Context(), w.Tenant.ID)) != nil, "the key is still there")
-	expect.Same(t, []string{"integration.connected", "integration.disconnected"}, w.actions()["github"])
 }

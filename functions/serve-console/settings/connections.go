@@ -1,6 +1,4 @@
-// Package integrations has the pages by which a workspace lets Ringi in, and its people sign in: consents of
-// vendors and MCP servers, pasted clients and tokens, the installation in Slack, and how each is taken back.
-package integrations
+package settings
 
 import (
 	"cmp"
@@ -17,7 +15,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/secret/vault"
-	"ringi/shared/slack/slackapi"
 )
 
 // Connections is what the console needs to connect vendors.
@@ -29,15 +26,8 @@ type Connections struct {
 	Bot func(ctx context.Context, tenant string) (string, error)
 }
 
-// Pages serves the workspace's connections to vendors, the installation of the app, and the sign-in.
-type Pages struct {
-	*web.Site
-	Connect Connections
-	SignIn  *slackapi.SignIn
-}
-
-// Routes returns the pages that need a session.
-func (c *Pages) Routes() []web.Route {
+// connectionRoutes returns the pages of connections that need a session.
+func (c *Pages) connectionRoutes() []web.Route {
 	return []web.Route{
 		web.ForMembers("POST /console/signout", c.signOut),
 		web.ForAdministrators("GET /console/integrations", c.integrations),
