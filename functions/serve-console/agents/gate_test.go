@@ -26,7 +26,8 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	k.Acted(sato, aggregate.ActReject, x, "先にファイルを見せて")
 	sato.Get(k.Page()).Holds(t, "先にファイルを見せて", "却下", "action.rejected")
 	a := k.Load()
-	expect.That(t, a.Conversation.PendingActionID == "" && len(a.Inbox) == 1, "the agent does not learn of it: %+v", a.Inbox)
+	expect.That(t, a.Conversation.PendingActionID == "" && len(a.Inbox) == 1, "the agent does not learn of it: %+v",
+		a.Inbox)
 
 	x = k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
 		Files: []files.File{{Path: "b.txt", Content: "一行目\n二行目"}}}), "")
@@ -108,7 +109,8 @@ func unreadPayload(t *testing.T, w *consoletest.World) {
 // completed is the kept payload of an edit of a.txt.
 func completed(t *testing.T, p conversation.Payload) string {
 	t.Helper()
-	kept, problems := p.Complete(conversation.CodeGenerate, conversation.On{}, treeWith(t, map[string]string{"a.txt": "一行目\r\n二行目"}))
+	kept, problems := p.Complete(conversation.CodeGenerate, conversation.On{}, treeWith(t,
+		map[string]string{"a.txt": "一行目\r\n二行目"}))
 	expect.Must(t, problems == nil, "%v", problems)
 	return kept.JSON()
 }
@@ -118,7 +120,8 @@ func plus(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }
 
 func showsDifferences(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)
-	w.Console.Files = &storedFiles{Changes: files.Difference(treeWith(t, map[string]string{"a": "x\n"}), treeWith(t, map[string]string{"<b>": "y\n"}))}
+	w.Console.Files = &storedFiles{Changes: files.Difference(treeWith(t, map[string]string{"a": "x\n"}), treeWith(t,
+		map[string]string{"<b>": "y\n"}))}
 	x := k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
 		Edits: []files.Edit{{Path: "a.txt", Old: "二行目", New: "<b>two</b>\u202e"}}}), "")
 	page := sato.Get(k.Page())

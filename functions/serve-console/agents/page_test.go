@@ -201,7 +201,8 @@ func pageAfterItsSummary(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, "これまでの話")
 }
 
-// pageOfOthersWords: the page has what the agent was given of the thread; a person changes and deletes messages in Slack,
+// pageOfOthersWords: the page has what the agent was given of the thread; a person changes and deletes messages in
+// Slack,
 // which it says, and keeps them as they were.
 func pageOfOthersWords(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)

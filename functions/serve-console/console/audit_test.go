@@ -137,7 +137,8 @@ func auditNames(t *testing.T, w *consoletest.World) {
 		`{"changes":{"clients.google":{"was":"","is":"google-client"},` +
 			`"mcp_servers":{"was":[],"is":[{"name":"office","url":"https://office.example/mcp"}]},"sources":{"was":[],"is":[` +
 			`{"name":"shop","repository":"acme/shop","ref":"heads/main","people":["everybody"],"ci":"skip"}]},` +
-			`"register":{"was":false,"is":true},"retired":{"was":1,"is":2}}}`: {string(tenancy.AuditSettingsUpdated), "settings"},
+			`"register":{"was":false,"is":true},"retired":{"was":1,"is":2}}}`: {string(tenancy.AuditSettingsUpdated),
+			"settings"},
 	} {
 		all = append(all, aggregate.AuditEntry{TenantID: w.Tenant.ID, Timestamp: w.Now(), ActorType: aggregate.ActorUser,
 			ActorID: webapi.Suzuki, Action: aggregate.Action(x[0]), ResourceType: x[1], ResourceID: "01X",
@@ -188,7 +189,8 @@ func files(t *testing.T, w *consoletest.World) {
 		"金額の指定なし")
 	expect.That(t, strings.Index(file.Body, second) < strings.Index(file.Body, first), "the older one comes first")
 	w.Cancel()
-	register(w, "en").Holds(t, `"Decision No."`, second, "Cancelled after the decision", "Decided (running)", "No amount given")
+	register(w, "en").Holds(t, `"Decision No."`, second, "Cancelled after the decision", "Decided (running)",
+		"No amount given")
 	b := w.As(webapi.Suzuki)
 	b.Get(w.TaskPage()).Says(t, 200, second)
 	b.Get("/console/audit/register.csv?year=x").Says(t, http.StatusBadRequest)

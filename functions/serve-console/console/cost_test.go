@@ -197,7 +197,8 @@ func TestARequestOfSixtyStepsIsLight(t *testing.T) {
 	w := consoletest.Start(t)
 	sixty(w)
 	b, words := w.As(webapi.Suzuki), web.TextsOf("task", "ja")
-	page := light(t, b, w.TaskPage()).Says(t, http.StatusOK, "60.", "E019", words.Say("show_values"), words.Say("show_steps"))
+	page := light(t, b, w.TaskPage()).Says(t, http.StatusOK, "60.", "E019", words.Say("show_values"),
+		words.Say("show_steps"))
 	n := strings.Count(page.Body, ">E019<")
 	expect.That(t, n > 3 && n < task.MaxSteps, "%d results are shown", n)
 	last := light(t, b, w.TaskPage()+"?show=step-2-1-60").Holds(t, `<details id="step-2-1-60" open>`)

@@ -18,8 +18,8 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
@@ -45,7 +45,8 @@ type look struct {
 	nobody     bool   // is signed in
 }
 
-// TestLooksOfThePages: empty, full, refused and saved, nothing sticks out of a page, axe finds no serious problem, and on
+// TestLooksOfThePages: empty, full, refused and saved, nothing sticks out of a page, axe finds no serious problem, and
+// on
 // a phone the page begins in the first fifth of the screen. By day each page is seen in one language, half of them on a
 // phone in the dark. With RINGI_SCREENSHOTS it takes pictures.
 func TestLooksOfThePages(t *testing.T) {
@@ -126,7 +127,8 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, view browser
 
 // emptyLooks are pages of a workspace in which nothing happened.
 func emptyLooks(w *consoletest.World) (all []look) {
-	for _, path := range []string{"/audit", "/settings", "/integrations", "/tools", "/organisation", "/contests", "/agents",
+	for _, path := range []string{"/audit", "/settings", "/integrations", "/tools", "/organisation", "/contests",
+		"/agents",
 		"/tasks", "/stand-ins", "", "/rules", "/tools/marks/send_slack_dm", "/tasks/01NOTHERE"} {
 		all = append(all, look{name: "empty" + strings.ReplaceAll(path, "/", "-"), path: "/console" + path})
 	}
@@ -148,7 +150,8 @@ func ruleLooks(w *consoletest.World) []look {
 	b := w.As(webapi.Suzuki)
 	list := b.Get(path)
 	rule := b.Post(path, list.Hidden("act", "edit.0"))
-	wrong := rule.Hidden("act", "keep", "name", "10万円以上の外部書き込み", "use", "some", "tools", "|send_slack_dm", "from", "100000",
+	wrong := rule.Hidden("act", "keep", "name", "10万円以上の外部書き込み", "use", "some", "tools", "|send_slack_dm", "from",
+		"100000",
 		"asks", "steps|call", "stages.0.name", "部長", "stages.0.who", "user:"+webapi.Suzuki+"|user:"+webapi.Guest,
 		"stages.0.need", "x", "stages.1.name", "", "stages.1.who", "channel:")
 	tried := b.Post(path, list.Hidden("act", "down.0")).Hidden("act", "try", "try.tool", "send_slack_dm", "try.amount",
@@ -186,7 +189,8 @@ func someRules() *rules.Rules {
 	}}
 }
 
-// turnLooks are pages of gates under a rule as Suzuki reads them: at their turn, in the next round, and after they acted.
+// turnLooks are pages of gates under a rule as Suzuki reads them: at their turn, in the next round, and after they
+// acted.
 func turnLooks(w *consoletest.World) []look {
 	two := consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Suzuki, "U0TAKADA", webapi.Alex)
 	opened := func(stages ...circulation.Stage) string {
@@ -369,10 +373,10 @@ func finished(w *consoletest.World) (page string) {
 
 func steps() []task.Step {
 	return []task.Step{
-		pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
-		pipelinetest.Step(2, "write_rows_to_google_sheet", aggregate.Write,
+		ringitest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
+		ringitest.Step(2, "write_rows_to_google_sheet", aggregate.Write,
 			`{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"}],"rows":[{"h":25.5}]}`),
-		pipelinetest.Step(3, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
+		ringitest.Step(3, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
 	}
 }
 
@@ -408,7 +412,8 @@ func requestLooks(full *consoletest.World) (all []look) {
 		full.AskForSteps(consoletest.Message(1, "集計の結果をお送りします。"), consoletest.Message(2, "ご確認をお願いします。"))
 	}
 	for _, path := range []string{"", "/tasks", "/tasks?status=x", "/tasks?q=zzz"} {
-		all = append(all, look{name: "requests" + strings.NewReplacer("/", "-", "?", "-").Replace(path), path: "/console" + path})
+		all = append(all, look{name: "requests" + strings.NewReplacer("/", "-", "?", "-").Replace(path), path: "/console" +
+			path})
 	}
 	for _, s := range task.Statuses {
 		all = append(all, look{name: "request-" + string(s), path: "/console/tasks/" + ids[s]})
@@ -435,7 +440,8 @@ func decisionLooks(w *consoletest.World) []look {
 func callLooks(w *consoletest.World) []look {
 	const pays = `{"company_id":1,"partner":"株式会社アカツキ商事","amount":128000,"due_date":"2026-05-31"}`
 	o := w.KeyOf(webapi.Sato, "mcp__bank__pay", "Bash")
-	first := o.Asks("Bash", `{"command":"tar czf old.tgz invoices/2025 &&\nrm -r invoices/2025","description":"Archive"}`, "",
+	first := o.Asks("Bash", `{"command":"tar czf old.tgz invoices/2025 &&\nrm -r invoices/2025","description":"Archive"}`,
+		"",
 		func(x *call.Proposal) { x.Content.Elsewhere = true })
 	asked := o.Asks("mcp__bank__pay", pays, "請求書 INV-2026-0412 の支払期日が 5 月 31 日のためです。", nil)
 	key := url.Values{"act": {"save"}, "name": {""}, "answers": {webapi.Sato}, "channel": {webapi.HR}, "quota_day": {"50"},

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -22,7 +22,7 @@ import (
 
 type Conversation struct {
 	*World
-	pipelinetest.Talk
+	ringitest.Talk
 	in conversation.Inbound
 }
 
@@ -33,7 +33,7 @@ func (w *World) Talked(user, channel, kind, text string) *Conversation {
 	ts := fmt.Sprintf("%d.%06d", w.Now().Unix(), w.Said)
 	in := conversation.Inbound{Team: w.Tenant.TeamID, Channel: channel, ChannelType: kind, Thread: ts, TS: ts, User: user,
 		Text: text}
-	return &Conversation{w, pipelinetest.Begin(w.T, w.Console.Conversations, w.Now, in,
+	return &Conversation{w, ringitest.Begin(w.T, w.Console.Conversations, w.Now, in,
 		conversation.Opening{AgentID: agent.Codex, Locale: "ja"}), in}
 }
 

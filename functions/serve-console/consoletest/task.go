@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -25,7 +25,7 @@ import (
 )
 
 func Message(order int, text string) task.Step {
-	return pipelinetest.Step(order, "send_slack_dm", aggregate.Write,
+	return ringitest.Step(order, "send_slack_dm", aggregate.Write,
 		fmt.Sprintf(`{"details":[],"recipient":%q,"text":%q}`, webapi.Tanaka, text))
 }
 
@@ -129,7 +129,7 @@ func (w *World) Ran(arguments, result aggregate.Blob) {
 }
 
 // Inline is a value that is kept in its row.
-var Inline = pipelinetest.InRow[string]
+var Inline = ringitest.InRow[string]
 
 func With(form url.Values, name, value string) url.Values {
 	out := maps.Clone(form)
@@ -138,7 +138,7 @@ func With(form url.Values, name, value string) url.Values {
 }
 
 // Desk is a stage that needs this many stamps of these people.
-var Desk = pipelinetest.Desk
+var Desk = ringitest.Desk
 
 // Opened receives a request of Sato's and brings its steps to people along these stages.
 func (w *World) Opened(stages ...circulation.Stage) {
@@ -149,7 +149,7 @@ func (w *World) Opened(stages ...circulation.Stage) {
 
 // Along is the opening of what Sato asks along these stages.
 func Along(stages ...circulation.Stage) aggregate.Opening {
-	return pipelinetest.Along([]string{webapi.Sato}, stages...)
+	return ringitest.Along([]string{webapi.Sato}, stages...)
 }
 
 // ThreeStages ask Suzuki, then two of three, then Alex.

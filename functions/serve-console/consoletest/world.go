@@ -23,8 +23,8 @@ import (
 
 	"ringi/functions/serve-console/console"
 	"ringi/functions/serve-console/web"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -32,7 +32,6 @@ import (
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
@@ -41,8 +40,8 @@ const Host = "ringi.example"
 
 // World is a workspace with one table and a console; Suzuki is its administrator.
 type World struct {
-	pipelinetest.Story
-	Slack   *slacktest.Slack
+	ringitest.Story
+	Slack   *ringitest.Slack
 	People  *Directory
 	OIDC    *openID
 	Own     *ownWorkspace
@@ -152,13 +151,14 @@ func New(t *testing.T, db *storetest.Server) *World {
 	_, table := db.Store(t)
 	all := store.New(db.DB, table, store.Kinds()...)
 	s := store.TasksOf(all)
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: slacktest.Team, Member: true}
-	w := &World{Story: pipelinetest.Story{T: t, Store: s, By: by}, Slack: slacktest.Start(t), Results: storetest.Bucket{},
-		DB: db.DB, Table: table}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: ringitest.Team, Member: true}
+	w := &World{Story: ringitest.Story{T: t, Store: s, By: by}, Slack: ringitest.StartSlack(t),
+		Results: storetest.Bucket{},
+		DB:      db.DB, Table: table}
 	w.StartClock()
 	w.People = &Directory{Slack: w.Slack.Client, changed: map[string]func(*slackapi.User) error{},
 		Called: map[string]string{}}
-	w.OIDC, w.Own = &openID{now: w.Now}, &ownWorkspace{Team: slacktest.Team}
+	w.OIDC, w.Own = &openID{now: w.Now}, &ownWorkspace{Team: ringitest.Team}
 	server := httptest.NewServer(http.HandlerFunc(w.OIDC.token))
 	t.Cleanup(server.Close)
 	w.OIDC.API = server.URL + "/api/"
@@ -171,7 +171,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 	}
 	w.Console.Messages, w.Console.Links = w.Slack.Client, w.Slack.Client
 	w.Console.Conversations.Now, w.Console.Contests.Now = w.Now, w.Now
-	w.Tenant = w.Found(slacktest.Team, webapi.Suzuki)
+	w.Tenant = w.Found(ringitest.Team, webapi.Suzuki)
 	return w
 }
 

@@ -116,7 +116,8 @@ func testWhatARuleAsksFor(t *testing.T, w *consoletest.World) {
 func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "add"))
-	wrong := form.Hidden(append(slices.Clone(ordered), "act", "keep", "name", strings.Repeat("名", 81), "from", "abc", "below",
+	wrong := form.Hidden(append(slices.Clone(ordered), "act", "keep", "name", strings.Repeat("名", 81), "from", "abc",
+		"below",
 		"-1", "currency", "yen!", "stages.0.who", "", "stages.1.need", "五人", "stages.2.who", "group:S1|group:S2")...)
 	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, "名前 : 1 〜 80 文字", "下限 : 0 より大きい数",
 		"上限 (未満) : 0 より大きい", "通貨 : JPY のような 3 文字", "段階 1 : だれに依頼するかを選んでください", "段階 2 必要な人数 : 0〜2 ",
@@ -148,7 +149,8 @@ func testRulesAndStagesAreMoved(t *testing.T, w *consoletest.World) {
 	form.Holds(t, `name="stages.0.name" value="人事のみなさん"`, `name="stages.1.name" value="部長"`).Lacks(t, `value="経理"`)
 	form = b.Post(path+"/rule", form.Sent(t, path+"/rule", "act", "stage"))
 	form.Holds(t, `name="stages.2.name" value="承認 3"`)
-	b.In("en").Post(path+"/rule", form.Sent(t, path+"/rule", "act", "stage")).Holds(t, `name="stages.3.name" value="Approval 4"`)
+	b.In("en").Post(path+"/rule", form.Sent(t, path+"/rule", "act", "stage")).Holds(t,
+		`name="stages.3.name" value="Approval 4"`)
 }
 
 // A rule that uses every field is the same after its form is sent as it is shown.

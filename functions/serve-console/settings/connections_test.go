@@ -325,7 +325,8 @@ func connectsApp(t *testing.T, w *connecting) {
 	app := expect.Value(w.Console.Connect.Vault.App(t.Context(), w.Tenant.ID))(t)
 	expect.Same(t, vendors.Installation, app.Installation)
 	w.Later(time.Second)
-	b.Get("/console/integrations").Says(t, http.StatusOK, "GitHub", vendors.AppID).Holds(t, "App の画面で削除するまで有効です").Lacks(t, key)
+	b.Get("/console/integrations").Says(t, http.StatusOK, "GitHub", vendors.AppID).Holds(t, "App の画面で削除するまで有効です").Lacks(t,
+		key)
 	b.Post("/console/integrations/disconnect", url.Values{"provider": {"github"}}).
 		Leads(t, "/console/integrations?done=not-revoked")
 	row = w.row(tenancy.GitHubProvider)

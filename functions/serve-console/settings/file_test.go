@@ -124,7 +124,8 @@ func testAdmins(t *testing.T, w *consoletest.World) {
 func nobody(id string) string { return id }
 
 func TestSettingsComeBackFromTheirFile(t *testing.T) {
-	for name, is := range map[string]tenancy.Settings{"the defaults": tenancy.DefaultSettings(), "all others": storetest.Changed(t)} {
+	for name, is := range map[string]tenancy.Settings{"the defaults": tenancy.DefaultSettings(),
+		"all others": storetest.Changed(t)} {
 		names := map[string]string{"U0SATO": "佐藤 花子\n- U0EVIL", "S0HR": "人事 # 承認者"}
 		text := expect.Value(settings.WriteYAML(is, nil, "株式会社りんぎ\nslug: evil",
 			func(id string) string { return cmp.Or(names[id], id) }))(t)

@@ -14,12 +14,12 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
@@ -57,7 +57,7 @@ func signsIn(t *testing.T, w *consoletest.World) {
 	b.Get("/console/signin?next=%2Fconsole%3Fx%3D1").Holds(t, `href="/console/signin/begin?next=%2Fconsole%3Fx%3D1"`)
 	q := begin(b, "/console/signin/begin?next=%2Fconsole%3Fx%3D1")
 	expect.That(t, q.Get("redirect_uri") == "https://"+consoletest.Host+"/console/signin/done", "Slack is asked %v", q)
-	w.OIDC.Person = said(webapi.Suzuki, slacktest.Team)
+	w.OIDC.Person = said(webapi.Suzuki, ringitest.Team)
 	back(b, q).Leads(t, "/console?x=1")
 	b.Get("/console").Says(t, 200).Holds(t, "鈴木 一郎")
 	log := consoletest.Logged(t)
@@ -73,8 +73,8 @@ func onlyMembers(t *testing.T, w *consoletest.World) {
 	w.People.Become(webapi.Tanaka, func(u *slackapi.User) error { u.Gone = true; return nil })
 	log := consoletest.Logged(t)
 	for n, person := range []map[string]string{
-		said(webapi.Guest, slacktest.Team), said(webapi.Tanaka, slacktest.Team), // who left
-		said(webapi.Suzuki, "T0NOBODY"), said(webapi.Suzuki, "T0OTHER"), said("U0GHOST", slacktest.Team),
+		said(webapi.Guest, ringitest.Team), said(webapi.Tanaka, ringitest.Team), // who left
+		said(webapi.Suzuki, "T0NOBODY"), said(webapi.Suzuki, "T0OTHER"), said("U0GHOST", ringitest.Team),
 	} {
 		b := w.Browser()
 		q := begin(b, "/console/signin/begin")
@@ -86,7 +86,7 @@ func onlyMembers(t *testing.T, w *consoletest.World) {
 }
 
 func statesAreSingle(t *testing.T, w *consoletest.World) {
-	w.OIDC.Person = said(webapi.Suzuki, slacktest.Team)
+	w.OIDC.Person = said(webapi.Suzuki, ringitest.Team)
 	b := w.Browser()
 	q := begin(b, "/console/signin/begin")
 	stolen := w.Browser()

@@ -333,7 +333,8 @@ func testMarked(t *testing.T, w *consoletest.World) {
 	log := w.Audited(store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated})
 	expect.Has(t, string(log[0].Details), `"mark":{"version":"`+version+`","how":"product"`)
 	// what a page shows is what it saves
-	b.Post(markPage+standin.PlaceOrder, page.Sent(t, markPage+standin.PlaceOrder, "act", "save")).Says(t, http.StatusSeeOther)
+	b.Post(markPage+standin.PlaceOrder, page.Sent(t, markPage+standin.PlaceOrder, "act", "save")).Says(t,
+		http.StatusSeeOther)
 	expect.Same(t, permission(w, standin.PlaceOrder).Mark, want)
 	a = b.Post(markPage+standin.PlaceOrder, marks(permission(w, standin.PlaceOrder), version, "role", "|||||"))
 	a.Says(t, http.StatusSeeOther)
@@ -353,7 +354,8 @@ func testMarkOfKinds(t *testing.T, w *consoletest.World) {
 	named := []rules.Label{{Name: "note", Pointer: "/note"}}
 	expect.Same(t, kinds(marks(p, p.Pin.Version(), "role /note", "label")), named)
 	page := b.Get(markPage + standin.PlaceOrder)
-	expect.Has(t, rowOf(page, "/note"), `<option value="label" selected>`, web.TextsOf("tool-mark", "ja").In("roles", "label"))
+	expect.Has(t, rowOf(page, "/note"), `<option value="label" selected>`, web.TextsOf("tool-mark", "ja").In("roles",
+		"label"))
 	expect.Same(t, kinds(page.Sent(t, markPage+standin.PlaceOrder, "act", "save")), named)
 	expect.Is(t, len(kinds(marks(p, p.Pin.Version()))), 0)
 	five := marks(p, p.Pin.Version(), "role", "label|label|label|label|label|")
@@ -389,7 +391,8 @@ func testMarkTried(t *testing.T, w *consoletest.World) {
 	p := ordering(w, b)
 	for arguments, want := range map[string]string{
 		`{"supplier":"Acme","items":[{"quantity":3,"unit_price":"1,000,000"}],"currency":"JPY"}`: "¥3,000,000",
-		`{"supplier":"Acme","items":[],"currency":"JPY"}`:                                        words.In("whys", rules.WhyRows),
+		`{"supplier":"Acme","items":[],"currency":"JPY"}`: words.In("whys",
+			rules.WhyRows),
 		`{"supplier":`: words.In("whys", rules.WhyArguments),
 	} {
 		a := b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), "act", "try", "example", arguments))

@@ -10,8 +10,8 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -40,7 +40,7 @@ func three() aggregate.Gate {
 func actedOn(t *testing.T, g aggregate.Gate, kind circulation.Kind, stage int, hand string,
 	more ...func(*circulation.Act)) aggregate.Gate {
 	t.Helper()
-	return pipelinetest.Acted(t, g, asked.Add(time.Duration(len(g.Acts)+1)*time.Minute), kind, stage, hand, more...)
+	return ringitest.Acted(t, g, asked.Add(time.Duration(len(g.Acts)+1)*time.Minute), kind, stage, hand, more...)
 }
 
 func reader(locale string) subject.Reader {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -240,8 +240,8 @@ func promptsAreForFew(t *testing.T, w *consoletest.World) {
 
 // filesForSpreadsheets have all rows of what the page shows the beginning of, and no formula of anybody's.
 func filesForSpreadsheets(t *testing.T, w *consoletest.World) {
-	w.Steps(pipelinetest.Step(1, "list_employees", aggregate.Read, `{}`),
-		pipelinetest.Step(2, "list_employees", aggregate.Read, `{}`), pipelinetest.Step(3, "list_employees", aggregate.Read, `{}`))
+	w.Steps(ringitest.Step(1, "list_employees", aggregate.Read, `{}`),
+		ringitest.Step(2, "list_employees", aggregate.Read, `{}`), ringitest.Step(3, "list_employees", aggregate.Read, `{}`))
 	w.Approve()
 	w.Begin()
 	w.Ran(consoletest.Inline(`{}`), consoletest.Inline(`{"rows":[{"id":"=HYPERLINK(\"http://evil\")","n":-5,`+
@@ -265,7 +265,7 @@ func filesForSpreadsheets(t *testing.T, w *consoletest.World) {
 }
 
 func unreadArguments(t *testing.T, w *consoletest.World) {
-	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	w.Steps(ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	w.Approve()
 	w.Begin()
 	w.Results["arguments/x"] = aggregate.JSON(`{"text":"` + strings.Repeat("長\u200b", 5000) + `終わり"}`)
@@ -282,7 +282,7 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 
 // unreadSteps is what nobody can approve, since nobody can tell what it would do.
 func unreadSteps(t *testing.T, w *consoletest.World) {
-	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `["U0SATO"]`))
+	w.Steps(ringitest.Step(1, "send_slack_dm", aggregate.Write, `["U0SATO"]`))
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")
 	suzuki.Get(w.TaskPage()).Holds(t, "何が行われるか分かりません", `value="reject"`).Lacks(t, "✅ 承認</button>")
 	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest)

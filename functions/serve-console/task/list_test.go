@@ -15,8 +15,8 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	taskpages "ringi/functions/serve-console/task"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
@@ -66,7 +66,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 
 // paying is a step whose own check moves money.
 func paying(order int, arguments string) task.Step {
-	s := pipelinetest.Step(order, "bank.pay", aggregate.Write, arguments)
+	s := ringitest.Step(order, "bank.pay", aggregate.Write, arguments)
 	s.RequiresHumanCheck = true
 	s.Mark = &rules.Mark{Version: s.ToolVersion, How: rules.HowProduct, Currency: "USD",
 		Pointers: []string{"/price", "/count"}}
@@ -86,7 +86,7 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 			[]string{"step-1.result", "金額不明", "計画時の内容です"}},
 	} {
 		w.Ask()
-		w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "bank.quote", aggregate.Read, `{}`), planned)
+		w.Planned(tenancy.DefaultSettings(), ringitest.Step(1, "bank.quote", aggregate.Read, `{}`), planned)
 		w.Approve()
 		w.Begin()
 		w.Ran(consoletest.Inline(`{}`), consoletest.Inline(`{"to":"Mallory","price":149000}`))
@@ -185,7 +185,7 @@ func owing(w *consoletest.World, title string, stages ...circulation.Stage) {
 	w.T.Helper()
 	waits(w, webapi.HR, title)
 	w.Approve()
-	along := pipelinetest.Along([]string{w.Load().Head.Requester}, stages...)
+	along := ringitest.Along([]string{w.Load().Head.Requester}, stages...)
 	w.FinishedOnRoute(tenancy.DefaultSettings(), along, []task.Step{consoletest.Message(1, title)}, "")
 }
 
@@ -319,13 +319,15 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 	}
 	abc := search("abc")
 	expect.Same(t, []string{"ＡＢＣ　Report 905", "ＡＢＣ　Report 605", "ＡＢＣ　Report 305"}, abc.Titles())
-	abc.Says(t, 200, "次のページに続きがあります") // 5 is not among the latest thousand
+	abc.Says(t, 200, "新しい順に 1,000 件を検索しました") // 5 is not among the latest thousand
 	expect.Same(t, []string{"ＡＢＣ　Report 605"}, search("ａｂｃ　ｒｅｐｏｒｔ　605").Titles())
-	search("report").Says(t, 200, "新しい順に 1,000 件を検索しました")
+	search("report").Says(t, 200, "次のページに続きがあります")
 	many := search("残業")
-	expect.That(t, len(many.Titles()) == taskpages.RowsOfPage && many.Link("next") != "", "%d are found", len(many.Titles()))
+	expect.That(t, len(many.Titles()) == taskpages.RowsOfPage && many.Link("next") != "", "%d are found",
+		len(many.Titles()))
 	first := b.Get("/console/tasks").Holds(t, `id="requests" data-live="/console/tasks"`).Titles()
-	expect.That(t, len(first) == taskpages.RowsOfPage && first[0] == "残業 1104", "%d, the newest is %q", len(first), first[:1])
+	expect.That(t, len(first) == taskpages.RowsOfPage && first[0] == "残業 1104", "%d, the newest is %q", len(first),
+		first[:1])
 	// A member to whom no request belongs learns that there are older ones, and can page to the end.
 	alex, pages := w.As(webapi.Alex), 0
 	for next := "/console/tasks"; next != ""; pages++ {
@@ -381,7 +383,8 @@ func testSilentSlack(t *testing.T, w *consoletest.World) {
 	}
 }
 
-// testNamed: what somebody types in the list's box leads to the request that it names, by number or id, if they may read it; else
+// testNamed: what somebody types in the list's box leads to the request that it names, by number or id, if they may
+// read it; else
 // to those whose titles begin so.
 func testNamed(t *testing.T, w *consoletest.World) {
 	w.Made(consoletest.Requested{User: webapi.Suzuki, Channel: webapi.HR, Kind: "channel", Title: "紙の発注"})
@@ -408,7 +411,8 @@ func testTitles(t *testing.T, w *consoletest.World) {
 	w.Redrafted("見積を付けてください")
 	const title = "勤怠集計 v2"
 	b := w.As(webapi.Suzuki)
-	for _, path := range []string{"/console", "/console/tasks", "/console/tasks?q=" + url.QueryEscape("勤怠"), w.TaskPage()} {
+	for _, path := range []string{"/console", "/console/tasks", "/console/tasks?q=" + url.QueryEscape("勤怠"),
+		w.TaskPage()} {
 		b.Get(path).Says(t, 200, title)
 		b.In("en").Get(path).Says(t, 200, title)
 		b.In("ja")
@@ -422,7 +426,8 @@ func testTitles(t *testing.T, w *consoletest.World) {
 	b.Get("/console/tasks").Says(t, 200, title)
 }
 
-// testOwnRequests: the list of one's own requests says of each what happens next. What was given back is its requester's
+// testOwnRequests: the list of one's own requests says of each what happens next. What was given back is its
+// requester's
 // turn: it stands on their home, with why and where, once, and beside no "nothing".
 func testOwnRequests(t *testing.T, w *consoletest.World) {
 	for _, r := range []consoletest.Requested{{User: webapi.Sato, Title: "発注"}, {User: webapi.Tanaka, Title: "他の人"},

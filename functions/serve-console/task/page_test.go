@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -42,7 +42,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	sato.Get(w.TaskPage()).Holds(t, "勤怠集計", "承認待ち", `data-live="`+w.TaskPage()+`"`, "方針", `value="reject"`,
-		pipelinetest.Text, "書き込みはまだ行いません", `<details id="runs"`)
+		ringitest.Text, "書き込みはまだ行いません", `<details id="runs"`)
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください")).Leads(t, w.TaskPage()+"?done=act_reject")
 	w.Draft(tenancy.DefaultSettings())
 	a := sato.Get(w.TaskPage())
@@ -53,8 +53,8 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 		s := tenancy.DefaultSettings()
 		s.Rev = expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t).Rev
 		return a.FinishProcess(a.Head.Run, []task.Step{
-			pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
-			pipelinetest.Step(2, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
+			ringitest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
+			ringitest.Step(2, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
 		}, "", s, w.Now())
 	})
 	sato.Get(w.TaskPage()).Holds(t, "営業部", "list_employees", "書き込み", `value="approve"`, "取り消せません")
@@ -90,7 +90,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 }
 
 func decidesHere(t *testing.T, w *consoletest.World) {
-	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	w.Steps(ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	suzuki, sato := w.As(webapi.Suzuki), w.As(webapi.Sato)
 	act := func(b *consoletest.Browser, act aggregate.Act) {
 		t.Helper()
@@ -199,7 +199,7 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, all))
 	w.Draft(tenancy.DefaultSettings())
 	w.Approve()
-	step := pipelinetest.Step(1, "rooms."+strings.ReplaceAll(consoletest.Payloads[1], " ", ""), aggregate.Write,
+	step := ringitest.Step(1, "rooms."+strings.ReplaceAll(consoletest.Payloads[1], " ", ""), aggregate.Write,
 		`{"text":`+quoted+`}`)
 	step.Title, step.Description, step.ExpectedOutput, step.LeftOut =
 		consoletest.Payloads[0], all, all, aggregate.JSON(`{"d":`+quoted+`}`)

@@ -110,7 +110,8 @@ func TestTheMenuHasEightEntries(t *testing.T) {
 	expect.Is(t, strings.Count(own, `class="to"`), 4, "pages for members")
 	expect.Has(t, all, `href="/console/integrations" aria-current="true"`)
 	expect.Has(t, own, `href="/console" aria-current="page"`)
-	admin.Get("/console/tools").Holds(t, `<a href="/console/tools" aria-current="page">`, `<a href="/console/integrations">`)
+	admin.Get("/console/tools").Holds(t, `<a href="/console/tools" aria-current="page">`,
+		`<a href="/console/integrations">`)
 	for _, path := range []string{"/console", "/console/", "/console/audit"} {
 		admin.Get(path).Lacks(t, `class="crumb"`)
 	}
