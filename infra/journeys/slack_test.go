@@ -4,7 +4,6 @@ package journeys
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
@@ -26,7 +24,6 @@ var running *stack.Stack
 func TestMain(m *testing.M) {
 	o := driver.Options()
 	o.Parameters = map[string]string{"Sandbox": "on"}
-	o.ModelKeys = map[string]any{"planted": modelKey}
 	os.Exit(driver.Run(m, o, func(s *stack.Stack) { running = s }))
 }
 
@@ -36,32 +33,14 @@ func start(t *testing.T) *stack.Stack {
 	return running
 }
 
-func ended(a *task.Aggregate) bool { return a.Head.Ended != nil }
-
-func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
-	for name, bad := range map[string]sandbox.Toggles{
-		"answers get lost":          {LoseAnswers: true},
-		"too many requests":         {RateLimited: true},
-		"our answers are not heard": {DropAnswers: true},
-		"each event comes twice":    {Twice: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := start(t)
-			s.Sandbox.SetToggles(bad)
-			d := driver.Say(t, s, webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> 従業員一覧を取得して")
-			expect.Eventually(t, "the policy is drafted", func() bool {
-				a, err := d.Store.Load(context.Background(), d.Ref)
-				return err == nil && a.Prompt() != nil && a.Prompt().Status == aggregate.PendingApproval
-			})
-			s.Sandbox.SetToggles(sandbox.Toggles{})
-			d.Approve(webapi.Suzuki)
-			d.Card("CARD#execution", "✅ 実行完了")
-			d.Until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
-			n := len(s.Sandbox.Messages(d.Channel, d.Root))
-			expect.That(t, n == 5, "the thread has %d messages, not the request and four cards", n)
-		})
-	}
+// beside is start for a test that runs beside others, since it changes neither settings nor what vendors do.
+func beside(t *testing.T) *stack.Stack {
+	t.Helper()
+	t.Parallel()
+	return running
 }
+
+func ended(a *task.Aggregate) bool { return a.Head.Ended != nil }
 
 // forward posts a message of #人事 there again, as Slack's clients forward it, and waits for the first card of the
 // request that this makes.
@@ -84,7 +63,7 @@ func forward(t *testing.T, s *stack.Stack, user, ts, text string) *driver.Reques
 
 // What a forwarded message says is part of the request, or named where it can't be; the card says whose it is.
 func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
-	s := start(t)
+	s := beside(t)
 	said := expect.Value(s.Sandbox.Say(webapi.Tanaka, webapi.HR, "対象は営業だけ。DM は送らないでください"))(t)
 	d := forward(t, s, webapi.Sato, said, sandbox.Mention("今月の勤怠をまとめて"))
 	const whose = "転送: 田中 恵 のメッセージ"
@@ -109,7 +88,7 @@ func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
 
 // The samples of Slack's requests have no signature; invoking them signs them.
 func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
-	s := start(t)
+	s := beside(t)
 	for sample, function := range map[string]string{
 		"app_mention.json": "receive-event", "approve_prompt.json": "receive-interaction",
 	} {

@@ -1,4 +1,4 @@
-package faults
+package stories
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -76,41 +77,39 @@ func (l *lag) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, res.Body) // the caller may have disconnected
 }
 
-// lags delays every index until the test ends, and returns a store that reads the delayed indexes.
-func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *store.TaskStore) {
+// lags keeps an index that is behind until the test ends, and returns a store that reads it.
+func (w *world) lags(t *testing.T, behind time.Duration) (*lag, *store.TaskStore) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &lag{endpoint: b.AWSEndpoint, table: b.TableName + "-behind", behind: behind}
-	about := expect.Value(b.db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &b.TableName}))(t)
+	l := &lag{endpoint: w.AWSEndpoint, table: w.TableName + "-behind", behind: behind}
+	about := expect.Value(w.db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &w.TableName}))(t)
 	in := &dynamodb.CreateTableInput{TableName: &l.table, KeySchema: about.Table.KeySchema,
 		AttributeDefinitions: about.Table.AttributeDefinitions, BillingMode: types.BillingModePayPerRequest}
 	for _, x := range about.Table.GlobalSecondaryIndexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: x.IndexName,
 			KeySchema: x.KeySchema, Projection: x.Projection})
 	}
-	expect.Value(b.db.CreateTable(ctx, in))(t)
-	next := b.latest(t, *about.Table.LatestStreamArn)
+	expect.Value(w.db.CreateTable(ctx, in))(t)
+	next := w.latest(t, *about.Table.LatestStreamArn)
 	done := make(chan error, 1)
-	go func() { done <- b.follow(ctx, l, next) }()
-	b.injector.lag.Store(l)
+	go func() { done <- w.follow(ctx, l, next) }()
 	proxy := httptest.NewServer(l)
 	t.Cleanup(func() {
-		b.injector.lag.Store(nil)
 		cancel()
 		err := <-done
 		expect.That(t, err == nil || errors.Is(err, context.Canceled), "follow the stream: %v", err)
 		proxy.Close()
-		_, err = b.db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &l.table})
+		_, err = w.db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &l.table})
 		expect.That(t, err == nil, "%v", err)
 	})
-	return l, store.NewTasks(dynamodb.NewFromConfig(b.AWS, func(o *dynamodb.Options) { o.BaseEndpoint = &proxy.URL }),
-		b.TableName)
+	return l, store.NewTasks(dynamodb.NewFromConfig(w.AWS, func(o *dynamodb.Options) { o.BaseEndpoint = &proxy.URL }),
+		w.TableName)
 }
 
 // latest returns an iterator at the end of the stream.
-func (b *harness) latest(t *testing.T, stream string) *string {
+func (w *world) latest(t *testing.T, stream string) *string {
 	t.Helper()
-	c := dynamodbstreams.NewFromConfig(b.AWS)
+	c := dynamodbstreams.NewFromConfig(w.AWS)
 	about := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
 	at := expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: &stream,
 		ShardId: about.StreamDescription.Shards[0].ShardId, ShardIteratorType: streams.ShardIteratorTypeLatest}))(t)
@@ -119,13 +118,13 @@ func (b *harness) latest(t *testing.T, stream string) *string {
 
 // follow writes the stream's records into the second table, late. It skips audit rows: there are many, and the tests
 // don't query them.
-func (b *harness) follow(ctx context.Context, l *lag, next *string) error {
+func (w *world) follow(ctx context.Context, l *lag, next *string) error {
 	type change struct {
 		at     time.Time
 		record streams.Record
 	}
 	var waiting []change
-	c := dynamodbstreams.NewFromConfig(b.AWS)
+	c := dynamodbstreams.NewFromConfig(w.AWS)
 	for {
 		out, err := c.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next})
 		if err != nil {
@@ -138,7 +137,7 @@ func (b *harness) follow(ctx context.Context, l *lag, next *string) error {
 			}
 		}
 		for len(waiting) > 0 && time.Since(waiting[0].at) > l.behind && !l.frozen.Load() {
-			if err := b.apply(ctx, l, waiting[0].record); err != nil {
+			if err := w.apply(ctx, l, waiting[0].record); err != nil {
 				return err
 			}
 			waiting = waiting[1:]
@@ -149,109 +148,89 @@ func (b *harness) follow(ctx context.Context, l *lag, next *string) error {
 	}
 }
 
-func (b *harness) apply(ctx context.Context, l *lag, r streams.Record) error {
+func (w *world) apply(ctx context.Context, l *lag, r streams.Record) error {
 	if r.Dynamodb.NewImage == nil {
 		key, err := attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.Keys)
 		if err == nil {
-			_, err = b.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &l.table, Key: key})
+			_, err = w.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &l.table, Key: key})
 		}
 		return err
 	}
 	row, err := attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.NewImage)
 	if err == nil {
-		_, err = b.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &l.table, Item: row})
+		_, err = w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &l.table, Item: row})
 	}
 	return err
-}
-
-// TestIndexesAreBehind: due tasks appear in the index seconds late, and disappear seconds late; every scenario that
-// needs the sweeper ends as it does undisturbed.
-func TestIndexesAreBehind(t *testing.T) {
-	b := running
-	var trials []trial
-	for _, x := range b.undisturbed(t) {
-		sweeps := slices.Contains([]string{"swept", "expired", "settled"}, x.scenario.name)
-		if x.kills = nil; sweeps && !slices.ContainsFunc(trials,
-			func(y trial) bool { return y.scenario.name == x.scenario.name }) {
-			trials = append(trials, x)
-		}
-	}
-	l, _ := b.lags(t, 2*time.Second)
-	survived(t, b, trials, len(trials))
-	expect.That(t, l.asked.Load() != 0, "no index was asked: the test proves nothing")
 }
 
 // TestTheIndexStandsStill: the index keeps saying that a gate waits, past its time, and that its task is due. The
 // sweeper doesn't change the task, whatever its state; a person who decides at a gate that the list still shows is told
 // who decided first.
 func TestTheIndexStandsStill(t *testing.T) {
-	b := running
-	b.happyEnd(t)
-	l, old := b.lags(t, 0)
-	b.runHappy(t, func(d *scenarioRun) {
-		d.Eventually("the gate is open", func() bool {
-			return d.Shows("CARD#prompt#0001", "approve_prompt") && len(d.Load().Waits) == 1
+	l, old := running.lags(t, 0)
+	running.variant(t, "request", func(p *play) {
+		p.asks(month)
+		p.Eventually("the gate is open", func() bool {
+			return p.Shows(driver.PromptCard, "approve_prompt") && len(p.Load().Waits) == 1
 		})
-		prompt := d.Load().Prompt().ID
+		prompt := p.Load().Prompt().ID
 		listed := func() bool {
-			page, err := old.Waiting(context.Background(), d.Ref.Tenant, "", store.MaxPage)
+			page, err := old.Waiting(context.Background(), p.Ref.Tenant, "", store.MaxPage)
 			if err != nil {
 				failf("%w", err)
 			}
 			return slices.ContainsFunc(page.Items, func(x store.WaitingItem) bool { return x.ID == prompt })
 		}
-		d.clock.due(d)
-		d.Eventually("the index says that it is due and waits", func() bool { return d.due(old) && listed() })
+		p.due()
+		p.Eventually("the index says that it is due and waits", func() bool { return p.isDue(old) && listed() })
 		l.frozen.Store(true)
 		sweeps := func() {
-			before, met := d.Load().Head, d.met(sweeper, "DynamoDB.Query")
+			before, met := p.Load().Head, p.met(sweeper, "DynamoDB.Query")
 			for range 2 {
-				if _, err := d.Fire(context.Background(), sweeper); err != nil {
-					failf("sweep: %w", err)
-				}
+				p.sweep()
 			}
-			if d.met(sweeper, "DynamoDB.Query") < met+2 {
+			if p.met(sweeper, "DynamoDB.Query") < met+2 {
 				failf("the sweeper did not look at the task")
 			}
-			if after := d.Load().Head; after.Run != before.Run || after.Restarts != before.Restarts {
+			if after := p.Load().Head; after.Run != before.Run || after.Restarts != before.Restarts {
 				failf("the sweeper made run %d of run %d", after.Run, before.Run)
 			}
 		}
-		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.clock.set(d, "PROMPT#0001", "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
+		p.ClickUntilTaken(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+		p.passes(p.Ref, task.PromptKey(1), "SET terms.decide_by = :past", "attribute_exists(PK)", nil)
 		sweeps()
-		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
+		p.ClickUntilTaken(webapi.Tanaka, driver.ProcessCard, "approve_process")
 		sweeps()
-		d.Eventually("the work is done", func() bool { return d.Shows("CARD#execution", "✅ 実行完了") })
-		d.untilEnded()
-		rev := d.Load().Head.Rev
+		p.Eventually("the work is done", func() bool { return p.Shows(driver.ExecutionCard, "✅ 実行完了") })
+		p.untilAtRest()
+		rev := p.Load().Head.Rev
 		sweeps()
 		if !listed() {
 			failf("the index does not stand still")
 		}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka}
-		_, err := old.Decide(context.Background(), d.Ref, func(a *task.Aggregate) (aggregate.Change, error) {
+		_, err := old.Decide(context.Background(), p.Ref, func(a *task.Aggregate) (aggregate.Change, error) {
 			return decide.Approve(a, prompt, by, aggregate.Policy{}, time.Now())
 		})
 		if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) || decided.By != webapi.Suzuki {
 			failf("deciding what the list shows: %w", err)
 		}
-		if now := d.Load().Head.Rev; now != rev {
+		if now := p.Load().Head.Rev; now != rev {
 			failf("an ended task moved from rev %d to %d", rev, now)
 		}
 		l.frozen.Store(false)
-		d.Eventually("the index has caught up", func() bool { return !d.due(old) && !listed() })
-	})
+		p.Eventually("the index has caught up", func() bool { return !p.isDue(old) && !listed() })
+	}, func(t *trace) { t.lag, t.unattended = l, false })
 }
 
-// due reports whether an index says that the task is due.
-func (d *scenarioRun) due(s *store.TaskStore) bool {
+// isDue reports whether an index says that the task is due.
+func (p *play) isDue(s *store.TaskStore) bool {
 	for shard := range store.Shards {
 		for ref, err := range s.Due(context.Background(), shard, time.Now()) {
 			if err != nil {
 				failf("%w", err)
 			}
-			if ref == d.Ref {
+			if ref == p.Ref {
 				return true
 			}
 		}

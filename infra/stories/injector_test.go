@@ -1,4 +1,4 @@
-package faults
+package stories
 
 import (
 	"bytes"
@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
+	"math/rand/v2"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -19,7 +20,7 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// point is a moment of a scenario at which one process is killed.
+// point is a moment of a play at which one process is killed.
 type point struct {
 	function string
 	kind     string
@@ -57,31 +58,41 @@ type moment struct {
 	invocation string // empty while a process starts
 }
 
-// trace records the calls of one scenario's processes, and has the faults for them.
+// trace records the calls of one play's processes, and has the faults for them.
 type trace struct {
-	mu          sync.Mutex
-	counts      map[string]int // moments by function and kind
-	order       []moment       // the same in order
-	left        map[string]int // calls that were sent, by function and kind
-	kills       []point        // still to come
-	died        []point
-	refuse      map[string]int           // calls of this kind get this status
-	hold        map[string]chan struct{} // calls of this kind, or at this moment, wait until it is closed
-	held        map[string]chan struct{} // waiting calls, by invocation and body: a retry waits for the same
-	freeze      map[string]lambda.Fault  // processes hang at this moment; their timeout is that much later
-	instead     map[string]http.Handler  // answers at this moment instead of the service
-	dying       func(lambda.Call)        // may be nil
-	recorded    bool                     // all points are to be known, so every function begins with a new process
-	warm        map[string]bool          // functions that need no new process (any more)
-	throttle    []string                 // functions that Lambda refuses to run
-	throttled   map[string]int           // how often it did
-	sweeperOnly bool                     // no relay: the sweeper has to do everything
+	mu         sync.Mutex
+	counts     map[string]int // moments by function and kind
+	order      []moment       // the same in order
+	left       map[string]int // calls that were sent, by function and kind
+	kills      []point        // still to come
+	died       []point
+	refuse     map[string]http.Handler  // answers calls of this kind
+	hold       map[string]chan struct{} // calls of this kind, or at this moment, wait until it is closed
+	held       map[string]chan struct{} // waiting calls, by invocation and body: a retry waits for the same
+	freeze     map[string]lambda.Fault  // processes hang at this moment; their timeout is that much later
+	instead    map[string]http.Handler  // answers at this moment instead of the service
+	dying      func(lambda.Call)        // may be nil
+	recorded   bool                     // all points are to be known, so every function begins with a new process
+	warm       map[string]bool          // functions that need no new process (any more)
+	throttle   []string                 // functions that Lambda refuses to run
+	throttled  map[string]int           // how often it did
+	unattended bool                     // the relay gets no records: the sweeper has to do everything
+	machine    bool                     // what dies is all that runs
+	late       *rand.Rand               // draws what is delivered twice, late or shuffled; nil: nothing is
+	disturbed  int                      // how often it drew
+	failing    *failing                 // draws which calls of AWS and Slack fail; nil: none do
+	lag        *lag                     // answers queries of an index; nil: the table does
 }
 
-func newTrace(kills ...point) *trace {
-	return &trace{counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{},
+func newTrace() *trace {
+	return &trace{counts: map[string]int{}, left: map[string]int{}, refuse: map[string]http.Handler{},
 		hold: map[string]chan struct{}{}, held: map[string]chan struct{}{}, freeze: map[string]lambda.Fault{},
 		instead: map[string]http.Handler{}, warm: map[string]bool{}, throttled: map[string]int{}}
+}
+
+// killing has processes die at these points.
+func killing(points ...point) func(*trace) {
+	return func(t *trace) { t.kills = slices.Clone(points) }
 }
 
 // cold gives a function's first invocation a new process if one is to be killed, or if all points are recorded: a
@@ -117,14 +128,20 @@ func (t *trace) meet(c lambda.Call) lambda.Fault {
 			break
 		}
 	}
-	status := t.refuse[c.Kind]
-	if fault.Kill != lambda.Before && status == 0 {
+	refused := t.refuse[c.Kind]
+	answer, made := t.failing.answers(c)
+	switch {
+	case fault.Instead != nil:
+	case answer != nil:
+		fault.Instead = answer
+	case t.lag != nil && c.Kind == "DynamoDB.Query":
+		fault.Instead = t.lag
+	}
+	if fault.Kill != lambda.Before && refused == nil && made {
 		t.left[key]++
 	}
-	if status != 0 {
-		fault.Instead = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, `{"message":"refused"}`, status)
-		})
+	if refused != nil {
+		fault.Instead = refused
 	}
 	held := t.hold[c.Kind]
 	if at, ok := t.hold[here.moment()]; ok {
@@ -168,11 +185,24 @@ func (t *trace) freezes(at point, left time.Duration) (end func()) {
 	return sync.OnceFunc(func() { close(over) })
 }
 
-// refuses answers calls of a kind with a status instead of sending them; 0 sends them again.
-func (t *trace) refuses(kind string, status int) {
+// answersAll makes h answer calls of a kind; nil sends them again.
+func (t *trace) answersAll(kind string, h http.Handler) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.refuse[kind] = status
+	if t.refuse[kind] = h; h == nil {
+		delete(t.refuse, kind)
+	}
+}
+
+// refuses answers calls of a kind with a status instead of sending them; 0 sends them again.
+func (t *trace) refuses(kind string, status int) {
+	if status == 0 {
+		t.answersAll(kind, nil)
+		return
+	}
+	t.answersAll(kind, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `{"message":"refused"}`, status)
+	}))
 }
 
 // met counts how often a moment was reached.
@@ -187,6 +217,37 @@ func (t *trace) made(function, kind string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.left[function+" "+kind]
+}
+
+// throttles makes Lambda refuse to run exactly these functions.
+func (t *trace) throttles(functions ...string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.throttle = functions
+}
+
+func (t *trace) busy(function string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slices.Contains(t.throttle, function) {
+		return false
+	}
+	t.throttled[function]++
+	return true
+}
+
+// refusals counts how often Lambda refused to run a function.
+func (t *trace) refusals(function string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.throttled[function]
+}
+
+// sent counts the calls that were sent, by function and kind.
+func (t *trace) sent() map[string]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.left)
 }
 
 func (t *trace) dead() []point {
@@ -229,22 +290,9 @@ func (t *trace) points() []point {
 	return out
 }
 
-// reads reports whether calls of a kind change nothing.
-func reads(kind string) bool {
-	switch kind {
-	case "DynamoDB.Query", "DynamoDB.GetItem", "TrentService.Decrypt", "secretsmanager.GetSecretValue",
-		"POST /api/auth.test", "POST /api/conversations.replies", "POST /api/conversations.history", "POST /api/users.info",
-		"POST /api/users.conversations":
-		return true
-	}
-	return strings.HasPrefix(kind, http.MethodGet+" ")
-}
-
-// injector sees every call of every function and finds its scenario: by the mark in the request's text, by the task's
+// injector sees every call of every function and finds its play: by the mark in the request's text, by the task's
 // id, or by the invocation's earlier calls.
 type injector struct {
-	lag atomic.Pointer[lag] // answers queries; nil: the table does
-
 	mu     sync.Mutex
 	traces map[string]*trace // by mark
 	marks  map[string]string // by task id, and by task token
@@ -271,14 +319,7 @@ func (w *injector) expect(mark string, t *trace) {
 	w.traces[mark] = t
 }
 
-// knows adds a scenario for an aggregate whose id is known before any call has its mark.
-func (w *injector) knows(id string, t *trace) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.traces[id], w.marks[id] = t, id
-}
-
-// belongs assigns an aggregate, whose calls have no mark, to a scenario.
+// belongs assigns an aggregate, whose calls have no mark, to a play.
 func (w *injector) belongs(id, mark string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -296,10 +337,13 @@ func (w *injector) Meet(c lambda.Call) (fault lambda.Fault) {
 	if t := w.whose(c); t != nil {
 		fault = t.meet(c)
 	}
-	if lag := w.lag.Load(); lag != nil && fault.Instead == nil && c.Kind == "DynamoDB.Query" {
-		fault.Instead = lag
-	}
 	return fault
+}
+
+// Busy implements lambda.Faults.
+func (w *injector) Busy(function string, event []byte) bool {
+	t := w.whose(lambda.Call{Function: function, Event: event})
+	return t != nil && t.busy(function)
 }
 
 // Dying implements lambda.Faults.
@@ -349,13 +393,13 @@ func ids(text []byte) iter.Seq[[]byte] {
 	}
 }
 
-// markIn returns the scenario's mark for a text, and learns a task's id from the first text with both.
+// markIn returns the play's mark for a text, and learns a task's id from the first text with both.
 func (w *injector) markIn(text []byte) string {
 	if len(text) == 0 {
 		return ""
 	}
 	if mark := string(markForm.Find(text)); mark != "" {
-		// In a batch with several scenarios' records the first mark may belong to another task than the first id.
+		// In a batch with several plays' records the first mark may belong to another task than the first id.
 		if m := taskForm.FindSubmatch(text); m != nil && w.marks[string(m[1])] == "" {
 			w.marks[string(m[1])] = mark
 		}

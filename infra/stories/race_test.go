@@ -1,4 +1,4 @@
-package races
+package stories
 
 import (
 	"bytes"
@@ -32,60 +32,60 @@ const clients = 32
 // stages are the states in which rounds begin, and the decisions besides cancelling that clients try there.
 var stages = []struct {
 	name  string
-	reach func(t *testing.T, s *scenario)
-	moves func(s *scenario, by aggregate.Actor) []decision
+	reach func(t *testing.T, s *contested)
+	moves func(s *contested, by aggregate.Actor) []task.Decision
 }{
 	{
-		"the policy waits", func(t *testing.T, s *scenario) { s.do(t, s.extract, s.finishPrompt) },
-		func(s *scenario, by aggregate.Actor) []decision {
-			return []decision{s.approvePrompt(by), s.rejectPrompt(by), s.beginProcess, s.beginPrompt}
+		"the policy waits", func(t *testing.T, s *contested) { s.do(t, s.extract, s.finishPrompt) },
+		func(s *contested, by aggregate.Actor) []task.Decision {
+			return []task.Decision{s.approvePrompt(by), s.rejectPrompt(by), s.beginProcess, s.beginPrompt}
 		},
 	},
 	{
-		"the steps wait", func(t *testing.T, s *scenario) {
+		"the steps wait", func(t *testing.T, s *contested) {
 			s.do(t, s.extract, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.finishProcess)
 		},
-		func(s *scenario, by aggregate.Actor) []decision {
-			return []decision{s.approveProcess(by), s.rejectProcess(by), s.start, s.cancelExecution(by)}
+		func(s *contested, by aggregate.Actor) []task.Decision {
+			return []task.Decision{s.approveProcess(by), s.rejectProcess(by), s.start, s.cancelExecution(by)}
 		},
 	},
 	{
-		"a generation is parked", func(t *testing.T, s *scenario) {
+		"a generation is parked", func(t *testing.T, s *contested) {
 			s.do(t, s.extract, func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", s.now)
 			})
 		},
-		func(s *scenario, by aggregate.Actor) []decision {
-			return []decision{s.retryGeneration(by), s.finishPrompt, s.retryGeneration(by)}
+		func(s *contested, by aggregate.Actor) []task.Decision {
+			return []task.Decision{s.retryGeneration(by), s.finishPrompt, s.retryGeneration(by)}
 		},
 	},
 	{
-		"a call is out", func(t *testing.T, s *scenario) {
+		"a call is out", func(t *testing.T, s *contested) {
 			s.do(t, s.extract, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.finishProcess,
 				s.approveProcess(person("U_FIRST")), s.start, s.claim)
 		},
-		func(s *scenario, by aggregate.Actor) []decision {
-			return []decision{s.finish(task.StepCompleted), s.finish(task.StepFailed), s.claim, s.fail, s.cancelExecution(by),
-				s.retry(by)}
+		func(s *contested, by aggregate.Actor) []task.Decision {
+			return []task.Decision{s.finish(task.StepCompleted), s.finish(task.StepFailed), s.claim, s.fail,
+				s.cancelExecution(by), s.retry(by)}
 		},
 	},
 	{
-		"the execution failed", func(t *testing.T, s *scenario) {
+		"the execution failed", func(t *testing.T, s *contested) {
 			s.do(t, s.extract, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.finishProcess,
 				s.approveProcess(person("U_FIRST")), s.start, s.claim, s.finish(task.StepFailed), s.fail)
 		},
-		func(s *scenario, by aggregate.Actor) []decision {
-			return []decision{s.retry(by), s.retry(by), s.start, s.claim, s.cancelExecution(by)}
+		func(s *contested, by aggregate.Actor) []task.Decision {
+			return []task.Decision{s.retry(by), s.retry(by), s.start, s.claim, s.cancelExecution(by)}
 		},
 	},
 }
 
 // TestThirtyTwoClientsAtOnce lets clients decide, cancel and retry on one task, round after round.
 func TestThirtyTwoClientsAtOnce(t *testing.T) {
-	expect.Patience(t)
+	t.Parallel()
 	server := storetest.Start(t)
 	st, _ := server.Store(t)
-	rounds := 5 * len(stages)
+	rounds := 3 * len(stages)
 	if expect.Long() {
 		rounds = 200
 	}
@@ -105,6 +105,7 @@ func TestThirtyTwoClientsAtOnce(t *testing.T) {
 // TestARaceThatIsLostIsSeen is the control: with a store whose conditions are removed, the same rounds must find
 // violations.
 func TestARaceThatIsLostIsSeen(t *testing.T) {
+	t.Parallel()
 	server := storetest.Start(t)
 	_, table := server.Store(t)
 	st := store.NewTasks(over(server, unconditional{}), table)
@@ -269,7 +270,7 @@ func entries(won []move) []string {
 }
 
 // audit returns the task's audit log, oldest first.
-func audit(t *testing.T, s *scenario) []string {
+func audit(t *testing.T, s *contested) []string {
 	page := expect.Value(s.store.Audit(context.Background(), s.ref.Tenant, store.AuditFilter{Resource: s.ref.ID}, "",
 		100))(t)
 	out := []string{}
@@ -282,7 +283,7 @@ func audit(t *testing.T, s *scenario) []string {
 // TestTheEmulatorKeepsItsWord checks what the other tests rely on. The unpatched emulator fails it: two of 32 clients
 // win, or one wins and leaves two entries.
 func TestTheEmulatorKeepsItsWord(t *testing.T) {
-	expect.Patience(t)
+	t.Parallel()
 	server := storetest.Start(t)
 	_, table := server.Store(t)
 	rounds := 20

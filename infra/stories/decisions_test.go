@@ -1,5 +1,4 @@
-// Package races lets many clients decide on one task at once, on an emulator whose transactions are checked.
-package races
+package stories
 
 import (
 	"context"
@@ -26,25 +25,23 @@ const team = "T0RACES"
 var (
 	dawn   = time.Date(2026, 4, 18, 5, 30, 0, 0, time.UTC)
 	policy = aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
-	told   atomic.Int64 // messages so far, so that each makes its own task
+	sent   atomic.Int64 // messages so far, so that each makes its own task
 )
-
-type decision = task.Decision
 
 func person(id string) aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: team, Member: true}
 }
 
-// scenario is one task that is moved from state to state.
-type scenario struct {
+// contested is one task that is moved from state to state.
+type contested struct {
 	store    *store.TaskStore
 	ref      aggregate.Ref
 	settings tenancy.Settings
 	now      time.Time
 }
 
-func begin(t *testing.T, s *store.TaskStore) *scenario {
-	ts := fmt.Sprintf("1776490200.%06d", told.Add(1))
+func begin(t *testing.T, s *store.TaskStore) *contested {
+	ts := fmt.Sprintf("1776490200.%06d", sent.Add(1))
 	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{TeamID: team, Text: "今月の勤怠をまとめて", User: "U_SATO",
 		Channel: "C_HR", ChannelType: "channel", MessageTS: ts, ThreadTS: ts, Source: task.SourceChannel,
 		EventID: "Ev1"}, dawn)
@@ -52,15 +49,15 @@ func begin(t *testing.T, s *store.TaskStore) *scenario {
 		err = s.Create(context.Background(), c)
 	}
 	expect.NoError(t, err)
-	return &scenario{s, ref, tenancy.DefaultSettings(), dawn.Add(time.Second)}
+	return &contested{s, ref, tenancy.DefaultSettings(), dawn.Add(time.Second)}
 }
 
-func (s *scenario) load(t *testing.T) *task.Aggregate {
+func (s *contested) load(t *testing.T) *task.Aggregate {
 	return expect.Value(s.store.Load(context.Background(), s.ref))(t)
 }
 
 // try decides and commits; it reports whether anything changed.
-func (s *scenario) try(d decision) (changed bool, err error) {
+func (s *contested) try(d task.Decision) (changed bool, err error) {
 	_, err = s.store.Decide(context.Background(), s.ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		c, err := d(a)
 		changed = err == nil && !c.Empty()
@@ -70,7 +67,7 @@ func (s *scenario) try(d decision) (changed bool, err error) {
 }
 
 // do calls try for decisions that must change something.
-func (s *scenario) do(t *testing.T, decisions ...decision) {
+func (s *contested) do(t *testing.T, decisions ...task.Decision) {
 	for i, d := range decisions {
 		changed, err := s.try(d)
 		expect.Must(t, err == nil && changed, "decision %d: changed %v, %v", i+1, changed, err)
@@ -78,23 +75,23 @@ func (s *scenario) do(t *testing.T, decisions ...decision) {
 	}
 }
 
-func (s *scenario) extract(a *task.Aggregate) (aggregate.Change, error) {
+func (s *contested) extract(a *task.Aggregate) (aggregate.Change, error) {
 	return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}, s.now)
 }
 
-func (s *scenario) beginPrompt(a *task.Aggregate) (aggregate.Change, error) {
+func (s *contested) beginPrompt(a *task.Aggregate) (aggregate.Change, error) {
 	return a.BeginPrompt(a.Head.Run, s.now)
 }
 
-func (s *scenario) finishPrompt(a *task.Aggregate) (aggregate.Change, error) {
+func (s *contested) finishPrompt(a *task.Aggregate) (aggregate.Change, error) {
 	return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, s.settings, s.now)
 }
 
-func (s *scenario) beginProcess(a *task.Aggregate) (aggregate.Change, error) {
+func (s *contested) beginProcess(a *task.Aggregate) (aggregate.Change, error) {
 	return a.BeginProcess(a.Head.Run, s.now)
 }
 
-func (s *scenario) finishProcess(a *task.Aggregate) (aggregate.Change, error) {
+func (s *contested) finishProcess(a *task.Aggregate) (aggregate.Change, error) {
 	steps := make([]task.Step, 2)
 	for i := range steps {
 		steps[i] = task.Step{StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}",
@@ -104,7 +101,7 @@ func (s *scenario) finishProcess(a *task.Aggregate) (aggregate.Change, error) {
 }
 
 // start is what a run decides when it begins to execute: it makes the execution.
-func (s *scenario) start(a *task.Aggregate) (aggregate.Change, error) {
+func (s *contested) start(a *task.Aggregate) (aggregate.Change, error) {
 	if a.Execution() == nil {
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
@@ -112,7 +109,7 @@ func (s *scenario) start(a *task.Aggregate) (aggregate.Change, error) {
 }
 
 // claim is what a run decides after starting its execution.
-func (s *scenario) claim(a *task.Aggregate) (aggregate.Change, error) {
+func (s *contested) claim(a *task.Aggregate) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil || e.Status == task.ExecutionPending || a.NextStep(e) == nil {
 		return aggregate.Change{}, aggregate.ErrMoved
@@ -125,7 +122,7 @@ func (s *scenario) claim(a *task.Aggregate) (aggregate.Change, error) {
 }
 
 // finish ends the call in flight.
-func (s *scenario) finish(status task.StepStatus) decision {
+func (s *contested) finish(status task.StepStatus) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		for _, x := range a.Steps {
 			if x.Status == task.StepRunning {
@@ -140,53 +137,53 @@ func (s *scenario) finish(status task.StepStatus) decision {
 	}
 }
 
-func (s *scenario) fail(a *task.Aggregate) (aggregate.Change, error) {
+func (s *contested) fail(a *task.Aggregate) (aggregate.Change, error) {
 	return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", s.now)
 }
 
 // Decisions of people on the newest version.
 
-func (s *scenario) approvePrompt(by aggregate.Actor) decision {
+func (s *contested) approvePrompt(by aggregate.Actor) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return decide.Approve(a, idOf(a.Prompt()), by, policy, s.now)
 	}
 }
 
-func (s *scenario) rejectPrompt(by aggregate.Actor) decision {
+func (s *contested) rejectPrompt(by aggregate.Actor) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return decide.Reject("もっと詳しく")(a, idOf(a.Prompt()), by, policy, s.now)
 	}
 }
 
-func (s *scenario) approveProcess(by aggregate.Actor) decision {
+func (s *contested) approveProcess(by aggregate.Actor) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return decide.Approve(a, idOf(a.Process()), by, policy, s.now)
 	}
 }
 
-func (s *scenario) rejectProcess(by aggregate.Actor) decision {
+func (s *contested) rejectProcess(by aggregate.Actor) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return decide.Reject("確認を増やして")(a, idOf(a.Process()), by, policy, s.now)
 	}
 }
 
-func (s *scenario) cancel(by aggregate.Actor) decision {
+func (s *contested) cancel(by aggregate.Actor) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) { return a.End(by, policy, s.now) }
 }
 
-func (s *scenario) cancelExecution(by aggregate.Actor) decision {
+func (s *contested) cancelExecution(by aggregate.Actor) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CancelExecution(idOf(a.Execution()), by, policy, s.now)
 	}
 }
 
-func (s *scenario) retry(by aggregate.Actor) decision {
+func (s *contested) retry(by aggregate.Actor) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(idOf(a.Execution()), by, policy, s.now)
 	}
 }
 
-func (s *scenario) retryGeneration(by aggregate.Actor) decision {
+func (s *contested) retryGeneration(by aggregate.Actor) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) { return a.RetryGeneration(by, policy, s.now) }
 }
 
