@@ -22,12 +22,12 @@ import (
 
 func begin(t *testing.T, text string) *driver.Dialogue {
 	t.Helper()
-	driver.Leave(t, running)
 	return driver.Talk(t, running, webapi.Sato, text)
 }
 
 // An agent's action runs only after a person's approval, and the agent learns the result.
 func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
+	beside(t)
 	d := begin(t, "codex: ファイルを作って")
 	d.Shows("見本のファイルを 2 つ提案します")
 	asks := d.Shows("操作 #1 の確認", "hello.js", "hello.test.js")
@@ -60,6 +60,7 @@ func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 
 // Messages that arrive while the agent answers are answered next; none is answered twice or lost.
 func TestMessagesThatComeDuringAnAnswerAreAnswered(t *testing.T) {
+	beside(t)
 	expect.AtNight(t)
 	d := begin(t, "claude: こんにちは")
 	for range 4 {
@@ -76,6 +77,7 @@ func TestMessagesThatComeDuringAnAnswerAreAnswered(t *testing.T) {
 
 // A command runs once, after an approval; the card shows its output during and after the run, and one click stops it.
 func TestACommandIsWatchedAndStopped(t *testing.T) {
+	beside(t)
 	d := begin(t, "codex: コマンド: for i in 1 2 3; do echo line $i; sleep 0.2; done; echo 'x[1:n:2] 2**3 HEAD~1' @here; "+
 		"echo done > here")
 	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "echo line $i"), card.ApproveAction)
@@ -98,28 +100,9 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.Status("active")
 }
 
-// In a channel a mention with an agent's id opens a conversation in its thread. The channel's people are its people:
-// one of them mentions Ringi there, and another one stamps.
-func TestAConversationInAChannel(t *testing.T) {
-	driver.Leave(t, running)
-	root := expect.Value(running.Sandbox.Say(webapi.Sato, webapi.HR, sandbox.Mention("claude: こんにちは")))(t)
-	d := &driver.Dialogue{T: t, S: running, User: webapi.Sato, Channel: webapi.HR, Root: root, Timeout: time.Minute}
-	d.Shows("デモのエージェントです")
-	d.Rests()
-	driver.Settings(t, running, func(x *tenancy.Settings) { x.AllowSelfApproval = false })
-	expect.Value(running.Sandbox.Reply(webapi.Tanaka, d.Channel, d.Root, sandbox.Mention("ファイルを作って")))(t)
-	asks := d.Shows("操作 #1 の確認", "hello.js")
-	// Who spoke before the proposal asks for it, too: this click is refused.
-	expect.NoError(t, running.Sandbox.Click(webapi.Sato, d.Channel, asks.TS, card.ApproveAction))
-	d.Press(webapi.Suzuki, d.Shows("操作 #1 の確認", "hello.js"), card.ApproveAction)
-	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Suzuki+">")
-	d.Shows("完了しました。")
-	d.Rests()
-}
-
 // An agent that is called within a thread is given what was said there before; people are told, and the page has it.
 func TestAnAgentIsCalledWithinAThread(t *testing.T) {
-	driver.Leave(t, running)
+	beside(t)
 	root := expect.Value(running.Sandbox.Say(webapi.Sato, webapi.HR, "締め処理が <b>止まりました</b>"))(t)
 	expect.Value(running.Sandbox.Reply(webapi.Suzuki, webapi.HR, root, "10 時からです"))(t)
 	expect.Value(running.Sandbox.Reply(webapi.Tanaka, webapi.HR, root, sandbox.Mention("claude: こんにちは")))(t)
@@ -134,25 +117,6 @@ func TestAnAgentIsCalledWithinAThread(t *testing.T) {
 	expect.Value(running.Sandbox.Reply(webapi.Tanaka, d.Channel, d.Root, sandbox.Mention("これは稟議にします。")))(t)
 	d.Shows("依頼")
 	expect.That(t, d.Rests().OpenOffer() != nil, "it is made without anybody's press")
-}
-
-// In a channel an agent's id may name a source; one that is not listed begins nothing.
-func TestAMentionInAChannelNamesASource(t *testing.T) {
-	driver.Leave(t, running)
-	say := func(text string) *driver.Dialogue {
-		root := expect.Value(running.Sandbox.Say(webapi.Sato, webapi.HR, sandbox.Mention(text)))(t)
-		return &driver.Dialogue{T: t, S: running, User: webapi.Sato, Channel: webapi.HR, Root: root, Timeout: time.Minute}
-	}
-	d := say("claude@shop: コマンド: ls tests")
-	d.Shows("この会話は、次のファイルから始まります", "ringi-demo/shop@")
-	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "ls tests"), card.ApproveAction)
-	d.Shows("操作 #1 完了", "test_price.py")
-
-	for text, says := range map[string]string{"claude@shopp: 直して": "「shopp」というソースは"} {
-		none := say(text)
-		none.Shows(says)
-		expect.That(t, expect.Err(none.Rows().Load(t.Context(), none.Ref())) != nil, "%q begins a conversation", text)
-	}
 }
 
 // rounds is how often two people press at the same instant.
@@ -175,6 +139,7 @@ func showsAction(t *testing.T, d *driver.Dialogue, desk driver.Desk, onCard, onP
 // An approval in Slack and a cancellation in the console, at the same instant: if the cancellation wins, the action
 // never runs, and both surfaces show the same.
 func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
+	beside(t)
 	ends := map[conversation.ActionStatus]int{}
 	for range rounds() {
 		d := begin(t, "codex: コマンド: sleep 50; echo ran")
@@ -206,6 +171,7 @@ func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 // The listed approvers get the action in their direct messages; one decides there, and the thread and the other's
 // message follow.
 func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
+	start(t)
 	d := begin(t, "codex: こんにちは")
 	d.Shows("デモのエージェントです")
 	d.Rests()
@@ -244,33 +210,9 @@ func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
 	})
 }
 
-// A person turns what was agreed in a conversation into a task: exactly one, in the same thread, with links both ways.
-func TestAConversationOffersARequest(t *testing.T) {
-	d := begin(t, "codex: 今月の勤怠をまとめて")
-	d.Shows("デモのエージェントです")
-	ts := d.Reply("これは稟議にします。")
-	d.Press(webapi.Sato, d.Shows("次の内容を依頼しようとしています", "今月の勤怠をまとめて"), card.MakeRequest)
-	var made *conversation.Offered
-	d.Eventually("a task", func() bool {
-		made = d.Load().Offered[0]
-		return made.Done
-	})
-	r := driver.At(t, running, d.Channel, ts)
-	expect.Must(t, r.Ref.ID == made.TaskID, "the task is %s, not that of the message", made.TaskID)
-	r.Root = d.Root
-	r.Card(driver.PromptCard, "approve_prompt")
-	request := r.Load().Request
-	expect.That(t, request.EventID == "session:"+d.Ref().ID && request.ThreadTS == d.Root &&
-		request.Text == "今月の勤怠をまとめて", "the task's request is %+v", request)
-	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
-	expect.That(t, status == http.StatusOK && strings.Contains(page, `href="/console/tasks/`+made.TaskID+`"`),
-		"the page is %d, or does not lead to the task", status)
-	expect.Is(t, len(d.Audit(conversation.AuditRequestMade)), 1, "entries say that it was made")
-	r.Cancel(webapi.Sato, r.Card(driver.PromptCard, "").TS)
-}
-
 // Only the tests that an administrator's rule names begin without a person.
 func TestATestBeginsByARule(t *testing.T) {
+	start(t)
 	place := webapi.DirectMessage(webapi.Sato)
 	driver.Settings(t, running, func(x *tenancy.Settings) {
 		x.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"node", "--test"}, Place: place}}
@@ -280,28 +222,4 @@ func TestATestBeginsByARule(t *testing.T) {
 	d.Reply("コマンド: node --test")
 	d.Shows("操作 #2 の確認")
 	driver.Talk(t, running, webapi.Suzuki, "codex: テストして").Shows("操作 #1 の確認")
-}
-
-// An agent reads the employees only where an administrator listed that, and answers with what it returned.
-func TestAnAgentMakesAListedRead(t *testing.T) {
-	driver.Leave(t, running)
-	none := begin(t, "codex: 従業員の一覧")
-	none.Shows("ここでは従業員の一覧を読み取れません")
-	expect.Is(t, len(none.Rests().Actions), 0)
-
-	driver.Settings(t, running, func(x *tenancy.Settings) { driver.ListEmployees(x, "codex", webapi.Sato) })
-	d := begin(t, "codex: 従業員の一覧")
-	d.Shows("操作 #1 完了", "list_employees", "全社", "退職者・入社前の人を含む", "ツールの結果", "エージェントに渡しました")
-	d.Shows("完了しました。", " 件です。")
-	x := d.Rests().Actions[0]
-	expect.Is(t, x.Status, conversation.ActionSucceeded)
-	expect.Is(t, x.ApprovedBy, conversation.ApprovedByAuto)
-	expect.Must(t, x.CallResult != nil && strings.HasPrefix(x.CallResult.S3Key, "talks/"), "%+v", x.CallResult)
-	desk := driver.SitDown(t, running, webapi.Sato)
-	status, page := desk.Get(d.Page() + "?log=1")
-	expect.Is(t, status, http.StatusOK)
-	expect.Has(t, page, "list_employees")
-	expect.Has(t, page, "エージェントに渡した結果")
-	expect.Has(t, page, "entry_date")
-	expect.Is(t, len(d.Audit(conversation.AuditStarted)), 1, "calls that began")
 }

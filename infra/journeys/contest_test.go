@@ -1,7 +1,6 @@
 package journeys
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"strings"
@@ -17,41 +16,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 )
-
-func TestTeamsCompeteToDraftAPolicyThatPeopleApprove(t *testing.T) {
-	s := start(t)
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled = true })
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-	d.Card("CARD#prompt#0001", "approve_prompt")
-	a := d.Load()
-	p := a.Prompt()
-	expect.Must(t, p.Entry != nil && p.Contest != nil && p.Contest.As == string(contest.SummaryCompleted) &&
-		len(p.Contest.Entries) == 3 && p.Contest.Entries[0] == *p.Entry, "drafted by %+v of %+v", p.Entry, p.Contest)
-	expect.That(t, aggregate.HashOf(p.Content) == p.Entry.Hash &&
-		p.Contest.ExecutionID == contest.IDFor(a.Ref(), p.Key()), "the policy is not the submission of %+v", p.Entry)
-	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Card("CARD#process#0001", "approve_process")
-	named(t, d, task.AuditPromptApproved, *p.Entry)
-}
-
-// named checks that the audit log has an entry of an action with a team and its score.
-func named(t *testing.T, d *driver.Request, action aggregate.Action, want contest.Place) {
-	t.Helper()
-	for _, e := range d.AuditRows() {
-		if e.Action != action {
-			continue
-		}
-		var details struct {
-			Team  string
-			Score float64
-		}
-		expect.NoError(t, json.Unmarshal([]byte(e.Details), &details))
-		expect.That(t, details.Team == want.TeamName && details.Score == want.Points() && details.Score > 0,
-			"%s with %s", action, e.Details)
-		return
-	}
-	t.Errorf("nobody recorded %s", action)
-}
 
 // trouble is a request whose contest fails in some way, and what people see of that.
 type trouble struct {

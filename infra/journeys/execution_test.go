@@ -1,20 +1,12 @@
 package journeys
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
@@ -28,61 +20,6 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
-
-func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
-	s := start(t)
-	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-	d.Approve(webapi.Suzuki)
-	failed := d.Card("CARD#execution", "❌ 実行失敗")
-	for _, want := range []string{"✅ 1. *従業員一覧を取得*", "❌ 2. *勤怠データ取得*", "⬜ 3. *残業時間計算*", "*エラー*"} {
-		expect.That(t, strings.Contains(driver.Face(failed), want), "the failed card lacks %q: %s", want, driver.Face(failed))
-	}
-	calls := s.Vendors.Calls("list_employees")
-	s.Vendors.Fail("list_attendance", 0, false)
-	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
-	d.Card("CARD#execution", "✅ 実行完了")
-	expect.Is(t, s.Vendors.Calls("list_employees"), calls, "a done step was called again: %d calls, then", calls)
-	a := d.Load()
-	if e := a.Execution(); e.Attempt != 2 || !a.StepOf(e, 1).Reused || len(d.Cards("CARD#execution")) != 1 {
-		t.Errorf("attempt %d, first step reused: %v", e.Attempt, a.StepOf(e, 1).Reused)
-	}
-	want := []string{
-		"task.created by system", "prompt.approved by " + webapi.Suzuki, "process.approved by " + webapi.Suzuki,
-		"execution.started by system", "execution.failed by system", "execution.retried by " + webapi.Sato,
-		"execution.started by system", "execution.completed by system",
-	}
-	expect.Same(t, want, d.Audit())
-}
-
-func TestACancelStopsBeforeTheNextCall(t *testing.T) {
-	s := start(t)
-	s.Vendors.Hang("list_employees", time.Minute)
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-	d.Approve(webapi.Suzuki)
-	d.Card("CARD#execution", "🔄 1. *従業員一覧を取得*")
-	calls := s.Vendors.Calls("list_attendance")
-	d.Click(webapi.Tanaka, "CARD#execution", "cancel_execution")
-	card := d.Card("CARD#execution", "⏹️ <@"+webapi.Tanaka+"> により中止されました")
-	expect.That(t, driver.Color(card) == "888888", "the cancelled card is %s", driver.Color(card))
-	s.Vendors.Hang("list_employees", 0)
-	d.RunsEnd()
-	a := d.Until("the call in flight is settled", func(a *task.Aggregate) bool {
-		for _, x := range a.Steps {
-			if x.Status == task.StepRunning {
-				return false
-			}
-		}
-		return true
-	})
-	if n := s.Vendors.Calls("list_attendance"); n != calls || len(a.Steps) != 1 {
-		t.Errorf("after the cancel %d calls began, %d steps have rows", n-calls, len(a.Steps))
-	}
-	expect.That(t, a.Task.Status == task.TaskCancelled && a.Execution().Status == task.ExecutionCancelled,
-		"task %s, execution %s", a.Task.Status, a.Execution().Status)
-	audit := d.Audit()
-	expect.Is(t, audit[len(audit)-1], "execution.cancelled by "+webapi.Tanaka, "the audit log ends with")
-}
 
 func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {
 	s := start(t)
@@ -119,113 +56,6 @@ func tabOf(t *testing.T, d *driver.Request) string {
 		}
 	}
 	return to.Tab
-}
-
-// The data model's order of writes, one line per commit: related rows are written together, each with its audit row.
-var writingOrder = []string{
-	"slack_messages task",
-	"tasks extracted; prompts generating; slack_messages prompt; task.created",
-	"prompts pending_approval",
-	"prompts approved; processes generating; slack_messages process; prompt.approved",
-	"processes pending_approval",
-	"processes approved; tasks running; executions pending; slack_messages execution; process.approved",
-	"executions running; execution.started",
-	"executions completed; tasks completed; execution.completed",
-}
-
-// commits returns the tables that each of the task's commits wrote, from the table's stream, without the calls of steps
-// and without bookkeeping.
-func commits(d *driver.Request) []string {
-	d.T.Helper()
-	byRev := map[int][]string{}
-	seen := map[string]bool{} // a claim rewrites the running execution without changing its status
-	last := 0
-	for _, r := range stream(d) {
-		image := r.Dynamodb.NewImage
-		what := described(image, r.EventName)
-		rev := last // an audit row has no revision: it follows its task's rows
-		if n, ok := image["rev"].(*types.AttributeValueMemberN); ok {
-			rev, _ = strconv.Atoi(n.Value)
-		}
-		if what == "" || seen[what] {
-			continue
-		}
-		seen[what] = true
-		last = rev
-		byRev[rev] = append(byRev[rev], what)
-	}
-	var revs []int
-	for rev := range byRev {
-		revs = append(revs, rev)
-	}
-	slices.Sort(revs)
-	var out []string
-	for _, rev := range revs {
-		out = append(out, strings.Join(byRev[rev], "; "))
-	}
-	return out
-}
-
-// described names the kind of row that a record wrote; "" for bookkeeping.
-func described(image map[string]types.AttributeValue, event types.OperationType) string {
-	get := func(name string) string {
-		v, _ := image[name].(*types.AttributeValueMemberS)
-		if v == nil {
-			return ""
-		}
-		return v.Value
-	}
-	switch kind := get("type"); kind {
-	case "task", "prompt", "execution":
-		return kind + "s " + get("status")
-	case "process":
-		return "processes " + get("status")
-	case "card":
-		if event == types.OperationTypeInsert {
-			return "slack_messages " + get("card_type")
-		}
-	case "audit":
-		return get("action")
-	}
-	return ""
-}
-
-// stream returns the records of this task's rows and audit entries, oldest first.
-func stream(d *driver.Request) (out []types.Record) {
-	d.T.Helper()
-	for _, r := range records(d.T, d.S) {
-		pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
-		about, _ := r.Dynamodb.NewImage["task_id"].(*types.AttributeValueMemberS)
-		mine := strings.HasSuffix(pk.Value, "#"+d.Ref.ID) ||
-			strings.HasPrefix(pk.Value, "AUDIT#") && about != nil && about.Value == d.Ref.ID
-		if mine && r.Dynamodb.NewImage != nil {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// records are those of all rows of a stack, oldest first.
-func records(t driver.T, s *stack.Stack) (all []types.Record) {
-	t.Helper()
-	ctx := context.Background()
-	table := expect.Value(dynamodb.NewFromConfig(s.AWS).DescribeTable(ctx,
-		&dynamodb.DescribeTableInput{TableName: &s.TableName}))(t)
-	streams := dynamodbstreams.NewFromConfig(s.AWS)
-	about := expect.Value(streams.DescribeStream(ctx,
-		&dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn}))(t)
-	at := expect.Value(streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: table.Table.LatestStreamArn, ShardId: about.StreamDescription.Shards[0].ShardId,
-		ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
-	}))(t)
-	for next := at.ShardIterator; next != nil; {
-		page := expect.Value(streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next}))(t)
-		if next = page.NextShardIterator; len(page.Records) == 0 {
-			break
-		}
-		all = append(all, page.Records...)
-	}
-	return all
 }
 
 // All in the console: a tool is allowed and listed for contests, a member calls it, and the draft has the result.

@@ -220,7 +220,7 @@ func reminded(t *testing.T, d *driver.Request, today tenancy.Date) {
 // A quotation of the form stands under the effect, is in what people stamp, and stands on the page
 // with its hash. What isn't attached is told where people stamp.
 func TestAQuotationIsStampedAndStaysOpen(t *testing.T) {
-	s := start(t)
+	s := beside(t)
 	pdf, other := "%PDF-1.7 quotation", "MZ\x90\x00\x03"
 	d := driver.AskWithFiles(t, s, webapi.Sato, "複合機の入れ替え", driver.FormFile{Name: "見積書.pdf", Body: []byte(pdf)},
 		driver.FormFile{Name: "装置.txt", Body: []byte(other)})

@@ -175,7 +175,7 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 
 // The front door accepts requests of up to a megabyte that Slack signed, and nothing else.
 func TestWhatTheFrontDoorTurnsAway(t *testing.T) {
-	s := start(t)
+	s := beside(t)
 	for path, tt := range map[string]struct {
 		kind     string
 		nonsense int
@@ -210,7 +210,7 @@ func TestWhatTheFrontDoorTurnsAway(t *testing.T) {
 func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 	for name, thread := range map[string]bool{"in a channel": false, "in one thread": true} {
 		t.Run(name, func(t *testing.T) {
-			s := start(t)
+			s := beside(t)
 			root := expect.Value(s.Sandbox.Say(webapi.Sato, webapi.HR, "一つ目"))(t) // no mention: no event of its own
 			in := ""
 			if thread {

@@ -7,49 +7,12 @@ import (
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/vendors"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
-
-func TestARequestBecomesDoneWork(t *testing.T) {
-	s := start(t)
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-
-	d.Card("CARD#task", "*優先度*")
-	d.Card("CARD#prompt#0001", "approve_prompt")
-	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	steps := d.Card("CARD#process#0001", "approve_process")
-	for _, want := range []string{
-		"1. *従業員一覧を取得* — `list_employees`", "2. *勤怠データ取得* — `list_attendance`", "3. *残業時間計算* — `calculate_overtime`",
-		"4. *シートに書き込み* — `write_rows_to_google_sheet`", "5. *完了通知* — `send_slack_dm`",
-	} {
-		expect.That(t, strings.Contains(driver.Face(steps), want), "the steps' card lacks %s", want)
-	}
-	d.Click(webapi.Tanaka, "CARD#process#0001", "approve_process")
-	done := d.Card("CARD#execution", "✅ 実行完了")
-	expect.That(t, strings.Contains(driver.Face(done), "✅ 5. *完了通知*") && driver.Color(done) == "36a64f",
-		"the execution's card is not the finished one: %s", driver.Face(done))
-	d.Card("CARD#prompt#0001", "✅ 承認: <@"+webapi.Suzuki+">")
-	d.Card("CARD#process#0001", "✅ 承認: <@"+webapi.Tanaka+">")
-	a := d.Until("the task is completed and shown", func(a *task.Aggregate) bool {
-		return a.Task != nil && a.Task.Status == task.TaskCompleted
-	})
-
-	want := []string{
-		"task.created by system", "prompt.approved by " + webapi.Suzuki, "process.approved by " + webapi.Tanaka,
-		"execution.started by system", "execution.completed by system",
-	}
-	expect.Same(t, want, d.Audit())
-	expect.Same(t, writingOrder, commits(d))
-	rows := s.Vendors.Rows(vendors.Sheet, tabOf(t, d))
-	expect.That(t, len(rows) == 43, "the sheet has %d rows, not a header and 42 employees", len(rows))
-	expect.Is(t, d.Notified(a, webapi.Sato), 1, "direct messages to the requester")
-	d.RanOnce()
-}
 
 // A reply in a direct message's thread while a policy waits is no request, as in a channel.
 func TestADirectMessageInEnglish(t *testing.T) {
@@ -88,7 +51,7 @@ func TestApprovalsSwitchedOffAskAboutTheWriteAlone(t *testing.T) {
 }
 
 func TestAQuestionGetsAPlainReply(t *testing.T) {
-	s := start(t)
+	s := beside(t)
 	d := driver.Ask(t, s, webapi.Sato, "使い方は?")
 	a := d.Until("it is answered", func(a *task.Aggregate) bool {
 		return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev
@@ -104,7 +67,7 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 // A mention in the thread of a policy that waits is no request: its author alone sees how to make it a reason, and how
 // to ask for something else.
 func TestAMentionWhereAPolicyWaits(t *testing.T) {
-	s := start(t)
+	s := beside(t)
 	waits := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	waits.Card("CARD#prompt#0001", "approve_prompt")
 	ts := expect.Value(s.Sandbox.Reply(webapi.Suzuki, webapi.HR, waits.Root, "<@"+webapi.Bot+"> DM での連絡は不要です"))(t)
@@ -125,7 +88,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 }
 
 func TestAPersonIsGreetedOnce(t *testing.T) {
-	s := start(t)
+	s := beside(t)
 	user := webapi.Guest // whom no other journey has greeted before
 	dm := webapi.DirectMessage(user)
 	said := func() (n int) {

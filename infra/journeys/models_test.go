@@ -55,6 +55,7 @@ func (l *log) String() string {
 // TestModelsOfEveryVendor begins without Anthropic's key, which functions keep for a while once they have read it. What
 // the functions have logged is read in the end.
 func TestModelsOfEveryVendor(t *testing.T) {
+	t.Parallel()
 	w := &wired{vendors: models.NewModels(), sessions: models.NewAgents()}
 	w.sessions.Key = w.vendors.Key
 	server := httptest.NewServer(w.served())

@@ -3,10 +3,7 @@ package journeys
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +19,6 @@ import (
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 )
@@ -139,63 +135,4 @@ func waits(t *testing.T, s *stack.Stack, user, id string) bool {
 		text := string(expect.Value(json.Marshal(m))(t))
 		return strings.Contains(text, id) && strings.Contains(text, `"approve_process"`)
 	})
-}
-
-// Suzuki names Alex, who is not in the channel, as a stand-in. Alex is told, and stamps at the console.
-func TestAStandInStampsAtTheConsole(t *testing.T) {
-	s := start(t)
-	organise(t, s, aggregate.TenantID(s.Sandbox.TeamID()), "suzuki@example.com,人事部,部長,はい\n"+
-		"sato@example.com,人事部\nalex.kim@example.com,人事部\n")
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ",
-		Outcome: rules.Outcome{Stages: []rules.Stage{desk("課長", 1, webapi.Suzuki)}}})
-	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
-	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Card("CARD#process#0001", "👉 いま: 課長")
-	today := tenancy.DateOf(time.Now().In(tenancy.Zone())).String()
-	status, page := driver.SitDown(t, s, webapi.Suzuki).Post("/console/stand-ins", url.Values{"act": {"set"},
-		"hand": {webapi.Alex}, "from": {today}, "until": {today}})
-	expect.Must(t, status == http.StatusSeeOther, "%d: %s", status, page)
-	rows := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
-	t.Cleanup(func() {
-		for _, away := range expect.Value(rows.Delegations(context.Background(), d.Ref.Tenant))(t) {
-			_, err := rows.EndDelegation(context.Background(), away,
-				tenancy.Setter{Actor: administrator, Admin: true}, time.Now(), nil)
-			expect.NoError(t, err)
-		}
-	})
-	expect.Eventually(t, "Alex is told", func() bool {
-		return slices.ContainsFunc(s.Sandbox.Messages(webapi.DirectMessage(webapi.Alex), ""), func(m webapi.Message) bool {
-			// Alex's Slack is in English
-			return m.User == webapi.Bot && strings.Contains(m.Text, "you stamp what rules send round")
-		})
-	})
-	p := d.Load().Process()
-	status, page = driver.SitDown(t, s, webapi.Alex).Post("/console/tasks/"+d.Ref.ID+"/act", url.Values{
-		"act": {"approve"}, "kind": {"process"}, "id": {p.ID}, "hash": {task.Hash(p.Steps)}, "stage": {"1"},
-	})
-	expect.That(t, status == http.StatusSeeOther, "%d: %s", status, page)
-	d.Card("CARD#execution", "✅ 実行完了")
-	act := d.Load().Process().Acts[0]
-	expect.That(t, act.Principal.User == webapi.Suzuki && act.Found.Delegation != nil, "%+v", act)
-}
-
-func TestStepsArePlannedWithinConstraints(t *testing.T) {
-	s := start(t)
-	expect.NoError(t, driver.Rule(t, s, "list_employees", `{"departments":["人事部"]}`))
-	d := driver.Ask(t, s, webapi.Sato, "人事部の今月の勤怠をまとめて")
-	d.Approve(webapi.Suzuki)
-	d.Card("CARD#execution", "従業員 11 名を確認しました。")
-	a := d.Load()
-	expect.That(t, strings.Contains(string(a.Process().Steps[0].ToolInput), "人事部") &&
-		a.Execution().Status == task.ExecutionCompleted, "planned %s", a.Process().Steps[0].ToolInput)
-	other := driver.Ask(t, s, webapi.Sato, "営業部の今月の勤怠をまとめて")
-	other.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	other.Card("CARD#process#0001", "「従業員一覧を取得」は、管理者が許可した範囲の外です (対象の部署: 人事部)。")
-	if a := other.Load(); len(a.Process().Steps) != 0 {
-		t.Errorf("another department was planned: %s", a.Process().Steps[0].ToolInput)
-	}
-	err := driver.Rule(t, s, "send_slack_dm", `{"recipients":["#general"]}`)
-	field := (aggregate.Problem{})
-	expect.That(t, errors.As(err, &field) && field.Field == "constraints.recipients[0]" &&
-		strings.Contains(field.Code, "Slack user id"), "a wrong constraint: %v", err)
 }

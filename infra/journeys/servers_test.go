@@ -16,7 +16,6 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -108,19 +107,6 @@ func connected(t *testing.T, s *stack.Stack) *store.TaskStore {
 	return store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 }
 
-func TestTokensThatExpiredAreRenewed(t *testing.T) {
-	s := start(t)
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
-	connected(t, s)
-	freee, google := s.Vendors.Calls(vendors.FreeeTokens), s.Vendors.Calls(vendors.GoogleTokens)
-	s.Vendors.Expire("freee")
-	s.Vendors.Expire("google")
-	d.Approve(webapi.Suzuki)
-	d.Card("CARD#execution", "✅ 実行完了")
-	f, g := s.Vendors.Calls(vendors.FreeeTokens)-freee, s.Vendors.Calls(vendors.GoogleTokens)-google
-	expect.That(t, f == 1 && g == 1, "freee was asked %d times for tokens, Google %d times", f, g)
-}
-
 // TestAnUninstallationEndsAllIntegrations: the event arrives five times at once, and again after the app was
 // reinstalled.
 func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
@@ -169,51 +155,4 @@ func integrations(t *testing.T, rows *store.TaskStore, tenant string) (all []str
 		all = append(all, fmt.Sprintf("%s %s %s", x.Provider, x.Status, x.StatusReason))
 	}
 	return all
-}
-
-// bookings allows the tools of meeting rooms. It marks the room of a booking as its label.
-func bookings(t *testing.T, s *stack.Stack) {
-	t.Helper()
-	allow(t, s, "rooms.list_rooms", aggregate.Read)
-	allow(t, s, vendors.BookRoom, aggregate.Write)
-	rows, tenant := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
-	p, _, err := rows.ToolPermission(t.Context(), tenant, vendors.BookRoom)
-	expect.NoError(t, err)
-	p.Mark = &rules.Mark{Version: p.Pin.Version(), How: rules.HowNothing,
-		LabelledBy: []rules.Label{{Name: "部屋", Pointer: "/room_id"}}}
-	expect.Value(rows.SaveToolPermission(t.Context(), p, administrator, time.Now()))(t)
-}
-
-// A step goes round by the rules that stand when its arguments are known, whatever rule the steps went by.
-func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
-	s := start(t)
-	bookings(t, s)
-	const gate = "CARD#step#0001#001#02"
-	before := s.Vendors.Calls(vendors.BookRoom)
-	made := func(n int) {
-		t.Helper()
-		expect.Is(t, s.Vendors.Calls(vendors.BookRoom)-before, n, "bookings")
-	}
-
-	under(t, s, anyStage())
-	d := driver.Ask(t, s, webapi.Sato, "明日の15時から会議室を予約してください") // which one comes from a result
-	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Card("CARD#process#0001", "ルール「そのほかの外部書き込み」")
-	driver.SaveRules(t, s, rules.Rule{ID: "01KS000000000000000000000E", Name: "大会議室",
-		Conditions: rules.Conditions{Labels: map[string][]string{"部屋": {"fuji", "haruna", "akagi"}}},
-		Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "人事", Need: 1, Who: rules.Who{Group: webapi.Approvers}},
-			desk("部長", 1, webapi.Alex)}}}, anyStage())
-	d.Click(webapi.Tanaka, "CARD#process#0001", "approve_process")
-	expect.Has(t, driver.Face(d.Card(gate, "👉 いま: 人事")), "ルール「大会議室」")
-	d.Click(webapi.Alex, gate, "approve_step")
-	made(0)
-	d.Click(webapi.Suzuki, gate, "approve_step")
-	d.Card(gate, "👉 いま: 部長")
-	made(0)
-	d.Click(webapi.Alex, gate, "approve_step")
-	d.Card("CARD#execution", "✅ 実行完了")
-	d.Card(gate, "回覧済み")
-	made(1)
-	g := d.Load().Gates[0]
-	expect.That(t, len(g.Acts) == 2 && g.Terms.Rule.Name == "大会議室" && g.Route.Stages[0].People[0].Via != "", "%+v", g)
 }

@@ -25,7 +25,6 @@ import (
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
-	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
 
@@ -253,23 +252,4 @@ func SaveRules(t T, s *stack.Stack, all ...rules.Rule) {
 	}
 	_, _, err = rows(s).SaveRules(context.Background(), tenant, x, rev, nil, administrator, time.Now())
 	expect.NoError(t, err)
-}
-
-// Rule saves a tool's constraints as an administrator does at the console, and removes them when the test ends.
-func Rule(t *testing.T, s *stack.Stack, name, constraints string) error {
-	t.Helper()
-	ctx, rows := context.Background(), rows(s)
-	spec, known := expect.Value(tool.Builtin())(t).Lookup(name)
-	expect.Must(t, known, "there is no tool %s", name)
-	save := func(constraints string) error {
-		x, _, err := rows.ToolPermission(ctx, aggregate.TenantID(s.Sandbox.TeamID()), name)
-		if err != nil {
-			return err
-		}
-		x.Allowed, x.Constraints = true, aggregate.JSON(constraints)
-		_, err = rows.SaveToolPermission(ctx, x, administrator, time.Now(), spec.Knows()...)
-		return err
-	}
-	t.Cleanup(func() { expect.NoError(t, save(`{}`)) })
-	return save(constraints)
 }
