@@ -52,8 +52,8 @@ func (j *job) order() (o github.Order, err error) {
 		return o, fmt.Errorf("%s: %w", problems[0], files.ErrRefused)
 	}
 	return github.Order{
-		RepositoryID: int64(p.Push.RepositoryID), Base: p.Push.Commit, Branch: x.Pushed.Branch, Into: p.Push.Into,
-		Title: said.Title, Body: conversation.PullBody(said.Body), At: *x.Gate.ApprovedAt, Changes: p.Changes,
+		RepositoryID: int64(p.Push.RepositoryID), Into: p.Push.Into, Title: said.Title,
+		Body: conversation.PullBody(said.Body), At: *x.Gate.ApprovedAt, Changes: p.Changes,
 		Message: conversation.PushMessage(x.SessionID, x.ActionID, p.Push.CI),
 	}, nil
 }
@@ -63,7 +63,7 @@ func (j *job) push(ctx context.Context) (aggregate.Next, error) {
 	x := j.action
 	within, stop := context.WithDeadline(ctx, x.Claim.LeaseUntil.Add(-claimSpare))
 	defer stop()
-	at := github.Step{Commit: x.Pushed.Commit, Branch: x.Pushed.There, Number: x.Pushed.Number}
+	at := *x.Pushed
 	o, err := j.order()
 	if err == nil {
 		var repo *github.Client
@@ -102,15 +102,14 @@ func (j *job) repository(ctx context.Context, name string, id int64, p github.Pe
 }
 
 // note commits a step before the next one is made. If the commit's answer was lost, the row says whether it was saved.
-func (j *job) note(ctx context.Context, at github.Step) error {
-	to := conversation.Pushed{Commit: at.Commit, There: at.Branch, Number: at.Number}
+func (j *job) note(ctx context.Context, at conversation.Pushed) error {
 	a, err := j.Store.Decide(ctx, j.in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Step(j.action.ActionID, j.invocation, to, j.Now())
+		return a.Step(j.action.ActionID, j.invocation, at, j.Now())
 	})
 	if errors.Is(err, aggregate.ErrUnconfirmed) {
 		if a, err = j.Store.Load(ctx, j.in.Ref()); err == nil {
 			if x := a.Action(j.action.ActionID); x == nil || x.Pushed == nil || x.Pushed.Commit != at.Commit ||
-				x.Pushed.There != at.Branch || x.Pushed.Number != at.Number {
+				x.Pushed.There != at.There || x.Pushed.Number != at.Number {
 				err = aggregate.ErrMoved
 			}
 		}
@@ -122,30 +121,26 @@ func (j *job) note(ctx context.Context, at github.Step) error {
 }
 
 // pushed returns the result of a push that came as far as at. final is false if another try may go on with it.
-func pushed(locale string, at github.Step, err error) (r conversation.Result, final bool) {
-	r = conversation.Result{Status: conversation.ActionFailed,
-		Pushed: &conversation.Pushed{Commit: at.Commit, There: at.Branch, Number: at.Number}}
+func pushed(locale string, at conversation.Pushed, err error) (r conversation.Result, final bool) {
+	r = conversation.Result{Status: conversation.ActionFailed, Pushed: &at}
 	e, called := errors.AsType[*explain.CallError](err)
+	why, refused := errors.AsType[github.Final](err)
 	switch {
 	case err == nil:
 		r.Status = conversation.ActionSucceeded
 		return r, true
 	case errors.Is(err, aggregate.ErrMoved):
 		r.Error = conversation.ReasonWithdrawn
-	case errors.Is(err, github.ErrOther):
-		r.Error = conversation.ReasonPushSource
-	case errors.Is(err, github.ErrTaken):
-		r.Error = conversation.ReasonBranchTaken
-	case errors.Is(err, github.ErrTree):
-		r.Error = conversation.ReasonPushOther
-	case errors.Is(err, files.ErrRefused), errors.Is(err, github.ErrTruncated):
+	case refused:
+		r.Error = aggregate.Reason(why)
+	case errors.Is(err, files.ErrRefused):
 		r.Error = conversation.ReasonPushRefused
 	case called && (github.Refuses(err) || e.Problem == explain.ProblemNotConnected) && e.Outcome == explain.CallFailed:
 		r.Error, r.ErrorDetail = conversation.ReasonPushRefused, explain.FailedCall(locale, e.Problem, e.Args...)
 	default:
 		return r, false
 	}
-	if at.Branch {
+	if at.There {
 		r.Error = conversation.ReasonBranchAlone
 	}
 	return r, true
@@ -158,15 +153,15 @@ func (h *Handler) look(ctx context.Context, in pipeline.Input, a *conversation.A
 		return pipeline.Rest(ctx, h.Store, in, h.Now, a.Next(h.Now()))
 	}
 	j := &job{making: h.making(in, a.Conversation.Locale), session: a.Conversation, action: x}
-	var at github.Step
-	repo, err := j.repository(ctx, x.Pushed.Repository, int64(a.Conversation.Source.RepositoryID), github.Looks())
+	at := *x.Pushed
+	id := int64(a.Conversation.Source.RepositoryID)
+	repo, err := j.repository(ctx, at.Repository, id, github.Looks())
 	if err == nil {
-		at, err = repo.Look(ctx, int64(a.Conversation.Source.RepositoryID), x.Pushed.Branch, x.Pushed.Commit)
+		at, err = repo.Look(ctx, id, at)
 	}
-	r := conversation.Result{Status: conversation.ActionFailed,
-		Pushed: &conversation.Pushed{Commit: x.Pushed.Commit, There: at.Branch, Number: at.Number}}
+	r := conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonPushNotThere, Pushed: &at}
 	switch {
-	case errors.Is(err, github.ErrTaken):
+	case errors.Is(err, github.Final(conversation.ReasonBranchTaken)):
 		r.Error = conversation.ReasonBranchTaken
 	case err != nil:
 		j.log(ctx, conversation.Result{Error: conversation.ReasonPushUnseen}, err)
@@ -174,11 +169,9 @@ func (h *Handler) look(ctx context.Context, in pipeline.Input, a *conversation.A
 			return a.NotFound(in.Run, x.ActionID, h.Now())
 		})
 	case at.Number > 0:
-		r.Status = conversation.ActionSucceeded
-	case at.Branch:
+		r.Status, r.Error = conversation.ActionSucceeded, ""
+	case at.There:
 		r.Error = conversation.ReasonBranchAlone
-	default:
-		r.Error = conversation.ReasonPushNotThere
 	}
 	j.log(ctx, r, nil)
 	return j.conclude(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {

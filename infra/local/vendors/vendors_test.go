@@ -22,6 +22,7 @@ import (
 	"unicode"
 
 	"ringi/infra/local/vendors"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
@@ -184,8 +185,9 @@ func TestThePageOfAPullRequest(t *testing.T) {
 	app := expect.Value(client.NewApp(vendors.AppID, vendors.Installation, v.GitHub.Key()))(t)
 	c := client.Config{Base: server.URL + vendors.GitHubPath, HTTP: wire.NewHTTP(), Now: time.Now}
 	expect.Value(c.Open(app, demo.Owner+"/"+demo.Name, demo.ID, client.Pushes()).Carry(t.Context(),
-		client.Order{RepositoryID: demo.ID, Branch: "ringi/S/A", Into: "main", Title: "<Title>", Body: "why"},
-		client.Step{Commit: commit, Branch: true}, func(context.Context, client.Step) error { return nil }))(t)
+		client.Order{RepositoryID: demo.ID, Into: "main", Title: "<Title>", Body: "why"},
+		conversation.Pushed{Branch: "ringi/S/A", Commit: commit, There: true},
+		func(context.Context, conversation.Pushed) error { return nil }))(t)
 	for path, want := range map[string][]string{
 		"ringi-demo/shop/pull/1":         {"only on this machine", "&#43;&lt;b&gt;", "&lt;Title&gt; #1"},
 		"ringi-demo/shop/tree/ringi/S/A": {"only on this machine", `<pre id="files">a.txt</pre>`},

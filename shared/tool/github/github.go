@@ -64,14 +64,33 @@ func (c Config) Open(a App, name string, id int64, p Permissions) *Client {
 	return c.client(a, name, map[string]any{"repository_ids": []int64{id}, "permissions": p})
 }
 
+// client makes a client with a token of the App's installation, as it is ordered. A token that nobody has changes
+// nothing, so an error says that the call failed.
 func (c Config) client(a App, name string, order any) *Client {
-	app := c.wire(asApp{a, c.Now})
-	tokens := minted{app: app, path: "/app/installations/" + a.Installation + "/access_tokens", order: order}
-	return &Client{wire: c.wire(tokens), http: c.HTTP, base: c.Base, name: name}
+	app := c.wire(func(context.Context) (string, error) { return a.jwt(c.Now()) })
+	installed := c.wire(func(ctx context.Context) (string, error) {
+		var out struct {
+			Token string `json:"token"`
+		}
+		err := app.Write(ctx, http.MethodPost, "/app/installations/"+a.Installation+"/access_tokens", order, &out)
+		if err == nil && out.Token == "" {
+			err = explain.Fail(explain.ProblemBadAnswer, errors.New("no token"), explain.GitHub)
+		}
+		return out.Token, failed(err)
+	})
+	return &Client{wire: installed, http: c.HTTP, base: c.Base, name: name}
 }
 
-func (c Config) wire(t wire.Tokens) *wire.Client {
+func (c Config) wire(t wire.Minted) *wire.Client {
 	return &wire.Client{Provider: explain.GitHub, Base: c.Base, Tokens: t, HTTP: c.HTTP, Explain: explainFailure}
+}
+
+// failed returns the error of a call whose effect, if it had one, nobody can see.
+func failed(err error) error {
+	if e, ok := errors.AsType[*explain.CallError](err); ok {
+		e.Outcome = explain.CallFailed
+	}
+	return err
 }
 
 // explainFailure reads GitHub's errors: {message, errors: [{resource, field, code, message}]}.
@@ -179,9 +198,6 @@ type Entry struct {
 	SHA  string `json:"sha"`
 }
 
-// ErrTruncated says that a repository has more entries than GitHub lists.
-var ErrTruncated = errors.New("the tree has more entries than GitHub lists at once")
-
 // tree returns the entries of a tree and all trees below it, without folders.
 func (c *Client) tree(ctx context.Context, sha string) ([]Entry, error) {
 	var out struct {
@@ -192,7 +208,7 @@ func (c *Client) tree(ctx context.Context, sha string) ([]Entry, error) {
 		return nil, err
 	}
 	if out.Truncated {
-		return nil, ErrTruncated
+		return nil, fmt.Errorf("the tree has more entries than GitHub lists at once: %w", files.ErrRefused)
 	}
 	var list []Entry
 	for _, e := range out.Tree {
@@ -315,15 +331,16 @@ func NewApp(id, installation, key string) (App, error) {
 	if block == nil {
 		return App{}, aggregate.Problem{Field: "private_key", Code: "must be a PEM file, as GitHub downloads it"}
 	}
-	if pkcs1, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
-		return App{ID: id, Installation: installation, key: pkcs1}, nil
+	a := App{ID: id, Installation: installation}
+	var err error
+	if a.key, err = x509.ParsePKCS1PrivateKey(block.Bytes); err != nil {
+		parsed, _ := x509.ParsePKCS8PrivateKey(block.Bytes)
+		a.key, _ = parsed.(*rsa.PrivateKey)
 	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	pkcs8, ok := parsed.(*rsa.PrivateKey)
-	if err != nil || !ok { // the error could quote the key
+	if a.key == nil { // the errors could quote the key
 		return App{}, aggregate.Problem{Field: "private_key", Code: "must be an RSA key"}
 	}
-	return App{ID: id, Installation: installation, key: pkcs8}, nil
+	return a, nil
 }
 
 // jwt is the token by which the App itself is known. GitHub allows ten minutes and clocks that differ by one.
@@ -347,47 +364,6 @@ func (a App) jwt(now time.Time) (string, error) {
 // Permissions of a token for one repository. No token may change workflows, settings or other repositories.
 type Permissions map[string]string
 
-func Reads() Permissions { return Permissions{"contents": "read"} }
-func Looks() Permissions { return Permissions{"contents": "read", "pull_requests": "read"} }
-func Pushes() Permissions {
-	return Permissions{"contents": "write", "pull_requests": "write"}
-}
-
-// minted are the tokens of one installation for one repository.
-type minted struct {
-	app   *wire.Client
-	path  string
-	order any
-}
-
-// asApp are the App's own tokens, with which only installation tokens are made.
-type asApp struct {
-	App
-	now func() time.Time
-}
-
-func (a asApp) Token(context.Context) (string, error) { return a.jwt(a.now()) }
-
-// Renew returns a token for a clock that went on. One that is refused twice stays refused.
-func (a asApp) Renew(context.Context, string) (string, error) { return a.jwt(a.now()) }
-
-func (asApp) Refused(context.Context, string) {}
-
-func (m minted) Token(ctx context.Context) (string, error) {
-	var out struct {
-		Token string `json:"token"`
-	}
-	if err := m.app.Write(ctx, http.MethodPost, m.path, m.order, &out); err != nil {
-		if e, ok := errors.AsType[*explain.CallError](err); ok { // a token that nobody has changes nothing
-			e.Outcome = explain.CallFailed
-		}
-		return "", err
-	}
-	if out.Token == "" {
-		return "", explain.Fail(explain.ProblemBadAnswer, errors.New("no token"), explain.GitHub)
-	}
-	return out.Token, nil
-}
-
-func (m minted) Renew(ctx context.Context, _ string) (string, error) { return m.Token(ctx) }
-func (m minted) Refused(context.Context, string)                     {}
+func Reads() Permissions  { return Permissions{"contents": "read"} }
+func Looks() Permissions  { return Permissions{"contents": "read", "pull_requests": "read"} }
+func Pushes() Permissions { return Permissions{"contents": "write", "pull_requests": "write"} }

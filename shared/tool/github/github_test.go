@@ -118,7 +118,7 @@ func TestTokensAreNarrow(t *testing.T) {
 	other := w.Add("acme", "other")
 	other.Commit("main", "first", nil, at)
 	ctx := t.Context()
-	_, err := w.open(t, github.Reads()).Carry(ctx, w.order(t), github.Step{}, nil)
+	_, err := w.open(t, github.Reads()).Carry(ctx, w.order(t), w.begun(), nil)
 	expect.Is(t, problem(err), explain.ProblemDenied, "a write with a token for reading")
 	_, err = w.config().Open(w.app(t), "acme/other", w.repo.ID, github.Reads()).Repository(ctx)
 	expect.Is(t, problem(err), explain.ProblemNotFound, "another repository")

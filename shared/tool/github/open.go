@@ -1,14 +1,17 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/explain"
@@ -17,41 +20,30 @@ import (
 // Order is a pull request to open: changes that people approved, on one commit.
 type Order struct {
 	RepositoryID         int64
-	Base                 string // the commit
-	Branch, Into         string // the branch to make, and the one that is asked to take it
+	Into                 string // the branch that is asked to take it
 	Title, Body, Message string
 	At                   time.Time // the commit's date
 	Changes              []files.Change
 }
 
-// Step is how far an order has come.
-type Step struct {
-	Commit string // made; nobody sees it without the branch
-	Branch bool   // the branch leads to the commit
-	Number int    // of the pull request
-}
+// Final is why an order can't be carried out, also by another try.
+type Final aggregate.Reason
 
-var (
-	// ErrOther says that the repository's name is another repository's now.
-	ErrOther = errors.New("the repository's name is another repository's")
-	// ErrTaken says that the branch is there and leads to another commit.
-	ErrTaken = errors.New("the branch leads to another commit")
-	// ErrTree says that the tree that GitHub made is not the commit's with the changes, and nothing else.
-	ErrTree = errors.New("GitHub's tree is not the commit's with the changes")
-)
+func (f Final) Error() string { return "a pull request ends: " + string(f) }
 
 // Carry carries out an order from the step at which it is. After each further step note is called, and the next one
 // begins only if it returns nil. A step that was made before and isn't known of is found, not made again. It returns
-// the last step that is known, also beside an error: one of files.ErrRefused, ErrOther, ErrTaken, ErrTree,
-// ErrTruncated, or an *explain.CallError, whose outcome is Unknown if the next step may be there.
-func (c *Client) Carry(ctx context.Context, o Order, at Step, note func(context.Context, Step) error) (Step, error) {
+// the last step that is known, also beside an error: a Final, files.ErrRefused, or an *explain.CallError, whose outcome
+// is Unknown if the next step may be there.
+func (c *Client) Carry(ctx context.Context, o Order, at conversation.Pushed,
+	note func(context.Context, conversation.Pushed) error) (conversation.Pushed, error) {
 	if err := c.is(ctx, o.RepositoryID); err != nil {
 		return at, err
 	}
 	for _, step := range []struct {
 		made bool
-		make func(context.Context, Order, *Step) error
-	}{{at.Commit != "", c.commit}, {at.Branch, c.branch}, {at.Number > 0, c.pull}} {
+		make func(context.Context, Order, *conversation.Pushed) error
+	}{{at.Commit != "", c.commit}, {at.There, c.branch}, {at.Number > 0, c.pull}} {
 		if step.made {
 			continue
 		}
@@ -65,39 +57,31 @@ func (c *Client) Carry(ctx context.Context, o Order, at Step, note func(context.
 	return at, nil
 }
 
-// Look returns how far an order of this branch and commit has come, without making anything. It returns ErrOther, and
-// ErrTaken if somebody else has the branch.
-func (c *Client) Look(ctx context.Context, id int64, branch, commit string) (Step, error) {
-	at := Step{Commit: commit}
-	if err := c.is(ctx, id); err != nil {
-		return at, err
+// Look returns how far an order of this branch and commit has come, without making anything.
+func (c *Client) Look(ctx context.Context, id int64, at conversation.Pushed) (conversation.Pushed, error) {
+	at.There, at.Number = false, 0
+	err := c.is(ctx, id)
+	if err == nil {
+		at.There, err = c.pulled(ctx, &at)
 	}
-	switch n, err := c.pulled(ctx, branch, commit); {
-	case err != nil:
-		return at, err
-	case n > 0:
-		return Step{Commit: commit, Branch: true, Number: n}, nil
+	if err == nil && !at.There {
+		at.There, err = c.branched(ctx, &at)
 	}
-	is, err := c.branchAt(ctx, branch)
-	if err == nil && is != "" && is != commit {
-		err = ErrTaken
-	}
-	at.Branch = is != "" && is == commit
 	return at, err
 }
 
-// is returns ErrOther unless the client's repository has this number.
+// is returns an error unless the client's repository has this number.
 func (c *Client) is(ctx context.Context, id int64) error {
 	r, err := c.Repository(ctx)
 	if err == nil && r.ID != id {
-		err = ErrOther
+		err = Final(conversation.ReasonPushSource)
 	}
 	return err
 }
 
 // commit makes the tree and the commit. GitHub's tree is compared before the commit is made.
-func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
-	base, err := c.treeOf(ctx, o.Base)
+func (c *Client) commit(ctx context.Context, o Order, at *conversation.Pushed) error {
+	base, err := c.treeOf(ctx, at.Base)
 	if err != nil {
 		return err
 	}
@@ -121,7 +105,7 @@ func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
 	var tree object
 	err = c.make(ctx, "/git/trees", map[string]any{"base_tree": base, "tree": changes}, &tree)
 	if err != nil {
-		return unseen(err)
+		return failed(err) // nobody sees it before a ref leads to it
 	}
 	if _, err := c.hash(tree.SHA); err != nil {
 		return err
@@ -130,13 +114,9 @@ func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range got {
-		if want[e.Path] != (Entry{Mode: e.Mode, SHA: e.SHA}) {
-			return ErrTree
-		}
-	}
-	if len(got) != len(want) {
-		return ErrTree
+	other := func(e Entry) bool { return want[e.Path] != Entry{Mode: e.Mode, SHA: e.SHA} }
+	if len(got) != len(want) || slices.ContainsFunc(got, other) {
+		return Final(conversation.ReasonPushOther)
 	}
 	var made struct {
 		SHA     string   `json:"sha"`
@@ -145,12 +125,12 @@ func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
 	}
 	by := map[string]string{"name": committer, "email": committerEmail,
 		"date": o.At.UTC().Truncate(time.Second).Format(time.RFC3339)}
-	err = c.make(ctx, "/git/commits", map[string]any{"message": o.Message, "tree": tree.SHA, "parents": []string{o.Base},
+	err = c.make(ctx, "/git/commits", map[string]any{"message": o.Message, "tree": tree.SHA, "parents": []string{at.Base},
 		"author": by, "committer": by}, &made)
 	if err != nil {
-		return unseen(err)
+		return failed(err)
 	}
-	if made.Tree.SHA != tree.SHA || len(made.Parents) != 1 || made.Parents[0].SHA != o.Base {
+	if made.Tree.SHA != tree.SHA || len(made.Parents) != 1 || made.Parents[0].SHA != at.Base {
 		return c.odd("the commit has another tree or another parent")
 	}
 	at.Commit, err = c.hash(made.SHA)
@@ -160,14 +140,6 @@ func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
 // make posts what is to be made in the repository.
 func (c *Client) make(ctx context.Context, path string, in, out any) error {
 	return c.wire.Write(ctx, http.MethodPost, c.path("%s", path), in, out)
-}
-
-// unseen returns the error of a call that made nothing that anybody can see before a ref leads to it.
-func unseen(err error) error {
-	if e, ok := errors.AsType[*explain.CallError](err); ok {
-		e.Outcome = explain.CallFailed
-	}
-	return err
 }
 
 // committer is the author of what people approved. GitHub signs only commits that have none of their own, so these are
@@ -210,93 +182,74 @@ func (c *Client) apply(ctx context.Context, changes []files.Change, entries map[
 	return list, nil
 }
 
-// branch makes the branch. One that leads to the commit was made by an earlier try.
-func (c *Client) branch(ctx context.Context, o Order, at *Step) error {
-	err := c.make(ctx, "/git/refs", map[string]string{"ref": "refs/heads/" + o.Branch, "sha": at.Commit}, new(ref))
-	if err != nil && found(err) {
-		is, read := c.branchAt(ctx, o.Branch)
-		switch {
-		case read != nil:
-			err = uncertain(err, read)
-		case is == at.Commit:
-			err = nil
-		case is != "":
-			err = ErrTaken
-		}
-	}
-	at.Branch = err == nil
+// branch makes the branch.
+func (c *Client) branch(ctx context.Context, _ Order, at *conversation.Pushed) error {
+	err := c.once(ctx, "/git/refs", map[string]string{"ref": "refs/heads/" + at.Branch, "sha": at.Commit}, new(ref), at,
+		c.branched)
+	at.There = err == nil
 	return err
 }
 
-// pull opens the pull request. One of the branch and the commit was opened by an earlier try.
-func (c *Client) pull(ctx context.Context, o Order, at *Step) error {
+// pull opens the pull request.
+func (c *Client) pull(ctx context.Context, o Order, at *conversation.Pushed) error {
 	var p struct {
 		Number int `json:"number"`
 	}
-	err := c.make(ctx, "/pulls", map[string]any{"title": o.Title, "body": o.Body, "head": o.Branch, "base": o.Into,
-		"draft": true, "maintainer_can_modify": false}, &p)
-	if err == nil && p.Number <= 0 {
+	err := c.once(ctx, "/pulls", map[string]any{"title": o.Title, "body": o.Body, "head": at.Branch, "base": o.Into,
+		"draft": true, "maintainer_can_modify": false}, &p, at, c.pulled)
+	if at.Number = max(at.Number, p.Number); err == nil && at.Number == 0 {
 		err = &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemBadAnswer,
 			Args: []any{explain.GitHub}, Err: errors.New("a pull request without a number")}
-	}
-	if err != nil && found(err) {
-		n, read := c.pulled(ctx, o.Branch, at.Commit)
-		switch {
-		case read != nil:
-			err = uncertain(err, read)
-		case n > 0:
-			p.Number, err = n, nil
-		}
-	}
-	if err == nil {
-		at.Number = p.Number
 	}
 	return err
 }
 
-// pulled returns the number of the pull request, open or closed, of a branch at this commit, or 0.
-func (c *Client) pulled(ctx context.Context, branch, commit string) (int, error) {
+// once makes what is to be there once. Where GitHub has no answer, or refuses it, it may be there all the same, made by
+// an earlier try: look reports that.
+func (c *Client) once(ctx context.Context, path string, in, out any, at *conversation.Pushed,
+	look func(context.Context, *conversation.Pushed) (bool, error)) error {
+	err := c.make(ctx, path, in, out)
+	e, called := errors.AsType[*explain.CallError](err)
+	if !called || e.Outcome != explain.CallUnknown && e.Problem != explain.ProblemRejected {
+		return err
+	}
+	there, unseen := look(ctx, at)
+	if there {
+		return nil
+	}
+	if e, called := errors.AsType[*explain.CallError](unseen); called { // nobody knows
+		e.Outcome = explain.CallUnknown
+	}
+	return cmp.Or(unseen, err)
+}
+
+// pulled finds the pull request, open or closed, of the branch at the commit.
+func (c *Client) pulled(ctx context.Context, at *conversation.Pushed) (there bool, err error) {
 	owner, _, _ := strings.Cut(c.name, "/")
 	var list []struct {
 		Number int    `json:"number"`
 		Head   object `json:"head"`
 	}
-	query := url.Values{"state": {"all"}, "head": {owner + ":" + branch}}
-	err := c.wire.Read(ctx, c.path("/pulls?%s", query.Encode()), &list)
+	query := url.Values{"state": {"all"}, "head": {owner + ":" + at.Branch}}
+	err = c.wire.Read(ctx, c.path("/pulls?%s", query.Encode()), &list)
 	for _, p := range list {
-		if p.Head.SHA == commit && p.Number > 0 {
-			return p.Number, err
+		if p.Head.SHA == at.Commit && p.Number > 0 {
+			at.Number = p.Number
+			return true, nil
 		}
 	}
-	return 0, err
+	return false, err
 }
 
-// found reports whether a step that was answered with an error may be there all the same: GitHub has no answer, or
-// refuses what exists.
-func found(err error) bool {
-	e, ok := errors.AsType[*explain.CallError](err)
-	return ok && (e.Outcome == explain.CallUnknown || e.Problem == explain.ProblemRejected)
-}
-
-// uncertain returns the error of a step of which nobody could be asked whether it is there.
-func uncertain(err, read error) error {
-	e, ok := errors.AsType[*explain.CallError](read)
-	if !ok {
-		return errors.Join(err, read)
-	}
-	e.Outcome = explain.CallUnknown
-	return e
-}
-
-// branchAt returns the commit of a branch, or "" if there is no such branch.
-func (c *Client) branchAt(ctx context.Context, name string) (sha string, err error) {
-	var at ref
-	err = c.wire.Read(ctx, c.path("/git/ref/heads/%s", name), &at)
+// branched reports whether the branch leads to the commit. One that leads elsewhere is somebody else's.
+func (c *Client) branched(ctx context.Context, at *conversation.Pushed) (there bool, err error) {
+	var is ref
+	err = c.wire.Read(ctx, c.path("/git/ref/heads/%s", at.Branch), &is)
 	if e, ok := errors.AsType[*explain.CallError](err); ok && e.Problem == explain.ProblemNotFound {
-		return "", nil
+		return false, nil
 	}
-	if err != nil {
-		return "", err
+	if err == nil && is.Object.SHA != at.Commit {
+		err = Final(conversation.ReasonBranchTaken)
 	}
-	return c.hash(at.Object.SHA)
+	return err == nil, err
 }

@@ -49,19 +49,28 @@ func sum(text string) string { return files.Sum([]byte(text)) }
 
 func (w *world) order(t *testing.T) github.Order {
 	t.Helper()
-	return github.Order{RepositoryID: w.repo.ID, Base: w.first, Branch: "ringi/s/a", Into: "main", Title: "Mend",
+	return github.Order{RepositoryID: w.repo.ID, Into: "main", Title: "Mend",
 		Body: conversation.PullBody("why"), Message: conversation.PushMessage("s", "a", "skip"), At: at.Add(1500e6),
 		Changes: w.approved(t)}
 }
 
+// branch is the one that orders make.
+const branch = "ringi/s/a"
+
+// begun is an order's step before anything is made.
+func (w *world) begun() conversation.Pushed {
+	return conversation.Pushed{Repository: "acme/shop", Base: w.first, Branch: branch}
+}
+
 // carry carries an order out and returns the steps that were noted.
-func (w *world) carry(t *testing.T, o github.Order,
-	from github.Step) (last github.Step, noted []github.Step, err error) {
+func (w *world) carry(t *testing.T, o github.Order, from conversation.Pushed) (last conversation.Pushed,
+	noted []conversation.Pushed, err error) {
 	t.Helper()
-	last, err = w.open(t, github.Pushes()).Carry(t.Context(), o, from, func(_ context.Context, s github.Step) error {
-		noted = append(noted, s)
-		return nil
-	})
+	last, err = w.open(t, github.Pushes()).Carry(t.Context(), o, from,
+		func(_ context.Context, s conversation.Pushed) error {
+			noted = append(noted, s)
+			return nil
+		})
 	return last, noted, err
 }
 
@@ -91,11 +100,13 @@ func tree(t *testing.T, dir, commit string) map[string]string {
 func TestAPullRequestsTreeIsTheCommitsAndTheChanges(t *testing.T) {
 	w := newWorld(t)
 	o := w.order(t)
-	last, noted, err := w.carry(t, o, github.Step{})
+	last, noted, err := w.carry(t, o, w.begun())
 	expect.NoError(t, err)
-	expect.Same(t, []github.Step{{Commit: last.Commit}, {Commit: last.Commit, Branch: true},
-		{Commit: last.Commit, Branch: true, Number: 1}}, noted)
-	expect.Is(t, w.repo.Ref("heads/"+o.Branch), last.Commit)
+	made, there := w.begun(), w.begun()
+	made.Commit, there.Commit, there.There = last.Commit, last.Commit, true
+	expect.Same(t, []conversation.Pushed{made, there, last}, noted)
+	expect.Is(t, last.Number, 1)
+	expect.Is(t, w.repo.Ref("heads/"+branch), last.Commit)
 	dir := w.repo.Dir()
 	git(t, dir, "fsck", "--strict", "--no-dangling")
 	want := tree(t, dir, w.first)
@@ -110,7 +121,7 @@ func TestAPullRequestsTreeIsTheCommitsAndTheChanges(t *testing.T) {
 	pulls := w.repo.Pulls()
 	expect.Must(t, len(pulls) == 1, "%+v", pulls)
 	p := pulls[0]
-	expect.That(t, p.Draft && p.Title == "Mend" && p.Body == "```text\nwhy\n```\n" && p.Head == o.Branch &&
+	expect.That(t, p.Draft && p.Title == "Mend" && p.Body == "```text\nwhy\n```\n" && p.Head == branch &&
 		p.Base == "main" && p.HeadSHA == last.Commit, "%+v", p)
 }
 
@@ -152,7 +163,7 @@ func TestABrokenPushGoesOn(t *testing.T) {
 				w := newWorld(t)
 				o := w.order(t)
 				w.breaks(route, status, made)
-				last, noted, err := w.carry(t, o, github.Step{})
+				last, noted, err := w.carry(t, o, w.begun())
 				seen := route == "POST/git/refs" || route == "POST/pulls"
 				if e, ok := errors.AsType[*explain.CallError](err); ok {
 					expect.Is(t, e.Outcome == explain.CallUnknown, status == 502 && seen, name+": whether the step may be there")
@@ -165,7 +176,7 @@ func TestABrokenPushGoesOn(t *testing.T) {
 					last = noted[len(noted)-1]
 				}
 				last, _, err = w.carry(t, o, last)
-				expect.That(t, err == nil && last.Number == 1 && last.Branch, "%s: %+v %v", name, last, err)
+				expect.That(t, err == nil && last.Number == 1 && last.There, "%s: %+v %v", name, last, err)
 				pulls := w.repo.Pulls()
 				expect.That(t, len(pulls) == 1 && pulls[0].HeadSHA == last.Commit, "%s: %+v", name, pulls)
 			}
@@ -181,10 +192,10 @@ func TestTwoDeliveriesOpenOnePullRequest(t *testing.T) {
 		o := w.order(t)
 		c := w.open(t, github.Pushes())
 		n := 0
-		first, err := c.Carry(t.Context(), o, github.Step{}, func(ctx context.Context, s github.Step) error {
+		first, err := c.Carry(t.Context(), o, w.begun(), func(ctx context.Context, s conversation.Pushed) error {
 			if n++; n-1 == stops {
-				_, err := w.open(t, github.Pushes()).Carry(ctx, o, github.Step{},
-					func(context.Context, github.Step) error { return nil })
+				_, err := w.open(t, github.Pushes()).Carry(ctx, o, w.begun(),
+					func(context.Context, conversation.Pushed) error { return nil })
 				return err
 			}
 			return nil
@@ -197,15 +208,15 @@ func TestNothingIsMadeAfterANoteThatFails(t *testing.T) {
 	for stop := range 2 {
 		w := newWorld(t)
 		o, n := w.order(t), 0
-		last, err := w.open(t, github.Pushes()).Carry(t.Context(), o, github.Step{},
-			func(context.Context, github.Step) error {
+		last, err := w.open(t, github.Pushes()).Carry(t.Context(), o, w.begun(),
+			func(context.Context, conversation.Pushed) error {
 				if n++; n-1 == stop {
 					return errors.New("stopped")
 				}
 				return nil
 			})
-		expect.That(t, err != nil && last.Commit != "" && last.Branch == (stop == 1) && last.Number == 0, "%+v %v", last, err)
-		expect.Is(t, w.repo.Ref("heads/"+o.Branch) != "", stop == 1)
+		expect.That(t, err != nil && last.Commit != "" && last.There == (stop == 1) && last.Number == 0, "%+v %v", last, err)
+		expect.Is(t, w.repo.Ref("heads/"+branch) != "", stop == 1)
 		expect.Is(t, len(w.repo.Pulls()), 0)
 	}
 }
@@ -214,14 +225,14 @@ func TestNothingIsMadeAfterANoteThatFails(t *testing.T) {
 func TestABranchOfSomebodyElseStays(t *testing.T) {
 	w := newWorld(t)
 	o := w.order(t)
-	other := w.repo.Commit(o.Branch, "theirs", map[string]vendors.File{"x": {Content: "theirs"}}, at)
-	last, _, err := w.carry(t, o, github.Step{})
-	expect.That(t, errors.Is(err, github.ErrTaken) && !last.Branch && w.repo.Ref("heads/"+o.Branch) == other,
+	other := w.repo.Commit(branch, "theirs", map[string]vendors.File{"x": {Content: "theirs"}}, at)
+	last, _, err := w.carry(t, o, w.begun())
+	expect.That(t, errors.Is(err, github.Final(conversation.ReasonBranchTaken)) && !last.There && w.repo.Ref("heads/"+branch) == other,
 		"%+v %v", last, err)
-	_, err = w.open(t, github.Reads()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit)
+	_, err = w.open(t, github.Reads()).Look(t.Context(), w.repo.ID, last)
 	expect.That(t, problem(err) == explain.ProblemDenied, "a look needs the right to read pull requests: %v", err)
-	_, err = w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit)
-	expect.That(t, errors.Is(err, github.ErrTaken), "%v", err)
+	_, err = w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, last)
+	expect.That(t, errors.Is(err, github.Final(conversation.ReasonBranchTaken)), "%v", err)
 
 	w = newWorld(t)
 	w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
@@ -232,7 +243,7 @@ func TestABranchOfSomebodyElseStays(t *testing.T) {
 		}
 		do(rw, r)
 	}
-	_, _, err = w.carry(t, w.order(t), github.Step{})
+	_, _, err = w.carry(t, w.order(t), w.begun())
 	e, ok := errors.AsType[*explain.CallError](err)
 	expect.That(t, ok && e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected, "%v", err)
 	expect.Has(t, fmt.Sprint(e.Args), "verified signatures")
@@ -243,31 +254,32 @@ func TestARefusedPullRequestLeavesItsBranch(t *testing.T) {
 	w := newWorld(t)
 	o := w.order(t)
 	o.Into = "none"
-	last, noted, err := w.carry(t, o, github.Step{})
+	last, noted, err := w.carry(t, o, w.begun())
 	e, ok := errors.AsType[*explain.CallError](err)
-	expect.That(t, ok && e.Outcome == explain.CallFailed && last.Branch && last.Number == 0 && len(noted) == 2,
+	expect.That(t, ok && e.Outcome == explain.CallFailed && last.There && last.Number == 0 && len(noted) == 2,
 		"%+v %v", last, err)
-	at := expect.Value(w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit))(t)
-	expect.Same(t, github.Step{Commit: last.Commit, Branch: true}, at)
+	at := expect.Value(w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, last))(t)
+	expect.Same(t, last, at)
 }
 
 func TestALookFindsWhatIsThere(t *testing.T) {
 	w := newWorld(t)
 	o := w.order(t)
 	c := w.open(t, github.Looks())
-	at := expect.Value(c.Look(t.Context(), w.repo.ID, o.Branch, strings.Repeat("0", 40)))(t)
-	expect.Same(t, github.Step{Commit: strings.Repeat("0", 40)}, at)
-	last, _, err := w.carry(t, o, github.Step{})
+	at := w.begun()
+	at.Commit = strings.Repeat("0", 40)
+	expect.Same(t, at, expect.Value(c.Look(t.Context(), w.repo.ID, at))(t))
+	last, _, err := w.carry(t, o, w.begun())
 	expect.NoError(t, err)
-	expect.Same(t, last, expect.Value(c.Look(t.Context(), w.repo.ID, o.Branch, last.Commit))(t))
-	expect.Fails(t, expect.Err(c.Look(t.Context(), w.repo.ID+1, o.Branch, last.Commit)), github.ErrOther)
+	expect.Same(t, last, expect.Value(c.Look(t.Context(), w.repo.ID, last))(t))
+	expect.Fails(t, expect.Err(c.Look(t.Context(), w.repo.ID+1, last)), github.Final(conversation.ReasonPushSource))
 }
 
 // What is not the commit's, or not what people were shown, makes no tree.
 func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 	for name, bend := range map[string]func(w *world, o *github.Order){
 		"another commit": func(w *world, o *github.Order) {
-			o.Base = w.repo.Commit("main", "second", map[string]vendors.File{"main.py": {Content: "print(3)\n"},
+			w.first = w.repo.Commit("main", "second", map[string]vendors.File{"main.py": {Content: "print(3)\n"},
 				"old.py": {Content: "x\n"},
 				"run.sh": {Content: "true\n", Mode: "100755"}}, at)
 		},
@@ -287,15 +299,15 @@ func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 		w := newWorld(t)
 		o := w.order(t)
 		bend(w, &o)
-		_, noted, err := w.carry(t, o, github.Step{})
+		_, noted, err := w.carry(t, o, w.begun())
 		expect.That(t, errors.Is(err, files.ErrRefused) && noted == nil, "%s: %v", name, err)
-		expect.Is(t, w.repo.Ref("heads/"+o.Branch), "", name)
+		expect.Is(t, w.repo.Ref("heads/"+branch), "", name)
 	}
 	w := newWorld(t)
 	o := w.order(t)
 	o.RepositoryID++
-	_, _, err := w.carry(t, o, github.Step{})
-	expect.That(t, errors.Is(err, github.ErrOther), "%v", err)
+	_, _, err := w.carry(t, o, w.begun())
+	expect.That(t, errors.Is(err, github.Final(conversation.ReasonPushSource)), "%v", err)
 }
 
 // A tree that GitHub makes otherwise than it was told never gets a ref.
@@ -310,6 +322,6 @@ func TestAnotherTreeGetsNoBranch(t *testing.T) {
 		}
 		do(rw, r)
 	}
-	_, noted, err := w.carry(t, w.order(t), github.Step{})
-	expect.That(t, errors.Is(err, github.ErrTree) && noted == nil, "%v", err)
+	_, noted, err := w.carry(t, w.order(t), w.begun())
+	expect.That(t, errors.Is(err, github.Final(conversation.ReasonPushOther)) && noted == nil, "%v", err)
 }

@@ -55,6 +55,13 @@ type Tokens interface {
 	Refused(ctx context.Context, token string)
 }
 
+// Minted makes tokens, each a new one. A token that is refused twice stays refused.
+type Minted func(ctx context.Context) (string, error)
+
+func (m Minted) Token(ctx context.Context) (string, error)           { return m(ctx) }
+func (m Minted) Renew(ctx context.Context, _ string) (string, error) { return m(ctx) }
+func (m Minted) Refused(context.Context, string)                     {}
+
 // HTTP is the pair of HTTP clients that all vendors share.
 type HTTP struct{ Reads, Writes *http.Client }
 
