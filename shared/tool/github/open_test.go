@@ -227,12 +227,12 @@ func TestABranchOfSomebodyElseStays(t *testing.T) {
 	o := w.order(t)
 	other := w.repo.Commit(branch, "theirs", map[string]vendors.File{"x": {Content: "theirs"}}, at)
 	last, _, err := w.carry(t, o, w.begun())
-	expect.That(t, errors.Is(err, github.Final(conversation.ReasonBranchTaken)) && !last.There && w.repo.Ref("heads/"+branch) == other,
-		"%+v %v", last, err)
+	taken := github.Final(conversation.ReasonBranchTaken)
+	expect.That(t, errors.Is(err, taken) && !last.There && w.repo.Ref("heads/"+branch) == other, "%+v %v", last, err)
 	_, err = w.open(t, github.Reads()).Look(t.Context(), w.repo.ID, last)
 	expect.That(t, problem(err) == explain.ProblemDenied, "a look needs the right to read pull requests: %v", err)
 	_, err = w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, last)
-	expect.That(t, errors.Is(err, github.Final(conversation.ReasonBranchTaken)), "%v", err)
+	expect.That(t, errors.Is(err, taken), "%v", err)
 
 	w = newWorld(t)
 	w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
-	"ringi/shared/tool/freee"
+	"ringi/shared/tool/runner"
 )
 
 func TestListEmployees(t *testing.T) {
@@ -97,7 +97,7 @@ func TestWhoWasThereThen(t *testing.T) {
 		`{"department":"HR","status":"active","as_of":"2026-11"}`:    "D",
 		`{"department":null,"status":"all","as_of":"2026-10"}`:       "A B C D F G",
 	} {
-		var out struct{ Employees []freee.Employee }
+		var out struct{ Employees []runner.Employee }
 		w.run(t, "list_employees", args, &out)
 		var got []string
 		for _, e := range out.Employees {

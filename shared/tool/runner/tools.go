@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain"
 	"ringi/shared/tool"
-	"ringi/shared/tool/freee"
 )
 
 // calls returns the functions of Ringi's own tools, by name.
@@ -28,7 +27,7 @@ func (r *Runner) calls() map[string]function {
 		"list_positions": func(ctx context.Context, c tool.Call) (any, error) { return r.freee(c).ListPositions(ctx) },
 		"list_attendance": with(func(ctx context.Context, c tool.Call, in struct {
 			Year, Month int
-			Employees   []freee.Employee
+			Employees   []Employee
 		}) (any, error) {
 			return r.freee(c).ListAttendance(ctx, in.Year, in.Month, in.Employees, c.Bounds.Departments)
 		}),
@@ -61,23 +60,23 @@ func read(c tool.Call, in any) error {
 	return nil
 }
 
-func (r *Runner) freee(c tool.Call) *freee.Client {
+func (r *Runner) freee(c tool.Call) *Freee {
 	chosen := func(ctx context.Context) (string, error) { return r.config.Company(ctx, c.Tenant) }
-	address := cmp.Or(r.config.FreeeURL, "https://api.freee.co.jp/hr")
-	return freee.New(address, tokens{r, c, explain.Freee}, chosen, r.http, r.config.Now)
+	address := cmp.Or(r.config.FreeeURL, "https://api.co.jp/hr")
+	return NewFreee(address, tokens{r, c, explain.Freee}, chosen, r.http, r.config.Now)
 }
 
 func calculateOvertime(_ context.Context, c tool.Call, in struct {
 	Mode    string
-	Records []freee.Record
+	Records []Record
 }) (any, error) {
 	if in.Mode == "calculate" {
-		return freee.Calculate(in.Records, c.Locale), nil
+		return Calculate(in.Records, c.Locale), nil
 	}
-	if problems := freee.Validate(in.Records); len(problems) > 0 {
+	if problems := Validate(in.Records); len(problems) > 0 {
 		return nil, explain.Fail(explain.ProblemBadData, nil, len(problems), problems[0])
 	}
-	return freee.Validated{Mode: in.Mode, Count: len(in.Records)}, nil
+	return Validated{Mode: in.Mode, Count: len(in.Records)}, nil
 }
 
 // Look returns the result of an earlier call with the same key and arguments if Ringi sees that it arrived: its own

@@ -1,4 +1,4 @@
-package freee
+package runner
 
 import (
 	"cmp"
@@ -42,7 +42,7 @@ type Employees struct {
 // today. If a department's name or code is given, the list has the people who belonged to that department, or to one
 // below it, when that time began or ended, or else to the whole company. activeOnly omits people who were not employed
 // then.
-func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department, asOf string) (Employees, error) {
+func (c *Freee) ListEmployees(ctx context.Context, activeOnly bool, department, asOf string) (Employees, error) {
 	then, err := c.asOf(asOf)
 	if err != nil {
 		return Employees{}, err
@@ -141,7 +141,7 @@ type Departments struct {
 
 // ListDepartments lists departments in freee's order. If a name or code is given, the list has that department and
 // those below it, or else all of the company's. If a constraint lists departments, Above names only those.
-func (c *Client) ListDepartments(ctx context.Context, department string, listed []string) (Departments, error) {
+func (c *Freee) ListDepartments(ctx context.Context, department string, listed []string) (Departments, error) {
 	company, err := c.company(ctx)
 	if err != nil {
 		return Departments{}, err
@@ -173,7 +173,7 @@ func (c *Client) ListDepartments(ctx context.Context, department string, listed 
 	return out, nil
 }
 
-func (c *Client) departments(ctx context.Context, company int64) ([]group, error) {
+func (c *Freee) departments(ctx context.Context, company int64) ([]group, error) {
 	var all struct{ Groups []group }
 	err := c.wire.Read(ctx, fmt.Sprintf("/groups?company_id=%d", company), &all)
 	return all.Groups, err
@@ -219,7 +219,7 @@ func below(all []group, names []string) map[int64]bool {
 }
 
 // confined refuses employees who belonged in the period to none of the departments that a constraint allows.
-func (c *Client) confined(ctx context.Context, company int64, employees []Employee, departments []string,
+func (c *Freee) confined(ctx context.Context, company int64, employees []Employee, departments []string,
 	p period) error {
 	if len(departments) == 0 {
 		return nil
@@ -258,7 +258,7 @@ func tooMany(name string, limit int) *explain.CallError {
 		fmt.Sprint(limit))
 }
 
-func (c *Client) today() string { return c.now().In(tenancy.Zone()).Format("2006-01-02") }
+func (c *Freee) today() string { return c.now().In(tenancy.Zone()).Format("2006-01-02") }
 
 // maxPositions is the most positions of a list, equal to the catalog's max_rows. freee returns all of them at once.
 const maxPositions = 5000
@@ -277,7 +277,7 @@ type Positions struct {
 }
 
 // ListPositions lists the company's positions in freee's order.
-func (c *Client) ListPositions(ctx context.Context) (Positions, error) {
+func (c *Freee) ListPositions(ctx context.Context) (Positions, error) {
 	company, err := c.company(ctx)
 	if err != nil {
 		return Positions{}, err

@@ -1,4 +1,4 @@
-package freee_test
+package runner_test
 
 import (
 	"context"
@@ -14,15 +14,9 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tool/freee"
+	"ringi/shared/tool/runner"
 	"ringi/shared/tool/wire"
 )
-
-type tokens struct{}
-
-func (tokens) Token(context.Context) (string, error)         { return "token", nil }
-func (tokens) Renew(context.Context, string) (string, error) { return "", errors.New("no other") }
-func (tokens) Refused(context.Context, string)               {}
 
 // An incomplete list must not look complete.
 func TestAListThatDoesNotEnd(t *testing.T) {
@@ -37,7 +31,7 @@ func TestAListThatDoesNotEnd(t *testing.T) {
 	}))
 	defer s.Close()
 	nobody := func(context.Context) (string, error) { return "", nil }
-	_, err := freee.New(s.URL, tokens{}, nobody, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "", "")
+	_, err := runner.NewFreee(s.URL, bearer{}, nobody, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "", "")
 	var e *explain.CallError
 	expect.That(t, errors.As(err, &e) && e.Problem == explain.ProblemTooLarge && e.Outcome == explain.CallFailed &&
 		pages == 200, "%v after %d pages", err, pages)
@@ -100,7 +94,7 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 			}))
 			defer s.Close()
 			p := &renewableTokens{}
-			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(),
+			_, err := runner.NewFreee(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(),
 				time.Now).ListEmployees(t.Context(), true, "", "")
 			var e *explain.CallError
 			expect.Must(t, (test.problem == "") == (err == nil) &&
@@ -146,7 +140,7 @@ func (c *company) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // client makes a client of a company.
-func client(t *testing.T, c *company) *freee.Client {
+func client(t *testing.T, c *company) *runner.Freee {
 	t.Helper()
 	var err error
 	if c.api, err = vendors.Published("freee"); err != nil {
@@ -155,7 +149,7 @@ func client(t *testing.T, c *company) *freee.Client {
 	s := httptest.NewServer(c)
 	t.Cleanup(s.Close)
 	nobody := func(context.Context) (string, error) { return "", nil }
-	return freee.New(s.URL, tokens{}, nobody, wire.NewHTTP(), time.Now)
+	return runner.NewFreee(s.URL, bearer{}, nobody, wire.NewHTTP(), time.Now)
 }
 
 // closing returns the days up to the closing day that belong to a month of payment. before is 1 if people are paid in
@@ -218,15 +212,15 @@ func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 	}
 }
 
-func record(id int64, excess, legal, within, holiday int) freee.Record {
-	return freee.Record{EmployeeID: id, DisplayName: "a", StartDate: "2026-03-01", EndDate: "2026-03-31", WorkDays: 20,
+func record(id int64, excess, legal, within, holiday int) runner.Record {
+	return runner.Record{EmployeeID: id, DisplayName: "a", StartDate: "2026-03-01", EndDate: "2026-03-31", WorkDays: 20,
 		TotalWorkMins: 20000, TotalExcessStatutoryWorkMins: excess, TotalOvertimeExceptNormalWorkMins: legal,
 		TotalOvertimeWithinNormalWorkMins: within, TotalHolidayWorkMins: holiday}
 }
 
 func TestLimits(t *testing.T) {
 	for name, test := range map[string]struct {
-		r    freee.Record
+		r    runner.Record
 		want string
 		mins int
 	}{
@@ -242,7 +236,7 @@ func TestLimits(t *testing.T) {
 		"a minute less is above 80":               {record(1, 0, 92*60, 0, 8*60-1), "> 80h", 92 * 60},
 	} {
 		t.Run(name, func(t *testing.T) {
-			row := freee.Calculate([]freee.Record{test.r}, "en").Rows[0]
+			row := runner.Calculate([]runner.Record{test.r}, "en").Rows[0]
 			expect.That(t, row.Flag == test.want && row.OvertimeMins == test.mins,
 				"%q %d, want %q %d", row.Flag, row.OvertimeMins, test.want, test.mins)
 		})
@@ -250,7 +244,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	r := freee.Calculate([]freee.Record{record(1, 0, 50*60, 0, 0), record(2, 0, 90*60, 0, 0),
+	r := runner.Calculate([]runner.Record{record(1, 0, 50*60, 0, 0), record(2, 0, 90*60, 0, 0),
 		record(3, 0, 100*60, 0, 0), record(4, 20, 0, 0, 0)}, "en")
 	expect.Has(t, r.Note, "need more than one month")
 	expect.That(t, r.Count == 4 && r.Over45h == 3 && r.Over80h == 2 && r.Over100h == 1 && r.TotalOvertimeHours == 240.33,
@@ -258,28 +252,28 @@ func TestCounts(t *testing.T) {
 }
 
 func TestValidateFindsWhatCannotBe(t *testing.T) {
-	p := freee.Validate([]freee.Record{record(1, 10, 10, 0, 0), record(2, 0, 0, 0, 0)})
+	p := runner.Validate([]runner.Record{record(1, 10, 10, 0, 0), record(2, 0, 0, 0, 0)})
 	expect.That(t, len(p) == 0, "sound records: %v", p)
 	for name, test := range map[string]struct {
-		change func(*freee.Record)
+		change func(*runner.Record)
 		want   string
 	}{
-		"negative":          {func(r *freee.Record) { r.TotalHolidayWorkMins = -1 }, "total_holiday_work_mins -1"},
-		"more than a month": {func(r *freee.Record) { r.TotalWorkMins = 44_641 }, "total_work_mins 44641"},
-		"part above whole": {func(r *freee.Record) { r.TotalNormalWorkMins = 20_001 },
+		"negative":          {func(r *runner.Record) { r.TotalHolidayWorkMins = -1 }, "total_holiday_work_mins -1"},
+		"more than a month": {func(r *runner.Record) { r.TotalWorkMins = 44_641 }, "total_work_mins 44641"},
+		"part above whole": {func(r *runner.Record) { r.TotalNormalWorkMins = 20_001 },
 			"total_normal_work_mins 20001 > total_work_mins 20000"},
-		"32 days":     {func(r *freee.Record) { r.WorkDays = 32 }, "work_days 32"},
-		"no dates":    {func(r *freee.Record) { r.StartDate = "" }, `start_date ""`},
-		"ends before": {func(r *freee.Record) { r.EndDate = "2026-02-01" }, `end_date "2026-02-01"`},
+		"32 days":     {func(r *runner.Record) { r.WorkDays = 32 }, "work_days 32"},
+		"no dates":    {func(r *runner.Record) { r.StartDate = "" }, `start_date ""`},
+		"ends before": {func(r *runner.Record) { r.EndDate = "2026-02-01" }, `end_date "2026-02-01"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := record(1, 0, 0, 0, 0)
 			test.change(&r)
-			p := freee.Validate([]freee.Record{r})
+			p := runner.Validate([]runner.Record{r})
 			expect.That(t, len(p) == 1 && strings.Contains(p[0], test.want), "%q, want %q", p, test.want)
 		})
 	}
-	expect.Is(t, len(freee.Validate(nil)), 1, "nobody at all")
-	p = freee.Validate([]freee.Record{record(1, 0, 0, 0, 0), record(1, 0, 0, 0, 0)})
+	expect.Is(t, len(runner.Validate(nil)), 1, "nobody at all")
+	p = runner.Validate([]runner.Record{record(1, 0, 0, 0, 0), record(1, 0, 0, 0, 0)})
 	expect.That(t, len(p) == 1 && strings.Contains(p[0], "twice"), "a person twice: %v", p)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
+	"ringi/shared/tool"
 
 	"pgregory.net/rapid"
 )
@@ -80,5 +81,15 @@ func TestAnAddressLinks(t *testing.T) {
 			got = append(got, shown.Text)
 		}
 		expect.Is(t, strings.Join(got, "|"), want, text)
+	}
+}
+
+func TestAListMayBeAsLongAsTheCatalogSays(t *testing.T) {
+	c := expect.Value(tool.Builtin())(t)
+	for name, most := range map[string]int{
+		"list_employees": maxPages * pageSize, "list_departments": maxDepartments, "list_positions": maxPositions,
+	} {
+		s, _ := c.Lookup(name)
+		expect.Is(t, most, s.MaxRows, name)
 	}
 }

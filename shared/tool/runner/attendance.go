@@ -1,4 +1,4 @@
-package freee
+package runner
 
 import (
 	"context"
@@ -51,7 +51,7 @@ type Attendance struct {
 // ListAttendance fetches each employee's summary of the month of work, in the given order. freee names months by their
 // payment, so it requests the following month for a person who is paid in the month after the work. If departments are
 // given, employees outside of them are refused.
-func (c *Client) ListAttendance(ctx context.Context, year, month int, employees []Employee,
+func (c *Freee) ListAttendance(ctx context.Context, year, month int, employees []Employee,
 	departments []string) (Attendance, error) {
 	company, err := c.company(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Client) ListAttendance(ctx context.Context, year, month int, employees 
 // record returns an employee's summary of the month of work, which it recognizes by the dates that freee counted. The
 // month of payment may have changed or be unknown. So if the summary is of the previous or next month, record fetches
 // once more, with the other month of payment. A summary of any other month is refused.
-func (c *Client) record(ctx context.Context, company int64, year, month int, e Employee) (Record, error) {
+func (c *Freee) record(ctx context.Context, company int64, year, month int, e Employee) (Record, error) {
 	asked := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
 	paid := asked
 	if e.PaidNextMonth {

@@ -1,6 +1,4 @@
-// Package freee reads employees, departments, positions and attendance from freee HR. It fetches no pay, bank or
-// address data, and keeps only the fields that steps need.
-package freee
+package runner
 
 import (
 	"context"
@@ -15,28 +13,29 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// Client accesses freee for one tenant.
-type Client struct {
+// Freee reads employees, departments, positions and attendance from freee HR for one tenant. It fetches no pay, bank
+// or address data, and keeps only the fields that steps need.
+type Freee struct {
 	wire   wire.Client
 	chosen func(context.Context) (string, error)
 	now    func() time.Time
 }
 
-// New makes a client. base is the API's address up to and including /hr. chosen returns the id of the company that a
-// person chose when connecting, empty for none.
-func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, error), http wire.HTTP,
-	now func() time.Time) *Client {
-	return &Client{
+// NewFreee makes a client. base is the API's address up to and including /hr. chosen returns the id of the company that
+// a person chose when connecting, empty for none.
+func NewFreee(base string, tokens wire.Tokens, chosen func(context.Context) (string, error), http wire.HTTP,
+	now func() time.Time) *Freee {
+	return &Freee{
 		chosen: chosen,
 		wire: wire.Client{Provider: explain.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens,
-			HTTP: http, Explain: explainFailure},
+			HTTP: http, Explain: ofFreee},
 		now: now,
 	}
 }
 
 // company returns the id of the company to read: the chosen one, or else the first one that the token's owner
 // administers, since only administrators may list employees.
-func (c *Client) company(ctx context.Context) (int64, error) {
+func (c *Freee) company(ctx context.Context) (int64, error) {
 	chosen, err := c.chosen(ctx)
 	if err != nil {
 		return 0, explain.Fail(explain.ProblemLocked, err, explain.Freee)
@@ -61,10 +60,10 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 		explain.Freee)
 }
 
-// explainFailure reads freee's errors, which have two forms: {status_code, errors: [{type, messages}]}, and the flat
+// ofFreee reads freee's errors, which have two forms: {status_code, errors: [{type, messages}]}, and the flat
 // {error, message, code} of accessDeniedError. The codes are those of developer.freee.co.jp/tips/faq/40x-checkpoint,
 // which freee returns with 401 and 403.
-func explainFailure(_ int, body []byte) wire.Refusal {
+func ofFreee(_ int, body []byte) wire.Refusal {
 	var e struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
@@ -99,7 +98,7 @@ func explainFailure(_ int, body []byte) wire.Refusal {
 type period struct{ from, to string }
 
 // asOf reads as_of: a day, a month as YYYY-MM, which means each of its days, or "" for today.
-func (c *Client) asOf(said string) (period, error) {
+func (c *Freee) asOf(said string) (period, error) {
 	if said == "" {
 		return period{c.today(), c.today()}, nil
 	}
@@ -133,7 +132,7 @@ func text(s *string) string {
 
 // members returns the ids of employees who belonged to one of these departments on the first or the last day of the
 // period: freee answers for one day. It reads no other data of freee's about people.
-func (c *Client) members(ctx context.Context, company int64, within map[int64]bool, p period) (map[int64]bool, error) {
+func (c *Freee) members(ctx context.Context, company int64, within map[int64]bool, p period) (map[int64]bool, error) {
 	ids := map[int64]bool{}
 	for _, day := range slices.Compact([]string{p.from, p.to}) {
 		err := pages(func(offset int) (int, error) {
