@@ -20,7 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
-	"ringi/infra/local/moto"
+	programs "ringi/infra/local/process"
 	"ringi/infra/local/template"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/task"
@@ -95,7 +95,8 @@ func startInterpreter(t *testing.T) (s *script, machine string) {
 	t.Cleanup(lambda.Close)
 	_, port, err := net.SplitHostPort(lambda.Listener.Addr().String())
 	expect.NoError(t, err)
-	server := expect.Value(moto.Start(t.Context(), moto.Options{TaskPort: expect.Value(strconv.Atoi(port))(t)}))(t)
+	tasks := expect.Value(strconv.Atoi(port))(t)
+	server := expect.Value(programs.Moto(t.Context(), programs.MotoOptions{TaskPort: tasks}))(t)
 	t.Cleanup(server.Stop)
 	s.runs = sfn.New(sfn.Options{Region: "us-east-1", BaseEndpoint: &server.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
@@ -33,7 +33,7 @@ func TestWhatARequestCosts(t *testing.T) {
 		for tries := 0; tries < 3 && !holds(); tries++ { // if the machine stalled some calls were repeated
 			var err error
 			u, err = measureCalls(t.Context(), 2, x.do)
-			if errors.Is(err, moto.ErrPython) && os.Getenv("CI") == "" {
+			if errors.Is(err, process.ErrMissing) && os.Getenv("CI") == "" {
 				t.Skip(err)
 			}
 			expect.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
 	"ringi/infra/local/template"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -32,7 +32,7 @@ func TestStore(t *testing.T) {
 	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
 	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names,
 		map[string]string{"Stage": "dev"}))(t)
-	s := &suite{endpoint: moto.StartForTest(t), described: described.Tables[0]}
+	s := &suite{endpoint: process.MotoForTest(t), described: described.Tables[0]}
 	for _, part := range []part{
 		{"create", testCreate},
 		{"load", testLoad},

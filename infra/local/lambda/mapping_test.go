@@ -22,7 +22,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
 	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
 )
@@ -94,7 +94,7 @@ func (p *probe) seen() []string {
 }
 
 func config(t *testing.T) aws.Config {
-	return aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(moto.ForTests(t)),
+	return aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(process.MotoForTests(t)),
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }
 

@@ -2,7 +2,7 @@
 // own, so the terminal's Ctrl-C does not reach it.
 //
 // It also makes what such processes need: compiled programs, private Python environments with pinned packages, and
-// packages of Node for tests.
+// packages of Node for tests; and it starts the one that stands in for AWS.
 package process
 
 import (

@@ -19,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/moto"
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/template"
@@ -65,7 +64,7 @@ type Stack struct {
 
 // Start starts a stack and returns when everything answers. ctx bounds the start; the stack runs until Close.
 //
-// It returns an error wrapping ErrInUse if a port is taken, moto.ErrPython if Python is missing, and the
+// It returns an error wrapping ErrInUse if a port is taken, process.ErrMissing if Python is missing, and the
 // compiler's message if a function doesn't build.
 func Start(ctx context.Context, o Options) (*Stack, error) {
 	o, err := o.complete()
@@ -155,7 +154,7 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 	started := make(chan error, 1)
 	go func() {
 		var err error
-		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort,
+		s.moto, err = process.Moto(ctx, process.MotoOptions{TaskPort: taskPort,
 			Notify: func(what string) { s.options.Progress(1, steps, what) }})
 		started <- err
 	}()

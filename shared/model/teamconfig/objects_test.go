@@ -9,14 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 )
 
 // Files are those below the workspace's prefix, including those in folders, and none of another prefix.
 func TestFilesOfABucketAreRead(t *testing.T) {
-	url := moto.ForTests(t)
+	url := process.MotoForTests(t)
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &url,
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
 	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
@@ -242,7 +242,7 @@ func TestADifferenceIsOfTwoVersions(t *testing.T) {
 // opened is the store of a bucket of this test's own.
 func opened(t *testing.T) *large.Versions {
 	t.Helper()
-	endpoint, name := moto.ForTests(t), strings.ToLower(t.Name())
+	endpoint, name := process.MotoForTests(t), strings.ToLower(t.Name())
 	client := s3.NewFromConfig(config(endpoint), func(o *s3.Options) { o.UsePathStyle = true })
 	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}))(t)
 	return large.OpenVersions(config(endpoint), name)
@@ -302,7 +302,7 @@ func tree(t *testing.T, content string) (*files.Tree, []byte) {
 }
 
 func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
-	endpoint := moto.ForTests(t)
+	endpoint := process.MotoForTests(t)
 	client := s3.NewFromConfig(config(endpoint), func(o *s3.Options) { o.UsePathStyle = true })
 	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
 	s := large.OpenVersions(config(endpoint), "bucket")

@@ -21,7 +21,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/infra/local/moto"
 	"ringi/infra/local/process"
 	"ringi/infra/local/template"
 	"ringi/shared/domain/aggregate"
@@ -57,7 +56,7 @@ var described = sync.OnceValues(func() (*template.Template, error) {
 // Start starts the server unless an earlier test did. The server is shared with other tests.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	endpoint := moto.ForTests(t)
+	endpoint := process.MotoForTests(t)
 	cfg := aws.Config{Region: region, BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider(accessKey, "local", "")}
 	s := &Server{Transport: judged(t, awshttp.NewBuildableClient().GetTransport())}

@@ -1,4 +1,4 @@
-package moto_test
+package process_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
@@ -29,7 +29,7 @@ type fifo struct {
 
 func startFIFO(t *testing.T) *fifo {
 	t.Helper()
-	c := sqs.NewFromConfig(config(moto.ForTests(t)))
+	c := sqs.NewFromConfig(config(process.MotoForTests(t)))
 	q := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{
 		QueueName: aws.String(t.Name() + ".fifo"), Attributes: map[string]string{"FifoQueue": "true",
 			"VisibilityTimeout": "60", "DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"},
@@ -130,7 +130,7 @@ type machine struct {
 
 func startMachine(t *testing.T) *machine {
 	t.Helper()
-	cfg := config(moto.ForTests(t))
+	cfg := config(process.MotoForTests(t))
 	m := &machine{t: t, sfn: sfn.NewFromConfig(cfg), sqs: sqs.NewFromConfig(cfg)}
 	q := expect.Value(m.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(t.Name())}))(t)
 	m.queue = aws.ToString(q.QueueUrl)
@@ -238,8 +238,8 @@ func TestAMessageIsNotHandedToAReceiverThatIsGone(t *testing.T) {
 func TestAStartThatCannotBeMadeSaysWhy(t *testing.T) {
 	t.Setenv("RINGI_LOCAL_DIR", t.TempDir())
 	t.Setenv("PATH", t.TempDir())
-	err := expect.Err(moto.Start(t.Context(), moto.Options{}))
-	expect.Fails(t, err, moto.ErrPython)
+	err := expect.Err(process.Moto(t.Context(), process.MotoOptions{}))
+	expect.Fails(t, err, process.ErrMissing)
 	expect.Has(t, err.Error(), "install python3")
 	// This Python makes environments, but its pip fails, as it does without a network.
 	bin := t.TempDir()
@@ -252,7 +252,7 @@ esac
 `
 	expect.NoError(t, os.WriteFile(filepath.Join(bin, "python3"), []byte(script), 0o755))
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
-	err = expect.Err(moto.Start(t.Context(), moto.Options{}))
+	err = expect.Err(process.Moto(t.Context(), process.MotoOptions{}))
 	expect.That(t, err != nil && strings.Contains(err.Error(), "pip could not install moto") &&
 		strings.Contains(err.Error(), "No matching distribution"), "got %v", err)
 }

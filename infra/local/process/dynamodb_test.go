@@ -1,4 +1,4 @@
-package moto_test
+package process_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
@@ -89,7 +89,7 @@ func records(t *testing.T, cfg aws.Config, stream string) []string {
 }
 
 func TestOneWriterOfManyWins(t *testing.T) {
-	cfg := config(moto.ForTests(t))
+	cfg := config(process.MotoForTests(t))
 	db := dynamodb.NewFromConfig(cfg)
 	stream := table(t, db)
 	const writers = 32
@@ -125,7 +125,7 @@ func TestOneWriterOfManyWins(t *testing.T) {
 }
 
 func TestRepeatedRequestTokenWritesOnce(t *testing.T) {
-	db := dynamodb.NewFromConfig(config(moto.ForTests(t)))
+	db := dynamodb.NewFromConfig(config(process.MotoForTests(t)))
 	table(t, db)
 	write := func(sk string) error {
 		_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
@@ -142,7 +142,7 @@ func TestRepeatedRequestTokenWritesOnce(t *testing.T) {
 }
 
 func TestStreamHasOneRecordPerChange(t *testing.T) {
-	cfg := config(moto.ForTests(t))
+	cfg := config(process.MotoForTests(t))
 	db := dynamodb.NewFromConfig(cfg)
 	stream := table(t, db)
 	set := func(value string) {
@@ -160,7 +160,7 @@ func TestStreamHasOneRecordPerChange(t *testing.T) {
 }
 
 func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
-	cfg := config(moto.ForTests(t))
+	cfg := config(process.MotoForTests(t))
 	db, c := dynamodb.NewFromConfig(cfg), dynamodbstreams.NewFromConfig(cfg)
 	stream := table(t, db)
 	next := oldest(t, c, stream)
@@ -196,7 +196,7 @@ func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
 
 // Invalid names and values of expressions are refused with DynamoDB's messages.
 func TestInvalidExpressionsAreRefusedInDynamoDBsWords(t *testing.T) {
-	db := dynamodb.NewFromConfig(config(moto.ForTests(t)))
+	db := dynamodb.NewFromConfig(config(process.MotoForTests(t)))
 	table(t, db)
 	type names = map[string]string
 	type values = map[string]types.AttributeValue
@@ -253,8 +253,8 @@ func TestInvalidExpressionsAreRefusedInDynamoDBsWords(t *testing.T) {
 // Clients that gave up while the machine stood still come again: what they asked first is not computed for nobody.
 func TestCallsOfClientsThatAreGoneAreNotComputed(t *testing.T) {
 	expect.Patience(t)
-	s, err := moto.Start(t.Context(), moto.Options{})
-	if errors.Is(err, moto.ErrPython) && os.Getenv("CI") == "" {
+	s, err := process.Moto(t.Context(), process.MotoOptions{})
+	if errors.Is(err, process.ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
 	expect.NoError(t, err)
@@ -287,7 +287,7 @@ func TestCallsOfClientsThatAreGoneAreNotComputed(t *testing.T) {
 // Calls in the form that programs send bypass moto's own dispatch to its handlers. Calls in other forms use that
 // dispatch, and must get the same answers.
 func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
-	endpoint := moto.ForTests(t)
+	endpoint := process.MotoForTests(t)
 	db := dynamodb.NewFromConfig(config(endpoint))
 	table(t, db)
 	item := key("あ", "1")

@@ -1,6 +1,4 @@
-// Package moto runs the stand-ins for DynamoDB, SQS, Step Functions, KMS, S3 and Secrets Manager. They are a moto
-// server with pinned versions in a private Python environment, patched to handle races and waiting runs.
-package moto
+package process
 
 import (
 	"context"
@@ -14,9 +12,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"ringi/infra/local/process"
-	"ringi/shared/runtime/expect"
 )
 
 // launcher is run where it stands. It is embedded so that tests are run again when it changed.
@@ -24,13 +19,10 @@ import (
 //go:embed launcher
 var launcher embed.FS
 
-// ErrPython says what to install when there is no Python to run moto with.
-var ErrPython = process.ErrMissing
-
 // readyWithin bounds the start of an installed server. A start takes about a second on an idle machine.
 const readyWithin = 3 * time.Minute
 
-type Options struct {
+type MotoOptions struct {
 	// TaskPort is the port at which the state machine interpreter calls services for its tasks; 0 means the server's
 	// own port.
 	TaskPort int
@@ -38,12 +30,13 @@ type Options struct {
 	Notify func(what string)
 }
 
-// Start makes the Python environment if necessary, starts a server on a free port and waits until it answers. The
-// server ends with this process or by Stop.
+// Moto starts the stand-ins for DynamoDB, SQS, Step Functions, KMS, S3 and Secrets Manager: a moto server with pinned
+// versions in a private Python environment, patched to handle races and waiting runs. It makes the environment if
+// necessary, starts the server on a free port and waits until it answers. The server ends with this process or by Stop.
 //
-// It returns ErrPython if there is no suitable Python, and pip's error if the packages can't be installed.
-func Start(ctx context.Context, o Options) (*process.Server, error) {
-	root, err := process.ModuleRoot()
+// It returns ErrMissing if there is no suitable Python, and pip's error if the packages can't be installed.
+func Moto(ctx context.Context, o MotoOptions) (*Server, error) {
+	root, err := ModuleRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -51,17 +44,17 @@ func Start(ctx context.Context, o Options) (*process.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read requirements: %w", err)
 	}
-	python, err := process.Environment(ctx, "moto", pins, o.Notify)
+	python, err := Environment(ctx, "moto", pins, o.Notify)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(python, filepath.Join(root, "infra", "local", "moto", "launcher", "main.py"))
+	cmd := exec.Command(python, filepath.Join(root, "infra", "local", "process", "launcher", "main.py"))
 	cmd.Env = variables(o)
-	return process.Serve(ctx, "moto", cmd, readyWithin)
+	return Serve(ctx, "moto", cmd, readyWithin)
 }
 
 // variables returns the server's complete environment, without the person's credentials, profiles and proxies.
-func variables(o Options) []string {
+func variables(o MotoOptions) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + os.TempDir(),
@@ -77,34 +70,44 @@ func variables(o Options) []string {
 }
 
 // shared is one server per test binary, because a start takes longer than most tests.
-var shared = sync.OnceValues(func() (*process.Server, error) { return Start(context.Background(), Options{}) })
+var shared = sync.OnceValues(func() (*Server, error) { return Moto(context.Background(), MotoOptions{}) })
 
-// ForTests returns the endpoint of the server that all tests of a package share, so each test makes its own tables,
+// MotoForTests returns the endpoint of the server that all tests of a package share, so each test makes its own tables,
 // queues and buckets. The server ends with the test binary. Without a suitable Python the test is skipped on a laptop
 // and fails if CI is set.
-func ForTests(t testing.TB) string {
+func MotoForTests(t testing.TB) string {
 	t.Helper()
-	expect.Patience(t)
+	patience(t)
 	s, err := shared()
 	ready(t, err)
 	return s.URL
 }
 
-// StartForTest starts an empty server for one test and returns its endpoint. The server ends with the test. Without a
+// MotoForTest starts an empty server for one test and returns its endpoint. The server ends with the test. Without a
 // suitable Python the test is skipped on a laptop and fails if CI is set.
-func StartForTest(t testing.TB) string {
+func MotoForTest(t testing.TB) string {
 	t.Helper()
-	expect.Patience(t)
-	s, err := Start(context.Background(), Options{})
+	patience(t)
+	s, err := Moto(context.Background(), MotoOptions{})
 	ready(t, err)
 	t.Cleanup(s.Stop)
 	return s.URL
 }
 
+// patience skips a test in short mode, because it takes seconds.
+func patience(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
+}
+
 func ready(t testing.TB, err error) {
 	t.Helper()
-	if errors.Is(err, ErrPython) && os.Getenv("CI") == "" {
+	if errors.Is(err, ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
-	expect.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
