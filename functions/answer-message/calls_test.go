@@ -18,12 +18,12 @@ import (
 	"ringi/shared/tool"
 )
 
-// joined is a workspace whose freee is connected.
+// joined is a workspace whose freee and GitHub are connected.
 type joined struct{ Store }
 
 func (joined) Integrations(context.Context, string) ([]tenancy.Integration, error) {
 	return []tenancy.Integration{{Provider: "freee", Status: tenancy.Connected},
-		{Provider: "google", Status: tenancy.Broken}}, nil
+		{Provider: "github", Status: tenancy.Connected}, {Provider: "google", Status: tenancy.Broken}}, nil
 }
 
 // wish is what the model proposes to call.
@@ -32,14 +32,12 @@ func wish(name, arguments string) model.Call {
 	return model.Call{ID: "c1", Name: "tool_call", Input: input}
 }
 
-func calling(t *testing.T, server *storetest.Server, says string, change func(*tenancy.Settings)) *world {
+func calling(t *testing.T, says string, change ...func(*tenancy.Settings)) *world {
 	t.Helper()
-	w := talkingOf(t, server, inbound(root, "U1", says), conversation.Opening{AgentID: "codex", Locale: "en"}, change)
+	w := talkingOf(t, inbound(root, "U1", says), codex, change...)
 	w.Store, w.Catalog = joined{w.Store}, tool.Builtin
 	return w
 }
-
-func unchanged(*tenancy.Settings) {}
 
 // lists has the settings list the read of employees for these people.
 func lists(people ...string) func(*tenancy.Settings) {
@@ -55,12 +53,10 @@ func listedRead(name string, people ...string) agent.ListedRead {
 }
 
 func TestAnAgentIsOfferedListedReadsByName(t *testing.T) {
-	server := storetest.Start(t)
-	w := calling(t, server, "who joined in October?", func(x *tenancy.Settings) {
+	w := calling(t, "who joined in October?", func(x *tenancy.Settings) {
 		lists("U1")(x)
 		x.ListedReads = append(x.ListedReads, listedRead("calculate_overtime", "U1", "U2"),
-			listedRead("list_departments",
-				"U2"), listedRead("send_slack_dm", "U1"), listedRead("read_google_sheet", "U1"))
+			listedRead("list_departments", "U2"), listedRead("send_slack_dm", "U1"), listedRead("read_google_sheet", "U1"))
 	})
 	expect.Value(w.handle())(t)
 	r := w.vendor.requests[0]
@@ -81,13 +77,10 @@ func TestAnAgentIsOfferedListedReadsByName(t *testing.T) {
 	}
 	expect.Has(t, strings.Join(offered, " "), "tool_call")
 
-	for name, change := range map[string]func(*tenancy.Settings){"nothing is listed": unchanged,
-		"without the capability": func(s *tenancy.Settings) {
-			lists("U1")(s)
-			s.Agents = []agent.Definition{{ID: "codex", Provider: agent.OpenAI,
-				Capabilities: []agent.Capability{agent.Code}}}
-		}} {
-		none := calling(t, server, "hello", change)
+	able := []agent.Definition{{ID: "codex", Provider: agent.OpenAI, Capabilities: []agent.Capability{agent.Code}}}
+	for name, change := range map[string]func(*tenancy.Settings){"nothing is listed": func(*tenancy.Settings) {},
+		"without the capability": func(s *tenancy.Settings) { lists("U1")(s); s.Agents = able }} {
+		none := calling(t, "hello", change)
 		expect.Value(none.handle())(t)
 		q := none.vendor.requests[0]
 		sent := string(expect.Value(json.Marshal([]any{q.Messages, q.Tools}))(t))
@@ -97,7 +90,7 @@ func TestAnAgentIsOfferedListedReadsByName(t *testing.T) {
 }
 
 func TestAListedReadIsMadeWithItsVersion(t *testing.T) {
-	w := calling(t, storetest.Start(t), "who joined in October?", lists("U1"))
+	w := calling(t, "who joined in October?", lists("U1"))
 	w.vendor.says.Calls = []model.Call{wish("list_employees", `{ "status": "all", "department": null }`)}
 	expect.Is(t, expect.Value(w.handle())(t).State, conversation.StateCall)
 	x := w.Load().Current()
@@ -111,22 +104,15 @@ func TestAListedReadIsMadeWithItsVersion(t *testing.T) {
 }
 
 // refusedOf returns what the model is told of its call, of which nothing may come.
-func (w *world) refusedOf(c model.Call) (said string) {
+func (w *world) refusedOf(c model.Call) string {
 	w.T.Helper()
 	w.vendor.says.Calls = []model.Call{c}
 	next := expect.Value(w.handle())(w.T)
 	expect.That(w.T, w.Load().Current() == nil && next.State != conversation.StateCall, "it is made or asked about")
-	last := w.vendor.requests[len(w.vendor.requests)-1].Messages
-	for _, p := range last[len(last)-1].Parts {
-		if p.Result != nil {
-			said += p.Result.Text
-		}
-	}
-	return said
+	return w.results()
 }
 
 func TestWhatIsNoListedReadIsRefusedToTheModel(t *testing.T) {
-	server := storetest.Start(t)
 	whole, sales := `{"department":null,"status":"all"}`, `{"department":"営業部","status":"all"}`
 	for name, tt := range map[string]struct {
 		says string
@@ -144,11 +130,11 @@ func TestWhatIsNoListedReadIsRefusedToTheModel(t *testing.T) {
 		"a part of what was said":   {"「営業部門」の入社は?", wish("list_employees", sales), "word for word"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect.Has(t, calling(t, server, tt.says, lists("U1")).refusedOf(tt.call), tt.want)
+			expect.Has(t, calling(t, tt.says, lists("U1")).refusedOf(tt.call), tt.want)
 		})
 	}
 	for name, arguments := range map[string]string{"choices alone": whole, "a word that the person said": sales} {
-		w := calling(t, server, "「営業部」の入社は?", lists("U1"))
+		w := calling(t, "「営業部」の入社は?", lists("U1"))
 		w.vendor.says.Calls = []model.Call{wish("list_employees", arguments)}
 		expect.Is(t, expect.Value(w.handle())(t).State, conversation.StateCall, name)
 	}
@@ -174,21 +160,15 @@ func (w *world) called(name, arguments string) {
 	expect.Value(w.handle())(w.T)
 	x := w.Load().Current()
 	expect.Must(w.T, x != nil, "nothing was proposed")
-	for _, decide := range []conversation.Decision{
-		func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.ClaimCall(a.Head.Run, "i", w.Now().Add(60e9), w.Now())
-		},
-		func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Finish(x.ActionID, "i", conversation.Result{Status: conversation.ActionSucceeded,
-				Call: &aggregate.Blob{S3Key: "talks/" + x.ActionID, Bytes: 100}}, w.Now())
-		},
-	} {
-		expect.Value(w.Rows.Decide(w.T.Context(), w.Ref, decide))(w.T)
-	}
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.ClaimCall(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
+	})
+	w.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded,
+		Call: &aggregate.Blob{S3Key: "talks/" + x.ActionID, Bytes: 100}})
 }
 
 func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
-	w := calling(t, storetest.Start(t), "who joined in October?", lists("U1"))
+	w := calling(t, "who joined in October?", lists("U1"))
 	w.Payloads = oneResult{}
 	for range mostReturned + 1 {
 		w.called("list_employees", `{"department":null,"status":"all"}`)
@@ -213,19 +193,12 @@ func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 	expect.That(t, !strings.Contains(r.System, "entry_date"), "a result stands in the system's words")
 }
 
-// hubbed is a workspace whose GitHub is connected.
-type hubbed struct{ Store }
-
-func (hubbed) Integrations(context.Context, string) ([]tenancy.Integration, error) {
-	return []tenancy.Integration{{Provider: "github", Status: tenancy.Connected}}, nil
-}
-
 // sourced returns a conversation that began with a.py of a repository, in which it has changed since.
-func sourced(t *testing.T, server *storetest.Server, ref string, is ...files.File) *world {
+func sourced(t *testing.T, ref string, is ...files.File) *world {
 	t.Helper()
 	source := agent.Source{Name: "shop", Repository: "acme/shop", Ref: ref, People: []string{agent.Everybody},
 		Agents: []string{"codex"}, CI: agent.CISkip, RepositoryID: 7}
-	w := talkingOf(t, server, inbound(root, "U1", "please open a pull request"),
+	w := talkingOf(t, inbound(root, "U1", "please open a pull request"),
 		conversation.Opening{AgentID: "codex", Locale: "en", Source: conversation.SourceOf(source)},
 		func(s *tenancy.Settings) { s.Sources = []agent.Source{source} })
 	kept := &trees{all: map[string]*files.Tree{}}
@@ -235,7 +208,7 @@ func sourced(t *testing.T, server *storetest.Server, ref string, is ...files.Fil
 		kept.all[version] = tree
 		return version
 	}
-	w.Store, w.Catalog, w.Files = hubbed{w.Store}, tool.Builtin, kept
+	w.Store, w.Catalog, w.Files = joined{w.Store}, tool.Builtin, kept
 	first := put([]files.File{{Path: "a.py", Content: "1\n"}})
 	run, commit, now := w.Load().Head.Run, strings.Repeat("c", 40), time.Now()
 	for _, decide := range []conversation.Decision{
@@ -256,8 +229,7 @@ func pull(title string) model.Call {
 }
 
 func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
-	server := storetest.Start(t)
-	w := sourced(t, server, "heads/main", files.File{Path: "a.py", Content: "2\n"}, files.File{Path: "new.py"})
+	w := sourced(t, "heads/main", files.File{Path: "a.py", Content: "2\n"}, files.File{Path: "new.py"})
 	w.vendor.says.Calls = []model.Call{pull("Mend it")}
 	expect.Value(w.handle())(t)
 	x := w.Load().Current()
@@ -276,38 +248,17 @@ func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 
 // Each of these goes back to the model, and no action is proposed.
 func TestAPullRequestThatCantBeMadeIsSaidToTheModel(t *testing.T) {
-	server := storetest.Start(t)
-	is := []files.File{{Path: "a.py", Content: "2\n"}}
-	for name, tt := range map[string]struct {
-		title string
-		list  []files.File
-		want  string
-	}{
-		"a title that says something to GitHub": {"Fixes #1", is, "title has '#'"},
-		"nothing has changed": {"Mend", []files.File{{Path: "a.py", Content: "1\n"}},
-			"nothing has changed since the commit"},
+	for title, tt := range map[string]struct{ is, want string }{
+		"Fixes #1": {"2\n", "title has '#'"}, // which says something to GitHub
+		"Mend":     {"1\n", "nothing has changed since the commit"},
 	} {
-		w := sourced(t, server, "heads/main", tt.list...)
-		w.vendor.says.Calls = []model.Call{pull(tt.title)}
-		_, _ = w.handle()
-		said := ""
-		for _, r := range w.vendor.requests {
-			for _, m := range r.Messages {
-				for _, p := range m.Parts {
-					if p.Result != nil {
-						said += p.Result.Text
-					}
-				}
-			}
-		}
-		expect.That(t, strings.Contains(said, tt.want), "%s: %q", name, said)
-		expect.That(t, w.Load().Current() == nil, "%s: it is proposed", name)
+		w := sourced(t, "heads/main", files.File{Path: "a.py", Content: tt.is})
+		expect.Has(t, w.refusedOf(pull(title)), tt.want)
 	}
 }
 
 // Only a conversation that began from a branch can have a pull request.
 func TestOnlyABranchsFilesAreOfferedAPullRequest(t *testing.T) {
-	server := storetest.Start(t)
 	offered := func(w *world) bool {
 		w.T.Helper()
 		expect.Value(w.handle())(w.T)
@@ -318,9 +269,9 @@ func TestOnlyABranchsFilesAreOfferedAPullRequest(t *testing.T) {
 		}
 		return false
 	}
-	expect.Is(t, offered(sourced(t, server, "tags/v1", files.File{Path: "a.py"})), false, "of a tag")
-	expect.Is(t, offered(sourced(t, server, "heads/main", files.File{Path: "a.py"})), true, "of a branch")
-	w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, unchanged)
-	w.Store, w.Catalog = hubbed{w.Store}, tool.Builtin
+	expect.Is(t, offered(sourced(t, "tags/v1", files.File{Path: "a.py"})), false, "of a tag")
+	expect.Is(t, offered(sourced(t, "heads/main", files.File{Path: "a.py"})), true, "of a branch")
+	w := talking(t)
+	w.Store, w.Catalog = joined{w.Store}, tool.Builtin
 	expect.Is(t, offered(w), false, "without a source")
 }

@@ -23,7 +23,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
@@ -60,50 +59,41 @@ type world struct {
 	table  string
 }
 
-// members is a Slack in which everybody belongs to the workspace, with a user group of U2.
-type members struct{}
-
-func (members) User(_ context.Context, id string) (slackapi.User, error) {
-	return slackapi.User{ID: id, Team: "T1"}, nil
-}
-func (members) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
-func (members) UsergroupMembers(context.Context, string) ([]string, error) {
-	return []string{"U2"}, nil
-}
-
 var inbound = ringitest.Heard
 
-// talking returns a conversation in which U1 said hello.
-func talking(t *testing.T, server *storetest.Server, o conversation.Opening, change func(*tenancy.Settings)) *world {
+var codex = conversation.Opening{AgentID: "codex", Locale: "en"}
+
+// talking returns a conversation with codex in which U1 said hello.
+func talking(t *testing.T, change ...func(*tenancy.Settings)) *world {
 	t.Helper()
-	return talkingOf(t, server, inbound(root, "U1", "hello"), o, change)
+	return talkingOf(t, inbound(root, "U1", "hello"), codex, change...)
 }
 
 // talkingOf returns a conversation whose first message is in.
-func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, o conversation.Opening,
-	change func(*tenancy.Settings)) *world {
+func talkingOf(t *testing.T, in conversation.Inbound, o conversation.Opening,
+	change ...func(*tenancy.Settings)) *world {
 	t.Helper()
+	server := storetest.Start(t)
 	_, name := server.Store(t)
 	w := &world{db: server.DB, table: name,
 		Talk:   ringitest.Begin(t, store.NewConversations(server.DB, name), time.Now, in, o),
 		vendor: &vendor{says: model.Response{Text: "hi", Stop: model.StopEnd}}}
 	s := tenancy.DefaultSettings()
 	s.Locale = "en"
-	change(&s)
+	for _, f := range change {
+		f(&s)
+	}
 	w.Handler = &Handler{
 		Store: settled{w.Rows, s}, Payloads: storetest.Rows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
 		Attachments: &kept{trees: trees{all: map[string]*files.Tree{}}},
-		Open: func(context.Context, agent.Definition, tenancy.Settings) (model.Wire,
-			error) {
-			return w.vendor, nil
-		},
-		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
+		Open:        func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
+		Prompts:     func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil
 		},
 		Approvable: func(_ context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings,
 			askers []string) error {
-			return w.asking.Somebody(t.Context(), members{}, o, s, time.Now(), askers...)
+			return w.asking.Somebody(t.Context(), ringitest.Members{Workspace: "T1", Group: []string{"U2"}}, o, s, time.Now(), askers...)
 		},
 		Names: func(_ context.Context, _ aggregate.Ref, _ string, ids ...string) map[string]string {
 			out := map[string]string{}
@@ -137,9 +127,8 @@ func (w *world) keep(_ context.Context, body []byte) (aggregate.Blob, error) {
 
 // Requests to a model are stored, but a failing bucket prevents no answer.
 func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
-	server := storetest.Start(t)
 	for _, full := range []error{nil, errors.New("no room")} {
-		w := talking(t, server, conversation.Opening{AgentID: "codex"}, func(*tenancy.Settings) {})
+		w := talking(t)
 		w.vendor.sends, w.full = `{"input":"hello"}`, full
 		expect.Value(w.handle())(t)
 		uses := expect.Value(w.Rows.Uses(t.Context(), w.Ref.Tenant, w.Ref.ID))(t)
@@ -150,35 +139,61 @@ func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
-	server := storetest.Start(t)
-	run := func(name string, o conversation.Opening, change func(*tenancy.Settings), test func(t *testing.T,
-		w *world)) {
-		t.Run(name, func(t *testing.T) { test(t, talking(t, server, o, change)) })
+	sourced := codex
+	sourced.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main",
+		State: conversation.SourceWanted}
+	none := func(*tenancy.Settings) {}
+	for name, tt := range map[string]struct {
+		test   func(t *testing.T, w *world)
+		o      conversation.Opening
+		change func(*tenancy.Settings)
+	}{
+		"people are told apart, and what comes meanwhile is answered next":     {testMeanwhile, codex, none},
+		"a proposal waits for a person":                                        {testWaits, codex, none},
+		"a person's reason is no notice of the system's":                       {testQuoted, codex, none},
+		"the agent is told what commands find, or that there are none":         {testTools, codex, none},
+		"a rule approves tests":                                                {testRuled, codex, byRule("D1", "npm", "test")},
+		"an agent that is gone is said to be":                                  {testGone, conversation.Opening{AgentID: "gone"}, none},
+		"a vendor that is down is asked again, and a key that is wrong is not": {testDown, codex, none},
+		"after the last try people are told why":                               {testUnreached, codex, none},
+		"what a try cost that came to nothing is recorded, and what it folded": {testTried, codex, none},
+		"a summary stands for nothing that is not in it":                       {testFoldedBeside, codex, none},
+		"what waits is told although there is no summary":                      {testNoSummary, codex, none},
+		"a session that has cost enough asks no model":                         {testCost, codex, costs(0.000001)},
+		"guests, strangers and who has left are told so, and cost nothing":     {testOutsiders, codex, none},
+		"where nobody could approve what comes of it no model is asked":        {testUndecidable, codex, otherwise},
+		"a source comes before the first answer":                               {testSource, sourced, none},
+	} {
+		t.Run(name, func(t *testing.T) { tt.test(t, talkingOf(t, inbound(root, "U1", "hello"), tt.o, tt.change)) })
 	}
-	codex, usual := conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {}
-	run("people are told apart, and what comes meanwhile is answered next", codex, usual, testMeanwhile)
-	run("a proposal waits for a person", codex, usual,
-		func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
-	run("a person's reason is no notice of the system's", codex, usual, testQuoted)
-	run("the agent is told what commands find, or that there are none", codex, usual, testTools)
-	run("a rule approves tests", codex, func(s *tenancy.Settings) {
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Place: "D1"}}
-	}, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionApproved) })
-	run("an agent that is gone is said to be", conversation.Opening{AgentID: "gone", Locale: "en"}, usual, testGone)
-	run("a vendor that is down is asked again, and a key that is wrong is not", codex, usual, testDown)
-	run("after the last try people are told why", codex, usual, testUnreached)
-	run("what a try cost that came to nothing is recorded, and what it folded", codex, usual, testTried)
-	run("a summary stands for nothing that is not in it", codex, usual, testFoldedBeside)
-	run("what waits is told although there is no summary", codex, usual, testNoSummary)
-	run("a session that has cost enough asks no model", codex,
-		func(s *tenancy.Settings) { s.MaxCostUSD = 0.000001 }, testCost)
-	run("guests, strangers and who has left are answered by a sentence, and cost nothing", codex, usual, testOutsiders)
-	run("where nobody could approve what comes of it no model is asked", codex,
-		func(s *tenancy.Settings) { s.AllowSelfApproval = false }, testUndecidable)
-	run("a source comes before the first answer", conversation.Opening{AgentID: "codex", Locale: "en",
-		Source: &conversation.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main",
-			State: conversation.SourceWanted}},
-		usual, testSource)
+}
+
+// byRule approves a test by a rule.
+func byRule(place string, argv ...string) func(*tenancy.Settings) {
+	return func(s *tenancy.Settings) {
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: argv, Place: place}}
+	}
+}
+
+func costs(most float64) func(*tenancy.Settings) {
+	return func(s *tenancy.Settings) { s.MaxCostUSD = most }
+}
+
+func otherwise(s *tenancy.Settings) { s.AllowSelfApproval = false }
+
+func testWaits(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) }
+
+func testRuled(t *testing.T, w *world) { testProposal(t, w, conversation.ActionApproved) }
+
+// tests proposes a command that counts tests.
+func tests(argv string) []model.Call {
+	return []model.Call{callOf("test_run", `{"argv":`+argv+`,"timeout_seconds":60,"summary":"runs the tests"}`)}
+}
+
+// messages returns what a request told the model.
+func (w *world) messages(request int) string {
+	w.T.Helper()
+	return string(expect.Value(json.Marshal(w.vendor.requests[request].Messages))(w.T))
 }
 
 func testMeanwhile(t *testing.T, w *world) {
@@ -190,8 +205,7 @@ func testMeanwhile(t *testing.T, w *world) {
 	expect.Must(t, err == nil && next.State == conversation.StateAnswer, "%+v %v", next, err)
 	next, err = w.handle()
 	expect.Must(t, err == nil && next.State == aggregate.StateFinish, "%+v %v", next, err)
-	text := func(r model.Request) string { return string(expect.Value(json.Marshal(r.Messages))(t)) }
-	first, then := text(w.vendor.requests[0]), text(w.vendor.requests[1])
+	first, then := w.messages(0), w.messages(1)
 	expect.That(t, !strings.Contains(first, "and me") && strings.Contains(first, "name of U1") &&
 		strings.Contains(then, "name of U2") && strings.Count(then, "hello") == 1, "first %s\nthen %s", first, then)
 	a := w.Load()
@@ -209,8 +223,7 @@ func (objects) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessa
 func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
 	bucket := storetest.Bucket{}
 	w.Payloads = objects{bucket}
-	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run",
-		Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
+	w.vendor.says.Calls = tests(`["npm","test"]`)
 	next := expect.Value(w.handle())(t)
 	x := w.Load().Current()
 	expect.Must(t, x != nil && x.Status == want && x.TimeoutSeconds == 60 && x.Gate.Terms.DecideBy != nil &&
@@ -275,10 +288,8 @@ func testUnreached(t *testing.T, w *world) {
 }
 
 func testCost(t *testing.T, w *world) {
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(1, nil, conversation.Answer{Text: "dear", Usage: aggregate.Usage{ID: "u", Cost: 9}},
-			time.Now())
-	})
+	dear := conversation.Answer{Text: "dear", Usage: aggregate.Usage{ID: "u", Cost: 9}}
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Answered(1, nil, dear, time.Now()) })
 	expect.Value(w.handle())(t)
 	m := w.Newest()
 	expect.That(t, m.Reason == reasonSessionCost && len(w.vendor.requests) == 0 && len(w.Load().Inbox) == 0, "%+v", m)

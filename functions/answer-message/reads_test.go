@@ -5,16 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
 )
@@ -36,9 +41,9 @@ func (s *shelf) Get(_ context.Context, of aggregate.Ref, version string) (*files
 }
 
 // withFiles returns a conversation whose files can be read, as an earlier action left them.
-func withFiles(t *testing.T, server *storetest.Server, change func(*tenancy.Settings)) (*world, *shelf) {
+func withFiles(t *testing.T, change ...func(*tenancy.Settings)) (*world, *shelf) {
 	t.Helper()
-	w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, change)
+	w := talking(t, change...)
 	s := &shelf{files: []files.File{{Path: "notes.txt", Content: "the budget\nis 30,000 yen\n"}}}
 	w.Files = s
 	w.version("v1")
@@ -48,11 +53,7 @@ func withFiles(t *testing.T, server *storetest.Server, change func(*tenancy.Sett
 // version moves the conversation's files to another version.
 func (w *world) version(v string) {
 	w.T.Helper()
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		head, is := a.Head, *a.Conversation
-		is.WorkspaceVersion = v
-		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&is}}, nil
-	})
+	w.Rewrite(func(s *conversation.Conversation) { s.WorkspaceVersion = v })
 }
 
 func callOf(name, input string) model.Call {
@@ -89,7 +90,7 @@ func (w *world) results() string {
 }
 
 func TestAnAgentReadsTheConversationsFiles(t *testing.T) {
-	w, s := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
+	w, s := withFiles(t)
 	w.answers(reading(callOf("list_files", `{"path":""}`)),
 		reading(readNotes, callOf("search", `{"text":"yen","path":""}`)), model.Response{Text: "30,000 yen"})
 	expect.Value(w.handle())(t)
@@ -109,16 +110,12 @@ func TestAnAgentReadsTheConversationsFiles(t *testing.T) {
 
 // What a crash comes after was paid, and another try goes on from it, although the model is asked nothing twice.
 func TestAnotherTryReadsNothingTwice(t *testing.T) {
-	server := storetest.Start(t)
 	for name, crash := range map[string]func(w *world){
-		"the model fails": func(w *world) {
-			w.vendor.err = &model.Error{Kind: model.Overloaded,
-				Retryable: true}
-		},
+		"the model fails":       func(w *world) { w.vendor.err = &model.Error{Kind: model.Overloaded, Retryable: true} },
 		"the invocation is cut": func(w *world) { panic("cut") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, s := withFiles(t, server, func(*tenancy.Settings) {})
+			w, s := withFiles(t)
 			w.answers(reading(callOf("list_files", `{"path":""}`)), reading(readNotes), model.Response{Text: "done"})
 			step := w.vendor.asked
 			w.vendor.asked = func() {
@@ -152,42 +149,24 @@ func TestAnotherTryReadsNothingTwice(t *testing.T) {
 }
 
 func TestReadingStopsWithTheTurn(t *testing.T) {
-	server := storetest.Start(t)
-	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"},
-		aggregate.Policy{Team: "T1", Mode: aggregate.ApproversList}
-	end := func(decide conversation.Decision) func(*world) {
-		return func(w *world) { expect.Value(w.Rows.Decide(context.Background(), w.Ref, decide))(w.T) }
-	}
 	for name, tt := range map[string]struct {
 		change func(*tenancy.Settings)
 		during func(*world)
 		calls  int
 		said   string
 	}{
-		"a person stops it": {during: end(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Stop(by, p, time.Now())
-		}), calls: 1, said: "The answer was stopped. To continue, write again."},
-		"another run took over": {during: end(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.RestartRun(a.Head.Run, time.Now())
-		}), calls: 1},
-		"the conversation costs": {change: func(s *tenancy.Settings) { s.MaxCostUSD = 0.0015 }, calls: 5,
-			said: "that is all"},
-		"the day's budget": {change: func(s *tenancy.Settings) { s.MaxCostDayUSD = 0.0015 }, calls: 5,
-			said: "that is all"},
+		"a person stops it":      {costs(9), func(w *world) { w.Stop() }, 1, "The answer was stopped. To continue, write again."},
+		"another run took over":  {costs(9), restarted, 1, ""},
+		"the conversation costs": {costs(0.0015), func(*world) {}, 5, "that is all"},
+		"the day's budget":       {func(s *tenancy.Settings) { s.MaxCostDayUSD = 0.0015 }, func(*world) {}, 5, "that is all"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			change := tt.change
-			if change == nil {
-				change = func(*tenancy.Settings) {}
-			}
-			w, s := withFiles(t, server, change)
+			w, s := withFiles(t, tt.change)
 			w.answers(reading(readNotes))
 			step := w.vendor.asked
 			w.vendor.asked = func() {
 				step()
-				if tt.during != nil {
-					tt.during(w)
-				}
+				tt.during(w)
 				if len(w.vendor.requests) == tt.calls && tt.calls > 1 {
 					w.vendor.says.Calls, w.vendor.says.Text = nil, "that is all"
 				}
@@ -212,10 +191,9 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 }
 
 func TestFilesThatCantBeReadAreSaidToBe(t *testing.T) {
-	server := storetest.Start(t)
 	for err, want := range map[error]string{large.ErrGone: "were deleted when their time was over",
 		errors.New("the bucket does not answer"): "can't be read at the moment"} {
-		w, s := withFiles(t, server, func(*tenancy.Settings) {})
+		w, s := withFiles(t)
 		s.err = err
 		w.answers(reading(readNotes), model.Response{Text: "sorry"})
 		expect.Value(w.handle())(t)
@@ -234,7 +212,7 @@ func (unkept) KeepReads(context.Context, aggregate.Ref, json.RawMessage) (aggreg
 }
 
 func TestABucketThatIsDownKeepsNobodyFromReading(t *testing.T) {
-	w, _ := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
+	w, _ := withFiles(t)
 	w.Payloads = unkept{}
 	w.answers(reading(readNotes), model.Response{Text: "done"})
 	expect.Value(w.handle())(t)
@@ -243,7 +221,7 @@ func TestABucketThatIsDownKeepsNobodyFromReading(t *testing.T) {
 
 // An answer that fails for good still shows people what was read for it.
 func TestWhatWasReadForNothingIsShown(t *testing.T) {
-	w, _ := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
+	w, _ := withFiles(t)
 	w.answers(reading(readNotes), model.Response{})
 	step := w.vendor.asked
 	w.vendor.asked = func() {
@@ -259,11 +237,191 @@ func TestWhatWasReadForNothingIsShown(t *testing.T) {
 
 // What an agent read is named to it in later turns.
 func TestWhatWasReadIsNamedLater(t *testing.T) {
-	w, s := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
+	w, s := withFiles(t)
 	w.answers(reading(readNotes), model.Response{Text: "30,000 yen"})
 	expect.Value(w.handle())(t)
 	w.answers(model.Response{Text: "as I said"})
 	w.says(w.later(1), "and?")
 	expect.That(t, w.results() == "" && len(s.opened) == 1, "%s", w.results())
 	expect.Has(t, w.told(), `\"read\":\"notes.txt\",\"lines\":\"1–2\"`)
+}
+
+func restarted(w *world) {
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, time.Now()) })
+}
+
+// small is an agent whose model takes little at once.
+func small(s *tenancy.Settings) {
+	s.Agents = []agent.Definition{{ID: "small", Provider: agent.OpenAI, Model: "small",
+		Capabilities: agent.Capabilities, ContextTokens: 20_000}}
+}
+
+// fits checks that each request, with what is asked for, fits a model that takes 20,000 tokens.
+func (w *world) fits() {
+	w.T.Helper()
+	for i, r := range w.vendor.requests {
+		n := model.Tokens(r.System) + r.MaxTokens
+		for _, m := range r.Messages {
+			for _, p := range m.Parts {
+				if n += model.Tokens(p.Text); p.Result != nil {
+					n += model.Tokens(p.Result.Text)
+				}
+			}
+		}
+		expect.That(w.T, n < 20_000 && (r.Tools == nil || r.MaxTokens <= 5_000), "request %d has %d tokens and asks for %d", i,
+			n, r.MaxTokens)
+	}
+}
+
+// A model that takes less at once gets less, whatever has the length: files count as words do.
+func TestAnAgentIsSentWhatItsOwnModelTakes(t *testing.T) {
+	w := talkingOf(t, inbound(root, "U1", "hello"), conversation.Opening{AgentID: "small", Locale: "en"}, small)
+	w.File = func(context.Context, aggregate.Ref, string, int) (slackapi.File, error) {
+		return slackapi.File{Body: []byte(strings.Repeat("lines of a file ", 3_000))}, nil // 16,000 tokens
+	}
+	in := inbound(second, "U1", "look")
+	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: "F1",
+		Bytes: 48_000}}
+	w.Deliver(in)
+	expect.Value(w.handle())(t)
+	w.says(third, "and what is in it?")
+	w.fits()
+	expect.Has(t, w.messages(0), "too large for what the agent's model takes at once")
+	expect.Has(t, w.messages(0), "hello")
+}
+
+// A vendor that refuses the length gets the conversation once more, folded to half, or what it reads in smaller parts.
+// What both tries cost is charged once.
+func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
+	for about, tt := range map[string]struct {
+		refused []int // which calls
+		reads   bool
+		text    string
+		calls   int // answers and summaries
+		reason  aggregate.Reason
+	}{
+		"it fits folded":           {[]int{1}, false, strings.Repeat("w", 30_000), 3, ""},
+		"it fits neither way":      {[]int{1, 3}, false, strings.Repeat("w", 30_000), 3, task.ReasonModelTooLong},
+		"there is nothing to fold": {[]int{1, 2}, false, "", 2, task.ReasonModelTooLong},
+		"after reading":            {[]int{2}, true, "", 4, ""},
+	} {
+		t.Run(about, func(t *testing.T) {
+			w, shelf := withFiles(t)
+			shelf.files = []files.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 2_000)}}
+			for i := range 3 {
+				if tt.text != "" {
+					w.Tell(w.later(i+1), "U1", tt.text)
+				}
+			}
+			says := model.Response{Text: "hi"}
+			w.answers(says)
+			if tt.reads {
+				w.answers(reading(readNotes), says, reading(readNotes), says)
+			}
+			step := w.vendor.asked
+			w.vendor.asked = func() {
+				step()
+				if w.vendor.err = nil; slices.Contains(tt.refused, len(w.vendor.requests)) {
+					w.vendor.err = &model.Error{Provider: "openai", Model: "small", Kind: model.TooLong}
+				}
+			}
+			expect.Value(w.handle())(t)
+			m, a, used := w.Newest(), w.Load(), w.Load().Conversation.Usage
+			expect.That(t, len(w.vendor.requests) == tt.calls && used.Calls == tt.calls && m.Reason == tt.reason &&
+				used.Cost == aggregate.MicroUSD(1000*tt.calls) && len(a.Inbox) == 0, "%d calls, %+v, %+v",
+				len(w.vendor.requests), used, m)
+			first, last := w.vendor.requests[0], w.vendor.requests[tt.calls-1]
+			expect.That(t, tt.text == "" || last.Tokens() < first.Tokens()*3/4, "%d, then %d",
+				first.Tokens(), last.Tokens())
+			expect.That(t, !tt.reads || strings.Contains(w.results(), "read fewer lines"), "%s", w.results())
+			expect.That(t, tt.reason == "" || strings.Contains(m.Content, "too long for the AI model (small)"), "%s",
+				m.Content)
+		})
+	}
+}
+
+// What an agent reads counts, too: all of a turn fits what its model takes at once, and nothing is read twice.
+func TestWhatAnAgentReadsFitsItsModel(t *testing.T) {
+	w, shelf := withFiles(t, func(s *tenancy.Settings) { small(s); s.Agents[0].ID = "codex" })
+	lines := strings.Repeat("a line of the notes\n", 600) // 4,000 tokens
+	shelf.files = []files.File{{Path: "notes.txt", Content: lines}}
+	w.answers(reading(readNotes), reading(readNotes), reading(readNotes), reading(readNotes), model.Response{Text: "read"})
+	expect.Value(w.handle())(t)
+	w.fits()
+	expect.Has(t, w.results(), "too large for what the agent's model takes at once")
+	expect.Has(t, w.results(), "a line of the notes")
+	expect.Is(t, w.Newest().Content, "read")
+}
+
+// A model's call is charged even if the answer comes after the stop button or after the end of the conversation.
+func TestAnAnswerThatComesTooLateIsPaidFor(t *testing.T) {
+	for name, end := range map[string]func(w *world){
+		"stopped": func(w *world) { w.Stop() }, "closed": func(w *world) { w.End() },
+	} {
+		w := talking(t)
+		w.vendor.says.Usage = model.Usage{ID: "call", Input: 100, Output: 50, Cost: 1000}
+		w.vendor.asked = func() { end(w) }
+		w.handle()
+		w.costs(name, 50)
+	}
+}
+
+// refusing is a store that permanently refuses the next commit and accepts later ones.
+type refusing struct {
+	Store
+	next bool
+}
+
+func (s *refusing) Decide(ctx context.Context, ref aggregate.Ref,
+	decide conversation.Decision) (*conversation.Aggregate, error) {
+	if s.next {
+		s.next = false
+		return nil, errors.New("the table never takes that")
+	}
+	return s.Store.Decide(ctx, ref, decide)
+}
+
+func TestAnAnswerThatCantBeSavedIsPaidFor(t *testing.T) {
+	for name, fails := range map[string]error{
+		"an answer": nil, "one that none mends": &model.Error{Kind: model.Refused},
+		"a failure that another try may mend": &model.Error{Kind: model.Overloaded, Retryable: true},
+	} {
+		w := talking(t)
+		store := &refusing{Store: w.Store}
+		w.Store = store
+		w.vendor.says.Usage, w.vendor.err = model.Usage{ID: "call", Input: 100, Output: 50, Cost: 1000}, fails
+		w.vendor.asked = func() { store.next = true }
+		if _, err := w.handle(); pipeline.Name(err) != pipeline.Internal {
+			t.Errorf("%s: the state machine is told %s: %v", name, pipeline.Name(err), err)
+		}
+		w.costs(name, 50)
+	}
+}
+
+// costs checks the recorded cost of one call.
+func (w *world) costs(name string, output int64) {
+	w.T.Helper()
+	uses := expect.Value(w.Rows.Uses(w.T.Context(), w.Ref.Tenant, w.Ref.ID))(w.T)
+	day := expect.Value(w.Store.Spent(w.T.Context(), w.Ref.Tenant, time.Now()))(w.T)
+	if got := w.Load().Conversation.Usage; got.Output != output || len(uses) != 1 || day.Day != got.Cost ||
+		day.Day == 0 {
+		w.T.Errorf("%s: the session cost %+v, with %d calls, and the day %+v", name, got, len(uses), day)
+	}
+}
+
+// An answer that is too long for a row is replaced by a sentence, once, and is charged.
+func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
+	w := talking(t)
+	w.vendor.says.Text = strings.Repeat("a", 500_000)
+	w.vendor.says.Usage = model.Usage{ID: "call", Input: 1000, Output: 150_000, Cost: 1000}
+	expect.Value(w.handle())(t)
+	got := w.Newest()
+	expect.That(t, got.Content == wordsIn("en").long && got.Reason == reasonTooLong && len(w.Load().Inbox) == 0 &&
+		len(w.vendor.requests) == 1, "said %.100q because of %q after %d calls; %d messages wait", got.Content,
+		got.Reason, len(w.vendor.requests), len(w.Load().Inbox))
+	expect.Is(t, w.Load().Conversation.Status, conversation.Open, "the agent counts")
+	w.costs("too long", 150_000)
+	w.vendor.says.Text = "short"
+	w.says("1775034001.000100", "shorter, please")
+	expect.Is(t, w.Newest().Content, "short", "then it said")
 }

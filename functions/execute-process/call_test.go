@@ -33,9 +33,9 @@ type meeting struct {
 	admin mcp.Admin
 }
 
-func newMeeting(t *testing.T, server *ringitest.Server) *meeting {
+func newMeeting(t *testing.T) *meeting {
 	t.Helper()
-	m := &meeting{world: newWorld(t, server), rooms: vendors.NewRooms()}
+	m := &meeting{world: newWorld(t), rooms: vendors.NewRooms()}
 	s := httptest.NewServer(m.rooms)
 	t.Cleanup(s.Close)
 	reach := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client()
@@ -88,13 +88,12 @@ func (m *meeting) book(order int) task.Step {
 }
 
 func TestToolsOfServers(t *testing.T) {
-	server := ringitest.Start(t)
 	for name, run := range map[string]func(*testing.T, *meeting){
 		"what is allowed is called, once":                  testBooks,
 		"what its server changed is not called and is off": testServerChanged,
 		"what was allowed anew since is not called":        testAllowedAnew,
 	} {
-		t.Run(name, func(t *testing.T) { run(t, newMeeting(t, server)) })
+		t.Run(name, func(t *testing.T) { run(t, newMeeting(t)) })
 	}
 }
 
@@ -126,27 +125,6 @@ func testAllowedAnew(t *testing.T, m *meeting) {
 	m.run()
 	m.ends(task.ExecutionFailed, task.ReasonToolChanged)
 }
-
-// If an invocation dies during a call, nobody repeats the write.
-func TestAServersWriteIsNeverMadeTwice(t *testing.T) {
-	m := newMeeting(t, ringitest.Start(t))
-	m.approved(m.book(1))
-	real := m.tools.Tools
-	m.tools.Tools = toolsFunc(func(ctx context.Context, c tool.Call) (json.RawMessage, error) {
-		_, err := real.Run(ctx, c)
-		expect.That(t, err == nil, "%v", err)
-		panic("it dies")
-	})
-	m.run()
-	m.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
-	expect.Is(t, len(m.rooms.Bookings()), 1, "bookings")
-}
-
-type toolsFunc func(ctx context.Context, c tool.Call) (json.RawMessage, error)
-
-func (f toolsFunc) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) { return f(ctx, c) }
-
-func (f toolsFunc) Look(context.Context, tool.Call) (json.RawMessage, bool) { return nil, false }
 
 // span is an invocation with the function's full time, by the handler's clock.
 type span struct {
@@ -208,9 +186,8 @@ func (w *world) rounds() (n int, next aggregate.Next) {
 }
 
 func TestACallHasItsToolsWholeTimeout(t *testing.T) {
-	server := ringitest.Start(t)
 	t.Run("five reads of 30 s each", func(t *testing.T) {
-		w := newWorld(t, server)
+		w := newWorld(t)
 		s := &slow{Tools: w.h.Tools, w: w, takes: 30 * time.Second}
 		w.h.Tools = s
 		w.approved(w.read(1), w.read(2), w.read(3), w.read(4), w.read(5))
@@ -220,7 +197,7 @@ func TestACallHasItsToolsWholeTimeout(t *testing.T) {
 		s.whole(t, 5, time.Minute)
 	})
 	t.Run("a fresh invocation gives what it has", func(t *testing.T) {
-		w := newWorld(t, server)
+		w := newWorld(t)
 		s := &slow{Tools: w.h.Tools, w: w, takes: time.Second}
 		w.h.Tools = s
 		w.approved(w.lone(1), w.lone(2))

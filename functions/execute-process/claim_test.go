@@ -11,7 +11,6 @@ import (
 	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -19,27 +18,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
-
-// numbered brings the task to the execution of steps that a rule with numbers had somebody settle.
-func (w *world) numbered(steps ...task.Step) *world {
-	w.T.Helper()
-	settle(w.World, steps...)
-	return w
-}
-
-func settle(w *ringitest.World, steps ...task.Step) {
-	w.T.Helper()
-	o := ringitest.Along([]string{w.Load().Head.Requester}, ringitest.Desk("課長", 1, "U0CHIEF"))
-	o.Rule.Numbered = true
-	w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		g := a.Process()
-		chief := circulation.Person{User: "U0CHIEF"}
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: chief.User, Team: ringitest.Team, Member: true}
-		act := circulation.Act{Kind: circulation.Stamp, Hand: chief, Principal: chief, Stage: 1, Hash: g.AskedSum}
-		return a.Act(g.ID, act, by, ringitest.Policy(), w.Now())
-	})
-}
 
 // given returns the numbers of the fiscal year in which the task was settled, the lowest first.
 func (w *world) given() (numbers []int, of []task.Numbered) {
@@ -53,40 +31,44 @@ func (w *world) given() (numbers []int, of []task.Numbered) {
 	return numbers, of
 }
 
+// settle has somebody settle the steps by a rule with numbers.
+func settle(w *ringitest.World, steps ...task.Step) {
+	w.T.Helper()
+	o := ringitest.Along([]string{w.Load().Head.Requester}, ringitest.Desk("課長", 1, "U0CHIEF"))
+	o.Rule.Numbered = true
+	w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...)
+	w.Stamp("U0CHIEF")
+}
+
+// What a rule with numbers settles runs with its number: also what begins with too little time for its first call, and
+// what begins by a commit whose answer is lost.
 func TestWhatIsSettledByANumberedRuleRunsWithItsNumber(t *testing.T) {
-	w := newWorld(t, ringitest.Start(t)).numberedLone()
-	w.run()
-	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	numbers, of := w.given()
-	expect.Same(t, numbers, []int{1})
-	expect.That(t, e.Number == of[0].String() && of[0].TaskID == w.Ref.ID, "%s, %+v", e.Number, of[0])
-	w.written(1)
-}
-
-func (w *world) numberedLone() *world { return w.numbered(w.lone(1)) }
-
-// So does what begins with too little time for its first call.
-func TestWhatBeginsAloneHasItsNumber(t *testing.T) {
-	w := newWorld(t, ringitest.Start(t)).numberedLone()
-	expect.Value(w.try(minTurn - time.Second))(t)
-	numbers, _ := w.given()
-	expect.That(t, slices.Equal(numbers, []int{1}) && w.Load().Execution().Number != "", "%v", numbers)
-}
-
-// The answer to the commit that takes a number may be lost: it is taken once.
-func TestANumberWhoseAnswerIsLostIsTakenOnce(t *testing.T) {
-	w := newWorld(t, ringitest.Start(t)).numberedLone()
-	w.Transport.DropAnswers("TransactWriteItems", 1)
-	w.run()
-	numbers, _ := w.given()
-	expect.Same(t, numbers, []int{1})
-	w.written(1)
+	for name, run := range map[string]func(w *world){
+		"it runs": func(w *world) { w.run() },
+		"it begins alone": func(w *world) {
+			expect.Value(w.try(minTurn - time.Second))(w.T)
+			expect.That(w.T, w.Load().Execution().Number != "", "it has none")
+			w.run()
+		},
+		"the answer is lost": func(w *world) { w.Transport.DropAnswers("TransactWriteItems", 1); w.run() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			settle(w.World, w.lone(1))
+			run(w)
+			e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+			numbers, of := w.given()
+			expect.Same(t, numbers, []int{1})
+			expect.That(t, e.Number == of[0].String() && of[0].TaskID == w.Ref.ID, "%s, %+v", e.Number, of[0])
+			w.written(1)
+		})
+	}
 }
 
 // Thirty-two that begin at once have the numbers from 1 to 32.
 func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	const many = 32
-	w := newWorld(t, ringitest.Start(t))
+	w := newWorld(t)
 	settle(w.World, w.lone(1))
 	refs := []*ringitest.World{w.World}
 	for len(refs) < many {
@@ -95,7 +77,6 @@ func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 		refs = append(refs, x)
 	}
 	var wg sync.WaitGroup
-	began := time.Now()
 	for _, x := range refs {
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 60*time.Second)
@@ -110,7 +91,6 @@ func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	t.Logf("%d began in %s", many, time.Since(began))
 	numbers, of := w.given()
 	for i, x := range of {
 		expect.That(t, x.N == i+1, "number %d is the %dth", x.N, i+1)
@@ -118,10 +98,8 @@ func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	expect.Is(t, len(numbers), many)
 	for _, x := range refs {
 		number := x.Load().Execution().Number
-		expect.That(t, slices.ContainsFunc(of, func(n task.Numbered) bool {
-			return n.String() == number && n.TaskID == x.Ref.ID
-		}),
-			"%s is another's", number)
+		own := func(n task.Numbered) bool { return n.String() == number && n.TaskID == x.Ref.ID }
+		expect.That(t, slices.ContainsFunc(of, own), "%s is another's", number)
 	}
 }
 
@@ -169,7 +147,7 @@ func (l late) Answer(ctx context.Context, session, request, text string, failed 
 // answers, and a message that the vendor accepted is not sent again.
 func TestNoCallOutlivesItsLease(t *testing.T) {
 	expect.Patience(t)
-	m := newSessionWorld(t, ringitest.Start(t))
+	m := newSessionWorld(t)
 	m.h.HoldFor = 3 * time.Second
 	m.h.Sessions = late{m.h.Sessions, m, map[string]bool{}}
 	m.approved(m.read(1), m.write(2))
@@ -184,25 +162,16 @@ func TestNoCallOutlivesItsLease(t *testing.T) {
 // A step's result and the next step's claim are one commit. Whatever refuses the claim, the result is saved at once and
 // each call is made once.
 func TestAResultIsSavedWithTheNextClaimOrAlone(t *testing.T) {
-	server := ringitest.Start(t)
-	for _, tt := range []struct {
-		name string
-		run  func(t *testing.T, w *world)
-	}{
-		{"one commit for each of the steps", testJoined},
-		{"when the task is cancelled at the start", testStartCancelled},
-		{"after the next tool was forbidden", testJoinForbidden},
-		{"after another run began", testJoinSuperseded},
-		{"when the commit's answer is lost", testJoinLost},
-		{"when the commit's answer is lost until the call's time is up", testJoinLostForLong},
-		{"when the commit never arrives", testJoinDropped},
-		{"when the invocation dies before the next call", testJoinDied},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			tt.run(t, newWorld(t, server))
-		})
-	}
+	each(t, map[string]func(*testing.T, *world){
+		"one commit for each of the steps":                             testJoined,
+		"when the task is cancelled at the start":                      testStartCancelled,
+		"after the next tool was forbidden":                            testJoinForbidden,
+		"after another run began":                                      testJoinSuperseded,
+		"when the commit's answer is lost":                             testJoinLost,
+		"when the commit's answer is lost until the call's time is up": testJoinLostForLong,
+		"when the commit never arrives":                                testJoinDropped,
+		"when the invocation dies before the next call":                testJoinDied,
+	})
 }
 
 // commits returns how many transactions do makes.
@@ -255,7 +224,8 @@ func testStartCancelled(t *testing.T, w *world) {
 // forbid takes away a tool's permission.
 func (w *world) forbid(name string) {
 	w.T.Helper()
-	p := expect.Value(second(w.Store.ToolPermission(w.T.Context(), w.Ref.Tenant, name)))(w.T)
+	p, _, err := w.Store.ToolPermission(w.T.Context(), w.Ref.Tenant, name)
+	expect.NoError(w.T, err)
 	p.Allowed = false
 	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, ringitest.Approver(), w.Now()))(w.T)
 }
@@ -266,10 +236,6 @@ func testJoinForbidden(t *testing.T, w *world) {
 	expect.Is(t, w.run().State, task.StateFail)
 	w.ends(task.ExecutionFailed, task.ReasonToolNotAllowed, task.StepCompleted)
 	w.written(0)
-}
-
-func second(p tenancy.ToolPermission, _ bool, err error) (tenancy.ToolPermission, error) {
-	return p, err
 }
 
 func testJoinSuperseded(t *testing.T, w *world) {

@@ -20,24 +20,17 @@ import (
 )
 
 func TestExecute(t *testing.T) {
-	server := ringitest.Start(t)
-	for _, tt := range []struct {
-		name string
-		run  func(t *testing.T, w *world)
-	}{
-		{"approved steps are called in order, once", testCompletes},
-		{"a step that a person must see waits with its arguments", testGate},
-		{"a step that nobody may approve stops, until somebody may", testGateOfNobody},
-		{"a tool that is not allowed is not called", testNotAllowed},
-		{"a tool that is another than was approved is not called", testToolChanged},
-		{"an execution whose time is up fails", testTimeUp},
-		{"a run that is not the head's calls nothing", testSuperseded},
-		{"no call begins without time for it", testNoTime},
-		{"work that is done does not fail for want of words", testNoWords},
-		{"a step that needs an expired result says so", testExpiredResult},
-	} {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
-	}
+	each(t, map[string]func(*testing.T, *world){
+		"approved steps are called in order, once":                 testCompletes,
+		"a step that a person must see waits with its arguments":   testGate,
+		"a step that nobody may approve stops, until somebody may": testGateOfNobody,
+		"a tool that is not allowed is not called":                 testNotAllowed,
+		"an execution whose time is up fails":                      testTimeUp,
+		"a run that is not the head's calls nothing":               testSuperseded,
+		"no call begins without time for it":                       testNoTime,
+		"work that is done does not fail for want of words":        testNoWords,
+		"a step that needs an expired result says so":              testExpiredResult,
+	})
 }
 
 func testCompletes(t *testing.T, w *world) {
@@ -99,19 +92,9 @@ func testGateOfNobody(t *testing.T, w *world) {
 func testNotAllowed(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.tools.before = func(tool.Call) { t.Error("it was called") }
-	expect.Value(w.Store.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: writing,
-		Constraints: "{}"}, aggregate.System(), w.Now()))(t)
+	w.forbid(writing)
 	expect.Is(t, w.run().State, task.StateFail)
 	w.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
-}
-
-func testToolChanged(t *testing.T, w *world) {
-	step := w.lone(1)
-	step.ToolVersion = "another"
-	w.approved(step)
-	w.run()
-	w.ends(task.ExecutionFailed, task.ReasonToolChanged)
-	w.written(0)
 }
 
 func testTimeUp(t *testing.T, w *world) {
@@ -149,7 +132,7 @@ func testNoWords(t *testing.T, w *world) {
 		"no such model":      func(string) (model.Wire, error) { return nil, &model.Error{Kind: model.UnknownModel} },
 		"a model that fails": func(string) (model.Wire, error) { return broken{}, nil },
 	} {
-		w := &world{World: w.Another(), h: w.h, vendors: w.vendors, tools: w.tools}
+		w := w.another()
 		w.h.Open = open
 		w.approved(w.read(1))
 		w.run()
@@ -173,8 +156,8 @@ func testExpiredResult(t *testing.T, w *world) {
 }
 
 // settledForm brings a form to its execution, which no model and no session may carry out.
-func settledForm(t *testing.T, server *ringitest.Server) *world {
-	w := newWorld(t, server)
+func settledForm(t *testing.T) *world {
+	w := newWorld(t)
 	w.h.Open = func(string) (model.Wire, error) { t.Error("a model is asked"); return nil, nil }
 	w.ReceiveForm()
 	spec, _ := w.h.Catalog.Lookup(tenancy.DecideTool)
@@ -200,11 +183,10 @@ func (w *world) recorded() {
 
 // Whatever call to the table is lost, or its answer, the decision has one number when the function was called again.
 func TestADecisionIsRecordedOnceWhateverIsLost(t *testing.T) {
-	server := ringitest.Start(t)
 	for _, lost := range []string{"nothing", "calls", "answers"} {
 		for times := range 2 {
 			t.Run(fmt.Sprintf("%s %d times", lost, times+1), func(t *testing.T) {
-				w := settledForm(t, server)
+				w := settledForm(t)
 				switch lost {
 				case "calls":
 					w.Transport.DropCalls("TransactWriteItems", times+1)
@@ -223,7 +205,7 @@ func TestADecisionIsRecordedOnceWhateverIsLost(t *testing.T) {
 }
 
 func TestADecisionHasNoNumberBeforeItIsRecorded(t *testing.T) {
-	w := settledForm(t, ringitest.Start(t))
+	w := settledForm(t)
 	expect.Value(w.try(minTurn - time.Second))(t)
 	numbers, _ := w.given()
 	expect.That(t, len(numbers) == 0 && w.Load().Execution().Status == task.ExecutionPending, "%v", numbers)

@@ -17,7 +17,6 @@ import (
 
 func TestASessionGoesThroughTheSteps(t *testing.T) {
 	expect.Patience(t)
-	server := ringitest.Start(t)
 	for name, run := range map[string]func(*testing.T, *sessionWorld){
 		"approved steps are called in order, once":                 testSessionCompletes,
 		"arguments may come with their references resolved":        testResolved,
@@ -36,7 +35,7 @@ func TestASessionGoesThroughTheSteps(t *testing.T) {
 		"two invocations of one run are one at a session":          testTwoAtASession,
 		"a tool of an MCP server has a name that the vendor takes": testNames,
 	} {
-		t.Run(name, func(t *testing.T) { run(t, newSessionWorld(t, server)) })
+		t.Run(name, func(t *testing.T) { run(t, newSessionWorld(t)) })
 	}
 }
 

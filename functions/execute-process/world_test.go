@@ -23,7 +23,6 @@ import (
 	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
@@ -40,19 +39,9 @@ type world struct {
 	vendors *vendors.Vendors
 	tools   *tools
 	asking  people.Requesters
-	ahead   atomic.Int64 // how far the handler's clock is ahead of the real one
+	ahead   *atomic.Int64 // how far the handler's clock is ahead of the real one
+	dies    *ringitest.Death
 }
-
-// workspace is a Slack in which everybody is a member, without user groups.
-type workspace struct{}
-
-func (workspace) User(_ context.Context, id string) (slackapi.User, error) {
-	return slackapi.User{ID: id, Team: ringitest.Team}, nil
-}
-
-func (workspace) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
-
-func (workspace) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
 
 // tools are the real ones, with a hook before each call.
 type tools struct {
@@ -94,9 +83,10 @@ func (t tokens) Renew(_ context.Context, _, _, _ string) (string, error) {
 
 func (t tokens) Refused(_ context.Context, _, _, _ string) error { return nil }
 
-func newWorld(t *testing.T, server *ringitest.Server) *world {
+func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: server.World(t), vendors: vendors.New()}
+	w := &world{World: ringitest.Start(t).World(t), vendors: vendors.New(), dies: &ringitest.Death{}, ahead: &atomic.Int64{}}
+	w.Config.HTTPClient = &http.Client{Transport: w.dies.Over(w.Transport)}
 	s := httptest.NewServer(w.vendors.Handler())
 	t.Cleanup(s.Close)
 	catalog := expect.Value(tool.Builtin())(t)
@@ -113,7 +103,7 @@ func newWorld(t *testing.T, server *ringitest.Server) *world {
 		Store: w.StoreOverTransport(), Results: w.Results(), Tools: w.tools, Catalog: catalog,
 		Open: func(string) (model.Wire, error) { return demo.Layers{}, nil },
 		Approvable: func(ctx context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
-			return w.asking.Somebody(ctx, workspace{}, o, s, time.Now(), asker)
+			return w.asking.Somebody(ctx, ringitest.Members{Workspace: ringitest.Team}, o, s, time.Now(), asker)
 		},
 		Model: "demo", Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, NewID: aggregate.NewID,
 	}
@@ -216,18 +206,14 @@ type sessionWorld struct {
 	agents *models.Server
 }
 
-func newSessionWorld(t *testing.T, server *ringitest.Server) *sessionWorld {
+func newSessionWorld(t *testing.T) *sessionWorld {
 	t.Helper()
-	return sessionWorldIn(t, newWorld(t, server))
-}
-
-func sessionWorldIn(t *testing.T, w *world) *sessionWorld {
-	t.Helper()
-	m := &sessionWorld{world: w, agents: models.NewAgents()}
+	m := &sessionWorld{world: newWorld(t), agents: models.NewAgents()}
 	s := httptest.NewServer(m.agents)
 	t.Cleanup(s.Close)
-	m.h.Sessions = anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: s.URL, HTTP: http.DefaultClient,
-		Key: func(context.Context) (string, error) { return m.agents.Key, nil }})
+	m.h.Sessions = anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: s.URL,
+		HTTP: &http.Client{Transport: m.dies.Over(http.DefaultTransport)},
+		Key:  func(context.Context) (string, error) { return m.agents.Key, nil }})
 	m.h.Model, m.h.PollEvery, m.h.PollFor, m.h.HoldFor = "claude-sonnet-4-6", time.Millisecond, time.Minute, 30*time.Second
 	tenant := tenancy.Tenant{ID: m.Ref.Tenant, Name: "Ringi", TeamID: ringitest.Team, Admins: []string{}}
 	expect.Value(m.Store.Bootstrap(t.Context(), tenant, m.Now()))(t)
@@ -281,6 +267,27 @@ func (m *sessionWorld) through() aggregate.Next {
 
 // another returns a further task of the same tenant.
 func (m *sessionWorld) another() *sessionWorld {
-	w := &world{World: m.Another(), h: m.h, vendors: m.vendors, tools: m.tools}
-	return &sessionWorld{world: w, agents: m.agents}
+	return &sessionWorld{world: m.world.another(), agents: m.agents}
+}
+
+// another returns a further task of the same tenant, for the same handler.
+func (w *world) another() *world {
+	return &world{World: w.Another(), h: w.h, vendors: w.vendors, tools: w.tools, dies: w.dies, ahead: w.ahead}
+}
+
+// each runs tests at once, which mostly wait, each with its own world.
+func each(t *testing.T, tests map[string]func(*testing.T, *world)) {
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newWorld(t))
+		})
+	}
+}
+
+func (w *world) retry(e *task.Execution) {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.RetryExecution(e.ID, ringitest.Approver(), ringitest.Policy(), w.h.Now())
+	})
 }

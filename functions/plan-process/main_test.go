@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/infra/local/ringitest"
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -33,32 +32,19 @@ func handle(t *testing.T, w *ringitest.World, g *modeltest.Demo) aggregate.Next 
 }
 
 // approved brings the task to its third layer.
-func approved(t *testing.T, server *ringitest.Server) *ringitest.World {
+func approved(t *testing.T) *ringitest.World {
 	t.Helper()
-	w := server.World(t)
+	w := ringitest.Start(t).World(t)
 	w.Prompted(tenancy.DefaultSettings())
 	w.Approve()
 	return w
 }
 
-func reject(w *ringitest.World) {
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject("データの検証を追加して")(a, a.Process().ID, ringitest.Approver(), ringitest.Policy(), w.Now())
-	})
-}
+func reject(w *ringitest.World) { w.Reject("データの検証を追加して") }
 
-func TestPlanProcess(t *testing.T) {
-	server := ringitest.Start(t)
-	testPlans(t, server)
-	t.Run("writes carry the mark of their tool, and reads none", func(t *testing.T) { testMarks(t, server) })
-	testPermissions(t, server)
-	testLateSteps(t, server)
-	testUnderRules(t, server)
-}
-
-func testPlans(t *testing.T, server *ringitest.Server) {
+func TestPlans(t *testing.T) {
 	t.Run("a late message means its own month", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		const lastOfOctober = "1793458790.000100" // 23:59:50 in Japan
 		w.Receive(task.Request{User: ringitest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
 			MessageTS: lastOfOctober, ThreadTS: lastOfOctober})
@@ -70,7 +56,7 @@ func testPlans(t *testing.T, server *ringitest.Server) {
 			strings.Contains(string(steps[1].ToolInput), `"month":10`), "%s %s", steps[0].ToolInput, steps[1].ToolInput)
 	})
 	t.Run("steps are planned and wait, once", func(t *testing.T) {
-		w, g := approved(t, server), &modeltest.Demo{}
+		w, g := approved(t), &modeltest.Demo{}
 		for range 2 {
 			next := handle(t, w, g)
 			expect.Must(t, next.State == task.StateAwaitProcessApproval && next.Gate == task.ProcessKey(1), "%+v", next)
@@ -87,30 +73,29 @@ func testPlans(t *testing.T, server *ringitest.Server) {
 				ToolInput: `{"department":null,"status":"active"}`, Description: "x", ExpectedOutput: "x"})
 		}
 		unseen := expect.Value(json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": ""}))(t)
-		w, g := approved(t, server), &modeltest.Demo{First: string(unseen)}
+		w, g := approved(t), &modeltest.Demo{First: string(unseen)}
 		next := handle(t, w, g)
 		expect.Must(t, next.State == task.StateAwaitProcessApproval, "%+v", next)
-		if p := w.Load().Process(); g.Calls != 2 || !card.StepsFit(p.Steps, "") || len(p.Steps) == 0 {
-			t.Errorf("after %d calls: %d steps", g.Calls, len(p.Steps))
-		}
+		p := w.Load().Process()
+		expect.That(t, g.Calls == 2 && card.StepsFit(p.Steps, "") && len(p.Steps) > 0, "after %d calls: %d steps", g.Calls,
+			len(p.Steps))
 	})
 	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {
-		w, g := approved(t, server), &modeltest.Demo{}
+		w, g := approved(t), &modeltest.Demo{}
 		handle(t, w, g)
 		before := len(w.Load().Process().Steps)
 		reject(w)
 		handle(t, w, g)
-		if p := w.Load().Process(); p.Version != 2 || len(p.Steps) <= before {
-			t.Errorf("version %d has %d steps, the first had %d", p.Version, len(p.Steps), before)
-		} else if !strings.Contains(p.Remarks, "「データの検証を追加して」 → 反映しました。") {
-			t.Errorf("of the reason is said %q", p.Remarks)
-		}
+		p := w.Load().Process()
+		expect.That(t, p.Version == 2 && len(p.Steps) > before, "version %d has %d steps, the first had %d", p.Version,
+			len(p.Steps), before)
+		expect.Has(t, p.Remarks, "「データの検証を追加して」 → 反映しました。")
 	})
 }
 
-func testPermissions(t *testing.T, server *ringitest.Server) {
+func TestPermissions(t *testing.T) {
 	t.Run("a tool that the tenant forbids is not offered, and what needs it is said", func(t *testing.T) {
-		w, g := approved(t, server), &modeltest.Demo{}
+		w, g := approved(t), &modeltest.Demo{}
 		for name, allowed := range map[string]bool{"send_slack_dm": false, "list_employees": true} {
 			p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: name, Allowed: allowed, Constraints: "{}"}
 			expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
@@ -125,7 +110,7 @@ func testPermissions(t *testing.T, server *ringitest.Server) {
 			strings.Contains(p.Detail, "send_slack_dm は、管理者が許可していません"), "the card says %+v", p)
 	})
 	t.Run("a tool's constraints are told, and nothing takes the place of what they leave out", func(t *testing.T) {
-		w, g := approved(t, server), &modeltest.Demo{}
+		w, g := approved(t), &modeltest.Demo{}
 		p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "list_employees", Allowed: true,
 			Constraints: `{"departments":["人事部"]}`}
 		expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now(), tenancy.OnlyDepartments))(t)
@@ -140,8 +125,8 @@ func testPermissions(t *testing.T, server *ringitest.Server) {
 }
 
 // Writes carry the mark of their tool, and reads none.
-func testMarks(t *testing.T, server *ringitest.Server) {
-	w := approved(t, server)
+func TestMarks(t *testing.T) {
+	w := approved(t)
 	spec, _ := expect.Value(tool.Builtin())(t).Lookup("send_slack_dm")
 	p := tenancy.Unsaved(w.Ref.Tenant, spec.Name)
 	p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowNothing,
@@ -163,24 +148,21 @@ func testMarks(t *testing.T, server *ringitest.Server) {
 	expect.That(t, carried > 0 && task.Hash(unmarked) != task.Hash(made.Steps), "it is not stamped: %+v", made.Steps)
 }
 
-func testLateSteps(t *testing.T, server *ringitest.Server) {
-	t.Run("steps that come late are not taken for the next version", func(t *testing.T) {
-		w, slow := approved(t, server), &modeltest.Demo{}
-		slow.Before = func() { // a retry succeeded, people judged its steps, and the next are being planned
-			handle(t, w, &modeltest.Demo{})
-			reject(w)
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-		}
-		expect.Same(t, task.StatePlanProcess, handle(t, w, slow).State)
-		p := w.Load().Process()
-		expect.That(t, p.Version == 2 && p.Status == aggregate.Generating && len(p.Steps) == 0,
-			"version %d is %s with %d steps", p.Version, p.Status, len(p.Steps))
-	})
+func TestStepsThatComeLateAreNotTakenForTheNextVersion(t *testing.T) {
+	w, slow := approved(t), &modeltest.Demo{}
+	slow.Before = func() { // a retry succeeded, people judged its steps, and the next are being planned
+		handle(t, w, &modeltest.Demo{})
+		reject(w)
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	}
+	expect.Same(t, task.StatePlanProcess, handle(t, w, slow).State)
+	p := w.Load().Process()
+	expect.That(t, p.Version == 2 && p.Status == aggregate.Generating && len(p.Steps) == 0,
+		"version %d is %s with %d steps", p.Version, p.Status, len(p.Steps))
 }
 
 // A plan uses the tools as an administrator allowed them, and calls no server, even if that has changed.
 func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
-	server := ringitest.Start(t)
 	const url = "https://mcp.invalid/"
 	pin := func() *tenancy.Pin {
 		return &tenancy.Pin{URL: url, Title: "予約", Description: "Books a </data> room.", Input: `{"type":"object"}`,
@@ -194,16 +176,12 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 		"allowed":   {permission: tenancy.ToolPermission{Allowed: true, Pin: pin()}, offered: true},
 		"forbidden": {permission: tenancy.ToolPermission{Pin: pin()}},
 		"changed":   {permission: tenancy.ToolPermission{Allowed: true, Pin: pin()}, changed: true},
-		"schema of old times": {permission: tenancy.ToolPermission{Allowed: true,
-			Pin: &tenancy.Pin{URL: url, Input: `{"$ref":"#"}`, Access: aggregate.Read}}},
 		"elsewhere": {permission: tenancy.ToolPermission{Allowed: true,
 			Pin: &tenancy.Pin{URL: "https://else.invalid/", Input: `{"type":"object"}`, Access: aggregate.Read}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, g := approved(t, server), &modeltest.Demo{}
-			s := tenancy.DefaultSettings()
-			s.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: url}}
-			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, ringitest.Approver(), w.Now()))(t)
+			w, g := approved(t), &modeltest.Demo{}
+			w.Settings(func(s *tenancy.Settings) { s.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: url}} })
 			p := test.permission
 			p.TenantID, p.ToolName = w.Ref.Tenant, "rooms.book_room"
 			saved := expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
@@ -233,11 +211,11 @@ func TestAFormHasItsPlan(t *testing.T) {
 	expect.Same(t, ringitest.Form.Steps("ja", spec.Version()), p.Steps)
 }
 
-func testUnderRules(t *testing.T, server *ringitest.Server) {
+func TestUnderRules(t *testing.T) {
 	for name, before := range map[string]bool{"steps wait for whom the rules ask": true,
 		"rules that come while a model plans count": false} {
 		t.Run(name, func(t *testing.T) {
-			w, g := approved(t, server), &modeltest.Demo{}
+			w, g := approved(t), &modeltest.Demo{}
 			ruled := func() {
 				x := &rules.Rules{Rules: []rules.Rule{{
 					ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{Refuse: "no"}}}}
@@ -267,7 +245,6 @@ func atOnce(t *testing.T, w *ringitest.World, g *modeltest.Demo, run int) pipeli
 // After a gate the run comes here whatever was decided. A model is asked only for steps that are due; everything else
 // changes nothing and goes where the rows lead.
 func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
-	server := ringitest.Start(t)
 	for name, tt := range map[string]struct {
 		bring func(w *ringitest.World)
 		next  string
@@ -275,13 +252,11 @@ func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
 	}{
 		"the system approved": {func(w *ringitest.World) {
 			w.Prompted(w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired = false }))
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) })
+			w.Approve()
 		}, task.StateAwaitProcessApproval, 1},
 		"the policy was rejected": {func(w *ringitest.World) {
 			w.Prompted(tenancy.DefaultSettings())
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return decide.Reject("もっと短く")(a, a.Prompt().ID, ringitest.Approver(), ringitest.Policy(), w.Now())
-			})
+			w.Reject("もっと短く")
 		}, task.StateDraftPrompt, 0},
 		"the gate still waits": {func(w *ringitest.World) { w.Prompted(tenancy.DefaultSettings()) },
 			task.StateAwaitPromptApproval, 0},
@@ -292,7 +267,7 @@ func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
 		}, task.StateFinish, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, g := server.World(t), &modeltest.Demo{}
+			w, g := ringitest.Start(t).World(t), &modeltest.Demo{}
 			tt.bring(w)
 			before := w.Load()
 			for range 2 { // Lambda may invoke twice, and Step Functions tries again
@@ -307,13 +282,12 @@ func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
 
 // The process may die at each call of the table. The next try asks the model once more at most, and one gate opens.
 func TestPlanningAtOnceSurvivesALostCall(t *testing.T) {
-	server := ringitest.Start(t)
 	for _, action := range []string{"Query", "GetItem", "TransactWriteItems"} {
 		for name, lose := range map[string]func(*ringitest.World){
 			"call":   func(w *ringitest.World) { w.Transport.DropCalls(action, 99) },
 			"answer": func(w *ringitest.World) { w.Transport.DropAnswers(action, 99) },
 		} {
-			w, g := approved(t, server), &modeltest.Demo{}
+			w, g := approved(t), &modeltest.Demo{}
 			run := w.Load().Head.Run
 			lose(w)
 			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, Run: run}

@@ -25,8 +25,7 @@ func TestRelay(t *testing.T) {
 		"a batch delivered again does nothing twice":                         testTwice,
 		"records of several tasks go back from the first that was not drawn": testGivesBack,
 		"runs go on while the card queue is down":                            testRunsGoOn,
-		"a run that can't be started for a moment is started":                testTriesAgain,
-		"a task that can't be read for a moment is handled":                  testReadsAgain,
+		"what fails for a moment is done":                                    testTriesAgain,
 		"what its time does not suffice for goes back":                       testTimeUp,
 		"a task that can't be handled holds up no other":                     testPoisonous,
 		"what is shown already is not drawn":                                 testShown,
@@ -36,24 +35,34 @@ func TestRelay(t *testing.T) {
 	})
 }
 
-func handle(
-	t *testing.T, w *ringitest.World, records ...events.DynamoDBEventRecord,
-) []events.DynamoDBBatchItemFailure {
-	t.Helper()
-	out := expect.Value((&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().KindStore.Store,
-		Effects: w.Effects()}).Handle(t.Context(), events.DynamoDBEvent{Records: records}))(t)
-	return out.BatchItemFailures
+func relaying(w *ringitest.World, s Store) *Handler {
+	return &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: s, Effects: w.Effects()}
 }
 
-// moved returns the n-th record, which changes a task's head.
+func handle(t *testing.T, w *ringitest.World, records ...events.DynamoDBEventRecord) []events.DynamoDBBatchItemFailure {
+	t.Helper()
+	h := relaying(w, w.StoreOverTransport().KindStore.Store)
+	return expect.Value(h.Handle(t.Context(), events.DynamoDBEvent{Records: records}))(t).BatchItemFailures
+}
+
+// moved returns the n-th record, which changes a task's head; created one of a new task, and committed that of its first
+// commit.
 func moved(n int, ref aggregate.Ref, before, now image) events.DynamoDBEventRecord {
-	r := record(fmt.Sprint(n), ref.ID, "HEAD", before, now)
+	r := record(fmt.Sprint(n), ref.ID, before, now)
 	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + ref.Tenant + "#" + ref.ID)
 	return r
 }
 
+func created(n int, w *ringitest.World) events.DynamoDBEventRecord {
+	return moved(n, w.Ref, nil, head("1", "1", ""))
+}
+
+func committed(n int, w *ringitest.World) events.DynamoDBEventRecord {
+	return moved(n, w.Ref, head("1", "1", ""), head("2", "1", ""))
+}
+
 func testNewTask(t *testing.T, w *ringitest.World) {
-	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
+	back := handle(t, w, created(1, w))
 	expect.That(t, back == nil, "gave back %v", back)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 	expect.Same(t, 1, w.Drawn())
@@ -61,7 +70,7 @@ func testNewTask(t *testing.T, w *ringitest.World) {
 
 func testTwice(t *testing.T, w *ringitest.World) {
 	batch := []events.DynamoDBEventRecord{
-		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, w.Ref, head("1", "1", ""), head("2", "1", "")),
+		created(1, w), committed(2, w),
 	}
 	for range 3 {
 		handle(t, w, batch...)
@@ -76,21 +85,21 @@ func testGivesBack(t *testing.T, w *ringitest.World) {
 	other, third := w.Another(), w.Another()
 	w.Transport.Before("SendMessage", func() { w.Transport.DropCalls("SendMessage", 99) }) // the first goes through
 	back := handle(t, w,
-		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")),
-		moved(3, third.Ref, nil, head("1", "1", "")),
-		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")),
+		created(1, w), created(2, other),
+		created(3, third),
+		committed(4, w), committed(5, other),
 	)
 	expect.Must(t, len(back) == 1 && back[0].ItemIdentifier == "s2", "gave back %v, want from s2", back)
 	w.Transport.ClearFaults()
-	handle(t, w, moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
-		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")))
+	handle(t, w, created(2, other), created(3, third),
+		committed(4, w), committed(5, other))
 	expect.Is(t, w.Drawn(), 3, "messages")
 }
 
 func testRunsGoOn(t *testing.T, w *ringitest.World) {
 	other := w.Another()
 	w.Transport.DropCalls("SendMessage", 99)
-	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")))
+	back := handle(t, w, created(1, w), created(2, other))
 	expect.That(t, len(back) == 1 && back[0].ItemIdentifier == "s1", "gave back %v, want all", back)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 	other.Becomes(1, sfntypes.ExecutionStatusRunning)
@@ -98,19 +107,16 @@ func testRunsGoOn(t *testing.T, w *ringitest.World) {
 	expect.That(t, n <= 3, "the queue was asked %d times though it is down", n)
 }
 
+// testTriesAgain: a service is away as often as a client tries.
 func testTriesAgain(t *testing.T, w *ringitest.World) {
-	w.Transport.DropCalls("StartExecution", 3) // as often as a client tries
-	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
-	expect.That(t, back == nil, "gave back %v", back)
-	w.Becomes(1, sfntypes.ExecutionStatusRunning)
-	expect.Same(t, 1, w.Drawn())
-}
-
-func testReadsAgain(t *testing.T, w *ringitest.World) {
-	w.Transport.DropCalls("Query", 3)
-	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
-	w.Becomes(1, sfntypes.ExecutionStatusRunning)
-	expect.Same(t, 1, w.Drawn())
+	for n, call := range []string{"StartExecution", "Query"} {
+		x := w.Another()
+		x.Transport.DropCalls(call, 3)
+		back := handle(t, x, created(n+1, x))
+		expect.That(t, back == nil, "gave back %v", back)
+		x.Becomes(1, sfntypes.ExecutionStatusRunning)
+		expect.Same(t, 1, x.Drawn())
+	}
 }
 
 // A slow first task uses all of the time: it is left to the sweeper, and the other tasks' records are returned.
@@ -119,9 +125,9 @@ func testTimeUp(t *testing.T, w *ringitest.World) {
 	ctx, cancel := context.WithTimeout(t.Context(), margin+4*time.Second)
 	defer cancel()
 	hangs := slow{w.StoreOverTransport().KindStore.Store, w.Ref}
-	batch := []events.DynamoDBEventRecord{moved(1, w.Ref, nil, head("1", "1", "")),
-		moved(2, other.Ref, nil, head("1", "1", ""))}
-	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: hangs, Effects: w.Effects()}).Handle(ctx,
+	batch := []events.DynamoDBEventRecord{created(1, w),
+		created(2, other)}
+	out, err := relaying(w, hangs).Handle(ctx,
 		events.DynamoDBEvent{Records: batch})
 	expect.Must(t, err == nil && len(out.BatchItemFailures) == 1 && out.BatchItemFailures[0].ItemIdentifier == "s2",
 		"gave back %v, %v; want from s2", out.BatchItemFailures, err)
@@ -146,12 +152,11 @@ func (s slow) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate,
 
 func testPoisonous(t *testing.T, w *ringitest.World) {
 	nobody := task.RefOf(w.Ref.Tenant, aggregate.NewID())
-	back := handle(t, w, moved(1, nobody, nil, head("1", "1", "")), moved(2, w.Ref, nil, head("1", "1", "")))
+	back := handle(t, w, moved(1, nobody, nil, head("1", "1", "")), created(2, w))
 	expect.That(t, back == nil, "gave back %v", back)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 
-	panics := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().KindStore.Store,
-		Effects: w.Effects()}
+	panics := relaying(w, w.StoreOverTransport().KindStore.Store)
 	panics.Effects.Runs = nil
 	out, err := panics.Handle(t.Context(),
 		events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{moved(3, w.Ref, head("1", "1", ""), head("2", "2", ""))}})
@@ -160,13 +165,13 @@ func testPoisonous(t *testing.T, w *ringitest.World) {
 
 func testShown(t *testing.T, w *ringitest.World) {
 	expect.NoError(t, w.Store.Shown(t.Context(), w.Ref, aggregate.Head{Rev: 1}))
-	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
+	handle(t, w, created(1, w))
 	expect.Is(t, w.Drawn(), 0, "messages for what is shown")
 }
 
 // Steps' claims and results come faster than people read.
 func testProgress(t *testing.T, w *ringitest.World) {
-	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.Store.KindStore.Store, Effects: w.Effects()}
+	h := relaying(w, w.Store.KindStore.Store)
 	now := time.Now().Truncate(effect.ProgressEvery).Add(effect.ProgressEvery)
 	h.Effects.Now = func() time.Time { return now }
 	messages := func(want int, after string) {
@@ -208,7 +213,7 @@ func (c *counted) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggreg
 
 func testAlike(t *testing.T, w *ringitest.World) {
 	store := &counted{Store: w.Store.KindStore.Store}
-	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: store, Effects: w.Effects()}
+	h := relaying(w, store)
 	now := time.Now().Truncate(effect.ProgressEvery).Add(effect.ProgressEvery)
 	h.Effects.Now = func() time.Time { return now }
 	w.Approved(tenancy.DefaultSettings(), ringitest.Step(1, "list_employees", aggregate.Read, "{}"))
@@ -234,7 +239,7 @@ func testAccepted(t *testing.T, w *ringitest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Accept(1, w.By, tenancy.DefaultSettings(), w.Now())
 	})
-	accepted := moved(2, w.Ref, head("1", "1", ""), head("2", "1", ""))
+	accepted := committed(2, w)
 	handle(t, w, accepted)
 	expect.Is(t, w.Drawn(), 1, "messages while the card is not posted")
 	c, now := w.Load().Cards[0], w.Now()
@@ -270,81 +275,60 @@ func redrawn(times string) image {
 	return m
 }
 
-func record(id, taskID, sk string, before, now image) events.DynamoDBEventRecord {
+func record(id, taskID string, before, now image) events.DynamoDBEventRecord {
 	return events.DynamoDBEventRecord{EventID: id, Change: events.DynamoDBStreamRecord{
-		Keys:     image{"PK": events.NewStringAttribute("TASK#T#" + taskID), "SK": events.NewStringAttribute(sk)},
+		Keys:     image{"PK": events.NewStringAttribute("TASK#T#" + taskID), "SK": events.NewStringAttribute("HEAD")},
 		OldImage: before, NewImage: now, SequenceNumber: "s" + id,
 	}}
 }
 
-// keyed is a record of a key of an outside agent.
-func keyed(id, key, before, now string) events.DynamoDBEventRecord {
-	of := func(rev string) image {
-		return image{"tenant_id": events.NewStringAttribute("T"), "rev": events.NewNumberAttribute(rev)}
-	}
-	r := record(id, "", "KEY", of(before), of(now))
-	r.Change.Keys["PK"] = events.NewStringAttribute("KEY#" + key)
+// of is a record of another aggregate than a task.
+func of(id, key, sk string, before, now image) events.DynamoDBEventRecord {
+	r := record(id, "", before, now)
+	r.Change.Keys["PK"], r.Change.Keys["SK"] = events.NewStringAttribute(key), events.NewStringAttribute(sk)
 	return r
+}
+
+// key is a key of an outside agent.
+func key(rev string) image {
+	return image{"tenant_id": events.NewStringAttribute("T"), "rev": events.NewNumberAttribute(rev)}
 }
 
 func TestMoves(t *testing.T) {
 	ref := func(id string) aggregate.Ref { return task.RefOf("T", id) }
-	tests := []struct {
-		name    string
+	first := func(m move) []move {
+		m.ref, m.event, m.first = ref("A"), "1", "s1"
+		return []move{m}
+	}
+	one := func(before, now image) []events.DynamoDBEventRecord {
+		return []events.DynamoDBEventRecord{record("1", "A", before, now)}
+	}
+	for name, tt := range map[string]struct {
 		records []events.DynamoDBEventRecord
 		want    []move
 	}{
-		{"a new task starts a run and shows its card",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", nil, head("1", "1", ""))},
-			[]move{{ref: ref("A"), run: true, cards: true, event: "1", first: "s1"}}},
-		{"a commit redraws, but starts nothing",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), head("4", "1", "3"))},
-			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
-		{"a new run is started",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), head("4", "2", "3"))},
-			[]move{{ref: ref("A"), run: true, cards: true, event: "1", first: "s1"}}},
-		{"what was shown, and when it is due, moves nothing",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "2"), head("3", "1", "3"))}, nil},
-		{"a card's first showing moves nothing",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", ""), head("3", "1", "3"))}, nil},
-		{"a forced redraw",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), head("3", "1", ""))},
-			[]move{{ref: ref("A"), cards: true, again: true, event: "1", first: "s1"}}},
-		{"a redraw that is asked for while the one before is being drawn",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", redrawn("1"), redrawn("2"))},
-			[]move{{ref: ref("A"), cards: true, again: true, event: "1", first: "s1"}}},
-		{"a running execution goes on",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", running("3"), running("4"))},
-			[]move{{ref: ref("A"), cards: true, alike: true, event: "1", first: "s1"}}},
-		{"a stamp before a step is more than going on",
-			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), running("4"))},
-			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
-		{"one task is looked at once, in the order of first records",
-			[]events.DynamoDBEventRecord{
-				record("1", "A", "HEAD", head("1", "1", ""), head("2", "1", "")),
-				record("2", "B", "HEAD", nil, head("1", "1", "")),
-				record("3", "A", "HEAD", head("2", "1", ""), head("3", "2", "")),
-			},
-			[]move{
-				{ref: ref("A"), run: true, cards: true, event: "3", first: "s1"},
-				{ref: ref("B"), run: true, cards: true, event: "2", first: "s2"},
-			}},
-		{"a row of another kind is no task",
-			[]events.DynamoDBEventRecord{{EventID: "1", Change: events.DynamoDBStreamRecord{
-				Keys:     image{"PK": events.NewStringAttribute("TENANT#T"), "SK": events.NewStringAttribute("HEAD")},
-				NewImage: head("1", "1", ""),
-			}}}, nil},
-		{"a saved or revoked key has its calls followed, and one that was used doesn't",
-			[]events.DynamoDBEventRecord{keyed("1", "k1", "1", "2"), keyed("2", "k2", "1", "1")},
+		"a new task starts a run and shows its card":        {one(nil, head("1", "1", "")), first(move{run: true, cards: true})},
+		"a commit redraws, but starts nothing":              {one(head("3", "1", "3"), head("4", "1", "3")), first(move{cards: true})},
+		"a new run is started":                              {one(head("3", "1", "3"), head("4", "2", "3")), first(move{run: true, cards: true})},
+		"what was shown, and when it is due, moves nothing": {one(head("3", "1", "2"), head("3", "1", "3")), nil},
+		"a card's first showing moves nothing":              {one(head("3", "1", ""), head("3", "1", "3")), nil},
+		"a forced redraw":                                   {one(head("3", "1", "3"), head("3", "1", "")), first(move{cards: true, again: true})},
+		"a redraw that is asked for while the one before is being drawn": {one(redrawn("1"), redrawn("2")),
+			first(move{cards: true, again: true})},
+		"a running execution goes on":                 {one(running("3"), running("4")), first(move{cards: true, alike: true})},
+		"a stamp before a step is more than going on": {one(head("3", "1", "3"), running("4")), first(move{cards: true})},
+		"one task is looked at once, in the order of first records": {[]events.DynamoDBEventRecord{
+			record("1", "A", head("1", "1", ""), head("2", "1", "")), record("2", "B", nil, head("1", "1", "")),
+			record("3", "A", head("2", "1", ""), head("3", "2", ""))},
+			[]move{{ref: ref("A"), run: true, cards: true, event: "3", first: "s1"},
+				{ref: ref("B"), run: true, cards: true, event: "2", first: "s2"}}},
+		"a saved or revoked key has its calls followed, and one that was used doesn't": {[]events.DynamoDBEventRecord{
+			of("1", "KEY#k1", "KEY", key("1"), key("2")), of("2", "KEY#k2", "KEY", key("1"), key("1"))},
 			[]move{{ref: aggregate.Ref{Tenant: "T", Kind: keyKind, ID: "k1"}, event: "1", first: "s1"}}},
-		{"nothing follows from a kind that is still",
-			[]events.DynamoDBEventRecord{{EventID: "1", Change: events.DynamoDBStreamRecord{
-				Keys:     image{"PK": events.NewStringAttribute("TEAM#T#a"), "SK": events.NewStringAttribute("HEAD")},
-				NewImage: head("1", "1", ""),
-			}}}, nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+		"a row of another kind is no task, and nothing follows from a kind that is still": {[]events.DynamoDBEventRecord{
+			of("1", "TENANT#T", "HEAD", nil, head("1", "1", "")), of("2", "TEAM#T#a", "HEAD", nil, head("1", "1", ""))}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
 			expect.Same(t, tt.want, moves(aggregate.Kinds{task.Kind, contest.TeamKind}, tt.records), cmp.AllowUnexported(move{}))
 		})
 	}

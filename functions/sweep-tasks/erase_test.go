@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,7 +24,6 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
@@ -37,84 +35,71 @@ import (
 // talk is a conversation that is not kept, with everything that its functions write.
 type talk struct {
 	*ringitest.World
-	rows    *store.ConversationStore
+	ringitest.Talk
 	results large.Store
-	ref     aggregate.Ref
-	in      conversation.Inbound
 	stamped []string // keys of the rows and objects that stay
 }
-
-var (
-	member = aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
-	anyone = aggregate.Policy{Team: "T1", AllowSelf: true}
-)
 
 func value(n int) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"script":"echo %d %s","timeout_seconds":60}`, n,
 		strings.Repeat("x", large.MaxInline)))
 }
 
+// begun returns a conversation that begins with this message.
+func begun(w *ringitest.World, thread string) ringitest.Talk {
+	rows := store.NewConversations(w.Store.Table().DB, w.Table())
+	rows.Now = w.Now
+	in := ringitest.Heard(thread, "U1", "secret words")
+	in.Thread = thread
+	return ringitest.Begin(w.T, rows, w.Now, in, conversation.Opening{AgentID: "codex"})
+}
+
 // talks begins a conversation in a thread, has actions approved, rejected and archived in it, and closes it.
 func talks(t *testing.T, w *ringitest.World, thread string) *talk {
 	t.Helper()
-	rows := store.NewConversations(w.Store.Table().DB, w.Table())
-	rows.Now = w.Now
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: thread, TS: thread, User: "U1",
-		Text: "secret words"}
-	k := &talk{World: w, rows: rows, results: w.Results(), ref: in.Ref(), in: in}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
-		conversation.Opening{AgentID: "codex"}, w.Now()))(t)))
-	propose := func(n int) *conversation.Action {
-		payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(n)))(t)
-		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload,
-			Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
-		return k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: p}, w.Now())
-		}).Current()
+	k := &talk{World: w, Talk: begun(w, thread), results: w.Results()}
+	k.Objects = k.results
+	proposes := func(n int) *conversation.Action {
+		payload := expect.Value(k.results.KeepPayload(t.Context(), k.Talk.Ref, value(n)))(t)
+		return k.Answer("shall I?", &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload,
+			Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}).Current()
 	}
-	x := propose(1)
-	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return decide.Approve(a, x.ActionID, member, anyone, w.Now())
-	})
-	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.Now()) })
-	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
-	})
+	x := proposes(1)
+	k.Talk.Approve()
+	k.Wake()
+	k.Talk.Claim()
 	k.prints(t, x.ActionID)
-	x = k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded}, w.Now())
-	}).Action(x.ActionID)
+	x = k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded}).Action(x.ActionID)
 	k.stamped = []string{x.Key(), x.Payload.S3Key}
-	no := propose(2)
-	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return decide.Reject("no")(a, no.ActionID, member, anyone, w.Now())
+	no := proposes(2)
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return decide.Reject("no")(a, no.ActionID, k.Talk.By, k.Under, w.Now())
 	})
 	k.archives(t)
 	versions := large.OpenVersions(w.Config, w.Bucket)
-	of := k.ref
 	for range 2 {
-		expect.Value(versions.Put(t.Context(), of, &files.Tree{}))(t)
-		expect.Value(k.results.Prompts(k.ref)(t.Context(), []byte(`{"what":"was sent"}`)))(t)
-		expect.Value(k.results.KeepReads(t.Context(), k.ref, value(4)))(t)
+		expect.Value(versions.Put(t.Context(), k.Talk.Ref, &files.Tree{}))(t)
+		expect.Value(k.results.Prompts(k.Talk.Ref)(t.Context(), []byte(`{"what":"was sent"}`)))(t)
+		expect.Value(k.results.KeepReads(t.Context(), k.Talk.Ref, value(4)))(t)
 	}
-	expect.NoError(t, versions.Cancel(t.Context(), of, x.ActionID))
-	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(member, anyone, w.Now()) })
+	expect.NoError(t, versions.Cancel(t.Context(), k.Talk.Ref, x.ActionID))
+	k.End()
 	return k
 }
 
 // archives adds actions that have left the conversation's partition: one that was stamped, and one that was not.
 func (k *talk) archives(t *testing.T) {
 	t.Helper()
-	payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(3)))(t)
+	payload := expect.Value(k.results.KeepPayload(t.Context(), k.Talk.Ref, value(3)))(t)
 	stays := aggregate.Copy{From: payload.S3Key, To: strings.Replace(payload.S3Key, conversation.TalksPrefix,
 		conversation.StampedPrefix, 1)}
 	expect.NoError(t, k.results.Copy(t.Context(), stays))
 	payload.S3Key = stays.To
-	old := &conversation.Action{Number: 0, ActionID: "old-" + k.ref.ID[:8], SessionID: k.ref.ID, Payload: payload,
+	old := &conversation.Action{Number: 0, ActionID: "old-" + k.Talk.Ref.ID[:8], SessionID: k.Talk.Ref.ID, Payload: payload,
 		ApprovedBy: conversation.ApprovedByUser, Status: conversation.ActionSucceeded}
-	never := &conversation.Action{Number: 9999, ActionID: "never-" + k.ref.ID[:8], SessionID: k.ref.ID,
+	never := &conversation.Action{Number: 9999, ActionID: "never-" + k.Talk.Ref.ID[:8], SessionID: k.Talk.Ref.ID,
 		Status: conversation.ActionCancelled, DeleteAfter: 1}
-	expect.NoError(t, k.rows.PutListed(t.Context(), k.ref.Tenant, conversation.ActionsList, k.ref.ID,
+	expect.NoError(t, k.Rows.PutListed(t.Context(), k.Talk.Ref.Tenant, conversation.ActionsList, k.Talk.Ref.ID,
 		[]aggregate.Row{old, never}, nil))
 	k.prints(t, old.ActionID)
 	k.stamped = append(k.stamped, old.Key(), payload.S3Key)
@@ -127,23 +112,18 @@ func (k *talk) prints(t *testing.T, action string) {
 		lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(i), ActionID: action, Order: i,
 			Text: "secret output", CreatedAt: k.Now(), DeleteAfter: k.Now().Add(720 * time.Hour).Unix()})
 	}
-	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, action, lines, nil))
-}
-
-func (k *talk) do(t *testing.T, decide conversation.Decision) *conversation.Aggregate {
-	t.Helper()
-	return expect.Value(k.rows.Decide(t.Context(), k.ref, large.Copying(t.Context(), k.results, decide)))(t)
+	expect.NoError(t, k.Rows.AppendLog(t.Context(), k.Talk.Ref, action, lines, nil))
 }
 
 // left lists the keys of the rows and objects that stand.
 func (k *talk) left(t *testing.T) (keys []string) {
 	t.Helper()
-	partitions := []string{"SESSION#" + k.ref.Tenant + "#" + k.ref.ID, "MESSAGES#" + k.ref.Tenant + "#" + k.ref.ID,
-		"ACTIONS#" + k.ref.Tenant + "#" + k.ref.ID, "LOG#" + k.ref.Tenant + "#" + k.ref.ID}
+	partitions := []string{"SESSION#" + k.Talk.Ref.Tenant + "#" + k.Talk.Ref.ID, "MESSAGES#" + k.Talk.Ref.Tenant + "#" + k.Talk.Ref.ID,
+		"ACTIONS#" + k.Talk.Ref.Tenant + "#" + k.Talk.Ref.ID, "LOG#" + k.Talk.Ref.Tenant + "#" + k.Talk.Ref.ID}
 	for _, pk := range partitions {
 		e := table.NewExpression()
-		out := expect.Value(k.rows.Table().DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{
-			TableName: &k.rows.Table().Name, ConsistentRead: aws.Bool(true),
+		out := expect.Value(k.Rows.Table().DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{
+			TableName: &k.Rows.Table().Name, ConsistentRead: aws.Bool(true),
 			KeyConditionExpression: table.All(e.Is("PK", "=", pk)),
 		})))(t)
 		for _, it := range out.Items {
@@ -156,7 +136,7 @@ func (k *talk) left(t *testing.T) (keys []string) {
 		objects[*v.Key] = true
 	}
 	for key := range objects {
-		if strings.Contains(key, k.ref.ID) {
+		if strings.Contains(key, k.Talk.Ref.ID) {
 			keys = append(keys, key)
 		}
 	}
@@ -164,38 +144,21 @@ func (k *talk) left(t *testing.T) (keys []string) {
 	return keys
 }
 
-// dying is a connection that breaks for good after some calls.
-type dying struct {
-	next http.RoundTripper
-	left atomic.Int64
-}
-
-func (d *dying) RoundTrip(r *http.Request) (*http.Response, error) {
-	if d.left.Add(-1) < 0 {
-		return nil, errors.New("the process is dead")
-	}
-	return d.next.RoundTrip(r)
-}
-
-// sweeps runs a sweep that makes at most so many calls.
-func (k *talk) sweeps(calls int) (made int) {
+// sweeps runs a sweep, which may die, and returns how many calls it made.
+func (k *talk) sweeps(d *ringitest.Death) int {
 	cfg := k.Config.Copy()
-	d := &dying{next: k.Transport}
-	d.left.Store(int64(calls))
-	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: d}, func() aws.Retryer { return aws.NopRetryer{} }
+	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: d.Over(k.Transport)}, func() aws.Retryer { return aws.NopRetryer{} }
 	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), store.Kinds()...)
 	bucket := openBucket(cfg, boot.Results{ResultsBucket: k.Bucket})
 	h := &Handler{Store: all, Reminders: all, Effects: k.Effects(), Objects: bucket, Now: k.Now}
 	h.Effects.Store = all
 	_ = h.Sweep(context.Background()) // what it can't do the next one does
-	return calls - int(max(0, d.left.Load()))
+	return d.Calls()
 }
-
-const enoughCalls = 1 << 20
 
 func (k *talk) head(t *testing.T) conversation.Head {
 	t.Helper()
-	return expect.Value(k.rows.Head(t.Context(), k.ref))(t)
+	return expect.Value(k.Rows.Head(t.Context(), k.Talk.Ref))(t)
 }
 
 func versioned(t *testing.T) *ringitest.World {
@@ -210,7 +173,7 @@ func versioned(t *testing.T) *ringitest.World {
 func (k *talk) forgets(t *testing.T) {
 	t.Helper()
 	k.Later(25 * time.Hour)
-	k.sweeps(enoughCalls)
+	k.sweeps(&ringitest.Death{})
 	expect.Must(t, k.head(t).ForgettingAt != nil, "it is not forgotten: %+v", k.head(t))
 	k.shown(t)
 	k.Later(16 * time.Minute)
@@ -220,7 +183,7 @@ func (k *talk) forgets(t *testing.T) {
 func (k *talk) shown(t *testing.T) {
 	t.Helper()
 	h := k.head(t)
-	expect.NoError(t, k.rows.Shown(t.Context(), k.ref, *h.Common()))
+	expect.NoError(t, k.Rows.Shown(t.Context(), k.Talk.Ref, *h.Common()))
 }
 
 // gone fails the test unless what was stamped is all that is left.
@@ -236,30 +199,32 @@ func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
 	k := talks(t, versioned(t), "1775034000.000100")
 	before := k.left(t)
 	k.Later(23 * time.Hour)
-	k.sweeps(enoughCalls)
+	k.sweeps(&ringitest.Death{})
 	expect.Same(t, before, k.left(t))
 	k.Later(2 * time.Hour)
-	k.sweeps(enoughCalls)
+	k.sweeps(&ringitest.Death{})
 	expect.Must(t, k.head(t).ForgettingAt != nil, "%+v", k.head(t))
 	expect.Same(t, before, k.left(t)) // somebody may be writing
-	expect.Fails(t, expect.Err(k.rows.Load(t.Context(), k.ref)), aggregate.ErrNotFound, "read")
-	k.in.TS = "1775034001.000100"
-	expect.Fails(t, k.rows.Tell(t.Context(), k.ref, expect.Value(conversation.Tell(k.in, conversation.Opening{},
-		time.Time{}))(t)), aggregate.ErrNotFound, "told by a clock that is behind")
+	expect.Fails(t, expect.Err(k.Rows.Load(t.Context(), k.Talk.Ref)), aggregate.ErrNotFound, "read")
+	more := expect.Value(conversation.Tell(ringitest.Heard("1775034001.000100", "U1", "more"), conversation.Opening{},
+		time.Time{}))(t)
+	expect.Fails(t, k.Rows.Tell(t.Context(), k.Talk.Ref, more), aggregate.ErrNotFound, "told by a clock that is behind")
 	for name, decide := range map[string]conversation.Decision{
-		"begun anew": func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Reopen(member, anyone, k.Now()) },
+		"begun anew": func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Reopen(k.Talk.By, k.Under, k.Now())
+		},
 		"charged": func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Overtaken(aggregate.Usage{ID: "late", Calls: 1, Cost: 1}, k.Now())
 		},
 	} {
-		expect.Fails(t, expect.Err(k.rows.KindStore.Decide(t.Context(), k.ref, decide)), aggregate.ErrNotFound, name)
+		expect.Fails(t, expect.Err(k.Rows.KindStore.Decide(t.Context(), k.Talk.Ref, decide)), aggregate.ErrNotFound, name)
 	}
 	k.shown(t)
 	k.Later(10 * time.Minute)
-	k.sweeps(enoughCalls)
+	k.sweeps(&ringitest.Death{})
 	expect.Same(t, before, k.left(t))
 	k.Later(6 * time.Minute)
-	k.sweeps(enoughCalls)
+	k.sweeps(&ringitest.Death{})
 	k.gone(t)
 	for key, n := range map[string]int{k.stamped[1]: 1, k.stamped[3]: 1} {
 		out := expect.Value(k.S3().ListObjectVersions(t.Context(),
@@ -267,33 +232,33 @@ func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
 		expect.Is(t, len(out.Versions), n, "versions of what was stamped")
 	}
 	k.Later(2 * time.Minute)
-	k.sweeps(enoughCalls)
+	k.sweeps(&ringitest.Death{})
 	expect.That(t, k.head(t).DueAt == nil, "the sweeper comes again at %v", k.head(t).DueAt)
 }
 
-// Wherever the process dies, the next sweeps destroy the rest, and nothing that was stamped. A dozen places are tried
-// by day.
+// Wherever the process dies, the next sweeps destroy the rest, and nothing that was stamped. Some places are tried by
+// day.
 func TestWhatASweepLeavesTheNextOneDestroys(t *testing.T) {
 	w := versioned(t)
 	whole := talks(t, w, "1775034000.000100")
 	whole.forgets(t)
-	calls := whole.sweeps(enoughCalls)
+	calls := whole.sweeps(&ringitest.Death{})
 	whole.gone(t)
-	places := 12
+	places := 8
 	if expect.Long() {
 		places = 40
 	}
-	for n := 1; n < calls; n += 1 + calls/places {
+	for n := 1; n <= calls; n += 1 + calls/places {
 		k := talks(t, w, fmt.Sprintf("1775034%03d.000100", n))
 		k.forgets(t)
-		k.sweeps(n)
+		k.sweeps(&ringitest.Death{At: n, After: n%2 == 0})
 		left := k.left(t)
 		for _, key := range k.stamped {
 			expect.That(t, slices.Contains(left, key), "after %d calls %s is gone", n, key)
 		}
 		for tries := 0; tries < 3 && k.head(t).ErasedAt == nil; tries++ { // one that failed is put off
 			k.Later(time.Hour)
-			k.sweeps(enoughCalls)
+			k.sweeps(&ringitest.Death{})
 		}
 		k.gone(t)
 	}
@@ -303,67 +268,14 @@ func TestWhatASweepLeavesTheNextOneDestroys(t *testing.T) {
 func TestAConversationThatMayGoOnStays(t *testing.T) {
 	k := talks(t, versioned(t), "1775034000.000100")
 	k.Later(time.Hour)
-	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Reopen(member, anyone, k.Now()) })
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Reopen(k.Talk.By, k.Under, k.Now())
+	})
 	before := k.left(t)
 	k.Later(30 * time.Hour)
-	k.sweeps(enoughCalls)
+	k.sweeps(&ringitest.Death{})
 	expect.That(t, k.head(t).ForgettingAt == nil, "%+v", k.head(t))
 	expect.Same(t, before, k.left(t))
-}
-
-func TestPromptsOfAParkedTaskExpire(t *testing.T) {
-	w := ringitest.Start(t).World(t)
-	s := w.Results()
-	prompt, err := s.Prompts(w.Ref)(t.Context(), []byte(`{"what":"people wrote"}`))
-	expect.NoError(t, err)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", w.Now()) })
-	expect.Must(t, w.Load().Head.Parked != nil, "not parked")
-	h := &Handler{Results: Retention{Bucket: Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store,
-		Conversations: store.ConversationsOf(w.Store.KindStore.Store),
-		Now:           func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
-	expect.NoError(t, h.expire(t.Context()))
-	_, err = s.Open(t.Context(), w.Ref, prompt)
-	expect.That(t, errors.Is(err, large.ErrExpired), "three years after it was parked its prompt is there: %v", err)
-}
-
-// Files of a conversation that is not there any more expire as results do.
-func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
-	w := ringitest.Start(t).World(t)
-	s, of := large.OpenVersions(w.Config, w.Bucket), aggregate.Ref{Tenant: w.Ref.Tenant,
-		ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
-	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
-	h := expect.Value(newHandler(t.Context(), w.Config,
-		environment{Table: boot.Table{TableName: w.Table()}, Results: boot.Results{ResultsBucket: w.Bucket}}))(t)
-	r := h.Results.(Retention)
-	r.Now = func() time.Time { return time.Now().AddDate(3, 0, 0) }
-	h.Results = r
-	expect.NoError(t, h.expire(t.Context()))
-	expect.Fails(t, expect.Err(s.Get(t.Context(), of, version)), large.ErrGone)
-}
-
-type ran struct {
-	Expired
-	err error
-}
-
-func (r ran) Expire(context.Context) (Expired, error) { return r.Expired, r.err }
-
-func TestARunSaysHowLateItIs(t *testing.T) {
-	down := errors.New("down")
-	for name, tt := range map[string]struct {
-		ran  ran
-		want string // the metric's value; empty: unknown
-	}{
-		"nothing is late":                   {ran{}, `"ExpireLag":0`},
-		"an hour late":                      {ran{Expired: Expired{Deleted: 3, Lag: time.Hour}}, `"ExpireLag":3600`},
-		"nothing could be looked at":        {ran{err: down}, ""},
-		"an hour late, and one tenant down": {ran{Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
-	} {
-		var err error
-		out := expect.Metrics(t, func() { err = (&Handler{Results: tt.ran}).Handle(t.Context(), Schedule{Expire: true}) })
-		expect.That(t, strings.Contains(out, tt.want) && (tt.want != "" || !strings.Contains(out, "ExpireLag")) &&
-			errors.Is(err, tt.ran.err), "%s: %v, %s", name, err, out)
-	}
 }
 
 // Nothing is left of a call of an outside agent on which nobody acted, once its time is over.

@@ -20,6 +20,7 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
@@ -33,9 +34,31 @@ const day = 24 * time.Hour
 // world is a tenant with a bucket and retention settings.
 type world struct {
 	*ringitest.World
-	days  int
-	down  bool
+	rows  retained
 	calls calls
+}
+
+// retained are rows whose settings keep results for so many days.
+type retained struct {
+	*store.TaskStore
+	days int
+	down bool
+}
+
+func (r retained) Settings(context.Context, string) (tenancy.Settings, error) {
+	s := tenancy.DefaultSettings()
+	s.RetainResultsDays = r.days
+	if r.down {
+		return s, errors.New("down")
+	}
+	return s, nil
+}
+
+// expiring is a tenant whose results are kept for so many days.
+func expiring(t *testing.T, days int) *world {
+	t.Helper()
+	w := ringitest.Start(t).World(t)
+	return &world{World: w, rows: retained{w.Store, days, false}}
 }
 
 // calls are calls of outside agents.
@@ -50,24 +73,6 @@ func (c calls) Load(_ context.Context, ref aggregate.Ref) (*call.Aggregate, erro
 	return nil, aggregate.ErrNotFound
 }
 
-func (k *world) Settings(context.Context, string) (tenancy.Settings, error) {
-	s := tenancy.DefaultSettings()
-	s.RetainResultsDays = k.days
-	if k.down {
-		return s, errors.New("down")
-	}
-	return s, nil
-}
-
-func (k *world) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
-	h, err := k.Store.Head(ctx, ref)
-	return h, err
-}
-
-func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
-	return k.Store.Load(ctx, ref)
-}
-
 func (k *world) bucket() Bucket { return Bucket{S3: k.S3(), Name: k.Bucket} }
 
 func (k *world) talks() *store.ConversationStore {
@@ -77,7 +82,7 @@ func (k *world) talks() *store.ConversationStore {
 // expire runs sweep-tasks after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	return expect.Value(Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Calls: k.calls,
+	return expect.Value(Retention{Bucket: k.bucket(), Rows: k.rows, Conversations: k.talks(), Calls: k.calls,
 		Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
@@ -93,7 +98,7 @@ func (k *world) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggr
 }
 
 func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 400}
+	k := expiring(t, 400)
 	of, arguments := k.keep(t, k.Ref, large.MaxInline+1)
 	prompt, err := k.Results().Prompts(k.Ref)(t.Context(), text(10))
 	expect.NoError(t, err)
@@ -104,7 +109,7 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 		after time.Duration
 		want  int
 	}{{400, 399 * day, 0}, {500, 401 * day, 0}, {400, 401 * day, 1}, {400, 402 * day, 0}} {
-		k.days = tt.days
+		k.rows.days = tt.days
 		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
 	}
 	for name, b := range map[string]aggregate.Blob{"result": of, "prompt": prompt} {
@@ -116,7 +121,7 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 
 // What a call of an outside agent returned expires by the settings, once it is over.
 func TestWhatCallsReturnedExpires(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 400}
+	k := expiring(t, 400)
 	for _, name := range []string{"waits", "plain", "forgotten"} {
 		ref := call.RefOf(k.Ref.Tenant, call.ID(k.Ref.Tenant, "k1", "t", name, ""))
 		expect.Value(k.Results().KeepCallResult(t.Context(), ref, text(10)))(t)
@@ -139,7 +144,7 @@ func TestWhatCallsReturnedExpires(t *testing.T) {
 // Ids of tasks sort by time, those of conversations and contests don't: their objects may be listed after those of a
 // younger task.
 func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 30}
+	k := expiring(t, 30)
 	now := time.Now().Add(31 * day)
 	keep := func(id string) aggregate.Blob {
 		return expect.Value(k.Results().Prompts(aggregate.Ref{Tenant: k.Ref.Tenant, ID: id})(t.Context(), text(10)))(t)
@@ -157,23 +162,24 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 }
 
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 400, down: true}
+	k := expiring(t, 400)
+	k.rows.down = true
 	k.keep(t, k.Ref, large.MaxInline+1)
-	x, err := (Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Now: time.Now}).Expire(t.Context())
+	x, err := (Retention{Bucket: k.bucket(), Rows: k.rows, Conversations: k.talks(), Now: time.Now}).Expire(t.Context())
 	expect.That(t, x.Deleted == 0 && err != nil, "%d deleted, %v", x.Deleted, err)
 }
 
 // The listing stays small: old tasks come first, so it ends on its first page once the tasks are younger than the
 // limit.
 func TestExpiringIsBounded(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 1}
+	k := expiring(t, 1)
 	k.Cancel()
 	for i := range 5 {
 		k.keep(t, k.Ref, large.MaxInline+1+i)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	late := Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
+	late := Retention{Bucket: k.bucket(), Rows: k.rows, Conversations: k.talks(),
 		Now: func() time.Time { return time.Now().Add(3 * day) }}
 	x, err := late.Expire(ctx)
 	expect.That(t, x.Deleted == 0 && x.Left && err == nil, "%d deleted without time for it, %v", x.Deleted, err)
@@ -182,7 +188,7 @@ func TestExpiringIsBounded(t *testing.T) {
 
 // Workspaces of conversations expire like results, and no tenant's id equals their prefix.
 func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 30}
+	k := expiring(t, 30)
 	s, of := large.OpenVersions(k.Config, k.Bucket), conversation.RefOf(k.Ref.Tenant, "s")
 	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
 	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
@@ -193,39 +199,24 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 
 // What a living conversation works on stays however old it is; what it worked on before doesn't.
 func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 30}
-	rows, now, by := k.talks(), time.Now().UTC(), aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
-		TS: "1775034000.000100", User: "U1", Text: "hello"}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
-		conversation.Opening{AgentID: "codex"}, now))(t)))
-	ref := in.Ref()
-	s, of := large.OpenVersions(k.Config, k.Bucket), ref
+	k := expiring(t, 30)
+	rows, now := k.talks(), time.Now().UTC()
+	c := begun(k.World, ringitest.Root)
+	s, of := large.OpenVersions(k.Config, k.Bucket), c.Ref
 	put := func(text string) string {
 		tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: text}}))(t)
 		return expect.Value(s.Put(t.Context(), of, tree))(t)
 	}
 	first, current := put("1"), put("2")
-	change := func(alter func(*conversation.Conversation)) {
-		expect.Value(rows.Decide(t.Context(), ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			talk, head := *a.Conversation, a.Head
-			alter(&talk)
-			c := aggregate.Change{Head: &head, Now: now}
-			c.Put(&talk)
-			return c, nil
-		}))(t)
-	}
-	change(func(c *conversation.Conversation) { c.WorkspaceVersion = current })
+	c.Rewrite(func(c *conversation.Conversation) { c.WorkspaceVersion = current })
 	expect.Is(t, k.expire(t, 31*day), 1, "an archive of a living conversation")
 	expect.Fails(t, expect.Err(s.Get(t.Context(), of, first)), large.ErrGone)
 	expect.Value(s.Get(t.Context(), of, current))(t)
 
-	expect.Value(rows.Decide(t.Context(), ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.End(by, aggregate.Policy{Team: "T1", AllowSelf: true}, now)
-	}))(t)
+	c.End()
 	expect.Is(t, k.expire(t, 31*day), 0, "deleted of a closed conversation that may be reopened")
 	rows.Now = func() time.Time { return now.Add(25 * time.Hour) }
-	forgotten := Retention{Bucket: k.bucket(), Rows: k, Conversations: rows,
+	forgotten := Retention{Bucket: k.bucket(), Rows: k.rows, Conversations: rows,
 		Now: func() time.Time { return now.Add(31 * day) }}
 	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 1,
 		"an archive of a conversation that is forgotten")
@@ -233,26 +224,22 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 
 // Attachments of a living conversation never expire, nor do those on which an open action works.
 func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 30}
-	rows, now := k.talks(), time.Now().UTC()
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
-		TS: "1775034000.000100", User: "U1", Text: "hello"}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
-		conversation.Opening{AgentID: "codex"}, now))(t)))
-	s, of := large.OpenVersions(k.Config, k.Bucket).Attached(), in.Ref()
+	k := expiring(t, 30)
+	c := begun(k.World, ringitest.Root)
+	s, of := large.OpenVersions(k.Config, k.Bucket).Attached(), c.Ref
 	put := func(text string) string {
 		tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: text}}))(t)
 		return expect.Value(s.Put(t.Context(), of, tree))(t)
 	}
 	old, acting, current := put("1"), put("2"), put("3")
-	expect.Value(rows.Decide(t.Context(), in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
+	c.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		talk, head := *a.Conversation, a.Head
 		talk.AttachmentsVersion = current
-		c := aggregate.Change{Head: &head, Now: now}
+		c := aggregate.Change{Head: &head, Now: k.Now()}
 		c.Put(&talk)
 		c.Put(&conversation.Action{Number: 1, Status: conversation.ActionPending, AttachmentsVersion: acting})
 		return c, nil
-	}))(t)
+	})
 	expect.Is(t, k.expire(t, 31*day), 1, "an archive")
 	expect.Fails(t, expect.Err(s.Get(t.Context(), of, old)), large.ErrGone)
 	for _, v := range []string{acting, current} {
@@ -262,7 +249,7 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 
 // read-file gets a file by an address of that one object, which is kept as what agents read is.
 func TestAFileIsLentByItsAddress(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 30}
+	k := expiring(t, 30)
 	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
 	address := expect.Value(k.Results().Lend(t.Context(), ref, []byte("PK\x00"), time.Minute))(t)
 	got := expect.Value(http.Get(address))(t)
@@ -285,20 +272,17 @@ func (m meanwhile) Load(ctx context.Context, ref aggregate.Ref) (*conversation.A
 
 // A command that makes old files anew while they expire keeps them: their names are the same.
 func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 30}
+	k := expiring(t, 30)
 	expect.Value(k.S3().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &k.Bucket,
 		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}}))(t)
 	rows, now := k.talks(), time.Now().UTC()
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
-		TS: "1775034000.000100", User: "U1", Text: "hello"}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
-		conversation.Opening{AgentID: "codex"}, now))(t)))
-	s, of := large.OpenVersions(k.Config, k.Bucket), in.Ref()
+	c := begun(k.World, ringitest.Root)
+	s, of := large.OpenVersions(k.Config, k.Bucket), c.Ref
 	tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: "1"}}))(t)
 	old := expect.Value(s.Put(t.Context(), of, tree))(t)
 	anew := meanwhile{rows, func() { expect.Is(t, expect.Value(s.Put(t.Context(), of, tree))(t), old, "the version") }}
 	later := func() time.Time { return now.Add(31 * day) }
-	r := Retention{Bucket: k.bucket(), Rows: k, Conversations: anew, Now: later}
+	r := Retention{Bucket: k.bucket(), Rows: k.rows, Conversations: anew, Now: later}
 	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 1, "old objects")
 	expect.Value(s.Get(t.Context(), of, old))(t)
 	r.Conversations = rows
@@ -308,7 +292,7 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 
 // What an agent read expires as prompts do; of what belongs to a conversation nothing else does.
 func TestWhatAgentsReadExpires(t *testing.T) {
-	k := &world{World: ringitest.Start(t).World(t), days: 30}
+	k := expiring(t, 30)
 	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
 	small := expect.Value(k.Results().KeepReads(t.Context(), ref, text(10)))(t)
 	large := expect.Value(k.Results().KeepReads(t.Context(), ref, text(large.MaxInline+1)))(t)
@@ -323,4 +307,53 @@ func TestWhatAgentsReadExpires(t *testing.T) {
 	expect.Fails(t, err, aggregate.ErrNotFound)
 	expect.Is(t, k.expire(t, 31*day), 1, "deleted")
 	expect.Value(k.S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: &k.Bucket, Key: &other}))(t)
+}
+
+func TestPromptsOfAParkedTaskExpire(t *testing.T) {
+	k := expiring(t, 400)
+	prompt := expect.Value(k.Results().Prompts(k.Ref)(t.Context(), text(10)))(t)
+	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", k.Now()) })
+	expect.Must(t, k.Story.Load().Head.Parked != nil, "not parked")
+	expect.Is(t, k.expire(t, 3*366*day), 1, "deleted")
+	expect.Fails(t, expect.Err(k.Results().Open(t.Context(), k.Ref, prompt)), large.ErrExpired)
+}
+
+// Files of a conversation that is not there any more expire as results do.
+func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
+	w := ringitest.Start(t).World(t)
+	s, of := large.OpenVersions(w.Config, w.Bucket), aggregate.Ref{Tenant: w.Ref.Tenant,
+		ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
+	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
+	h := expect.Value(newHandler(t.Context(), w.Config,
+		environment{Table: boot.Table{TableName: w.Table()}, Results: boot.Results{ResultsBucket: w.Bucket}}))(t)
+	r := h.Results.(Retention)
+	r.Now = func() time.Time { return time.Now().AddDate(3, 0, 0) }
+	h.Results = r
+	expect.NoError(t, h.expire(t.Context()))
+	expect.Fails(t, expect.Err(s.Get(t.Context(), of, version)), large.ErrGone)
+}
+
+type ran struct {
+	Expired
+	err error
+}
+
+func (r ran) Expire(context.Context) (Expired, error) { return r.Expired, r.err }
+
+func TestARunSaysHowLateItIs(t *testing.T) {
+	down := errors.New("down")
+	for name, tt := range map[string]struct {
+		ran  ran
+		want string // the metric's value; empty: unknown
+	}{
+		"nothing is late":                   {ran{}, `"ExpireLag":0`},
+		"an hour late":                      {ran{Expired: Expired{Deleted: 3, Lag: time.Hour}}, `"ExpireLag":3600`},
+		"nothing could be looked at":        {ran{err: down}, ""},
+		"an hour late, and one tenant down": {ran{Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
+	} {
+		var err error
+		out := expect.Metrics(t, func() { err = (&Handler{Results: tt.ran}).Handle(t.Context(), Schedule{Expire: true}) })
+		expect.That(t, strings.Contains(out, tt.want) && (tt.want != "" || !strings.Contains(out, "ExpireLag")) &&
+			errors.Is(err, tt.ran.err), "%s: %v, %s", name, err, out)
+	}
 }

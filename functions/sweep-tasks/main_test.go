@@ -21,22 +21,18 @@ import (
 
 func TestSweep(t *testing.T) {
 	ringitest.Each(t, map[string]func(*testing.T, *ringitest.World){
-		"what the relay missed is done within a minute":                                               testMissed,
-		"nothing is done before it is due":                                                            testNotDue,
-		"a decision whose wake-up was lost":                                                           testLostWakeUp,
-		"a gate expires after its time, not before":                                                   testExpires,
-		"an ended task is drawn until it is shown, then left alone":                                   testEndedUnshown,
-		"a call that was out at a cancel becomes a result":                                            testSettles,
-		"an execution past its limit fails":                                                           testOverLimit,
-		"a run that does nothing for 20 minutes is replaced":                                          testStuck,
-		"runs that found no room to run in are no failures, however many":                             testNoRoom,
-		"a task that fails each time is parked after three restarts":                                  testParks,
-		"a gate that asks nobody and that no run can stamp is parked, and goes on when a person asks": testParksUnstamped,
-		"a poisonous task is put off further each time, and delays no other":                          testPoisonous,
-		"a shard that can't be read delays no other":                                                  testShardDown,
-		"Step Functions that doesn't answer delays no gate and no card":                               testSilent,
-		"a task that panics is put off":                                                               testPanic,
-		"no task is begun without time for it":                                                        testNoTime,
+		"what the relay missed is done within a minute":                      testMissed,
+		"nothing is done before it is due":                                   testNotDue,
+		"a decision whose wake-up was lost":                                  testLostWakeUp,
+		"a gate expires after its time, not before":                          testExpires,
+		"an ended task is drawn until it is shown, then left alone":          testEndedUnshown,
+		"a run that does nothing for 20 minutes is replaced":                 testStuck,
+		"a task that fails each time is parked after three restarts":         testParks,
+		"a poisonous task is put off further each time, and delays no other": testPoisonous,
+		"a shard that can't be read delays no other":                         testShardDown,
+		"Step Functions that doesn't answer delays no gate and no card":      testSilent,
+		"a task that panics is put off":                                      testPanic,
+		"no task is begun without time for it":                               testNoTime,
 	})
 }
 
@@ -123,55 +119,6 @@ func testEndedUnshown(t *testing.T, w *ringitest.World) {
 	expect.That(t, a.Head.DueAt == nil && w.Drawn() == 0, "due at %v though everybody saw it", a.Head.DueAt)
 }
 
-func steps() []task.Step {
-	return []task.Step{
-		ringitest.Step(1, "list_employees", aggregate.Read, "{}"),
-		ringitest.Step(2, "send_slack_dm", aggregate.Write, "{}"),
-	}
-}
-
-// called brings the task to its write's call.
-func called(w *ringitest.World) {
-	w.Approved(tenancy.DefaultSettings(), steps()...)
-	w.Begin()
-	w.Claim("reads")
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		o := task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}
-		return a.FinishStep(task.StepKey(1, 1, 1), "reads", o, w.Now())
-	})
-	w.Claim("writes")
-}
-
-func testSettles(t *testing.T, w *ringitest.World) {
-	called(w)
-	w.Cancel()
-	show(t, w)
-	a := sweep(t, w, 61*time.Second)
-	expect.That(t, a.StepOf(a.Execution(), 2).Status == task.StepUnknown && len(a.Execution().Results) == 2, "%+v",
-		a.Execution().Results)
-	show(t, w)
-	a = sweep(t, w, 6*time.Minute)
-	expect.That(t, a.Head.DueAt == nil, "due at %v: nothing is left", a.Head.DueAt)
-}
-
-func testOverLimit(t *testing.T, w *ringitest.World) {
-	w.Approved(tenancy.DefaultSettings(), steps()...)
-	w.Begin()
-	w.Open()
-	a := sweep(t, w, soon)
-	expect.Must(t, a.Head.Ended == nil, "ended %+v", a.Head.Ended)
-	a = sweep(t, w, 12*time.Minute)
-	expect.Must(t, a.Head.Ended == nil, "ended %+v while nothing was called", a.Head.Ended)
-	w.Claim("reads")
-	w.Later(6*time.Minute + time.Second)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishStep(task.StepKey(1, 1, 1), "reads", task.Outcome{Status: task.StepCompleted}, w.Now())
-	})
-	a = sweep(t, w, soon)
-	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonTimeout &&
-		a.Execution().Status == task.ExecutionFailed, "ended %+v", a.Head.Ended)
-}
-
 func testStuck(t *testing.T, w *ringitest.World) {
 	w.Open()
 	expect.Same(t, 1, sweep(t, w, 19*time.Minute).Head.Run)
@@ -180,28 +127,10 @@ func testStuck(t *testing.T, w *ringitest.World) {
 	w.Becomes(2, sfntypes.ExecutionStatusRunning)
 }
 
-// testNoRoom: Lambda has no capacity for more runs than would otherwise be allowed to die.
-func testNoRoom(t *testing.T, w *ringitest.World) {
-	w.Approved(tenancy.DefaultSettings(), steps()...)
-	w.Begin()
-	for run := 1; run <= task.MaxRestarts+2; run++ {
-		w.NoRoom(run, w.Open())
-		a := sweep(t, w, 6*time.Minute)
-		h := a.Head
-		expect.Must(t, h.Run == run+1 && h.Restarts == 0 && h.Parked == nil && h.Ended == nil &&
-			h.PausedFor == task.ReasonNoRoom, "after %d runs: %+v", run, h)
-	}
-}
-
+// testParks lets every run die until the generation of the policy is parked.
 func testParks(t *testing.T, w *ringitest.World) {
-	w.Extracted()
-	parks(t, w)
-}
-
-// parks lets every run die until the generation of the policy is parked.
-func parks(t *testing.T, w *ringitest.World) {
-	t.Helper()
 	var a *task.Aggregate
+	w.Extracted()
 	for range 2 * (task.MaxRestarts + 2) { // each run needs one sweep to be started and one to be found dead
 		if a = sweep(t, w, 6*time.Minute); w.Status(a.Head.Run) == sfntypes.ExecutionStatusRunning {
 			w.Stop(a.Head.Run)
@@ -210,22 +139,8 @@ func parks(t *testing.T, w *ringitest.World) {
 	expect.Must(t, a.Head.Parked != nil && a.Head.Parked.Layer == task.L2 && a.Head.Run == task.MaxRestarts+1,
 		"parked %+v at run %d", a.Head.Parked, a.Head.Run)
 	show(t, w)
-	if a = sweep(t, w, time.Hour); a.Head.DueAt != nil {
-		t.Errorf("due at %v: only a person goes on from here", a.Head.DueAt)
-	}
-}
-
-func testParksUnstamped(t *testing.T, w *ringitest.World) {
-	s := tenancy.DefaultSettings()
-	s.PromptApprovalRequired = false
-	w.Prompted(s)
-	parks(t, w) // request-approval fails in each run
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryGeneration(ringitest.Approver(), ringitest.Policy(), w.Now())
-	})
-	a := sweep(t, w, soon)
-	expect.That(t, a.Next(w.Now()).State == task.StateAwaitPromptApproval, "next %+v", a.Next(w.Now()))
-	w.Becomes(task.MaxRestarts+2, sfntypes.ExecutionStatusRunning)
+	a = sweep(t, w, time.Hour)
+	expect.That(t, a.Head.DueAt == nil, "due at %v: only a person goes on from here", a.Head.DueAt)
 }
 
 // sweep handles one task that is due.
@@ -291,28 +206,14 @@ func testShardDown(t *testing.T, w *ringitest.World) {
 	tasks[11].Later(soon)
 	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store}
 	expect.Fails(t, h.Sweep(t.Context()), errPoison)
-	inShard := 0
-	for range eachDue(t, w, tasks[11].Now(), 0) {
-		inShard++
-	}
-	running := 0
-	for _, w := range tasks {
-		if w.Status(1) == sfntypes.ExecutionStatusRunning {
-			running++
-		}
-	}
-	expect.That(t, running == len(tasks)-inShard,
-		"%d of %d tasks run, %d are in the shard that is down", running, len(tasks), inShard)
-}
-
-func eachDue(t *testing.T, w *ringitest.World, now time.Time, shard int) []aggregate.Ref {
-	t.Helper()
-	var out []aggregate.Ref
-	for ref, err := range w.Store.Due(t.Context(), shard, now) {
+	down := map[aggregate.Ref]bool{}
+	for ref, err := range w.Store.Due(t.Context(), 0, tasks[11].Now()) {
 		expect.NoError(t, err)
-		out = append(out, ref)
+		down[ref] = true
 	}
-	return out
+	for _, x := range tasks {
+		expect.Is(t, x.Status(1) == sfntypes.ExecutionStatusRunning, !down[x.Ref], "%s runs", x.Ref.ID)
+	}
 }
 
 func testPanic(t *testing.T, w *ringitest.World) {

@@ -372,3 +372,33 @@ func (w *Story) FormGoesOn() {
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) })
 }
+
+// Stamp stamps the gate under a rule that waits, at its present stage.
+func (w *Story) Stamp(user string) *task.Aggregate {
+	w.T.Helper()
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		open, _ := a.OpenGate()
+		g := a.Asked(open.ID).Gate
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: w.By.Team, Member: true}
+		who := circulation.Person{User: user}
+		act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who,
+			Stage: circulation.Walk(g.Circulating()).Present, Hash: g.AskedSum}
+		return a.Act(open.ID, act, by, w.AnyMember(), w.Now())
+	})
+}
+
+// Reject sends back the gate that waits.
+func (w *Story) Reject(reason string) *task.Aggregate {
+	w.T.Helper()
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		open, _ := a.OpenGate()
+		return decide.Reject(reason)(a, open.ID, w.By, w.AnyMember(), w.Now())
+	})
+}
+
+// Spend charges the task.
+func (w *Story) Spend(id string, dollars float64) {
+	w.T.Helper()
+	w.Decide(task.Charge(aggregate.Usage{ID: id, Calls: 1, Cost: aggregate.USD(dollars)}, w.Now(),
+		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+}

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/large"
 )
 
 // Root is the message with which a talk in direct messages begins.
@@ -37,6 +38,8 @@ type Talk struct {
 	By    aggregate.Actor // approves, cancels and ends
 	Under aggregate.Policy
 	Tick  func() // is called before each decision, if there is one
+
+	Objects large.Copier // what a decision wants copied; nil: nothing is
 }
 
 // Begin begins a conversation with a message.
@@ -52,6 +55,9 @@ func (k *Talk) Do(f conversation.Decision) *conversation.Aggregate {
 	k.T.Helper()
 	if k.Tick != nil {
 		k.Tick()
+	}
+	if k.Objects != nil {
+		f = large.Copying(k.T.Context(), k.Objects, f)
 	}
 	return expect.Value(k.Rows.Decide(k.T.Context(), k.Ref, f))(k.T)
 }
@@ -86,8 +92,7 @@ func (k *Talk) In() pipeline.Input {
 // Tell adds a message of Heard's.
 func (k *Talk) Tell(ts, user, text string) {
 	k.T.Helper()
-	c := expect.Value(conversation.Tell(Heard(ts, user, text), conversation.Opening{}, k.Clock()))(k.T)
-	expect.NoError(k.T, k.Rows.Tell(k.T.Context(), k.Ref, c))
+	k.Deliver(Heard(ts, user, text))
 }
 
 // Wake opens the next run, as the relay does.
@@ -143,4 +148,25 @@ func (k *Talk) Finish(action string, r conversation.Result) *conversation.Aggreg
 // InRow is a payload that its row holds.
 func InRow[T ~string | ~[]byte](text T) aggregate.Blob {
 	return aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
+}
+
+// Deliver delivers a message from Slack.
+func (k *Talk) Deliver(in conversation.Inbound) {
+	k.T.Helper()
+	c := expect.Value(conversation.Tell(in, conversation.Opening{}, k.Clock()))(k.T)
+	expect.NoError(k.T, k.Rows.Tell(k.T.Context(), k.Ref, c))
+}
+
+// Stop stops the answer.
+func (k *Talk) Stop() *conversation.Aggregate {
+	k.T.Helper()
+	return k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(k.By, k.Under, k.Clock()) })
+}
+
+// Reopen begins a conversation that has ended anew, an hour later.
+func (k *Talk) Reopen() *conversation.Aggregate {
+	k.T.Helper()
+	return k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Reopen(k.By, k.Under, k.Clock().Add(time.Hour))
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -344,4 +345,62 @@ func (w *FaultyTransport) take(call, body string) *fault {
 		}
 	}
 	return nil
+}
+
+// Death ends a process at one of the calls by which it changes something: before the call, or after it and before its
+// answer. All later calls fail, too.
+type Death struct {
+	At    int  // 0: it lives, and its calls are counted
+	After bool // the call is made
+	Then  func()
+
+	mu    sync.Mutex
+	calls int
+}
+
+// Over is a transport of the process.
+func (d *Death) Over(next http.RoundTripper) http.RoundTripper { return mortal{d, next} }
+
+// Calls returns how many calls there were.
+func (d *Death) Calls() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.calls
+}
+
+type mortal struct {
+	*Death
+	next http.RoundTripper
+}
+
+var errDead = errors.New("the process is dead")
+
+// changes reports whether a call of AWS or of another service changes something, or signs.
+func changes(r *http.Request) bool {
+	_, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	return r.Method != http.MethodGet && r.Method != http.MethodHead &&
+		!slices.Contains([]string{"Query", "GetItem", "BatchGetItem", "Scan", "GetPublicKey"}, call)
+}
+
+func (m mortal) RoundTrip(r *http.Request) (*http.Response, error) {
+	m.mu.Lock()
+	dead := m.At > 0 && m.calls >= m.At
+	if !dead && changes(r) {
+		m.calls++
+	}
+	dies := !dead && m.At > 0 && m.calls >= m.At
+	m.mu.Unlock()
+	switch {
+	case dead, dies && !m.After:
+	case dies:
+		if answer, err := m.next.RoundTrip(r); err == nil {
+			answer.Body.Close()
+		}
+	default:
+		return m.next.RoundTrip(r)
+	}
+	if dies && m.Then != nil {
+		m.Then()
+	}
+	return nil, errDead
 }
