@@ -93,7 +93,7 @@ func talkingOf(t *testing.T, in conversation.Inbound, o conversation.Opening,
 		},
 		Approvable: func(_ context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings,
 			askers []string) error {
-			return w.asking.Somebody(t.Context(), ringitest.Members{Workspace: "T1", Group: []string{"U2"}}, o, s, time.Now(), askers...)
+			return w.asking.Somebody(t.Context(), ringitest.Workspace{ID: "T1", Group: []string{"U2"}}, o, s, time.Now(), askers...)
 		},
 		Names: func(_ context.Context, _ aggregate.Ref, _ string, ids ...string) map[string]string {
 			out := map[string]string{}

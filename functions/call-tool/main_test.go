@@ -12,6 +12,7 @@ import (
 	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -70,6 +71,7 @@ type world struct {
 	ringitest.Talk
 	vendor *vendor
 	bucket *bucket
+	server *storetest.Server
 	now    time.Time
 	ids    int
 }
@@ -84,21 +86,20 @@ var (
 
 func catalog(t *testing.T) *tool.Catalog { return expect.Value(tool.Builtin())(t) }
 
-func opened(t *testing.T, server *storetest.Server) *world {
+// opened opens a conversation, whose files may be a source's.
+func opened(t *testing.T, source ...*conversation.Source) *world {
 	t.Helper()
-	return openedOf(t, server, nil)
-}
-
-// openedOf is opened for a conversation whose files are a source's.
-func openedOf(t *testing.T, server *storetest.Server, source *conversation.Source) *world {
-	t.Helper()
+	server := storetest.Start(t)
 	_, name := server.Store(t)
 	w := &world{vendor: &vendor{returns: `{"employees":[]}`}, bucket: &bucket{kept: map[string]json.RawMessage{}},
-		now: time.Now().UTC().Truncate(time.Millisecond)}
+		server: server, now: time.Now().UTC().Truncate(time.Millisecond)}
 	now := func() time.Time { return w.now }
+	o := conversation.Opening{AgentID: "codex", Locale: "en"}
+	for _, s := range source {
+		o.Source = s
+	}
 	w.Talk = ringitest.Begin(t, store.NewConversations(server.DB, name), now,
-		ringitest.Heard(ringitest.Root, "U1", "do it"),
-		conversation.Opening{AgentID: "codex", Locale: "en", Source: source})
+		ringitest.Heard(ringitest.Root, "U1", "do it"), o)
 	w.Handler = &Handler{Store: w.Rows, Results: w.bucket, Tools: w.vendor, Catalog: catalog(t), Now: now,
 		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond}
 	return w
@@ -132,9 +133,9 @@ func entry(t *testing.T) agent.ListedRead {
 }
 
 // calling is a world whose agent makes a listed read.
-func calling(t *testing.T, server *storetest.Server) *world {
+func calling(t *testing.T) *world {
 	t.Helper()
-	w := opened(t, server)
+	w := opened(t)
 	w.Store = listing{w.Rows, []agent.ListedRead{entry(t)}}
 	w.proposed()
 	return w
@@ -170,19 +171,17 @@ func (w *world) permit(p tenancy.ToolPermission) {
 }
 
 func TestCalls(t *testing.T) {
-	server := storetest.Start(t)
-	run := func(name string, test func(t *testing.T, w *world)) {
-		t.Run(name, func(t *testing.T) { test(t, calling(t, server)) })
+	for name, test := range map[string]func(t *testing.T, w *world){
+		"a call is made once, and its result goes to the bucket alone": testOnce,
+		"a crashed read did nothing, and is not made again":            testCrashedRead,
+		"a read without an answer, or that can't be kept, has failed":  testUnsureRead,
+		"a constraint that was set meanwhile holds":                    testConstraint,
+		"a permission that changes under the claim is read again":      testChangesUnderTheClaim,
+		"a payload that is not what was approved is not called":        testChangedPayload,
+		"a cancelled read is stopped":                                  testCancelled,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, calling(t)) })
 	}
-	run("a call is made once, and its result goes to the bucket alone", testOnce)
-	run("a crashed read did nothing, and is not made again", testCrashedRead)
-	run("a read without an answer has failed", testUnsureRead)
-	run("a tool that is forbidden meanwhile is not called", testForbidden)
-	run("a constraint that was set meanwhile holds", testConstraint)
-	run("a permission that changes under the claim is read again", testChangesUnderTheClaim)
-	run("a payload that is not what was approved is not called", testChangedPayload)
-	run("a read that can't be kept has failed", testNotKept)
-	run("a cancelled read is stopped", testCancelled)
 }
 
 func testOnce(t *testing.T, w *world) {
@@ -205,39 +204,28 @@ func testOnce(t *testing.T, w *world) {
 	expect.That(t, !strings.Contains(string(rows), "佐藤"), "the row has the result: %s", rows)
 }
 
-// crash leaves a claim whose invocation is gone.
-func (w *world) crash() {
-	w.T.Helper()
+// testCrashedRead finds a claim whose invocation is gone.
+func testCrashedRead(t *testing.T, w *world) {
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.ClaimCall(a.Head.Run, "gone", w.now.Add(time.Minute), w.now)
 	})
-	next := expect.Value(w.handle())(w.T)
-	expect.Is(w.T, next.State, aggregate.StateFinish, "while it may still run")
+	expect.Is(t, expect.Value(w.handle())(t).State, aggregate.StateFinish, "while it may still run")
 	w.now = w.now.Add(2 * time.Minute)
-	expect.Value(w.handle())(w.T)
-	expect.Is(w.T, len(w.vendor.calls), 0)
-}
-
-func testCrashedRead(t *testing.T, w *world) {
-	w.crash()
+	expect.Value(w.handle())(t)
+	expect.Is(t, len(w.vendor.calls), 0)
 	expect.Is(t, w.action().Error, conversation.ReasonReadCutOff)
 	expect.Is(t, w.action().Outcome, "")
 }
 
 func testUnsureRead(t *testing.T, w *world) {
-	w.vendor.err = &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemTimeout,
-		Detail: "freee is slow"}
+	w.vendor.err = &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemTimeout, Detail: "freee is slow"}
 	expect.Value(w.handle())(t)
 	x := w.action()
-	expect.Is(t, x.Error, reasonFailed)
-	expect.Is(t, x.ErrorDetail, "freee is slow")
-	expect.Is(t, x.Outcome, "")
-}
-
-func testForbidden(t *testing.T, w *world) {
-	w.permit(tenancy.ToolPermission{ToolName: read.tool})
-	x := w.refuses(reasonForbidden)
-	expect.Is(t, x.ErrorDetail, read.tool)
+	expect.That(t, x.Error == reasonFailed && x.ErrorDetail == "freee is slow" && x.Outcome == "", "%+v", x)
+	w = calling(t)
+	w.bucket.err = errors.New("no bucket")
+	expect.Value(w.handle())(t)
+	expect.Is(t, w.action().Error, reasonNotKept)
 }
 
 func testConstraint(t *testing.T, w *world) {
@@ -263,7 +251,7 @@ func (f *forbidding) ToolPermission(ctx context.Context, tenant, name string) (t
 
 func testChangesUnderTheClaim(t *testing.T, w *world) {
 	w.Store = &forbidding{w.Store, func() { w.permit(tenancy.ToolPermission{ToolName: read.tool}) }}
-	w.refuses(reasonForbidden)
+	expect.Is(t, w.refuses(reasonForbidden).ErrorDetail, read.tool)
 }
 
 func testChangedPayload(t *testing.T, w *world) {
@@ -276,12 +264,6 @@ type swapped struct{ *bucket }
 
 func (swapped) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawMessage, error) {
 	return json.RawMessage(`{"tool":"list_employees","arguments":"{}"}`), nil
-}
-
-func testNotKept(t *testing.T, w *world) {
-	w.bucket.err = errors.New("no bucket")
-	expect.Value(w.handle())(t)
-	expect.Is(t, w.action().Error, reasonNotKept)
 }
 
 func testCancelled(t *testing.T, w *world) {
@@ -300,31 +282,17 @@ func testCancelled(t *testing.T, w *world) {
 }
 
 func TestAListedReadIsAskedOfTheSettingsAgain(t *testing.T) {
-	server := storetest.Start(t)
-	with := func(change func(*agent.ListedRead)) []agent.ListedRead {
-		e := entry(t)
-		change(&e)
-		return []agent.ListedRead{e}
-	}
-	for name, list := range map[string][]agent.ListedRead{
-		"it is listed":           {entry(t)},
-		"nothing is listed":      nil,
-		"for another agent":      with(func(e *agent.ListedRead) { e.Agent = "claude" }),
-		"for somebody else":      with(func(e *agent.ListedRead) { e.People = []string{"U2"} }),
-		"in another version":     with(func(e *agent.ListedRead) { e.Version = strings.Repeat("0", 64) }),
-		"another tool is listed": with(func(e *agent.ListedRead) { e.Tool = "list_departments" }),
+	for name, change := range map[string]func(*agent.ListedRead){
+		"for another agent":      func(e *agent.ListedRead) { e.Agent = "claude" },
+		"in another version":     func(e *agent.ListedRead) { e.Version = strings.Repeat("0", 64) },
+		"another tool is listed": func(e *agent.ListedRead) { e.Tool = "list_departments" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := opened(t, server)
-			w.Store = listing{w.Rows, list}
+			w, e := opened(t), entry(t)
+			change(&e)
+			w.Store = listing{w.Rows, []agent.ListedRead{e}}
 			expect.Is(t, w.proposed().ApprovedBy, conversation.ApprovedByAuto)
-			if name != "it is listed" {
-				w.refuses(reasonUnlisted)
-				return
-			}
-			expect.Value(w.handle())(t)
-			expect.Is(t, w.action().Status, conversation.ActionSucceeded)
-			expect.Is(t, len(w.vendor.calls), 1)
+			w.refuses(reasonUnlisted)
 		})
 	}
 }
@@ -339,4 +307,115 @@ func (l listing) Settings(ctx context.Context, tenant string) (tenancy.Settings,
 	s, err := l.Store.Settings(ctx, tenant)
 	s.ListedReads = l.list
 	return s, err
+}
+
+// stamped is how a call came to its turn, and what the settings list.
+type stamped struct {
+	by        conversation.ApprovedBy
+	rule      string
+	status    conversation.ActionStatus
+	gate      aggregate.GateStatus
+	hash      bool // the stamp is of this payload
+	listed    bool
+	askers    []string
+	unstamped bool
+	asks      bool // the gate asks people
+}
+
+// may says by the invariant's words alone whether such a call may be made: a read that an administrator listed for
+// everybody who asks. A person's yes makes none.
+func (s stamped) may(access aggregate.Access) bool {
+	return s.status == conversation.ActionApproved && s.by == conversation.ApprovedByAuto && s.rule != "" &&
+		access == aggregate.Read && s.listed && s.gate == aggregate.Approved && !s.asks &&
+		len(s.askers) == 1 && s.askers[0] == "U1"
+}
+
+// every walks all ways in which a row may stand when call-tool meets it.
+func every(yield func(stamped) bool) {
+	for _, by := range []conversation.ApprovedBy{"", conversation.ApprovedByUser, conversation.ApprovedByAuto,
+		"somebody"} {
+		for _, rule := range []string{"", "listed"} {
+			for _, status := range []conversation.ActionStatus{conversation.ActionPending, conversation.ActionApproved,
+				conversation.ActionCancelled} {
+				for _, gate := range []aggregate.GateStatus{aggregate.PendingApproval, aggregate.Approved, aggregate.Rejected} {
+					for bits := range 16 {
+						for _, askers := range [][]string{{"U1"}, {"U1", "U2"}, {"U2"}} {
+							if !yield(stamped{by, rule, status, gate, bits&1 > 0, bits&2 > 0, askers, bits&4 > 0, bits&8 > 0}) {
+								return
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// rows is a store with one conversation in memory.
+type rows struct {
+	Store
+	a        *conversation.Aggregate
+	settings tenancy.Settings
+}
+
+func (r *rows) Load(context.Context, aggregate.Ref) (*conversation.Aggregate, error) { return r.a, nil }
+
+func (r *rows) Decide(_ context.Context, _ aggregate.Ref,
+	decide conversation.Decision) (*conversation.Aggregate, error) {
+	c, err := decide(r.a)
+	if err != nil {
+		return nil, err
+	}
+	r.a = r.a.After(c).(*conversation.Aggregate)
+	return r.a, nil
+}
+
+func (r *rows) Settings(context.Context, string) (tenancy.Settings, error) { return r.settings, nil }
+
+func (r *rows) ToolPermission(_ context.Context, tenant, name string) (tenancy.ToolPermission, bool, error) {
+	return tenancy.Unsaved(tenant, name), false, nil
+}
+
+func TestNothingIsCalledWithoutAYes(t *testing.T) {
+	for name, c := range map[string]toolCall{"a read": read, "a write": write} {
+		w := opened(t)
+		w.proposed()
+		loaded, in := w.Load(), w.In()
+		s, _ := w.Catalog.Lookup(c.tool)
+		ways, made := 0, 0
+		for way := range every {
+			if ways++; !way.may(s.Access) && !expect.Long() && ways%9 != int(expect.Seed()%9) {
+				continue // one way in nine of those that make no call is tried by day
+			}
+			x := *loaded.Current()
+			x.Tool, x.Access = c.tool, s.Access
+			x.Payload = ringitest.InRow(w.payload(c))
+			x.ApprovedBy, x.Rule, x.Status, x.Askers = way.by, way.rule, way.status, way.askers
+			at := w.now
+			x.Gate.Status, x.Gate.ApprovedAt, x.Gate.ApprovedBy = way.gate, &at, "U1"
+			stamp := x.Gate.Acting(circulation.Stamp, aggregate.Actor{ID: "U1"}, "")
+			stamp.Form, stamp.At, stamp.Found.Allowed = circulation.Form, at, &circulation.Allowed{As: "list", Self: true}
+			if !way.hash {
+				stamp.Hash = "another"
+			}
+			x.Gate.Acts = []circulation.Act{stamp}
+			route := circulation.BySettings(way.asks)
+			if x.Gate.Route = &route; way.unstamped || !way.asks {
+				x.Gate.Acts = nil
+			}
+			a := *loaded
+			a.Actions, a.Inbox = []*conversation.Action{&x}, nil
+			a.Head.Resting = false
+			settings := tenancy.DefaultSettings()
+			if way.listed {
+				settings.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: c.tool, Version: s.Version(),
+					People: []string{"U1"}}}
+			}
+			w.vendor.calls, w.Store = nil, &rows{Store: w.Rows, a: &a, settings: settings}
+			_, _ = w.Handle(t.Context(), in)
+			expect.Is(t, len(w.vendor.calls) == 1, way.may(s.Access), name, way)
+			made += len(w.vendor.calls)
+		}
+		expect.That(t, (made > 0) == (s.Access == aggregate.Read) && made < ways/20, "%s: %d of %d ways", name, made, ways)
+	}
 }

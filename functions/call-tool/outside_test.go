@@ -21,9 +21,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/store/storetest"
 )
 
 // beyond is a world in which an outside agent asks for calls with a key.
@@ -36,10 +34,10 @@ type beyond struct {
 	left   string // who has left Slack
 }
 
-func outsideOf(t *testing.T, server *storetest.Server) *beyond {
+func outsideOf(t *testing.T) *beyond {
 	t.Helper()
-	w := opened(t, server)
-	b := &beyond{world: w, all: store.New(server.DB, w.Rows.Table().Name, store.Kinds()...)}
+	w := opened(t)
+	b := &beyond{world: w, all: store.New(w.server.DB, w.Rows.Table().Name, store.Kinds()...)}
 	rows := store.CallsOf(b.all)
 	w.Handler.Calls = rows
 	w.Handler.Stays = func(_ context.Context, _, _, user string) (bool, error) { return user != b.left, nil }
@@ -98,7 +96,6 @@ func (l *late) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.D
 }
 
 func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
-	server := storetest.Start(t)
 	for name, tt := range map[string]struct {
 		before func(b *beyond)
 		status conversation.ActionStatus
@@ -130,7 +127,7 @@ func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
 			conversation.ActionFailed, reasonForbidden, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := outsideOf(t, server)
+			b := outsideOf(t)
 			a := b.stamped()
 			if tt.before != nil {
 				tt.before(b)
@@ -158,7 +155,7 @@ func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
 // Whoever repeats a call gets the same one, also after its end; a second one is asked for by the id of the first. From
 // then on a repeat gets the second one, by 32 at once, too, and makes nothing.
 func TestARepeatedCallIsTheSame(t *testing.T) {
-	b := outsideOf(t, storetest.Start(t))
+	b := outsideOf(t)
 	a := b.make(b.stamped())
 	want := calls.Request{Tool: write.tool, Arguments: []byte(write.arguments), Reason: "in other words"}
 	is, err := b.Ask(t.Context(), b.key, want)
@@ -187,41 +184,29 @@ func TestARepeatedCallIsTheSame(t *testing.T) {
 	expect.Is(t, len(b.vendor.calls), 2)
 }
 
-// keiri is a Slack in which a group has these people.
+// keiri is a Slack that may be silent about its groups.
 type keiri struct {
-	users  []string
+	ringitest.Workspace
 	silent bool
-}
-
-func (k *keiri) User(_ context.Context, id string) (slackapi.User, error) {
-	return slackapi.User{ID: id, Team: "T1"}, nil
 }
 
 func (k *keiri) UsergroupMembers(context.Context, string) ([]string, error) {
 	if k.silent {
 		return nil, errors.New("silent")
 	}
-	return k.users, nil
+	return k.Group, nil
 }
-
-func (k *keiri) UserByMail(context.Context, string) (slackapi.User, error) {
-	return slackapi.User{}, slackapi.Refused{Code: slackapi.CodeNobody}
-}
-
-func (k *keiri) Usergroups(context.Context) ([]slackapi.Group, error) { return nil, nil }
-
-func (k *keiri) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
 
 // A rule that names calls says who stamps them. Of a group Slack is asked by a run; while Slack is silent that is put
 // off, and where nobody is found the call is refused.
 func TestARuleSaysWhoStampsACall(t *testing.T) {
-	b := outsideOf(t, storetest.Start(t))
+	b := outsideOf(t)
 	x := &rules.Rules{Rules: []rules.Rule{{
 		ID: "01KS000000000000000000000A", Name: "外部", Conditions: rules.Conditions{Asks: []rules.Kind{rules.KindCall}},
 		Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "経理", Need: 1, Who: rules.Who{Group: "S0KEIRI"}}}}}}}
 	_, _, err := b.all.SaveRules(t.Context(), b.Ref.Tenant, x, 0, nil, ringitest.Member("U9"), b.now)
 	expect.NoError(t, err)
-	slack := &keiri{silent: true}
+	slack := &keiri{Workspace: ringitest.Workspace{ID: "T1"}, silent: true}
 	b.Finder = decide.Finder{Store: b.world.Handler.Calls, Slack: slack, Known: &people.Requesters{}, Within: time.Minute}
 	ask := func(command string) *call.Aggregate {
 		a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: "Bash", Arguments: []byte(`{"command":"` + command + `"}`),
@@ -236,7 +221,7 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 	expect.That(t, refused.Call.Status == call.Refused && refused.Call.CancelReason == task.ReasonNoRoute, "%+v",
 		refused.Call)
 	b.now = b.now.Add(11 * time.Minute) // Slack's word counts for ten
-	slack.users = []string{"U1", "U3"}  // U1 answers for the key
+	slack.Group = []string{"U1", "U3"}  // U1 answers for the key
 	a = b.make(a)
 	g := a.Asked(a.Head.CallID).Gate
 	expect.Must(t, a.Asked(a.Head.CallID).Open && g.Ruled() && len(g.Route.Stages[0].People) == 1 &&

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/storetest"
 	"ringi/shared/tool/github"
 	"ringi/shared/tool/wire"
 )
@@ -30,7 +29,7 @@ type hub struct {
 	fault  func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc)
 }
 
-func newHub(t *testing.T, server *storetest.Server) *hub {
+func newHub(t *testing.T) *hub {
 	t.Helper()
 	h := &hub{server: expect.Value(vendors.NewGitHub(t.TempDir()))(t)}
 	h.repo = h.server.Add("acme", "shop")
@@ -46,7 +45,7 @@ func newHub(t *testing.T, server *storetest.Server) *hub {
 	}
 	s := httptest.NewServer(http.StripPrefix("/github", h.server.Handler()))
 	t.Cleanup(s.Close)
-	h.world = h.sourced(t, server)
+	h.world = h.sourced(t)
 	h.GitHub = github.Config{Base: s.URL + "/github", HTTP: wire.NewHTTP(), Now: time.Now}
 	h.App = func(context.Context, string) (github.App, error) {
 		return github.NewApp(vendors.AppID, vendors.Installation, h.server.Key())
@@ -60,9 +59,9 @@ func (h *hub) source() agent.Source {
 }
 
 // sourced opens a conversation whose files are the repository's, and has a pull request approved in it.
-func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
+func (h *hub) sourced(t *testing.T) *world {
 	t.Helper()
-	w := openedOf(t, server, conversation.SourceOf(h.source()))
+	w := opened(t, conversation.SourceOf(h.source()))
 	by := ringitest.Member("U1")
 	w.save(h.source(), by)
 	run := w.Load().Head.Run
@@ -102,19 +101,19 @@ func (w *world) save(s agent.Source, by aggregate.Actor) {
 }
 
 func TestPushes(t *testing.T) {
-	server := storetest.Start(t)
-	run := func(name string, test func(t *testing.T, h *hub)) {
+	for name, test := range map[string]func(t *testing.T, h *hub){
+		"a pull request is the commit's tree with what people approved": testPush,
+		"whatever breaks once, there is one pull request in the end":    testPushAgain,
+		"a branch without a pull request is a failure with its address": testBranchAlone,
+		"settings that changed meanwhile open nothing":                  testPushSettings,
+		"what was withdrawn on the way goes no further":                 testPushWithdrawn,
+		"a person has it looked at":                                     testLook,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newHub(t, server))
+			test(t, newHub(t))
 		})
 	}
-	run("a pull request is the commit's tree with what people approved", testPush)
-	run("whatever breaks once, there is one pull request in the end", testPushAgain)
-	run("a branch without a pull request is a failure with its address", testBranchAlone)
-	run("settings that changed meanwhile open nothing", testPushSettings)
-	run("what was withdrawn on the way goes no further", testPushWithdrawn)
-	run("a person has it looked at", testLook)
 }
 
 func (h *hub) pulled(t *testing.T) {
@@ -208,9 +207,8 @@ func testPushWithdrawn(t *testing.T, h *hub) {
 		strings.Contains(x.Pushed.URL(), "/tree/") && len(h.repo.Pulls()) == 0, "%+v %+v", x, x.Pushed)
 }
 
-// unsure lets every try be cut off after the branch was asked for.
-func (h *hub) unsure(t *testing.T) *conversation.Action {
-	t.Helper()
+// testLook: every try is cut off after the branch was asked for, and then a person has it looked at.
+func testLook(t *testing.T, h *hub) {
 	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
 		if r == "POST/pulls" {
 			do(httptest.NewRecorder(), q)
@@ -227,19 +225,9 @@ func (h *hub) unsure(t *testing.T) *conversation.Action {
 	}
 	x := h.action()
 	expect.Must(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.There, "%+v %+v", x, x.Pushed)
-	return x
-}
-
-func (h *hub) check(x *conversation.Action) {
 	h.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		by := ringitest.Member("U1")
-		return a.Check(x.ActionID, by, ringitest.Anyone(), h.now)
+		return a.Check(x.ActionID, ringitest.Member("U1"), ringitest.Anyone(), h.now)
 	})
-}
-
-func testLook(t *testing.T, h *hub) {
-	x := h.unsure(t)
-	h.check(x)
 	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
 		expect.That(t, q.Method != http.MethodPost || strings.Contains(r, "token"), "a look calls %s", r)
 		do(w, q)

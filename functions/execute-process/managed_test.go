@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"ringi/infra/local/ringitest"
+	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -35,7 +37,10 @@ func TestASessionGoesThroughTheSteps(t *testing.T) {
 		"two invocations of one run are one at a session":          testTwoAtASession,
 		"a tool of an MCP server has a name that the vendor takes": testNames,
 	} {
-		t.Run(name, func(t *testing.T) { run(t, newSessionWorld(t)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, newSessionWorld(t))
+		})
 	}
 }
 
@@ -219,4 +224,165 @@ func testTwoAtASession(t *testing.T, m *sessionWorld) {
 	if x := m.session(); len(x.Messages) != 1 || x.Refused > 0 || len(met) < 6 {
 		t.Errorf("told %d times, %d sends made no sense, others came at %v", len(x.Messages), x.Refused, met)
 	}
+}
+
+func (m *sessionWorld) denied(n int, why task.Denial) {
+	m.T.Helper()
+	got := m.session().Answers
+	expect.That(m.T, len(got) >= n && got[n-1].Error && strings.Contains(got[n-1].Text, string(why)),
+		"answer %d of %+v is not a denial for %s", n, got, why)
+}
+
+func testResolved(t *testing.T, m *sessionWorld) {
+	rows := func(n string) string {
+		return `{"spreadsheet_id":"` + vendors.Sheet + `","sheet":"名簿",` +
+			`"columns":[{"key":"n","title":"人数"}],"rows":[{"n":` + n + `}]}`
+	}
+	m.does(asks(listing, string(m.read(1).ToolInput)), asks(writing, rows("41")), asks(writing, rows("42")), ends)
+	m.approved(m.read(1), m.step(2, writing, aggregate.Write, rows(`{"$ref":"step-1.result.count"}`)))
+	m.run()
+	m.denied(2, task.DeniedArguments)
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	m.written(1)
+}
+
+func testOtherArguments(t *testing.T, m *sessionWorld) {
+	m.does(asks(writing, strings.Replace(string(m.lone(1).ToolInput), `"a"`, `"b"`, 1)), ends)
+	m.approved(m.lone(1))
+	m.run()
+	m.denied(1, task.DeniedArguments)
+	e := m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
+	expect.Is(t, e.ErrorDetail, "1", "left undone")
+	m.written(0)
+}
+
+func testTwice(t *testing.T, m *sessionWorld) {
+	input := string(m.lone(1).ToolInput)
+	m.does(asks(writing, input), asks(writing, input), models.Act{Asks: []models.Ask{{Tool: writing, Input: input},
+		{Tool: writing, Input: input}}}, ends)
+	m.approved(m.lone(1))
+	m.run()
+	for n := 2; n <= 4; n++ {
+		m.denied(n, task.DeniedDone)
+	}
+	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	m.written(1)
+}
+
+func testNames(t *testing.T, _ *sessionWorld) {
+	steps := []task.Step{{Tool: "rooms.book"}, {Tool: "rooms_book"}, {Tool: "rooms.book"}}
+	expect.Same(t, map[string]string{"rooms.book": "rooms_book", "rooms_book": "rooms_book_2"}, namesOf(steps))
+}
+
+func TestEveryDenialSaysWhatToDo(t *testing.T) {
+	for _, d := range task.Denials {
+		expect.That(t, denials[d] != "", "nothing is said of %s", d)
+	}
+	expect.Is(t, len(denials), len(task.Denials), "sentences for denials")
+}
+
+// Wherever an invocation dies, later ones complete the execution: nothing is written twice, there is one session, and
+// it gets the steps and each answer once. Only a write in progress has an unknown outcome.
+func TestASessionSurvivesACrashAnywhere(t *testing.T) {
+	expect.Patience(t)
+	base := newSessionWorld(t)
+	_, calls := base.survives(0, false)
+	deaths, unknown := 0, 0
+	for at := 1; at <= calls; at++ {
+		for _, after := range []bool{false, true} {
+			if end, _ := base.another().survives(at, after); end == task.ExecutionFailed {
+				unknown++
+			}
+			deaths++
+			expect.Must(t, !t.Failed(), "it died at call %d, after it: %t", at, after)
+		}
+	}
+	t.Logf("%d deaths, %d of them leave a write unknown", deaths, unknown)
+	expect.That(t, unknown != 0 && unknown <= 6 && deaths > 20, "a write is unknown after %d of %d deaths", unknown, deaths)
+}
+
+// survives lets an invocation die at one of its calls, and returns how the execution ended after so many calls.
+func (m *sessionWorld) survives(at int, after bool) (end task.ExecutionStatus, calls int) {
+	m.T.Helper()
+	before, sessions := m.vendors.Calls(writing), len(m.agents.Sessions())
+	m.approved(m.read(1), m.write(2))
+	*m.dies = ringitest.Death{At: at, After: after}
+	for try := 0; ; try++ {
+		ctx, cancel := context.WithTimeout(m.T.Context(), functionTime)
+		m.dies.Then = cancel
+		_, _ = m.h.Handle(ctx, m.In()) // an error is retried, too
+		cancel()
+		calls += m.dies.Calls()
+		*m.dies = ringitest.Death{}
+		if s := m.Load().Next(m.h.Now()).State; s == task.StateFinish || s == task.StateFail {
+			break
+		}
+		expect.Must(m.T, try != 8, "it does not end: %+v", m.Load().Execution())
+		m.later(2 * time.Minute)
+	}
+	written, made, e := m.vendors.Calls(writing)-before, m.agents.Sessions()[sessions:], m.Load().Execution()
+	unknown := e.Status == task.ExecutionFailed && e.Error == task.ReasonToolUnknown
+	expect.That(m.T, written <= 1 && (e.Status != task.ExecutionCompleted || written == 1) &&
+		(e.Status == task.ExecutionCompleted || unknown) && e.SessionClosed,
+		"%d calls wrote; %s for %q, session closed: %v", written, e.Status, e.Error, e.SessionClosed)
+	expect.That(m.T, e.Usage != nil && e.Usage.Cost != 0, "charged %+v", e.Usage)
+	expect.Must(m.T, len(made) == 1 && made[0].ID == e.SessionID, "%d sessions were made", len(made))
+	x := made[0]
+	expect.That(m.T, len(x.Messages) == 1 && x.Refused == 0 && len(x.Answers) <= 2 &&
+		(e.Status != task.ExecutionCompleted || len(x.Answers) == 2) &&
+		!slices.ContainsFunc(x.Answers, func(a models.Answer) bool { return a.Error }),
+		"told %d times, %d refused, answers %+v", len(x.Messages), x.Refused, x.Answers)
+	return e.Status, calls
+}
+
+// givenUp returns an execution whose run was abandoned while its session works.
+func (m *sessionWorld) givenUp(t *testing.T, limit float64) *task.Execution {
+	t.Helper()
+	m.Settings(func(s *tenancy.Settings) { s.MaxCostUSD = limit })
+	m.approved(m.read(1), m.lone(2))
+	m.agents.Thinks, m.h.PollFor = 1000, 20*time.Millisecond
+	for m.Load().Execution().SessionID == "" || m.session().Messages == nil {
+		m.run()
+		m.later(time.Minute)
+	}
+	m.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.GiveUp(a.Head.Run, task.ReasonRunFailed, m.h.Now())
+	})
+	m.h.PollFor = time.Minute
+	return m.Load().Execution()
+}
+
+func TestSessionsAreClosedAndPaid(t *testing.T) {
+	t.Run("the one of a run that was given up, before its retry opens another", func(t *testing.T) {
+		m := newSessionWorld(t)
+		e := m.givenUp(t, 0.25)
+		m.retry(e)
+		m.agents.Thinks = 0
+		m.through()
+		all := m.agents.Sessions()
+		expect.Must(t, len(all) == 2 && all[0].Interrupts == 1, "%d sessions, %d interrupts of the first", len(all),
+			all[0].Interrupts)
+		a := m.Load()
+		first := a.Executions[0]
+		expect.Must(t, first.SessionClosed && first.Usage != nil && first.Usage.Cost != 0,
+			"closed %v, paid %+v", first.SessionClosed, first.Usage)
+		want := (aggregate.USD(0.25) - first.Usage.Cost) / 10_000 // whole cents
+		if b := all[1].Made.Budget; b == nil || b.MaxListCost.Amount != fmt.Sprint(int64(want)) {
+			t.Errorf("the second may cost %+v cents, want %d", b, want)
+		}
+		m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+	})
+	t.Run("as the whole of their budget, when the vendor does not know them any more", func(t *testing.T) {
+		m := newSessionWorld(t)
+		e := m.givenUp(t, 0.25)
+		m.agents.Fail(models.GetSession, models.Fault{Status: 404})
+		m.run()
+		if a := m.Load(); !a.Execution().SessionClosed || !a.CostReached(aggregate.USD(0.25)) {
+			t.Errorf("closed %v, spent %s", a.Execution().SessionClosed, a.Spent())
+		}
+		m.retry(e)
+		m.run()
+		m.ends(task.ExecutionFailed, task.ReasonCostLimit)
+		expect.Is(t, len(m.agents.Sessions()), 1, "sessions")
+	})
 }

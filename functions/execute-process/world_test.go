@@ -103,7 +103,7 @@ func newWorld(t *testing.T) *world {
 		Store: w.StoreOverTransport(), Results: w.Results(), Tools: w.tools, Catalog: catalog,
 		Open: func(string) (model.Wire, error) { return demo.Layers{}, nil },
 		Approvable: func(ctx context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
-			return w.asking.Somebody(ctx, ringitest.Members{Workspace: ringitest.Team}, o, s, time.Now(), asker)
+			return w.asking.Somebody(ctx, ringitest.Workspace{ID: ringitest.Team}, o, s, time.Now(), asker)
 		},
 		Model: "demo", Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, NewID: aggregate.NewID,
 	}

@@ -43,6 +43,14 @@ func input(w *ringitest.World, token string) pipeline.Input {
 	return in
 }
 
+// asks brings the task to its first gate, which asks people or nobody, and starts its run.
+func asks(w *ringitest.World, people bool) pipeline.Input {
+	s := tenancy.DefaultSettings()
+	s.PromptApprovalRequired = people
+	w.Prompted(s)
+	return input(w, w.Open())
+}
+
 func handle(t *testing.T, w *ringitest.World, in pipeline.Input) aggregate.Next {
 	t.Helper()
 	return expect.Value(handler(w).Handle(t.Context(), in))(t)
@@ -54,31 +62,33 @@ func noWait(t *testing.T, w *ringitest.World) {
 }
 
 func testWaits(t *testing.T, w *ringitest.World) {
-	w.Prompted(tenancy.DefaultSettings())
-	in := input(w, w.Open())
+	in := asks(w, true)
 	next := handle(t, w, in)
 	expect.That(t, next.State == task.StateAwaitPromptApproval && next.Gate == in.Gate, "%+v", next)
-	want := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: 1, Entered: in.Entered}
 	got := w.Load().Waits
-	expect.That(t, len(got) == 1 && got[0].Entered.Equal(want.Entered) && got[0].Token == want.Token &&
-		got[0].Run == want.Run, "%+v, want %+v", got, want)
+	expect.That(t, len(got) == 1 && got[0].Entered.Equal(in.Entered) && got[0].Token == in.TaskToken && got[0].Run == 1,
+		"%+v, want %+v", got, in)
 	expect.Same(t, sfntypes.ExecutionStatusRunning, w.Status(1))
 }
 
 func testDecidedBefore(t *testing.T, w *ringitest.World) {
-	w.Prompted(tenancy.DefaultSettings())
-	in := input(w, w.Open())
+	in := asks(w, true)
 	w.Approve()
-	expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
-	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	noWait(t, w)
+	wakes(t, w, in)
 }
 
 func testDecidedBetween(t *testing.T, w *ringitest.World) {
-	w.Prompted(tenancy.DefaultSettings())
-	in := input(w, w.Open())
+	in := asks(w, true)
 	w.Transport.Before("PutItem", func() { w.Approve() }) // the relay has run before the token arrives
-	expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
+	wakes(t, w, in)
+}
+
+// wakes checks that the run goes on, twice alike.
+func wakes(t *testing.T, w *ringitest.World, in pipeline.Input) {
+	t.Helper()
+	for range 2 {
+		expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
+	}
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	noWait(t, w)
 }
@@ -96,24 +106,13 @@ func testDiedAfterThePut(t *testing.T, w *ringitest.World) {
 }
 
 func testAsksNobody(t *testing.T, w *ringitest.World) {
-	s := tenancy.DefaultSettings()
-	s.PromptApprovalRequired = false
-	w.Prompted(s)
-	in := input(w, w.Open())
-	for range 2 { // the second delivery is a repetition
-		expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
-	}
+	wakes(t, w, asks(w, false))
 	p := w.Load().Prompt()
 	expect.That(t, p.Status == aggregate.Approved && p.ApprovedBy == "" && p.ApprovedAt != nil, "%+v", p)
-	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	noWait(t, w)
 }
 
 func testCancelledBetween(t *testing.T, w *ringitest.World) {
-	s := tenancy.DefaultSettings()
-	s.PromptApprovalRequired = false
-	w.Prompted(s)
-	in := input(w, w.Open())
+	in := asks(w, false)
 	w.Transport.Before("TransactWriteItems", func() { w.Cancel() })
 	next := handle(t, w, in)
 	expect.That(t, next.State == task.StateFinish && next.Outcome == string(task.TaskCancelled), "%+v", next)
@@ -122,10 +121,7 @@ func testCancelledBetween(t *testing.T, w *ringitest.World) {
 }
 
 func testSuperseded(t *testing.T, w *ringitest.World) {
-	s := tenancy.DefaultSettings()
-	s.PromptApprovalRequired = false
-	w.Prompted(s)
-	in := input(w, w.Open())
+	in := asks(w, false)
 	w.Restart()
 	handle(t, w, in)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
@@ -137,15 +133,12 @@ func testSuperseded(t *testing.T, w *ringitest.World) {
 // The old run checked while it was still the head's, but its successor saved its token first. Only this invocation
 // knows the old run's token, which would keep that run open for a week.
 func testStale(t *testing.T, w *ringitest.World) {
-	s := tenancy.DefaultSettings()
-	w.Prompted(s)
-	in := input(w, w.Open())
+	in := asks(w, true)
 	w.Transport.Before("PutItem", func() {
 		w.Approve()
 		w.Restart()
 		wait := aggregate.Wait{Gate: in.Gate, Token: "the successor's", Run: 2, Entered: w.Now()}
-		err := w.Store.PutWait(t.Context(), w.Ref, wait)
-		expect.That(t, err == nil, "%v", err)
+		expect.NoError(t, w.Store.PutWait(t.Context(), w.Ref, wait))
 	})
 	handle(t, w, in)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
@@ -166,8 +159,7 @@ func testRetried(t *testing.T, w *ringitest.World) {
 }
 
 func testLostAnswer(t *testing.T, w *ringitest.World) {
-	w.Prompted(tenancy.DefaultSettings())
-	in := input(w, w.Open())
+	in := asks(w, true)
 	w.Transport.DropAnswers("PutItem", 1)
 	handle(t, w, in)
 	waits := w.Load().Waits
@@ -178,8 +170,7 @@ func testLostAnswer(t *testing.T, w *ringitest.World) {
 }
 
 func testWakeFails(t *testing.T, w *ringitest.World) {
-	w.Prompted(tenancy.DefaultSettings())
-	in := input(w, w.Open())
+	in := asks(w, true)
 	w.Approve()
 	w.Transport.DropCalls("SendTaskSuccess", 99)
 	_, err := handler(w).Handle(t.Context(), in)

@@ -2,91 +2,41 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"sync"
+	"net/http"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/chain"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/storetest"
+	"ringi/shared/store/seal"
 )
-
-var errDead = errors.New("the process died")
-
-// mortal crashes at a sealer's n-th call that changes something: before the call, or after it and before its answer.
-type mortal struct {
-	Store
-	Signer
-	Heads
-	mu          sync.Mutex
-	calls, dies int
-	after       bool
-}
-
-func (m *mortal) do(call func() error) error {
-	m.mu.Lock()
-	m.calls++
-	n := m.calls
-	m.mu.Unlock()
-	switch {
-	case m.dies > 0 && n > m.dies, n == m.dies && !m.after:
-		return errDead
-	case n == m.dies:
-		_ = call()
-		return errDead
-	}
-	return call()
-}
-
-func (m *mortal) AppendLink(ctx context.Context, l chain.Link) error {
-	return m.do(func() error { return m.Store.AppendLink(ctx, l) })
-}
-
-func (m *mortal) HeadKept(ctx context.Context, tenant string, seq int, at time.Time) error {
-	return m.do(func() error { return m.Store.HeadKept(ctx, tenant, seq, at) })
-}
-
-func (m *mortal) Keep(ctx context.Context, head chain.Head) error {
-	return m.do(func() error { return m.Heads.Keep(ctx, head) })
-}
-
-func (m *mortal) Sign(ctx context.Context, text []byte) (signature []byte, err error) {
-	err = m.do(func() error {
-		signature, err = m.Signer.Sign(ctx, text)
-		return err
-	})
-	return signature, err
-}
 
 // A batch for two tenants and a minute's work crash at each call. After the repetition the chain is valid.
 func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 	expect.Patience(t)
-	server := storetest.Start(t)
 	met := 0
-	for dies := 1; ; dies++ {
-		died := false
+	for at := 1; at <= met+1; at++ {
 		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("call %d, after it %v", dies, after), func(t *testing.T) {
-				w := newWorld(t, server)
+			t.Run(fmt.Sprintf("call %d, after it %v", at, after), func(t *testing.T) {
+				w := newWorld(t)
 				w.row(tenant, began.AddDate(0, -1, 0)) // a row from before the chain began
 				records := append(w.written(tenant, 2), w.written("01OTHER", 1)...)
-				whole := w.Handler
-				m := &mortal{Store: whole.Store, Signer: whole.Signer, Heads: whole.Heads, dies: dies, after: after}
-				w.Handler = &Handler{Store: m, Signer: m, Heads: m, Locked: whole.Locked, Now: whole.Now}
+				whole, dies := w.Handler, &ringitest.Death{At: at, After: after}
+				w.Handler = w.over(dies)
 				_, _ = w.Handle(t.Context(), expect.Value(json.Marshal(events.DynamoDBEvent{Records: records}))(t))
 				_, _ = w.Handle(t.Context(), json.RawMessage(`{"source":"aws.events"}`))
-				died = m.calls >= dies
+				met = max(met, min(at, dies.Calls()))
 				w.Handler = whole
 				w.seals(records...)
 				w.tick()
@@ -95,12 +45,19 @@ func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 				w.finds("01OTHER", 1)
 			})
 		}
-		if !died {
-			break
-		}
-		met++
 	}
 	expect.That(t, met >= 8, "only %d calls were met", met)
+}
+
+// over is the world's sealer in a process that may die.
+func (w *world) over(d *ringitest.Death) *Handler {
+	cfg := w.server.Config.Copy()
+	cfg.HTTPClient = &http.Client{Transport: d.Over(w.server.Transport)}
+	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+	h := expect.Value(newHandler(w.t.Context(), cfg, environment{Table: boot.Table{TableName: w.table},
+		Key: w.Signer.(seal.Signer).Key, Bucket: w.heads.Bucket, Days: "400"}))(w.t)
+	h.Now = w.Now
+	return h
 }
 
 // rows returns all rows of the table.
@@ -124,7 +81,7 @@ func (w *world) setBack(rows []map[string]types.AttributeValue) {
 // Somebody who may write only to the table deletes the end of the log with its links, sets the chain back, and waits
 // until it has its old length.
 func TestAChainThatWasSetBackAndGrewAgainIsFound(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
+	w := newWorld(t)
 	w.seals(w.written(tenant, 1)...)
 	w.tick()
 	back := w.rows()
@@ -144,7 +101,7 @@ func TestAChainThatWasSetBackAndGrewAgainIsFound(t *testing.T) {
 
 // Somebody who may put objects into the bucket stores an old head for a future day, and cuts the chain to it.
 func TestAnOldHeadUnderALaterDayIsNotTheNewest(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
+	w := newWorld(t)
 	w.seals(w.written(tenant, 1)...)
 	w.tick()
 	out := expect.Value(w.heads.S3.ListObjectVersions(t.Context(),

@@ -37,7 +37,6 @@ const tenant = "01TENANT"
 var began = time.Date(2024, 4, 18, 9, 0, 0, 0, time.UTC)
 
 func TestSeal(t *testing.T) {
-	server := storetest.Start(t)
 	for name, test := range map[string]func(*testing.T, *world){
 		"what the stream tells is sealed, twice alike":                          testSealed,
 		"many invocations make one chain":                                       testManyAtOnce,
@@ -48,7 +47,7 @@ func TestSeal(t *testing.T) {
 		"an odd key holds nothing up":                                           testOddKey,
 		"what a task's rows say is counted, once":                               testCounted,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, newWorld(t, server)) })
+		t.Run(name, func(t *testing.T) { test(t, newWorld(t)) })
 	}
 }
 
@@ -56,6 +55,7 @@ func TestSeal(t *testing.T) {
 type world struct {
 	*Handler
 	t      *testing.T
+	server *storetest.Server
 	db     *dynamodb.Client
 	table  string
 	store  *store.Store
@@ -65,10 +65,11 @@ type world struct {
 	n      int
 }
 
-func newWorld(t *testing.T, server *storetest.Server) *world {
+func newWorld(t *testing.T) *world {
 	t.Helper()
+	server := storetest.Start(t)
 	st, table := server.Store(t)
-	w := &world{t: t, db: server.DB, table: table, store: st.KindStore.Store, now: began}
+	w := &world{t: t, server: server, db: server.DB, table: table, store: st.KindStore.Store, now: began}
 	k := kms.NewFromConfig(server.Config)
 	made := expect.Value(k.CreateKey(t.Context(),
 		&kms.CreateKeyInput{KeySpec: kmstypes.KeySpecEccNistP256, KeyUsage: kmstypes.KeyUsageTypeSignVerify}))(t)
@@ -231,6 +232,12 @@ func testManyAtOnce(_ *testing.T, w *world) {
 	w.finds(tenant, 40)
 }
 
+// keyOf returns the key under which a row is sealed.
+func keyOf(t *testing.T, it map[string]types.AttributeValue) string {
+	t.Helper()
+	return expect.Value(seal.SealedRow(it))(t).Key
+}
+
 func testTouched(_ *testing.T, w *world) {
 	a, b, c := w.row(tenant, w.now), w.row(tenant, w.now), w.row(tenant, w.now.Add(-3*time.Minute))
 	changed := map[string]types.AttributeValue{"PK": a["PK"], "SK": a["SK"]}
@@ -238,9 +245,9 @@ func testTouched(_ *testing.T, w *world) {
 	// When somebody checks, both rows are as before: only the sealer saw the change.
 	w.seals(w.record(4, a, changed), w.record(5, changed, a), w.record(6, b, nil))
 	w.tick()
-	key := func(it map[string]types.AttributeValue) string { return expect.Value(seal.SealedRow(it))(w.t).Key }
-	w.finds(tenant, 3, chain.Finding{Flaw: chain.Dated, Where: key(c)}, chain.Finding{Flaw: chain.Touched, Where: key(a)},
-		chain.Finding{Flaw: chain.Touched, Where: key(a)}, chain.Finding{Flaw: chain.Touched, Where: key(b)})
+	touched := chain.Finding{Flaw: chain.Touched, Where: keyOf(w.t, a)}
+	w.finds(tenant, 3, chain.Finding{Flaw: chain.Dated, Where: keyOf(w.t, c)}, touched, touched,
+		chain.Finding{Flaw: chain.Touched, Where: keyOf(w.t, b)})
 }
 
 // faulty fails to sign for one tenant.
@@ -286,10 +293,7 @@ func testHeads(t *testing.T, w *world) {
 	// Somebody hides the head and deletes the whole chain.
 	expect.Value(w.heads.S3.DeleteObject(t.Context(),
 		&s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
-	for _, it := range w.rows() {
-		expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
-			Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}}))(t)
-	}
+	w.setBack(nil)
 	w.finds(tenant, 0, chain.Finding{Flaw: chain.Cut, Where: "head"})
 }
 
@@ -306,7 +310,7 @@ func testLate(t *testing.T, w *world) {
 	w.now = w.now.AddDate(0, 0, 1)
 	w.tick()
 	w.tick()
-	w.finds(tenant, 4, chain.Finding{Flaw: chain.Inserted, Where: expect.Value(seal.SealedRow(forged))(t).Key})
+	w.finds(tenant, 4, chain.Finding{Flaw: chain.Inserted, Where: keyOf(t, forged)})
 }
 
 func testOddKey(_ *testing.T, w *world) {
@@ -314,14 +318,14 @@ func testOddKey(_ *testing.T, w *world) {
 		"SK": &types.AttributeValueMemberS{Value: "あ"}}
 	w.seals(append(w.written(tenant, 1), w.record(9, nil, odd))...)
 	w.tick()
-	key := expect.Value(seal.SealedRow(odd))(w.t).Key
+	key := keyOf(w.t, odd)
 	// No list of the log shows the row: its link exists, but the row doesn't.
 	w.finds(tenant, 1, chain.Finding{Flaw: chain.Dated, Where: key}, chain.Finding{Flaw: chain.Removed, Where: key})
 }
 
 // The bucket deletes a head whose lock is over. That of a chain that rests is put away again before.
 func TestTheHeadOfAChainThatRestsIsPutAwayAgain(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
+	w := newWorld(t)
 	w.Locked = 40 * 24 * time.Hour // each of four windows of a day is read
 	w.seals(w.written(tenant, 1)...)
 	began := w.now
@@ -357,7 +361,7 @@ func (s *short) RowsOfLog(ctx context.Context, tenant string, from, until time.T
 
 // A day with more rows than one invocation can read is checked in several.
 func TestALongDayIsLookedAtBitByBit(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
+	w := newWorld(t)
 	yesterday := began.AddDate(0, 0, -1)
 	w.now = yesterday
 	var rows []chain.Row

@@ -18,12 +18,11 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/storetest"
 )
 
 // What the door says by MCP of a call that runs where the agent runs is whole, and only what a model can do.
 func TestWhatWaitingSaysAModelCanDo(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	w.give("Write")
 	write := `{"tool":"Write","arguments":{"path":"a"}}`
 	_, a, _ := w.says("POST", "/calls", write)
@@ -45,15 +44,20 @@ func TestWhatWaitingSaysAModelCanDo(t *testing.T) {
 
 // give adds a tool that runs where the agent runs to the key's.
 func (w *world) give(name string) {
+	w.changes(func(k *tenancy.Key) { k.Tools = append(k.Tools, name) })
+}
+
+// changes saves the key anew.
+func (w *world) changes(change func(k *tenancy.Key)) {
 	w.t.Helper()
 	k := expect.Value(w.all.Key(w.t.Context(), w.key.TenantID, w.key.ID))(w.t)
-	k.Tools = append(k.Tools, name)
+	change(&k)
 	w.key = expect.Value(w.all.SaveKey(w.t.Context(), k, ringitest.Member("U9"), w.now))(w.t)
 }
 
 // What the sentence of an ended call names is a field of the REST API or words in an argument, and either works.
 func TestWhatIsSaidOfAnEndedCallWorks(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	_, first, _ := w.says("POST", "/calls", askBash)
 	w.act(first.ID, circulation.SendBack, "金曜は避けてください")
 	_, first, text := w.says("POST", "/calls", askBash)
@@ -68,22 +72,12 @@ func TestWhatIsSaidOfAnEndedCallWorks(t *testing.T) {
 		ids[is.ID] = true
 	}
 	expect.Is(t, len(ids), 2, "both name the same call")
-	// A tool without words for people has the field alone.
-	w.give("Write")
-	write := `{"tool":"Write","arguments":{"path":"a","description":"ringi_again: x"}}`
-	_, a, _ := w.says("POST", "/calls", write)
-	w.act(a.ID, circulation.SendBack, "no")
-	_, a, text = w.says("POST", "/calls", write)
-	expect.That(t, strings.HasSuffix(a.Say, "tell them that your program has to ask for it with again: "+a.ID+"."), "%s",
-		text)
-	_, is, text := w.says("POST", "/calls", strings.Replace(write, "{", `{"again":"`+a.ID+`",`, 1))
-	expect.That(t, is.Status == "pending" && is.ID != a.ID, "%s", text)
 }
 
 // What a model behind the files for agents is told it can do: words in its own call, or tell its person, whose program
 // says it.
 func TestAModelBehindAFileCanDoWhatItIsTold(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	w.give("pay")
 	server := httptest.NewServer(w.http)
 	defer server.Close()
@@ -125,7 +119,7 @@ func TestAModelBehindAFileCanDoWhatItIsTold(t *testing.T) {
 
 // A key waits for few answers at once; more are answered at once.
 func TestAKeyWaitsForFewAnswers(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	_, a, _ := w.says("POST", "/calls", askBash)
 	for range 6 {
 		expect.NoError(t, w.Store.Count(t.Context(), w.key.TenantID, call.Waits(w.key, mostWait*time.Second, w.now)))
@@ -138,7 +132,7 @@ func TestAKeyWaitsForFewAnswers(t *testing.T) {
 // A key that ends while the answer is waited for is told so, and what it asked for was asked; one that has ended asks
 // for nothing.
 func TestAKeyThatEndsWhileItWaitsHasAsked(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	was, waited := w.rows(), make(chan int)
 	go func() {
 		status, _, _ := w.says("POST", "/calls?wait=25", askBash)
@@ -159,14 +153,12 @@ func TestAKeyThatEndsWhileItWaitsHasAsked(t *testing.T) {
 
 // Once a key is revoked its waits end, and what waits for people; what is taken off it isn't granted any more.
 func TestARevokedKeyWaitsForNothing(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	_, a, _ := w.says("POST", "/calls", askBash)
 	_, b, _ := w.says("POST", "/calls", strings.Replace(askBash, "deploy", "test", 1))
 	_, dm, _ := w.tell(w.connected("2026-07-28"), writeTool, message("a"))
 	w.act(b.ID, circulation.Stamp, "")
-	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
-	k.Tools = []string{writeTool}
-	expect.Value(w.all.SaveKey(t.Context(), k, ringitest.Member("U9"), w.now))(t)
+	w.changes(func(k *tenancy.Key) { k.Tools = []string{writeTool} })
 	status, _, text := w.says("POST", "/calls/"+b.ID+"/take", strings.Replace(takes("a"), "deploy", "test", 1))
 	expect.That(t, status == 403 && strings.Contains(text, "not among"), "%d %s", status, text)
 	expect.NoError(t, w.all.FollowKey(t.Context(), w.key.TenantID, w.key.ID, w.now)) // as the relay does
@@ -187,7 +179,7 @@ func TestARevokedKeyWaitsForNothing(t *testing.T) {
 // The key of somebody who left stops within five minutes, whatever became of Slack's event. While Slack is silent it
 // stands.
 func TestALeaversKeyStops(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	looks := func() int {
 		status, _, _ := w.says("GET", "/calls/call-x", "")
 		return status

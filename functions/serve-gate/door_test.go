@@ -66,8 +66,9 @@ type world struct {
 	slack  error  // why it doesn't answer
 }
 
-func opened(t *testing.T, server *storetest.Server) *world {
+func opened(t *testing.T) *world {
 	t.Helper()
+	server := storetest.Start(t)
 	_, name := server.Store(t)
 	w := &world{t: t, server: server, all: store.New(server.DB, name, store.Kinds()...), vendor: &vendor{},
 		now: time.Now().UTC().Truncate(time.Millisecond)}
@@ -96,13 +97,18 @@ func (w *world) says(method, path, body string) (status int, a answer, text stri
 }
 
 func (w *world) saysTo(authorization, method, path, body string) (status int, a answer, text string) {
+	out := w.sends(authorization, method, path, body)
+	_ = json.Unmarshal(out.Body.Bytes(), &a)
+	return out.Code, a, out.Body.String()
+}
+
+func (w *world) sends(authorization, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Authorization", authorization)
 	r.Header.Set("Content-Type", "application/json")
 	out := httptest.NewRecorder()
 	w.http.ServeHTTP(out, r)
-	_ = json.Unmarshal(out.Body.Bytes(), &a)
-	return out.Code, a, out.Body.String()
+	return out
 }
 
 // act has U2 do something on the call, as a click does.
@@ -157,7 +163,7 @@ func takes(use string) string {
 }
 
 func TestACallElsewhereIsTakenOnce(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	status, a, text := w.says("POST", "/calls", askBash)
 	expect.That(t, status == 200 && a.Status == "pending" && a.DecideBy != "" && len(a.SHA256) == 64 &&
 		a.Tool == "Bash" && strings.HasSuffix(a.Page, "/console/calls/"+a.ID) && strings.Contains(a.Say, "repeat exactly") &&
@@ -188,14 +194,8 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	expect.Is(t, len(w.vendor.calls), 0)
 }
 
-func TestAToolOfRingisRunsNowhereElse(t *testing.T) {
-	w := opened(t, storetest.Start(t))
-	status, _, text := w.says("POST", "/calls", `{"tool":"`+writeTool+`","arguments":{}}`)
-	expect.That(t, status == 400 && strings.Contains(text, "tool is one that Ringi calls itself"), "%d %s", status, text)
-}
-
 func TestARefusalReachesTheAgentWithItsReason(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	_, a, _ := w.says("POST", "/calls", askBash)
 	w.act(a.ID, circulation.SendBack, "金曜は避けてください")
 	_, is, text := w.says("POST", "/calls", askBash)
@@ -203,23 +203,15 @@ func TestARefusalReachesTheAgentWithItsReason(t *testing.T) {
 		strings.Contains(is.Say, is.Reason), "%s", text)
 	_, b, _ := w.says("POST", "/calls", strings.Replace(askBash, "deploy", "test", 1))
 	w.now = w.now.AddDate(0, 0, 30)
-	w.key.ExpiresAt = w.now.AddDate(0, 1, 0)
-	expect.Value(w.all.SaveKey(t.Context(), expect.Value(w.extended())(t), ringitest.Member("U9"), w.now))(t)
+	w.changes(func(k *tenancy.Key) { k.ExpiresAt = w.now.AddDate(0, 1, 0) })
 	w.decide(b.ID, func(a *call.Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
 	_, is, text = w.says("GET", "/calls/"+b.ID, "")
 	expect.That(t, is.Status == "expired" && strings.Contains(is.Say, "ran out"), "%s", text)
 }
 
-// extended is the key with another end.
-func (w *world) extended() (tenancy.Key, error) {
-	k, err := w.all.Key(context.Background(), w.key.TenantID, w.key.ID)
-	k.ExpiresAt = w.key.ExpiresAt
-	return k, err
-}
-
 // Once a call is forgotten the same one is asked about anew.
 func TestAForgottenCallIsAskedAnew(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	_, a, _ := w.says("POST", "/calls", askBash)
 	w.says("POST", "/calls/"+a.ID+"/cancel", "")
 	for _, some := range []bool{true, false} {
@@ -231,7 +223,7 @@ func TestAForgottenCallIsAskedAnew(t *testing.T) {
 }
 
 func TestAnotherTenantsKeySeesNothing(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	_, a, _ := w.says("POST", "/calls", askBash)
 	for _, team := range []string{"T2", "T1"} { // and another key of the same tenant
 		_, secret := w.newKey(team, 5)
@@ -245,22 +237,18 @@ func TestAnotherTenantsKeySeesNothing(t *testing.T) {
 }
 
 func TestAFullKeyIsToldWhenToComeBack(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	_, secret := w.newKey("T1", 1)
 	w.saysTo("Bearer "+secret, "POST", "/calls", askBash)
 	was := w.rows()
-	r := httptest.NewRequest("POST", "/calls", strings.NewReader(strings.Replace(askBash, "deploy", "x", 1)))
-	r.Header.Set("Authorization", "Bearer "+secret)
-	r.Header.Set("Content-Type", "application/json")
-	out := httptest.NewRecorder()
-	w.http.ServeHTTP(out, r)
+	out := w.sends("Bearer "+secret, "POST", "/calls", strings.Replace(askBash, "deploy", "x", 1))
 	expect.That(t, out.Code == 429 && out.Header().Get("Retry-After") != "" && w.rows() == was, "%d %s",
 		out.Code, out.Body)
 }
 
 // Whatever is sent that isn't a request as it should be ends in 4xx, and leaves no row.
 func TestHostileRequestsLeaveNoRow(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	w.says("GET", "/calls/call-x", "") // notes the key's use
 	was := w.rows()
 	long, deep := strings.Repeat("a", 70<<10), strings.Repeat("[", 5000)
@@ -305,13 +293,14 @@ func TestHostileRequestsLeaveNoRow(t *testing.T) {
 
 // What is wrong is named, with its limit.
 func TestAFaultIsNamed(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	for body, want := range map[string]string{
 		`{"tool":"Bash","arguments":{"command":"a","command":"b"}}`: "arguments.command is there twice",
 		`{"tool":"Bash","arguments":{"command":"a"},"x":1}`:         "x is unknown here",
 		`{"tool":1,"arguments":{}}`:                                 "tool must not be a JSON number",
 		`{"tool":"Write","arguments":{}}`:                           "not among those of this key",
 		askBash + " {}":                                             "more than one JSON value",
+		`{"tool":"` + writeTool + `","arguments":{}}`:               "tool is one that Ringi calls itself",
 		`{"tool":"Bash","arguments":{"command":"a\udc80"}}`:         "arguments.command must not have half of a surrogate",
 		`{"tool":"Bash","arguments":{"a":["\\\\\ud83d\u0061"]}}`:    "arguments.a[0] must not have half",
 		`{"tool":"Bash","arguments":{"\uD83D":"a"}}`:                "arguments must not have half",
@@ -351,7 +340,7 @@ func TestWhatIsNotHandledIsAFault(t *testing.T) {
 
 // A secret of another form isn't looked up; one that doesn't exist is, once.
 func TestWrongKeysCostLittle(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	counted := &counting{Keys: w.Keys}
 	w.Keys = counted
 	status, _, text := w.saysTo("Bearer rk_"+strings.Repeat("a", 43), "POST", "/calls", askBash)

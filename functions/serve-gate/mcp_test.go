@@ -20,7 +20,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/storetest"
 	"ringi/shared/tool"
 )
 
@@ -67,10 +66,9 @@ func message(text string) map[string]any {
 }
 
 func TestAClientSeesTheKeysToolsAlone(t *testing.T) {
-	server := storetest.Start(t)
 	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) {
-			w := opened(t, server)
+			w := opened(t)
 			s := w.connected(version)
 			expect.That(t, s.InitializeResult().Capabilities.Tools != nil &&
 				!s.InitializeResult().Capabilities.Tools.ListChanged, "%+v", s.InitializeResult().Capabilities)
@@ -96,7 +94,7 @@ func TestAClientSeesTheKeysToolsAlone(t *testing.T) {
 }
 
 func TestAWriteWaitsAndARepeatGetsItsEnd(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	s := w.connected("2026-07-28")
 	first := message("hello")
 	first[argumentReason] = "because"
@@ -134,7 +132,7 @@ func TestAWriteWaitsAndARepeatGetsItsEnd(t *testing.T) {
 }
 
 func TestAFailureIsSeenAndARefusalIsAnAnswer(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	s := w.connected("2025-06-18")
 	_, a, _ := w.tell(s, writeTool, message("a"))
 	w.act(a.ID, circulation.SendBack, "宛先が違います")
@@ -154,7 +152,7 @@ func TestAFailureIsSeenAndARefusalIsAnAnswer(t *testing.T) {
 
 // A read is made at once, counts for the key's day, leaves no row, and is masked as an agent's is.
 func TestAReadGoesThroughAtOnce(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	w.key, w.secret = w.newKey("T1", 2)
 	s := w.connected("2026-07-28")
 	arguments := map[string]any{"department": nil, "status": "all"}
@@ -176,9 +174,8 @@ func TestAReadGoesThroughAtOnce(t *testing.T) {
 
 // A rule that takes calls of outside agents is asked about reads, too; a rule about other requests changes nothing.
 func TestARuleMayTakeReads(t *testing.T) {
-	server := storetest.Start(t)
 	for kind, want := range map[rules.Kind]string{rules.KindCall: `"status":"pending"`, rules.KindSteps: "employees"} {
-		w := opened(t, server)
+		w := opened(t)
 		x := &rules.Rules{Rules: []rules.Rule{{
 			ID: "01KS000000000000000000000A", Name: "外部", Conditions: rules.Conditions{Asks: []rules.Kind{kind},
 				Tools: []rules.Tool{{Name: readTool}}},
@@ -215,7 +212,7 @@ func TestARuleMayTakeReads(t *testing.T) {
 
 // Claude Code gets a yes once the grant is taken for its attempt, and one attempt has it.
 func TestThePermissionToolTakesTheGrant(t *testing.T) {
-	w := opened(t, storetest.Start(t))
+	w := opened(t)
 	s := w.connected("2026-07-28")
 	asks := func(use, command string) (out struct {
 		Behavior, Message string
@@ -256,11 +253,9 @@ func TestThePermissionToolTakesTheGrant(t *testing.T) {
 	expect.That(t, out.Behavior == "allow" && second.ID != first, "%+v", out)
 }
 
-// After people's no Claude Code's model is told how to ask once more, in words that work; for a tool that has no place
-// for them it is told nothing of the kind.
+// After people's no Claude Code's model is told how to ask once more, in words that work.
 func TestThePermissionToolHearsThatACallIsMeantOnceMore(t *testing.T) {
-	w := opened(t, storetest.Start(t))
-	w.give("Write")
+	w := opened(t)
 	s := w.connected("2026-07-28")
 	asks := func(tool string, input map[string]any) string {
 		text, _, _ := w.tell(s, "permission", map[string]any{"tool_name": tool, "tool_use_id": "one", "input": input})
@@ -276,10 +271,6 @@ func TestThePermissionToolHearsThatACallIsMeantOnceMore(t *testing.T) {
 	expect.That(t, text == `{"behavior":"allow","updatedInput":{"command":"rm"}}`, "%s", text)
 	text = asks("Bash", map[string]any{"command": "ls", "description": "ringi_again: " + a.ID})
 	expect.That(t, strings.Contains(text, "again must be the id of the same call"), "%s", text)
-	_, a, _ = w.says("POST", "/calls", `{"tool":"Write","arguments":{"path":"a"}}`)
-	w.act(a.ID, circulation.SendBack, "だめ")
-	text = asks("Write", map[string]any{"path": "a"})
-	expect.That(t, strings.HasSuffix(text, `Tell the person you work for."}`), "%s", text)
 }
 
 func TestNamesThatClientsTake(t *testing.T) {

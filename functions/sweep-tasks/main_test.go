@@ -27,7 +27,6 @@ func TestSweep(t *testing.T) {
 		"a gate expires after its time, not before":                          testExpires,
 		"an ended task is drawn until it is shown, then left alone":          testEndedUnshown,
 		"a run that does nothing for 20 minutes is replaced":                 testStuck,
-		"a task that fails each time is parked after three restarts":         testParks,
 		"a poisonous task is put off further each time, and delays no other": testPoisonous,
 		"a shard that can't be read delays no other":                         testShardDown,
 		"Step Functions that doesn't answer delays no gate and no card":      testSilent,
@@ -125,22 +124,6 @@ func testStuck(t *testing.T, w *ringitest.World) {
 	a := sweep(t, w, 5*time.Minute)
 	expect.That(t, a.Head.Run == 2 && a.Head.Restarts == 1, "run %d, %d restarts", a.Head.Run, a.Head.Restarts)
 	w.Becomes(2, sfntypes.ExecutionStatusRunning)
-}
-
-// testParks lets every run die until the generation of the policy is parked.
-func testParks(t *testing.T, w *ringitest.World) {
-	var a *task.Aggregate
-	w.Extracted()
-	for range 2 * (task.MaxRestarts + 2) { // each run needs one sweep to be started and one to be found dead
-		if a = sweep(t, w, 6*time.Minute); w.Status(a.Head.Run) == sfntypes.ExecutionStatusRunning {
-			w.Stop(a.Head.Run)
-		}
-	}
-	expect.Must(t, a.Head.Parked != nil && a.Head.Parked.Layer == task.L2 && a.Head.Run == task.MaxRestarts+1,
-		"parked %+v at run %d", a.Head.Parked, a.Head.Run)
-	show(t, w)
-	a = sweep(t, w, time.Hour)
-	expect.That(t, a.Head.DueAt == nil, "due at %v: only a person goes on from here", a.Head.DueAt)
 }
 
 // sweep handles one task that is due.

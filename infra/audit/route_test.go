@@ -111,28 +111,22 @@ func ofSteps(t testing.TB, acts []circulation.Act) *circulated {
 }
 
 func ofStep(t testing.TB, acts []circulation.Act) *circulated {
-	hash := aggregate.HashOf(messageSent)
-	return circulate(t, "step", execution, taskID, began().Add(4500*time.Millisecond), map[string]any{"step": "step-3",
-		"arguments_hash": hash},
-		acts, "step", taskID, "1", "1", "step-3", hash)
+	return ofStepAsked(t, "step-3", messageSent, 4500*time.Millisecond, acts)
 }
 
-// onRoutes are the gates of provedOnRoutes.
-func onRoutes(steps, step *circulated) map[string]*circulated {
-	return map[string]*circulated{task.ProcessKey(1): steps, task.GateKey(1, 1, 3): step}
+// ofStepAsked is a gate of any step.
+func ofStepAsked(t testing.TB, step, arguments string, after time.Duration, acts []circulation.Act) *circulated {
+	hash := aggregate.HashOf(arguments)
+	return circulate(t, "step", execution, taskID, began().Add(after), map[string]any{"step": step, "arguments_hash": hash},
+		acts, "step", taskID, "1", "1", step, hash)
 }
 
 // provedOnRoutes is proved, with its steps and the third step stamped along routes.
 func provedOnRoutes(t *testing.T, steps, step *circulated) Receipt {
 	t.Helper()
-	return provedOn(t, steps, step, steps.rows, onRoutes(steps, step))
-}
-
-// provedOn is provedOnRoutes with these entries of the steps, and these gates in the entry of the end.
-func provedOn(t *testing.T, steps, step *circulated, ofSteps []chain.Row, named map[string]*circulated) Receipt {
-	t.Helper()
 	old := theEntries()
-	r := of(t, naming(t, slices.Concat(old[:4], ofSteps, step.rows, old[6:]), namedGates(named)))
+	gates := namedGates(map[string]*circulated{task.ProcessKey(1): steps, task.GateKey(1, 1, 3): step})
+	r := of(t, naming(t, slices.Concat(old[:4], steps.rows, step.rows, old[6:]), gates))
 	r.Execution.Steps.Gate, r.Execution.Writes[1].Gate = walkOf(&steps.Gate, steps.asked), walkOf(&step.Gate, step.asked)
 	return r
 }
@@ -156,43 +150,39 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 
 // What was sealed may itself be wrong: verify.py walks the route, and finds what does not settle it.
 func TestVerifyWalksARouteThatWasSealed(t *testing.T) {
+	var j judged
 	step := ofStep(t, settling())
+	add := func(name string, steps *circulated, holds bool) {
+		j.add(t, name, provedOnRoutes(t, steps, step), holds)
+	}
 	resealed := func(change func(action string, details map[string]any)) *circulated {
 		c := ofSteps(t, settling())
 		c.rows = edited(t, c.rows, func(row, details map[string]any) { change(row["action"].(string), details) })
 		return c
 	}
-	settled := func(with func(details map[string]any)) *circulated {
-		return resealed(func(action string, details map[string]any) {
+	add("as it was", resealed(func(string, map[string]any) {}), true)
+	for name, with := range map[string]func(details map[string]any){
+		"another number of stamps": func(d map[string]any) { d["stamps"] = 3 },
+		"another rule": func(d map[string]any) {
+			d["rule"] = map[string]any{"id": "r1", "name": "10万円以上", "revision": 4}
+		},
+		"another route": func(d map[string]any) { d["route_hash"] = d["asked"] },
+		"another's act": func(d map[string]any) { d["stage"] = 2 },
+	} {
+		add(name, resealed(func(action string, details map[string]any) {
 			if action == "process.approved" {
 				with(details)
 			}
-		})
+		}), false)
 	}
-	var j judged
-	j.add(t, "as it was", provedOnRoutes(t, resealed(func(string, map[string]any) {}), step), true)
-	j.add(t, "another number of stamps", provedOnRoutes(t, settled(func(d map[string]any) { d["stamps"] = 3 }), step),
-		false)
-	j.add(t, "another rule", provedOnRoutes(t, settled(func(d map[string]any) {
-		d["rule"] = map[string]any{"id": "r1", "name": "10万円以上", "revision": 4}
-	}), step), false)
-	j.add(t, "another route", provedOnRoutes(t, settled(func(d map[string]any) { d["route_hash"] = d["asked"] }),
-		step), false)
-	j.add(t, "another's act", provedOnRoutes(t, settled(func(d map[string]any) { d["stage"] = 2 }), step), false)
-
 	other := map[string]any{"id": "r1", "name": "すべて", "revision": 3}
-	j.add(t, "another rule in both entries",
-		provedOnRoutes(t, resealed(func(_ string, d map[string]any) {
-			if d["rule"] != nil {
+	for name, in := range map[string]string{"another rule in both entries": "process.", "in the opening": "process.routed"} {
+		add(name, resealed(func(action string, d map[string]any) {
+			if d["rule"] != nil && strings.HasPrefix(action, in) {
 				d["rule"] = other
 			}
-		}), step), false)
-	j.add(t, "another rule in the opening",
-		provedOnRoutes(t, resealed(func(action string, d map[string]any) {
-			if action == "process.routed" {
-				d["rule"] = other
-			}
-		}), step), false)
+		}), false)
+	}
 	opened := ofSteps(t, settling())
 	opened.Terms.Rule = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 3}
 	sealed := resealed(func(_ string, d map[string]any) {
@@ -201,7 +191,7 @@ func TestVerifyWalksARouteThatWasSealed(t *testing.T) {
 		}
 	})
 	sealed.Gate = opened.Gate
-	j.add(t, "another rule in the gate", provedOnRoutes(t, sealed, step), false)
+	add("another rule in the gate", sealed, false)
 	hash := aggregate.HashOf(theSteps)
 	for name, what := range map[string][]string{
 		"another policy":  {"steps", taskID, "1", policy + ".", hash, request, ""},
@@ -210,15 +200,13 @@ func TestVerifyWalksARouteThatWasSealed(t *testing.T) {
 		"of another kind": {"step", taskID, "1", policy, hash, request, ""},
 		"another version": {"steps", taskID, "2", policy, hash, request, ""},
 	} {
-		c := circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond),
-			map[string]any{"version": 1, "hash": hash}, settling(), what...)
-		j.add(t, "stamped was "+name, provedOnRoutes(t, c, step), false)
+		add("stamped was "+name, circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond),
+			map[string]any{"version": 1, "hash": hash}, settling(), what...), false)
 	}
-
 	early := ofSteps(t, settling()[:3]) // the last stage is missing
 	last := &early.rows[len(early.rows)-1]
 	last.Content = []byte(strings.Replace(string(last.Content), "process.stamped", "process.approved", 1))
-	j.add(t, "settled too early", provedOnRoutes(t, early, step), false)
+	add("settled too early", early, false)
 
 	forged := ofSteps(t, settling()) // a stamp of nobody on the route, sealed as if it had been taken
 	g := &forged.Gate
@@ -231,7 +219,7 @@ func TestVerifyWalksARouteThatWasSealed(t *testing.T) {
 		}
 		n++
 	})
-	j.add(t, "a stamp of nobody", provedOnRoutes(t, forged, step), false)
+	add("a stamp of nobody", forged, false)
 	j.agree(t)
 }
 

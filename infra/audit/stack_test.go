@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -204,10 +205,23 @@ func (a *audited) provesADecision(done *task.Aggregate) {
 
 // with returns a row with one attribute changed.
 func with(it map[string]types.AttributeValue, name, text string) map[string]types.AttributeValue {
-	out := map[string]types.AttributeValue{}
-	for k, v := range it {
-		out[k] = v
-	}
+	out := maps.Clone(it)
 	out[name] = &types.AttributeValueMemberS{Value: text}
 	return out
+}
+
+// proves runs the command that proves what came of an execution, as somebody does who has the stack's outputs and
+// credentials as the AWS CLI has them.
+func (a *audited) proves(id string) {
+	a.Helper()
+	o := order{tenant: a.tenant, local: strings.TrimPrefix(a.s.AWSEndpoint, "http://")}
+	expect.Value(o.look(a.Context()))(a)
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": a.s.AWSEndpoint, "AWS_REGION": "us-east-1",
+		"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"} {
+		a.Setenv(name, value)
+	}
+	var out bytes.Buffer
+	expect.NoError(a, run(a.Context(), []string{"prove", "-table", o.table, "-key", o.key, "-heads", o.heads, "-results",
+		o.results, "-tenant", o.tenant, id}, &out))
+	passes(a.T, out.Bytes())
 }

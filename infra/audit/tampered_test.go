@@ -168,15 +168,6 @@ func naming(t *testing.T, rows []chain.Row, gates map[string]any) []chain.Row {
 	})
 }
 
-// ofStepAsked is a gate of a step that the stamped steps don't have people look at.
-func ofStepAsked(t *testing.T, step, arguments string, after time.Duration, acts []circulation.Act) *circulated {
-	t.Helper()
-	hash := aggregate.HashOf(arguments)
-	return circulate(t, "step", execution, taskID, began().Add(after),
-		map[string]any{"step": step, "arguments_hash": hash},
-		acts, "step", taskID, "1", "1", step, hash)
-}
-
 // asked is a receipt with a gate of each type, and how the entry of the end names them.
 type asked struct {
 	Receipt

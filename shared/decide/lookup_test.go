@@ -100,13 +100,18 @@ func ofGroup(id string) rules.Stage { return stage(rules.Who{Group: id}) }
 
 func named(users ...string) rules.Stage { return stage(rules.Who{People: users}) }
 
-// found resolves a policy for R, and writes the route or why there is none.
+func ofR(stages ...rules.Stage) *rules.Outcome { return &rules.Outcome{Stages: stages} }
+
+func factsOfR() *rules.Facts {
+	return &rules.Facts{Kind: rules.KindSteps, Requester: "R", Askers: []circulation.Person{{User: "R"}}}
+}
+
+// foundRows resolves stages for R, and writes the route or why there is none.
 func foundRows(t *testing.T, p *Places, stages ...rules.Stage) (string, error) {
 	t.Helper()
 	var route circulation.Route
 	err := p.Resolve(t.Context(), func(d *Directory) (err error) {
-		f := &rules.Facts{Kind: rules.KindSteps, Requester: "R", Askers: []circulation.Person{{User: "R"}}}
-		route, err = (&rules.Outcome{Stages: stages}).Resolve(f, d)
+		route, err = ofR(stages...).Resolve(factsOfR(), d)
 		return err
 	})
 	if no, is := errors.AsType[*rules.Unresolved](err); is {
@@ -132,16 +137,16 @@ func TestSlackSaysWhoMayStamp(t *testing.T) {
 		fails: map[string]error{"HIDDEN": slackapi.Refused{Code: slackapi.CodeUserNotVisible}},
 	}
 	for name, c := range map[string]struct {
-		stages []rules.Stage
-		want   string
+		stage rules.Stage
+		want  string
 	}{
-		"a group":               {[]rules.Stage{ofGroup("S1")}, "A (group @keiri), GRID (group @keiri)"},
-		"one without a handle":  {[]rules.Stage{ofGroup("S2")}, "B (group S2)"},
-		"one that is gone":      {[]rules.Stage{ofGroup("S9")}, "refused: vacant"},
-		"one that is disabled":  {[]rules.Stage{ofGroup("SOFF")}, "refused: vacant"},
-		"somebody who has left": {[]rules.Stage{named("GONE")}, "refused: standing"},
+		"a group":               {ofGroup("S1"), "A (group @keiri), GRID (group @keiri)"},
+		"one without a handle":  {ofGroup("S2"), "B (group S2)"},
+		"one that is gone":      {ofGroup("S9"), "refused: vacant"},
+		"one that is disabled":  {ofGroup("SOFF"), "refused: vacant"},
+		"somebody who has left": {named("GONE"), "refused: standing"},
 	} {
-		got, err := foundRows(t, w.places(nil), c.stages...)
+		got, err := foundRows(t, w.places(nil), c.stage)
 		expect.That(t, err == nil && got == c.want, "%s: %q, %v, want %q", name, got, err, c.want)
 	}
 }
@@ -323,7 +328,6 @@ func TestAPostWhoseHolderIsGoneGoesToWhoStandsOverIt(t *testing.T) {
 		"gone":                   {"H ", position("部長", sales), "B (over 部長 of HQ/DIV/SALES)"},
 		"and who stands over it": {"H B ", position("部長", sales), "A (manager 1 of B)"},
 		"a post nobody ever had": {"", position("係長", sales+"/SEC"), "refused: unknown"},
-		"typed in wide letters":  {"", position("部長", "HQ/DIV/ＳＡＬＥＳ"), "H (部長 of HQ/DIV/ＳＡＬＥＳ)"},
 		"of no department":       {"", position("部長", "NONE"), "refused: unknown"},
 		"at the top":             {"A ", position("社長", "HQ"), "refused: standing"},
 	} {
@@ -363,10 +367,7 @@ func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
 	const unknown = "unknown 部長 (HQ/0010)"
 	for name, c := range map[string][2]string{
 		"as it is":             {"HQ/0010,部長", "B"},
-		"with a blank":         {"HQ/0010,部　長", "B"},
-		"copied from a PDF":    {"HQ/0010,部\u2ed1", "B"},
-		"with blanks":          {"HQ / 0010 , 部 長　", "B"},
-		"in full width":        {"ＨＱ／００１０,部長", "B"},
+		"typed otherwise":      {"ＨＱ／００１０ , 部　長", "B"},
 		"Excel took the zeros": {"HQ/10,部長", "unknown HQ/0010"},
 		"a longer name":        {"HQ/0010,営業部長", unknown},
 		"another post":         {"HQ/0010,部長代理", unknown},
@@ -397,10 +398,9 @@ func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
 // asked resolves a stage for R, and writes whom it asks or why nobody.
 func asked(t *testing.T, o *organisation.Organisation, who rules.Who) string {
 	t.Helper()
-	f := &rules.Facts{Requester: "R", Askers: []circulation.Person{{User: "R"}}}
 	var route circulation.Route
 	err := new(workspaceRows).places(o).Resolve(t.Context(), func(d *Directory) (err error) {
-		route, err = (&rules.Outcome{Stages: []rules.Stage{stage(who)}}).Resolve(f, d)
+		route, err = ofR(stage(who)).Resolve(factsOfR(), d)
 		return err
 	})
 	if no, is := errors.AsType[*rules.Unresolved](err); is {

@@ -3,12 +3,15 @@ package decide
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -176,4 +179,196 @@ func TestADraftThatNoCardCanShowIsNotPicked(t *testing.T) {
 	expect.Fails(t, pick("prompt", strings.Repeat("方針 ", 9000)), explain.ErrMalformedForm, "a draft that is too long")
 	expect.Fails(t, pick("process", strings.Repeat("方針 ", 9000)), aggregate.ErrNotFound,
 		"a draft in place of a process")
+}
+
+type keyed struct {
+	delegating
+	a *call.Aggregate
+}
+
+func (s *keyed) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) { return s.a, nil }
+func (s *keyed) DecideFrom(_ context.Context, a aggregate.Aggregate,
+	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
+	c, err := decide(a)
+	if err == nil && !c.Empty() {
+		s.a = s.a.After(c).(*call.Aggregate)
+	}
+	return s.a, err
+}
+
+// keyedCall is a call that asker's key asked for, which one person is asked to stamp.
+func keyedCall(t *testing.T, asker, asks string) (s *keyed, maker Maker, who func(string) circulation.Person) {
+	t.Helper()
+	d := &drawn{now: noon()}
+	who = func(user string) circulation.Person { return circulation.Person{User: user} }
+	k := tenancy.Key{ID: "k1", TenantID: "T", Team: "T1", Name: "agent", Answers: asker, Channel: "CMINE",
+		Tools: []string{"Bash"}, QuotaDay: 9, ExpiresAt: noon().AddDate(0, 1, 0)}
+	x := call.Proposal{Key: k, Content: call.Content{Key: "k1", Answers: asker, Tool: "Bash", Elsewhere: true,
+		Called: conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}},
+		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: new(noon().Add(time.Hour)), ApprovalHours: 24}}
+	members := expect.Value(call.Members([]byte(`{"command":"rm x"}`)))(t)
+	var err error
+	x.Content.Arguments, x.Effect, err = call.Digest(members, nil)
+	expect.NoError(t, err)
+	o := aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "rule", Revision: 1},
+		Askers: []circulation.Person{who(asker)},
+		Route: circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{{Name: "one",
+			Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{who(asks)}}}}}
+	x.LooksUp = true
+	c := expect.Value(x.Ask(noon()))(t)
+	s = &keyed{a: (&call.Aggregate{}).After(c).(*call.Aggregate)}
+	c = expect.Value(s.a.Route(s.a.Head.Run, call.Routed{Opening: &o, Terms: x.Terms}, noon()))(t)
+	s.a = s.a.After(c).(*call.Aggregate)
+	return s, Maker{Store: s, People: &people.People{Slack: member{}, Now: d.clock}, Now: d.clock},
+		who
+}
+
+// stoodIn returns what became of a stamp that hand gave for principal by a delegation that setBy set, on such a call.
+func stoodIn(t *testing.T, asker, principal, hand, setBy string) error {
+	t.Helper()
+	s, maker, who := keyedCall(t, asker, principal)
+	in := circulation.StandIn{Hand: who(hand), Principal: who(principal), SetBy: circulation.Person{User: setBy},
+		Begins: noon().Add(-time.Hour), Ends: noon().Add(time.Hour)}
+	in.Key, in.Rev = in.Hand.User+"#"+in.Principal.User+"#2026-11-25", 1
+	s.all = []circulation.StandIn{in}
+	click := Click{Want: people.Want{User: hand}, Ref: s.a.Ref(), ID: s.a.Head.CallID, Stage: 1}
+	return maker.Decide(t.Context(), click, Approve).Err
+}
+
+// Who answers for a key chooses nobody who stamps its calls for somebody else.
+func TestWhoAnswersForAKeyChoosesNoStandIn(t *testing.T) {
+	for setBy, may := range map[string]bool{"U1": false, "U2": true} {
+		err := stoodIn(t, "U1", "U2", "U3", setBy)
+		expect.That(t, (err == nil) == may, "set by %s: %v", setBy, err)
+	}
+}
+
+// delegating is a store with one gate and some delegations.
+type delegating struct {
+	faster
+	all []circulation.StandIn
+}
+
+func (d *delegating) StandIns(_ context.Context, _, hand string) (out []circulation.StandIn, _ error) {
+	for _, s := range d.all {
+		if s.Hand.User == hand {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// drawn is a gate at random with delegations at random.
+type drawn struct {
+	*rand.Rand
+	now time.Time
+}
+
+func (d *drawn) chance(percent int) bool { return d.IntN(100) < percent }
+
+// person draws one of eight people.
+func (d *drawn) person() circulation.Person {
+	return circulation.Person{User: fmt.Sprint("U", 1+d.IntN(8))}
+}
+
+func (d *drawn) gate() (aggregate.Gate, error) {
+	o := aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "rule", Revision: 1},
+		Route: circulation.Route{Form: circulation.Form}, Askers: []circulation.Person{d.person()}}
+	for range 1 + d.IntN(2) {
+		s := circulation.Stage{Name: "stage", Mode: circulation.ModePeople, Need: 1 + d.IntN(2)}
+		for range 1 + d.IntN(3) {
+			if p := d.person(); !slices.ContainsFunc(s.People, p.Is) {
+				s.People = append(s.People, p)
+			}
+		}
+		o.Route.Stages = append(o.Route.Stages, s)
+	}
+	last := circulation.Stage{Name: "last", Mode: circulation.ModePeople, Need: 1,
+		People: []circulation.Person{{User: "U9"}}} // no stamp that is tried settles it
+	o.Route.Stages = append(o.Route.Stages, last)
+	g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &d.now,
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 48}}
+	return g.Under(o, []string{o.Askers[0].User}, func(*aggregate.Gate) string { return aggregate.HashOf("policy") })
+}
+
+func (d *drawn) delegations() (all []circulation.StandIn) {
+	for range 1 + d.IntN(4) {
+		s := circulation.StandIn{Hand: d.person(), Principal: d.person(), Begins: d.now.Add(-time.Hour),
+			Ends: d.now.Add(time.Hour)}
+		if s.Hand.Is(s.Principal) {
+			continue
+		}
+		if s.SetBy = s.Principal; d.chance(20) {
+			s.SetBy = d.person()
+		}
+		if d.chance(10) {
+			s.Begins = d.now.Add(time.Minute)
+		}
+		s.Key, s.Rev = s.Hand.User+"#"+s.Principal.User+"#2026-11-25", 1
+		all = append(all, s)
+	}
+	return all
+}
+
+func (d *drawn) clock() time.Time { return d.now }
+
+// Whoever is listed to stand in for somebody is admitted when they stamp, and nobody else is: by the list of one
+// person, which the inbox, the Home tab and the console have, and by that of a gate's stage, which cards and reminders
+// have.
+func TestWhoeverIsListedToStandInIsAdmitted(t *testing.T) {
+	listed, refused := 0, 0
+	for n := range uint64(3000) {
+		d := &drawn{Rand: rand.New(rand.NewPCG(expect.Seed(), n)), now: noon()}
+		g, err := d.gate()
+		if err != nil {
+			continue
+		}
+		ref, gate := task.RefOf("T", aggregate.NewID()), aggregate.NewID()
+		a := &task.Aggregate{
+			Head:    task.Head{Head: aggregate.Head{TenantID: "T", Requester: g.Askers[0].User}, TaskID: ref.ID},
+			Request: &task.Request{TeamID: "T1", User: g.Askers[0].User, Channel: "CMINE", ChannelType: "channel"},
+			Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{{ID: "P", Version: 1, Content: "policy"}},
+			Processes: []*task.Process{{ID: gate, Version: 1, Gate: g}},
+		}
+		a.Processes[0].AskedSum = aggregate.HashOf(a.AskedText(a.Processes[0]))
+		g = a.Processes[0].Gate
+		rows := &delegating{faster{rows: []*task.Aggregate{a}}, d.delegations()}
+		maker := Maker{Store: rows, People: &people.People{Slack: member{}, Now: d.clock}, Now: d.clock}
+		c := g.Circulating()
+		st := circulation.Walk(c)
+		for user := range hands(rows.all) {
+			own := expect.Value(StandInsOf(t.Context(), rows, "T", user, d.now))(t)
+			principal, stage := own.Owes(&g, a.Askers()...)
+			v := maker.Check(t.Context(), Click{Want: people.Want{User: user}, Ref: ref, ID: gate,
+				Stage: st.Present}, instead)
+			admitted := v.Err == nil && !v.Empty
+			shown := slices.ContainsFunc(st.StoodFor(&c, circulation.Beside(own.all, a.Askers()...)),
+				func(f circulation.StandIn) bool { return f.Hand.User == user })
+			expect.Must(t, shown == admitted && admitted == (stage > 0) && admitted == (principal != ""),
+				"seed %d, %d: %s is shown %v, listed for %q, admitted %v: %v\n%+v\n%+v", expect.Seed(), n, user, shown, principal,
+				admitted, v.Err, g.Route, rows.all)
+			if admitted {
+				listed++
+			} else {
+				refused++
+			}
+		}
+	}
+	expect.That(t, listed > 150 && refused > 150, "%d listed, %d not", listed, refused)
+}
+
+func hands(all []circulation.StandIn) map[string]bool {
+	users := map[string]bool{}
+	for _, s := range all {
+		users[s.Hand.User] = true
+	}
+	return users
+}
+
+// instead is a stamp that counts only for somebody else.
+func instead(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if g := a.Asked(id).Gate; !g.NeedsStandIn(by.ID) {
+		return aggregate.Change{}, nil
+	}
+	return Approve(a, id, by, p, now)
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +17,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
@@ -42,7 +42,7 @@ type many struct {
 	rows  int
 	mine  func(i int) bool
 	lists int
-	reads chan struct{}
+	reads atomic.Int32
 	page  func() // called while a page is read
 
 	stands  []circulation.StandIn
@@ -59,7 +59,9 @@ func (m *many) channel(id string) string {
 func (m *many) Waiting(_ context.Context, tenant, cursor string, limit int) (out store.Page[store.WaitingItem],
 	_ error) {
 	m.lists++
-	m.page()
+	if m.page != nil {
+		m.page()
+	}
 	from, _ := strconv.Atoi(cursor)
 	until := min(m.rows, from+limit)
 	for i := from; i < until; i++ {
@@ -81,7 +83,7 @@ func (m *many) Origins(_ context.Context, refs []aggregate.Ref) (map[aggregate.R
 }
 
 func (m *many) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
-	m.reads <- struct{}{}
+	m.reads.Add(1)
 	p := &task.Prompt{ID: "P" + ref.ID, Version: 1, Gate: bySettings()}
 	return &task.Aggregate{
 		Head:    task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Requester: "U0"}, TaskID: ref.ID},
@@ -110,26 +112,30 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 		"the last of a whole page": {rows: 200, mine: func(i int) bool { return i == 199 }, found: 1, read: 1, lists: 2},
 		"until enough is found": {rows: 400, mine: func(i int) bool { return i >= 120 }, found: mostFound,
 			looked: 400, read: mostFound, lists: 4},
-		"enough, and nothing is left": {rows: mostFound, mine: func(int) bool { return true }, found: mostFound,
-			read: mostFound, lists: 1},
+		"enough, and nothing is left": {rows: mostFound, mine: all, found: mostFound, read: mostFound, lists: 1},
 		"until much was looked at": {rows: 5000, mine: func(i int) bool { return i == 999 || i == 1000 }, found: 1,
 			looked: mostListed, read: 1, lists: 10},
 		"until it has taken long": {rows: 5000, mine: func(i int) bool { return i == 150 || i == 250 },
 			each: lookFor / 2, found: 1, looked: 200, read: 1, lists: 2},
-		"nothing waits":                      {mine: func(int) bool { return true }, lists: 1},
-		"nothing that waits is the person's": {rows: 120, mine: func(int) bool { return false }, lists: 2},
+		"nothing waits":                      {mine: all, lists: 1},
+		"nothing that waits is the person's": {rows: 120, mine: noneOf, lists: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
-			m := &many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() { now = now.Add(tt.each) }}
+			m := &many{rows: tt.rows, mine: tt.mine, page: func() { now = now.Add(tt.each) }}
 			r := InboxReader{Rows: m, Store: m, Slack: member{}, Now: func() time.Time { return now }}
 			found, looked, err := r.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
 			expect.NoError(t, err)
-			expect.That(t, len(found) == tt.found && looked == tt.looked && len(m.reads) == tt.read && m.lists == tt.lists,
-				"found %d, looked at %d (0: all), read %d tasks whole and %d pages", len(found), looked, len(m.reads), m.lists)
+			expect.That(t, len(found) == tt.found && looked == tt.looked && int(m.reads.Load()) == tt.read &&
+				m.lists == tt.lists, "found %d, looked at %d (0: all), read %d tasks whole and %d pages", len(found), looked,
+				m.reads.Load(), m.lists)
 		})
 	}
 }
+
+func all(int) bool { return true }
+
+func noneOf(int) bool { return false }
 
 // ownItem has so many of a person's requests, the newest first, of which the oldest are due first.
 type ownItem struct {
@@ -176,7 +182,7 @@ func TestOwnRequestsThatAreDueStay(t *testing.T) {
 		"few of them due": {30, 28, "0", "29", card.More{N: 20}},
 		"unread ones":     {70, 0, "40", "49", card.More{N: 40, Unread: true}},
 	} {
-		o := &ownItem{many: many{reads: make(chan struct{}, 1000), mine: func(int) bool { return true }}, n: tt.n,
+		o := &ownItem{many: many{mine: all}, n: tt.n,
 			over: tt.over}
 		r := InboxReader{Rows: o, Store: o, Now: time.Now}
 		got, more, err := r.mine(t.Context(), "T", "U0")
@@ -186,132 +192,204 @@ func TestOwnRequestsThatAreDueStay(t *testing.T) {
 	}
 }
 
-// delegating is a store with one gate and some delegations.
-type delegating struct {
-	faster
-	all []circulation.StandIn
+// routes are gates of channels that the person isn't in, but for those whose stage is their channel's.
+type routes struct {
+	many
+	stage  func(i int) circulation.Stage
+	now    func(i int) bool // as loaded, too
+	loads  []string
+	change func(i int, g *aggregate.Gate, loaded bool)
 }
 
-func (d *delegating) StandIns(_ context.Context, _, hand string) (out []circulation.StandIn, _ error) {
-	for _, s := range d.all {
-		if s.Hand.User == hand {
-			out = append(out, s)
+func (r *routes) gate(i int) *task.Process {
+	at := time.Now()
+	return &task.Process{ID: fmt.Sprint("P", i), Version: 1, Gate: aggregate.Gate{
+		Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "hash", Askers: []circulation.Person{{User: "U0"}},
+		Terms: aggregate.Terms{ApprovalHours: 72, ApprovalRequired: true,
+			Rule: &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}},
+		Route: &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{r.stage(i)}},
+	}}
+}
+
+func (r *routes) Waiting(
+	ctx context.Context, tenant, cursor string, limit int,
+) (out store.Page[store.WaitingItem], err error) {
+	out, err = r.many.Waiting(ctx, tenant, cursor, limit)
+	for i := range out.Items {
+		n, _ := strconv.Atoi(out.Items[i].Ref.ID)
+		p := r.gate(n)
+		if r.change != nil {
+			r.change(n, &p.Gate, false)
 		}
+		out.Items[i].Row, out.Items[i].Question = p, p.Asks()
 	}
-	return out, nil
+	return out, err
 }
 
-// drawn is a gate at random with delegations at random.
-type drawn struct {
-	*rand.Rand
-	now time.Time
+// StandIns are counted.
+func (r *routes) StandIns(context.Context, string, string) ([]circulation.StandIn, error) {
+	r.lookups++
+	return slices.Clone(r.stands), nil
 }
 
-func (d *drawn) chance(percent int) bool { return d.IntN(100) < percent }
-
-// person draws one of eight people.
-func (d *drawn) person() circulation.Person {
-	return circulation.Person{User: fmt.Sprint("U", 1+d.IntN(8))}
+func (r *routes) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	x, err := r.many.Load(ctx, ref)
+	a := x.(*task.Aggregate)
+	i, _ := strconv.Atoi(ref.ID)
+	p := r.gate(i)
+	if r.change != nil {
+		r.change(i, &p.Gate, true)
+	}
+	if r.now != nil && !r.now(i) {
+		p.Status = aggregate.Cancelled
+	}
+	a.Prompts, a.Processes = nil, []*task.Process{p}
+	return a, err
 }
 
-func (d *drawn) gate() (aggregate.Gate, error) {
-	o := aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "rule", Revision: 1},
-		Route: circulation.Route{Form: circulation.Form}, Askers: []circulation.Person{d.person()}}
-	for range 1 + d.IntN(2) {
-		s := circulation.Stage{Name: "stage", Mode: circulation.ModePeople, Need: 1 + d.IntN(2)}
-		for range 1 + d.IntN(3) {
-			if p := d.person(); !slices.ContainsFunc(s.People, p.Is) {
-				s.People = append(s.People, p)
+// desk returns a stage of these users.
+func desk(users ...string) circulation.Stage {
+	s := circulation.Stage{Name: "課長", Mode: circulation.ModePeople, Need: 1}
+	for _, user := range users {
+		s.People = append(s.People, circulation.Person{User: user})
+	}
+	return s
+}
+
+// waits returns what waits for U1 in a tenant that has rules, or none, and at how many gates it looked.
+func (r *routes) waits(t *testing.T, ruled bool) ([]card.Waits, int) {
+	t.Helper()
+	s := tenancy.DefaultSettings()
+	s.Ruled = ruled
+	reader := InboxReader{Rows: r, Store: r, Slack: member{}, Now: time.Now}
+	found, looked, err := reader.look("01TENANT", "T1", "U1", s).waiting(t.Context())
+	expect.NoError(t, err)
+	return found, looked
+}
+
+// What a person owes by name is found wherever it was asked for, before what waits for somebody of their places.
+func TestWhatAPersonOwesIsFoundWhereverItStands(t *testing.T) {
+	every := func(n int) func(int) bool { return func(i int) bool { return i%n == 0 } }
+	channel := circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}
+	by := func(is func(int) bool, yes, no circulation.Stage) func(int) circulation.Stage {
+		return func(i int) circulation.Stage {
+			if is(i) {
+				return yes
 			}
+			return no
 		}
-		o.Route.Stages = append(o.Route.Stages, s)
 	}
-	last := circulation.Stage{Name: "last", Mode: circulation.ModePeople, Need: 1,
-		People: []circulation.Person{{User: "U9"}}} // no stamp that is tried settles it
-	o.Route.Stages = append(o.Route.Stages, last)
-	g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &d.now,
-		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 48}}
-	return g.Under(o, []string{o.Askers[0].User}, func(*aggregate.Gate) string { return aggregate.HashOf("policy") })
-}
-
-func (d *drawn) delegations() (all []circulation.StandIn) {
-	for range 1 + d.IntN(4) {
-		s := circulation.StandIn{Hand: d.person(), Principal: d.person(), Begins: d.now.Add(-time.Hour),
-			Ends: d.now.Add(time.Hour)}
-		if s.Hand.Is(s.Principal) {
-			continue
-		}
-		if s.SetBy = s.Principal; d.chance(20) {
-			s.SetBy = d.person()
-		}
-		if d.chance(10) {
-			s.Begins = d.now.Add(time.Minute)
-		}
-		s.Key, s.Rev = s.Hand.User+"#"+s.Principal.User+"#2026-11-25", 1
-		all = append(all, s)
-	}
-	return all
-}
-
-// Whoever is listed to stand in for somebody is admitted when they stamp, and nobody else is: by the list of one
-// person, which the inbox, the Home tab and the console have, and by that of a gate's stage, which cards and reminders
-// have.
-func TestWhoeverIsListedToStandInIsAdmitted(t *testing.T) {
-	listed, refused := 0, 0
-	for n := range uint64(3000) {
-		d := &drawn{Rand: rand.New(rand.NewPCG(expect.Seed(), n)), now: noon()}
-		g, err := d.gate()
-		if err != nil {
-			continue
-		}
-		ref, gate := task.RefOf("T", aggregate.NewID()), aggregate.NewID()
-		a := &task.Aggregate{
-			Head:    task.Head{Head: aggregate.Head{TenantID: "T", Requester: g.Askers[0].User}, TaskID: ref.ID},
-			Request: &task.Request{TeamID: "T1", User: g.Askers[0].User, Channel: "CMINE", ChannelType: "channel"},
-			Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{{ID: "P", Version: 1, Content: "policy"}},
-			Processes: []*task.Process{{ID: gate, Version: 1, Gate: g}},
-		}
-		a.Processes[0].AskedSum = aggregate.HashOf(a.AskedText(a.Processes[0]))
-		g = a.Processes[0].Gate
-		rows := &delegating{faster{rows: []*task.Aggregate{a}}, d.delegations()}
-		maker := Maker{Store: rows, People: &people.People{Slack: member{}, Now: d.clock}, Now: d.clock}
-		c := g.Circulating()
-		st := circulation.Walk(c)
-		for user := range hands(rows.all) {
-			own := expect.Value(StandInsOf(t.Context(), rows, "T", user, d.now))(t)
-			principal, stage := own.Owes(&g, a.Askers()...)
-			v := maker.Check(t.Context(), Click{Want: people.Want{User: user}, Ref: ref, ID: gate,
-				Stage: st.Present}, instead)
-			admitted := v.Err == nil && !v.Empty
-			shown := slices.ContainsFunc(st.StoodFor(&c, circulation.Beside(own.all, a.Askers()...)),
-				func(f circulation.StandIn) bool { return f.Hand.User == user })
-			expect.Must(t, shown == admitted && admitted == (stage > 0) && admitted == (principal != ""),
-				"seed %d, %d: %s is shown %v, listed for %q, admitted %v: %v\n%+v\n%+v", expect.Seed(), n, user, shown, principal,
-				admitted, v.Err, g.Route, rows.all)
-			if admitted {
-				listed++
-			} else {
-				refused++
+	for name, tt := range map[string]struct {
+		rows         int
+		stage        func(int) circulation.Stage
+		now, mine    func(int) bool
+		found, named int
+		looked, read int
+		lists        int
+	}{
+		"of channels that they aren't in": {rows: 20, stage: by(every(10), desk("U1"), desk("U2")),
+			mine: noneOf, found: 2, named: 2, read: 2, lists: 1},
+		"that has just ended": {rows: 20, stage: by(every(10), desk("U1"), desk("U2")), now: noneOf,
+			mine: noneOf, read: 2, lists: 1},
+		"beside a channel's stages, which are the members'": {rows: 20, stage: by(every(10), desk("U1"), channel),
+			mine: every(5), found: 4, named: 2, read: 4, lists: 1},
+		"of the oldest thousand": {rows: 1500, stage: by(every(1200), desk("U1"), desk("U2")),
+			mine: noneOf, found: 1, named: 1, looked: mostListed, read: 1, lists: 10},
+		"and there is no end of it": {rows: 1500, stage: by(all, desk("U1"), desk()),
+			mine: noneOf, found: mostFound, named: mostFound, looked: mostListed, read: mostFound, lists: 10},
+		"as much as is shown, and nothing else": {rows: mostFound, stage: by(all, desk("U1"), desk()),
+			mine: noneOf, found: mostFound, named: mostFound, read: mostFound, lists: 1},
+		"much of which has just ended": {rows: 120, stage: by(all, desk("U1"), desk()),
+			now: func(i int) bool { return i >= 30 }, mine: noneOf, found: mostFound, named: mostFound, looked: 120,
+			read: 80, lists: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &routes{many: many{rows: tt.rows, mine: tt.mine}, stage: tt.stage, now: tt.now}
+			found, looked := r.waits(t, true)
+			named, ids := 0, map[string]bool{}
+			for i, x := range found {
+				ids[x.Question.ID] = true
+				if x.Stage > 0 {
+					named++
+					expect.That(t, i < tt.named, "what names the person stands at %d", i)
+				}
 			}
-		}
+			expect.That(t, len(found) == tt.found && len(ids) == tt.found && named == tt.named && looked == tt.looked &&
+				int(r.reads.Load()) == tt.read && r.lists == tt.lists,
+				"found %d (%d different, %d by name), looked at %d (0: all), read %d tasks whole and %d pages", len(found),
+				len(ids), named, looked, r.reads.Load(), r.lists)
+		})
 	}
-	expect.That(t, listed > 150 && refused > 150, "%d listed, %d not", listed, refused)
 }
 
-func (d *drawn) clock() time.Time { return d.now }
-
-func hands(all []circulation.StandIn) map[string]bool {
-	users := map[string]bool{}
-	for _, s := range all {
-		users[s.Hand.User] = true
+// Who stands in for others sees what these owe, each once, after what they owe themselves. Who stands in for nobody
+// costs one query.
+func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {
+	now := time.Now()
+	stands := func(principal string, from time.Duration) circulation.StandIn {
+		return circulation.StandIn{Delegation: circulation.Delegation{Key: "U1#" + principal + "#d", Rev: 1},
+			SetBy: circulation.Person{User: principal}, Hand: circulation.Person{User: "U1"},
+			Principal: circulation.Person{User: principal}, Begins: now.Add(from), Ends: now.Add(time.Hour)}
 	}
-	return users
+	for name, tt := range map[string]struct {
+		stands []circulation.StandIn
+		want   string
+	}{
+		"nobody":                     {nil, ""},
+		"one":                        {[]circulation.StandIn{stands("U2", -time.Hour)}, "U2 U2"},
+		"one who asks":               {[]circulation.StandIn{stands("U0", -time.Hour)}, ""},
+		"two at one desk, the first": {[]circulation.StandIn{stands("U2", -time.Minute), stands("U3", -time.Hour)}, "U3 U3"},
+		"one from tomorrow":          {[]circulation.StandIn{stands("U2", time.Minute)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &routes{many: many{rows: 2, mine: noneOf, stands: tt.stands},
+				stage: func(int) circulation.Stage { return desk("U2", "U3") }}
+			found, _ := r.waits(t, true)
+			var got []string
+			for _, x := range found {
+				got = append(got, x.For)
+				expect.Is(t, x.Stage, 1, "stage")
+			}
+			expect.Is(t, strings.Join(got, " "), tt.want, "for whom")
+			expect.Is(t, r.lookups, 1, "queries for delegations")
+		})
+	}
 }
 
-// instead is a stamp that counts only for somebody else.
-func instead(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if g := a.Asked(id).Gate; !g.NeedsStandIn(by.ID) {
-		return aggregate.Change{}, nil
+// A tenant that never had rules pays no query for what people owe by name.
+func TestWithoutRulesNothingIsOwedByName(t *testing.T) {
+	r := &routes{many: many{mine: noneOf}, stage: func(int) circulation.Stage { return desk("U1") }}
+	for rules, want := range map[bool]int{false: 0, true: 1} {
+		r.lookups = 0
+		r.waits(t, rules)
+		expect.Is(t, r.lookups, want, fmt.Sprintf("queries for delegations with rules: %t", rules))
 	}
-	return Approve(a, id, by, p, now)
+}
+
+// A link leads to the person's own copy: they may not be where the card is.
+func TestWhatAPersonOwesLeadsToTheirCopy(t *testing.T) {
+	r := &routes{stage: func(int) circulation.Stage { return desk("U1") }, many: many{mine: noneOf}}
+	a := expect.Value(r.Load(t.Context(), task.RefOf("01TENANT", "0")))(t).(*task.Aggregate)
+	p := a.Processes[0]
+	a.Cards = []*aggregate.Card{{CardType: task.CardProcess, Subject: p.Key(), Channel: "CTHEIRS", MessageTS: "1.1"}}
+	copied := func(user string, stage int, ts string) {
+		a.Copies = append(a.Copies, &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: user, Stage: stage,
+			Channel: "D" + user, MessageTS: ts})
+	}
+	item := card.Waits{Of: a, Question: p.Asks(), Stage: 2}
+	link := func() string { return Inbox{User: "U1"}.link(t.Context(), addresses{}, item) }
+	copied("U2", 2, "2.0")
+	copied("U1", 1, "2.1")
+	copied("U1", 2, "")
+	expect.Is(t, link(), "CTHEIRS 1.1", "without a message of their own")
+	a.Copies[2].MessageTS = "2.2"
+	expect.Is(t, link(), "DU1 2.2", "with one")
+	item.Stage = 0
+	expect.Is(t, link(), "CTHEIRS 1.1", "as a member")
+}
+
+type addresses struct{}
+
+func (addresses) Link(_ context.Context, channel, ts, _ string) string {
+	return strings.Join(slices.Compact([]string{channel, ts}), " ")
 }

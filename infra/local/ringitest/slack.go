@@ -145,22 +145,22 @@ func (n named) Bot(ctx context.Context) (token, address string, err error) {
 
 func (named) Refused(context.Context) bool { return false }
 
-// Members is a Slack in which everybody is a full member of one workspace, whose user groups have these people.
-type Members struct {
-	Workspace string
-	Group     []string
+// Workspace is a Slack in which everybody is a full member of one workspace, whose user groups have these people.
+type Workspace struct {
+	ID    string
+	Group []string
 }
 
-func (m Members) User(_ context.Context, id string) (slackapi.User, error) {
-	return slackapi.User{ID: id, Team: m.Workspace}, nil
+func (w Workspace) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: w.ID}, nil
 }
 
-func (Members) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
+func (Workspace) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
 
-func (m Members) UsergroupMembers(context.Context, string) ([]string, error) { return m.Group, nil }
+func (w Workspace) UsergroupMembers(context.Context, string) ([]string, error) { return w.Group, nil }
 
-func (Members) UserByMail(context.Context, string) (slackapi.User, error) {
+func (Workspace) UserByMail(context.Context, string) (slackapi.User, error) {
 	return slackapi.User{}, slackapi.Refused{Code: slackapi.CodeNobody}
 }
 
-func (Members) Usergroups(context.Context) ([]slackapi.Group, error) { return nil, nil }
+func (Workspace) Usergroups(context.Context) ([]slackapi.Group, error) { return nil, nil }

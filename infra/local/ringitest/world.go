@@ -46,12 +46,14 @@ func Start(t testing.TB) *Server {
 	return &Server{storetest.Start(t)}
 }
 
-// Each runs tests over one server, each with its own world.
+// Each runs tests at once, each with its own world.
 func Each(t *testing.T, tests map[string]func(*testing.T, *World)) {
 	t.Helper()
-	server := Start(t)
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { test(t, server.World(t)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, Start(t).World(t))
+		})
 	}
 }
 

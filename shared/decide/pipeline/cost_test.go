@@ -40,17 +40,10 @@ func spent(t *testing.T, w *ringitest.World, dollars float64) *task.Aggregate {
 	return a
 }
 
-func TestWhatIsPaidIsCommitted(t *testing.T) {
-	server := ringitest.Start(t)
-	testPaid(t, server)
-	testLimit(t, server)
-	testPaidForFailures(t, server)
-}
-
-func testPaid(t *testing.T, server *ringitest.Server) {
+func TestWhatIsPaidIsCommittedOnce(t *testing.T) {
 	t.Run("once, though the commit's answer is lost", func(t *testing.T) {
 		for _, lost := range []int{1, 2, 20} { // the client tries three times
-			w := server.World(t)
+			w := ringitest.Start(t).World(t)
 			w.Transport.DropAnswers("TransactWriteItems", lost)
 			_, _ = paid(w, bill("1", 0.25), 0)
 			w.Transport.ClearFaults()
@@ -61,7 +54,7 @@ func testPaid(t *testing.T, server *ringitest.Server) {
 		}
 	})
 	t.Run("by each of two invocations", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		for _, id := range []string{"1", "2"} {
 			next, err := paid(w, bill(id, 0.25), 0)
 			expect.That(t, err == nil && next.State == task.StateDraftPrompt, "%+v, %v", next, err)
@@ -70,7 +63,7 @@ func testPaid(t *testing.T, server *ringitest.Server) {
 		expect.That(t, a.Task.Usage.ID == "1" && a.Used().Calls == 2, "row %+v, sum %+v", a.Task.Usage, a.Used())
 	})
 	t.Run("by a run that was superseded, which ends", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		in := w.In()
 		w.Restart()
 		_, err := pipeline.CommitUsage(t.Context(), w.Store, in, w.Load(), bill("1", 5), aggregate.USD(3), w.Now(),
@@ -81,14 +74,14 @@ func testPaid(t *testing.T, server *ringitest.Server) {
 	})
 }
 
-// testLimit charges a task that has a cost limit.
-func testLimit(t *testing.T, server *ringitest.Server) {
+// It charges a task that has a cost limit.
+func TestWhatIsPaidStopsATaskAtItsLimit(t *testing.T) {
 	t.Run("up to the limit, which stops the task", func(t *testing.T) {
 		for dollars, want := range map[float64]aggregate.Next{
 			2.99: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish,
 				Outcome: "cancelled"}, 4: {State: task.StateFinish, Outcome: "cancelled"},
 		} {
-			w := server.World(t)
+			w := ringitest.Start(t).World(t)
 			next, err := paid(w, bill("1", dollars), 3)
 			expect.That(t, err == nil && next == want, "%v: %+v, %v", dollars, next, err)
 			spent(t, w, dollars)
@@ -97,11 +90,9 @@ func testLimit(t *testing.T, server *ringitest.Server) {
 	t.Run("also when another invocation paid after the rows were read", func(t *testing.T) {
 		for limit, want := range map[float64]aggregate.Next{0: {State: task.StateDraftPrompt},
 			4: {State: task.StateDraftPrompt}, 3: {State: task.StateFinish, Outcome: "cancelled"}} {
-			w := server.World(t)
+			w := ringitest.Start(t).World(t)
 			in, read := w.In(), w.Load()
-			w.Decide(task.Charge(bill("other", 2.5), w.Now(), func(*task.Aggregate) (aggregate.Change, error) {
-				return aggregate.Change{}, nil
-			}))
+			w.Spend("other", 2.5)
 			store, before := w.StoreOverTransport(), w.Transport.Count("Query")
 			next, err := pipeline.CommitUsage(t.Context(), store, in, read, bill("1", 1), aggregate.USD(limit), w.Now(),
 				extracting(w, in.Run))
@@ -113,7 +104,7 @@ func testLimit(t *testing.T, server *ringitest.Server) {
 	})
 }
 
-func testPaidForFailures(t *testing.T, server *ringitest.Server) {
+func TestWhatFailedIsPaidFor(t *testing.T) {
 	t.Run("by a generation that failed", func(t *testing.T) {
 		for name, tt := range map[string]struct {
 			f     task.Failure
@@ -127,7 +118,7 @@ func testPaidForFailures(t *testing.T, server *ringitest.Server) {
 			"for now":                {task.Failure{Transient: true}, 4, "", explain.ErrModelUnavailable},
 			"for now, at the limit":  {task.Failure{Transient: true}, 3, task.StateFinish, nil},
 		} {
-			w := server.World(t)
+			w := ringitest.Start(t).World(t)
 			tt.f.Reason, tt.f.Usage = task.ReasonModelBadOutput, bill("1", 3.5)
 			next, err := pipeline.Failed(t.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, tt.f,
 				aggregate.USD(tt.limit), w.Now())
@@ -137,7 +128,7 @@ func testPaidForFailures(t *testing.T, server *ringitest.Server) {
 		}
 	})
 	t.Run("by one that failed after its run was superseded", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		in := w.In()
 		w.Restart()
 		f := task.Failure{Reason: task.ReasonModelRefused, Usage: bill("1", 1)}
@@ -177,9 +168,8 @@ func TestAWorkspaceSpendsNoMoreThanItsDay(t *testing.T) {
 
 // The cost of model calls is counted even if their result can't be saved.
 func TestWhatCantBeSavedIsPaidFor(t *testing.T) {
-	server := ringitest.Start(t)
 	t.Run("once, and what follows is paid beside it", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		w.RefuseCommits()
 		for range 2 {
 			_, err := paid(w, bill("1", 0.25), 3)
@@ -191,14 +181,14 @@ func TestWhatCantBeSavedIsPaidFor(t *testing.T) {
 		spent(t, w, 0.50)
 	})
 	t.Run("nor can that it failed", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		w.RefuseCommits()
 		f := task.Failure{Reason: task.ReasonModelBadOutput, Usage: bill("1", 0.25)}
 		_, err := pipeline.Failed(t.Context(), w.StoreOverTransport(), w.In(), task.Generation{Layer: task.L1}, f, 0, w.Now())
 		w.PaidAlone(err)
 	})
 	t.Run("nor can it be opened for people, also after the settings changed", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		w.Extracted()
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 		old, in := tenancy.DefaultSettings(), w.In()
@@ -215,7 +205,7 @@ func TestWhatCantBeSavedIsPaidFor(t *testing.T) {
 		w.PaidAlone(err)
 	})
 	t.Run("and the day's budget stops what follows", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		s := w.Settings(func(s *tenancy.Settings) { s.MaxCostDayUSD = 0.2 })
 		w.RefuseCommits()
 		_, err := paid(w, bill("1", 0.25), 0)

@@ -34,28 +34,21 @@ func fail(w *ringitest.World, f task.Failure) (aggregate.Next, error) {
 }
 
 func TestAGenerationThatFails(t *testing.T) {
-	server := ringitest.Start(t)
-	testFailures(t, server)
-	testVendorsTime(t, server)
-	testAfterAWait(t, server)
-}
-
-func testFailures(t *testing.T, server *ringitest.Server) {
 	t.Run("what may mend is tried again by the state machine", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		expect.Fails(t, expect.Err(fail(w, task.Failure{Transient: true})), explain.ErrModelUnavailable)
 		h := w.Load().Head
 		expect.That(t, h.Rev == 1, "something was written: %+v", h)
 	})
 	t.Run("what does not mend is parked", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		next, err := fail(w, task.Failure{})
-		if p := w.Load().Head.Parked; err != nil || next.State != task.StateFail || p == nil || p.Layer != task.L1 {
-			t.Errorf("%+v, %v, parked %+v", next, err, p)
-		}
+		p := w.Load().Head.Parked
+		expect.That(t, err == nil && next.State == task.StateFail && p != nil && p.Layer == task.L1, "%+v, %v, parked %+v", next,
+			err, p)
 	})
 	t.Run("a run that is not the head's records nothing", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		in := w.In()
 		w.Restart()
 		_, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, 0, w.Now())
@@ -64,7 +57,7 @@ func testFailures(t *testing.T, server *ringitest.Server) {
 	t.Run("tasks that were turned away together part", func(t *testing.T) {
 		waits := map[time.Duration]bool{}
 		for range 8 {
-			w := server.World(t)
+			w := ringitest.Start(t).World(t)
 			expect.Value(fail(w, task.Failure{Transient: true, RetryAfter: time.Minute}))(t)
 			waits[w.Load().Head.PausedUntil.Sub(w.Now())] = true
 		}
@@ -72,27 +65,13 @@ func testFailures(t *testing.T, server *ringitest.Server) {
 	})
 }
 
-func testVendorsTime(t *testing.T, server *ringitest.Server) {
-	t.Run("a vendor that asks for time gets it, an hour in all", func(t *testing.T) {
-		w := server.World(t)
-		for range 5 {
-			next, err := fail(w, task.Failure{Transient: true, RetryAfter: 10 * time.Minute})
-			expect.Must(t, err == nil && next.State == task.StatePause, "%+v, %v", next, err)
-			w.Later(10 * time.Minute)
-		}
-		w.Later(time.Second)
-		next, err := fail(w, task.Failure{Transient: true, RetryAfter: 10 * time.Minute})
-		p := w.Load().Head.Parked
-		expect.That(t, err == nil && next.State == task.StateFail && p != nil, "%+v, %v, parked %+v", next, err, p)
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.RetryGeneration(ringitest.Approver(), ringitest.Policy(), w.Now())
-		})
-		next, err = fail(w, task.Failure{RetryAfter: time.Millisecond})
-		expect.That(t, err == nil && next.State == task.StatePause && next.WaitSeconds >= 5,
-			"%+v, %v, want a pause that deserves its name", next, err)
+func TestAVendorsTime(t *testing.T) {
+	t.Run("a pause deserves its name", func(t *testing.T) {
+		next, err := fail(ringitest.Start(t).World(t), task.Failure{RetryAfter: time.Millisecond})
+		expect.That(t, err == nil && next.State == task.StatePause && next.WaitSeconds >= 5, "%+v, %v", next, err)
 	})
 	t.Run("time without room to run is none of the vendor's hour", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		asks := func() aggregate.Next {
 			next := expect.Value(fail(w, task.Failure{Transient: true, RetryAfter: 25 * time.Minute}))(t)
 			w.Later(25 * time.Minute)
@@ -114,7 +93,7 @@ func testVendorsTime(t *testing.T, server *ringitest.Server) {
 		expect.That(t, next.State == task.StateFail, "a vendor has more than its hour: %+v", next)
 	})
 	t.Run("a vendor that says five seconds for an hour is asked ever more rarely", func(t *testing.T) {
-		w := server.World(t)
+		w := ringitest.Start(t).World(t)
 		rounds, began, longest := 0, w.Now(), time.Duration(0)
 		for w.Load().Head.Parked == nil {
 			next := expect.Value(fail(w, task.Failure{Transient: true, RetryAfter: 5 * time.Second}))(t)
@@ -131,23 +110,6 @@ func testVendorsTime(t *testing.T, server *ringitest.Server) {
 		expect.That(t, rounds <= 40 && tried >= 55*time.Minute && tried <= time.Hour+time.Minute && longest >= 4*time.Minute,
 			"%d rounds in %s, the longest wait %s", rounds, tried, longest)
 	})
-}
-
-// A request that waited for Slack can still be postponed for as long as any other.
-func testAfterAWait(t *testing.T, server *ringitest.Server) {
-	for name, wait := range map[string]func(w *ringitest.World){
-		"for Slack": func(w *ringitest.World) { w.Later(3 * time.Hour) },
-	} {
-		w := server.World(t)
-		wait(w)
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: ringitest.Requester, Team: ringitest.Team}
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), w.Now())
-		})
-		next, err := fail(w, task.Failure{Transient: true, RetryAfter: 30 * time.Second})
-		expect.That(t, err == nil && next.State == task.StatePause, "%s: %+v, %v, parked %+v: somebody has to press 🔄", name,
-			next, err, w.Load().Head.Parked)
-	}
 }
 
 const secret = "今月の勤怠をまとめて"
@@ -202,38 +164,25 @@ func operation(err error) error {
 }
 
 func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
-	panics := func(v any) error { panic(v) }
 	for _, tt := range []struct {
 		name string
-		fail func() error
+		err  error // nil: it panics
 		want string
 	}{
-		{"any other", func() error { return errors.New(secret) }, pipeline.Internal},
-		{"a panic", func() error { return panics(secret) }, pipeline.Internal},
-		{"a panic with an error", func() error { return panics(errors.New(secret)) }, pipeline.Internal},
-		{"a nil map", func() error { var m map[string]int; m[secret] = 1; return nil }, pipeline.Internal},
-		{"no such task", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrNotFound) }, pipeline.BadInput},
-		{"a field is missing", func() error { return fmt.Errorf("%s: %w", secret, explain.ErrBadInput) }, pipeline.BadInput},
-		{"the model is away", func() error { return fmt.Errorf("%s: %w", secret, explain.ErrModelUnavailable) },
-			pipeline.ModelUnavailable},
-		{"a conflict that lasts", func() error { return fmt.Errorf("%s: %w", secret, aggregate.ErrConflict) },
-			pipeline.Unavailable},
-		{"time ran out", func() error { return fmt.Errorf("%s: %w", secret, context.DeadlineExceeded) },
-			pipeline.Unavailable},
-		{"no connection", func() error { return operation(errors.New(secret)) }, pipeline.Unavailable},
-		{"AWS is ill", func() error {
-			return operation(&ddbtypes.InternalServerError{Message: new(string)})
-		}, pipeline.Unavailable},
-		{"AWS throttles", func() error {
-			return operation(&ddbtypes.ProvisionedThroughputExceededException{})
-		}, pipeline.Unavailable},
-		{"a transaction holds the item", func() error {
-			return operation(&ddbtypes.TransactionConflictException{})
-		}, pipeline.Unavailable},
-		{"a queue throttles", func() error { return operation(&sqstypes.RequestThrottled{}) }, pipeline.Unavailable},
-		{"AWS says that we are wrong", func() error {
-			return operation(&smithy.GenericAPIError{Code: "ValidationException", Message: secret, Fault: smithy.FaultClient})
-		}, pipeline.Internal},
+		{"any other", errors.New(secret), pipeline.Internal},
+		{"no such task", aggregate.ErrNotFound, pipeline.BadInput},
+		{"a field is missing", explain.ErrBadInput, pipeline.BadInput},
+		{"the model is away", explain.ErrModelUnavailable, pipeline.ModelUnavailable},
+		{"a conflict that lasts", aggregate.ErrConflict, pipeline.Unavailable},
+		{"time ran out", context.DeadlineExceeded, pipeline.Unavailable},
+		{"no connection", operation(errors.New(secret)), pipeline.Unavailable},
+		{"AWS is ill", operation(&ddbtypes.InternalServerError{Message: new(string)}), pipeline.Unavailable},
+		{"AWS throttles", operation(&ddbtypes.ProvisionedThroughputExceededException{}), pipeline.Unavailable},
+		{"a transaction holds the item", operation(&ddbtypes.TransactionConflictException{}), pipeline.Unavailable},
+		{"a queue throttles", operation(&sqstypes.RequestThrottled{}), pipeline.Unavailable},
+		{"AWS says that we are wrong", operation(&smithy.GenericAPIError{Code: "ValidationException", Message: secret,
+			Fault: smithy.FaultClient}), pipeline.Internal},
+		{"a panic", nil, pipeline.Internal},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -242,8 +191,10 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 			defer slog.SetDefault(old)
 			ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})
 			out, err := pipeline.Edge(func(context.Context, pipeline.Input) (aggregate.Next, error) {
-				return aggregate.Next{},
-					tt.fail()
+				if tt.err == nil {
+					panic(errors.New(secret))
+				}
+				return aggregate.Next{}, fmt.Errorf("%s: %w", secret, tt.err)
 			})(ctx, in)
 			var bare messages.InvokeResponse_Error
 			expect.Must(t, errors.As(err, &bare) && bare.Type == tt.want, "%#v, want %s", err, tt.want)
@@ -251,7 +202,7 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 			expect.That(t, slices.Contains(pipeline.ErrorNames, bare.Type), "%s is none of the names", bare.Type)
 			expect.That(t, !strings.Contains(bare.Message, secret) && strings.HasSuffix(bare.Message, "Request request-1.") &&
 				len(bare.StackTrace) == 0, "message %q, trace %v", bare.Message, bare.StackTrace)
-			expect.That(t, !strings.Contains(tt.name, "panic") || !strings.Contains(log.String(), secret) &&
+			expect.That(t, tt.err != nil || !strings.Contains(log.String(), secret) &&
 				strings.Contains(log.String(), "generation_test.go"), "the log has not just where it happened: %s", log.String())
 		})
 	}
