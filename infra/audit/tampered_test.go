@@ -17,29 +17,26 @@ import (
 )
 
 // leaves calls change for each number, text and truth in a JSON value, with the value as it is with that one changed.
-func leaves(v any, path string, change func(path string)) any {
+func leaves(v any, path string, change func(path string)) {
+	at := func(name string, was any, put func(any)) {
+		path := path + "/" + name
+		leaves(was, path, change)
+		if other, leaf := another(was); leaf {
+			put(other)
+			change(path)
+			put(was)
+		}
+	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			was := v[name]
-			v[name] = leaves(was, path+"/"+name, func(path string) { change(path) })
-			if other, leaf := another(was); leaf {
-				v[name] = other
-				change(path + "/" + name)
-				v[name] = was
-			}
+			at(name, v[name], func(is any) { v[name] = is })
 		}
 	case []any:
 		for i, was := range v {
-			leaves(was, fmt.Sprint(path, "/", i), change)
-			if other, leaf := another(was); leaf {
-				v[i] = other
-				change(fmt.Sprint(path, "/", i))
-				v[i] = was
-			}
+			at(fmt.Sprint(i), was, func(is any) { v[i] = is })
 		}
 	}
-	return v
 }
 
 func another(v any) (any, bool) {
@@ -52,6 +49,23 @@ func another(v any) (any, bool) {
 		return !v, true
 	}
 	return v, false
+}
+
+// changedClaims returns a change for each field of what a receipt claims.
+func changedClaims(t *testing.T, r Receipt, member string) map[string]func(*Receipt) {
+	t.Helper()
+	var v map[string]any
+	expect.NoError(t, json.Unmarshal(expect.Value(json.Marshal(r))(t), &v))
+	changes := map[string]func(*Receipt){}
+	leaves(v[member], member, func(path string) {
+		other := expect.Value(json.Marshal(v))(t)
+		changes[path] = func(r *Receipt) {
+			*r = Receipt{}
+			expect.NoError(t, json.Unmarshal(other, r))
+		}
+	})
+	expect.That(t, len(changes) > 5, "only %d fields", len(changes))
+	return changes
 }
 
 // changedTexts returns a change of a claim for each field of its texts.

@@ -336,30 +336,6 @@ func TestAPostWhoseHolderIsGoneGoesToWhoStandsOverIt(t *testing.T) {
 	}
 }
 
-// Whoever leads the department may be the asker's own superior, below the post whose holder can't stamp. A department
-// may have had nobody but who held the post.
-func TestAPostNeverGoesBelowIt(t *testing.T) {
-	const above, head = "b@example.com,DIV,本部長,yes\n", "h@example.com,DIV/SALES,部長,yes\n"
-	const chief, section = "c@example.com,DIV/SALES,課長\n", "c@example.com,DIV/SALES/SEC,課長,yes\n"
-	const want = "B (over 部長 of DIV/SALES)"
-	for name, c := range map[string][2]string{
-		"nobody ever had it":          {above + chief, "refused: unknown"},
-		"another department has it":   {above + chief + "o@example.com,DIV/OTHER,部長,yes\n", "refused: unknown"},
-		"a chief in it":               {above + chief + head, want},
-		"a chief below":               {above + section + head, want},
-		"who is gone was all of it":   {above + head, want},
-		"it doesn't head":             {above + chief + "h@example.com,DIV/SALES,部長\n", want},
-		"nor can, and nobody is over": {strings.ReplaceAll(chief+head, "DIV/", ""), "refused: standing"},
-	} {
-		w := &workspaceRows{gone: "H "}
-		of := "DIV/SALES"
-		if !strings.Contains(c[0], of) {
-			of = "SALES"
-		}
-		expect.Is(t, expect.Value(foundRows(t, w.places(org(t, c[0])), position("部長", of)))(t), c[1], name)
-	}
-}
-
 // A rule asks the 部長 of 0010. However a new file writes either, the head is still there: the stage asks them, or nobody
 // can say that the post is vacant, and the request is refused with the name of what the file doesn't have.
 func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
