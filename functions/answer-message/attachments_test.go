@@ -291,7 +291,8 @@ func TestAttachmentsThatAreGoneAreLaidAgain(t *testing.T) {
 // The agent finds attachments beside the files by its tools, and a proposal names them.
 func TestTheAgentReadsAttachmentsByItsTools(t *testing.T) {
 	a := attachedTo(t, "data.csv", "部署,金額\n営業,1200\n")
-	list := &shelf{files: []files.File{{Path: "attachments/own.txt", Content: "the source's"}}}
+	list := &trees{all: map[string]*files.Tree{}}
+	list.holds("attachments/own.txt", "the source's")
 	a.Files = list
 	a.version("v1")
 	a.answers(reading(callOf("list_files", `{"path":""}`)), reading(callOf("search", `{"text":"営業","path":""}`)),
@@ -304,7 +305,7 @@ func TestTheAgentReadsAttachmentsByItsTools(t *testing.T) {
 		`"path":".ringi/in/data.csv","line":2,"text":"営業,1200"`, `1: 部署,金額`} {
 		expect.Has(t, strings.ReplaceAll(told, `\"`, `"`), part)
 	}
-	expect.That(t, len(list.opened) == 1, "the archive was opened %d times", len(list.opened))
+	expect.Is(t, list.got, 1, "the archive was opened")
 	x := a.Load().Current()
 	expect.Must(t, x != nil && x.AttachmentsVersion == s.AttachmentsVersion && x.Base == "v1", "%+v", x)
 	expect.Has(t, string(x.Payload.JSON), `"attachments_version":"`+s.AttachmentsVersion)

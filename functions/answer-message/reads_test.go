@@ -24,30 +24,19 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// shelf has one version of a conversation's files.
-type shelf struct {
-	readOnly
-	files  []files.File
-	opened []string
-	err    error
-}
-
-func (s *shelf) Get(_ context.Context, of aggregate.Ref, version string) (*files.Tree, error) {
-	s.opened = append(s.opened, of.ID+"/"+version)
-	if s.err != nil {
-		return nil, s.err
-	}
-	return (&files.Tree{}).Apply(s.files)
-}
-
 // withFiles returns a conversation whose files can be read, as an earlier action left them.
-func withFiles(t *testing.T, change ...func(*tenancy.Settings)) (*world, *shelf) {
+func withFiles(t *testing.T, change ...func(*tenancy.Settings)) (*world, *trees) {
 	t.Helper()
-	w := talking(t, change...)
-	s := &shelf{files: []files.File{{Path: "notes.txt", Content: "the budget\nis 30,000 yen\n"}}}
+	w, s := talking(t, change...), &trees{all: map[string]*files.Tree{}}
+	s.holds("notes.txt", "the budget\nis 30,000 yen\n")
 	w.Files = s
 	w.version("v1")
 	return w, s
+}
+
+// holds has the version v1 be one file.
+func (s *trees) holds(path, content string) {
+	s.all["v1"], _ = (&files.Tree{}).Apply([]files.File{{Path: path, Content: content}})
 }
 
 // version moves the conversation's files to another version.
@@ -95,7 +84,7 @@ func TestAnAgentReadsTheConversationsFiles(t *testing.T) {
 		reading(readNotes, callOf("search", `{"text":"yen","path":""}`)), model.Response{Text: "30,000 yen"})
 	expect.Value(w.handle())(t)
 	expect.Has(t, w.results(), "is 30,000 yen")
-	expect.Same(t, []string{w.Ref.ID + "/v1"}, s.opened)
+	expect.That(t, s.got == 1 && s.of == w.Ref.Tenant+"/"+w.Ref.ID, "%d archives were opened, of %s", s.got, s.of)
 	m := w.Newest()
 	expect.That(t, m.Content == "30,000 yen" && len(m.Read) == 3, "%+v", m)
 	expect.Same(t, conversation.Read{Tool: "read_file", Path: "notes.txt", From: 1, To: 2}, m.Read[1])
@@ -143,7 +132,7 @@ func TestAnotherTryReadsNothingTwice(t *testing.T) {
 			m := w.Newest()
 			expect.That(t, m.Content == "done" && len(m.Read) == 2 &&
 				w.Load().Conversation.Usage.Cost == before+1000, "%+v", m)
-			expect.That(t, len(s.opened) == 2, "opened %v", s.opened)
+			expect.Is(t, s.got, 2, "the archive was opened")
 		})
 	}
 }
@@ -178,7 +167,7 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 				a.Conversation.Usage.Calls == len(w.vendor.requests), "%d calls, %d are paid", len(w.vendor.requests),
 				a.Conversation.Usage.Calls)
 			if tt.calls == 1 {
-				expect.That(t, len(s.opened) == 0, "read for nobody: %v", s.opened)
+				expect.Is(t, s.got, 0, "read for nobody")
 			} else {
 				last := fmt.Sprint(w.vendor.requests[len(w.vendor.requests)-1].Tools)
 				expect.That(t, !strings.Contains(last, "read_file"), "the last call offers reads")
@@ -242,7 +231,7 @@ func TestWhatWasReadIsNamedLater(t *testing.T) {
 	expect.Value(w.handle())(t)
 	w.answers(model.Response{Text: "as I said"})
 	w.says(w.later(1), "and?")
-	expect.That(t, w.results() == "" && len(s.opened) == 1, "%s", w.results())
+	expect.That(t, w.results() == "" && s.got == 1, "%s", w.results())
 	expect.Has(t, w.told(), `\"read\":\"notes.txt\",\"lines\":\"1–2\"`)
 }
 
@@ -307,7 +296,7 @@ func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
 	} {
 		t.Run(about, func(t *testing.T) {
 			w, shelf := withFiles(t)
-			shelf.files = []files.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 2_000)}}
+			shelf.holds("notes.txt", strings.Repeat("a line of the notes\n", 2_000))
 			for i := range 3 {
 				if tt.text != "" {
 					w.Tell(w.later(i+1), "U1", tt.text)
@@ -343,8 +332,7 @@ func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
 // What an agent reads counts, too: all of a turn fits what its model takes at once, and nothing is read twice.
 func TestWhatAnAgentReadsFitsItsModel(t *testing.T) {
 	w, shelf := withFiles(t, func(s *tenancy.Settings) { small(s); s.Agents[0].ID = "codex" })
-	lines := strings.Repeat("a line of the notes\n", 600) // 4,000 tokens
-	shelf.files = []files.File{{Path: "notes.txt", Content: lines}}
+	shelf.holds("notes.txt", strings.Repeat("a line of the notes\n", 600)) // 4,000 tokens
 	w.answers(reading(readNotes), reading(readNotes), reading(readNotes), reading(readNotes), model.Response{Text: "read"})
 	expect.Value(w.handle())(t)
 	w.fits()

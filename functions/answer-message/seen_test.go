@@ -290,10 +290,11 @@ type trees struct {
 	all map[string]*files.Tree
 	err error
 	got int
+	of  string // the last conversation
 }
 
-func (s *trees) Get(_ context.Context, _ aggregate.Ref, version string) (*files.Tree, error) {
-	s.got++
+func (s *trees) Get(_ context.Context, of aggregate.Ref, version string) (*files.Tree, error) {
+	s.got, s.of = s.got+1, of.Tenant+"/"+of.ID
 	switch {
 	case s.err != nil:
 		return nil, s.err

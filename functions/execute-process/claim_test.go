@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 	"testing"
@@ -172,8 +171,6 @@ func TestAResultIsSavedWithTheNextClaimOrAlone(t *testing.T) {
 		"after another run began":                                      testJoinSuperseded,
 		"when the commit's answer is lost":                             testJoinLost,
 		"when the commit's answer is lost until the call's time is up": testJoinLostForLong,
-		"when the commit never arrives":                                testJoinDropped,
-		"when the invocation dies before the next call":                testJoinDied,
 	})
 }
 
@@ -285,42 +282,4 @@ func testJoinLostForLong(t *testing.T, w *world) {
 	crashes := w.Load().StepOf(e, 2).Crashes
 	expect.That(t, crashes == 1 && w.vendors.Calls(listing) == 2, "%d crashes, %d calls", crashes,
 		w.vendors.Calls(listing))
-}
-
-func testJoinDropped(t *testing.T, w *world) {
-	w.approved(w.read(1), w.lone(2))
-	w.onCall(1, func() { w.Transport.DropCalls("TransactWriteItems", 8) })
-	w.run()
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	w.written(1)
-	expect.Is(t, w.vendors.Calls(listing), 1, "calls listed")
-}
-
-// dies ends the invocation instead of a call.
-type dies struct {
-	Tools
-	cancel func()
-}
-
-func (d dies) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
-	if c.Tool == listing {
-		return d.Tools.Run(ctx, c)
-	}
-	d.cancel()
-	return nil, ctx.Err()
-}
-
-func testJoinDied(t *testing.T, w *world) {
-	w.approved(w.read(1), w.lone(2))
-	alive := w.h.Tools
-	ctx, cancel := context.WithCancel(t.Context())
-	w.h.Tools = dies{alive, cancel}
-	expect.That(t, expect.Err(w.h.Handle(ctx, w.In())) != nil, "it is alive")
-	w.ends(task.ExecutionRunning, "", task.StepCompleted, task.StepRunning)
-	w.h.Tools = alive
-	expect.Is(t, w.run().State, task.StatePause)
-	w.later(2 * time.Minute)
-	expect.Is(t, w.run().State, task.StateFail)
-	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)
-	w.written(0)
 }

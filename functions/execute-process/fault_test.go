@@ -29,7 +29,6 @@ func TestExecuteUnderFaults(t *testing.T) {
 		"a tool that panics has failed, or nobody knows":                         testPanics,
 		"a write whose answer can't be kept is done all the same":                testNotKept,
 		"two invocations of one run make one call":                               testTwoAtOnce,
-		"a write of an invocation that died is unknown, a read is made again":    testDied,
 		"an execution that does not move reaches a person":                       testNoProgress,
 		"a write that completes after its retry was asked for is not made again": testLateWrite,
 	})
@@ -163,42 +162,6 @@ func testTwoAtOnce(t *testing.T, w *world) {
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	w.written(1)
 	expect.Is(t, w.vendors.Calls(listing), 1, "calls listed")
-}
-
-func testDied(t *testing.T, w *world) {
-	w.tools.sees = true // there is nothing to see
-	w.approved(w.read(1), w.lone(2))
-	w.Begin()
-	w.Claim("dead")
-	if next := w.run(); next.State != task.StatePause || next.WaitSeconds < 1 || next.WaitSeconds > 60 {
-		t.Errorf("%+v, want to wait for the lease's end", next)
-	}
-	w.later(2 * time.Minute)
-	w.tools.before = func(c tool.Call) { expect.That(t, c.Tool != writing, "the write is made") }
-	w.h.Tools = stops{w.tools, w}
-	expect.Value(w.try(time.Minute))(t)
-	w.later(2 * time.Minute)
-	w.run()
-	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)
-	w.written(0)
-}
-
-// stops gives the second step to another invocation, which dies at once.
-type stops struct {
-	*tools
-	w *world
-}
-
-func (s stops) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
-	v, err := s.tools.Run(ctx, c)
-	s.w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		row := a.Steps[0]
-		return a.FinishStep(row.Key(), row.Claim.Invocation, task.Outcome{Status: task.StepCompleted,
-			Result: &aggregate.Blob{JSON: "{}", Bytes: 2}}, s.w.h.Now())
-	})
-	s.w.Later(s.w.h.Now().Sub(s.w.Now()))
-	s.w.Claim("dead too")
-	return v, err
 }
 
 // alwaysMoved answers every commit with ErrMoved.

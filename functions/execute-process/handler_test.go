@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http/httptest"
@@ -165,8 +164,8 @@ func testExpiredResult(t *testing.T, w *world) {
 }
 
 // settledForm brings a form to its execution, which no model and no session may carry out.
-func settledForm(t *testing.T) *world {
-	w := newWorld(t)
+func settledForm(t *testing.T, dies ...*ringitest.Death) *world {
+	w := newWorld(t, dies...)
 	w.h.Open = func(string) (model.Wire, error) { t.Error("a model is asked"); return nil, nil }
 	w.ReceiveForm()
 	spec, _ := w.h.Catalog.Lookup(tenancy.DecideTool)
@@ -190,27 +189,13 @@ func (w *world) recorded() {
 	}
 }
 
-// Whatever call to the table is lost, or its answer, the decision has one number when the function was called again.
-func TestADecisionIsRecordedOnceWhateverIsLost(t *testing.T) {
-	for _, lost := range []string{"nothing", "calls", "answers"} {
-		for times := range 2 {
-			t.Run(fmt.Sprintf("%s %d times", lost, times+1), func(t *testing.T) {
-				w := settledForm(t)
-				switch lost {
-				case "calls":
-					w.Transport.DropCalls("TransactWriteItems", times+1)
-				case "answers":
-					w.Transport.DropAnswers("TransactWriteItems", times+1)
-				}
-				for range 2 * (times + 1) {
-					if w.Load().Head.Ended == nil {
-						_, _ = w.try(functionTime) // the state machine calls it again
-					}
-				}
-				w.recorded()
-			})
-		}
-	}
+// Wherever the function dies, the decision has one number when it was called again.
+func TestADecisionIsRecordedOnceWhereverItDies(t *testing.T) {
+	ringitest.EachDeath(t, func(d *ringitest.Death) {
+		w := settledForm(t, d)
+		w.survives()
+		w.recorded()
+	})
 }
 
 func TestADecisionHasNoNumberBeforeItIsRecorded(t *testing.T) {

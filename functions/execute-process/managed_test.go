@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -281,58 +280,46 @@ func TestEveryDenialSaysWhatToDo(t *testing.T) {
 	expect.Is(t, len(denials), len(task.Denials), "sentences for denials")
 }
 
-// Wherever an invocation dies, later ones complete the execution: nothing is written twice, there is one session, and
-// it gets the steps and each answer once. Only a write in progress has an unknown outcome.
-func TestASessionSurvivesACrashAnywhere(t *testing.T) {
+// Wherever an invocation dies, later ones complete the execution: nothing is written twice, and only a write in
+// progress has an unknown outcome.
+func TestAnExecutionSurvivesACrashAnywhere(t *testing.T) {
 	expect.Patience(t)
-	base := newSessionWorld(t)
-	_, calls := base.survives(0, false)
-	deaths, unknown := 0, 0
-	for at := 1; at <= calls; at++ {
-		for _, after := range []bool{false, true} {
-			if end, _ := base.another().survives(at, after); end == task.ExecutionFailed {
-				unknown++
-			}
-			deaths++
-			expect.Must(t, !t.Failed(), "it died at call %d, after it: %t", at, after)
+	unknown := 0
+	died := ringitest.EachDeath(t, func(d *ringitest.Death) {
+		w := newWorld(t, d)
+		w.approved(w.read(1), w.lone(2))
+		if w.survives().Status == task.ExecutionFailed {
+			w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)
+			unknown++
+			return
 		}
-	}
-	t.Logf("%d deaths, %d of them leave a write unknown", deaths, unknown)
-	expect.That(t, unknown != 0 && unknown <= 6 && deaths > 20, "a write is unknown after %d of %d deaths", unknown, deaths)
+		w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
+		w.written(1)
+	})
+	expect.That(t, unknown != 0 && unknown <= 4 && died >= 8, "a write is unknown after %d of %d deaths", unknown, died)
 }
 
-// survives lets an invocation die at one of its calls, and returns how the execution ended after so many calls.
-func (m *sessionWorld) survives(at int, after bool) (end task.ExecutionStatus, calls int) {
-	m.T.Helper()
-	before, sessions := m.vendors.Calls(writing), len(m.agents.Sessions())
-	m.approved(m.read(1), m.write(2))
-	*m.dies = ringitest.Death{At: at, After: after}
-	for try := 0; ; try++ {
-		ctx, cancel := context.WithTimeout(m.T.Context(), functionTime)
-		m.dies.Then = cancel
-		_, _ = m.h.Handle(ctx, m.In()) // an error is retried, too
-		cancel()
-		calls += m.dies.Calls()
-		*m.dies = ringitest.Death{}
-		if s := m.Load().Next(m.h.Now()).State; s == task.StateFinish || s == task.StateFail {
-			break
+// Wherever a session's invocation dies, there is one session besides, and it gets the steps and each answer once.
+func TestASessionSurvivesACrashAnywhere(t *testing.T) {
+	expect.Patience(t)
+	unknown := 0
+	died := ringitest.EachDeath(t, func(d *ringitest.Death) {
+		m := newSessionWorld(t, d)
+		m.approved(m.read(1), m.write(2))
+		e, written, x := m.survives(), m.vendors.Calls(writing), m.session()
+		if e.Status == task.ExecutionFailed && e.Error == task.ReasonToolUnknown {
+			unknown++
+		} else {
+			expect.That(t, e.Status == task.ExecutionCompleted && written == 1 && len(x.Answers) == 2, "%s for %q, %d calls wrote",
+				e.Status, e.Error, written)
 		}
-		expect.Must(m.T, try != 8, "it does not end: %+v", m.Load().Execution())
-		m.later(2 * time.Minute)
-	}
-	written, made, e := m.vendors.Calls(writing)-before, m.agents.Sessions()[sessions:], m.Load().Execution()
-	unknown := e.Status == task.ExecutionFailed && e.Error == task.ReasonToolUnknown
-	expect.That(m.T, written <= 1 && (e.Status != task.ExecutionCompleted || written == 1) &&
-		(e.Status == task.ExecutionCompleted || unknown) && e.SessionClosed,
-		"%d calls wrote; %s for %q, session closed: %v", written, e.Status, e.Error, e.SessionClosed)
-	expect.That(m.T, e.Usage != nil && e.Usage.Cost != 0, "charged %+v", e.Usage)
-	expect.Must(m.T, len(made) == 1 && made[0].ID == e.SessionID, "%d sessions were made", len(made))
-	x := made[0]
-	expect.That(m.T, len(x.Messages) == 1 && x.Refused == 0 && len(x.Answers) <= 2 &&
-		(e.Status != task.ExecutionCompleted || len(x.Answers) == 2) &&
-		!slices.ContainsFunc(x.Answers, func(a models.Answer) bool { return a.Error }),
-		"told %d times, %d refused, answers %+v", len(x.Messages), x.Refused, x.Answers)
-	return e.Status, calls
+		expect.That(t, written <= 1 && e.SessionClosed && x.ID == e.SessionID && e.Usage != nil && e.Usage.Cost != 0,
+			"%d calls wrote, closed: %v, charged %+v", written, e.SessionClosed, e.Usage)
+		expect.That(t, len(x.Messages) == 1 && x.Refused == 0 && len(x.Answers) <= 2 &&
+			!slices.ContainsFunc(x.Answers, func(a models.Answer) bool { return a.Error }),
+			"told %d times, %d refused, answers %+v", len(x.Messages), x.Refused, x.Answers)
+	})
+	expect.That(t, unknown != 0 && unknown <= 6 && died > 20, "a write is unknown after %d of %d deaths", unknown, died)
 }
 
 // givenUp returns an execution whose run was abandoned while its session works.

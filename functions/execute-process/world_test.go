@@ -83,10 +83,10 @@ func (t tokens) Renew(_ context.Context, _, _, _ string) (string, error) {
 
 func (t tokens) Refused(_ context.Context, _, _, _ string) error { return nil }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, dies ...*ringitest.Death) *world {
 	t.Helper()
-	w := &world{World: ringitest.Start(t).World(t), vendors: vendors.New(), dies: &ringitest.Death{}, ahead: &atomic.Int64{}}
-	w.Config.HTTPClient = &http.Client{Transport: w.dies.Over(w.Transport)}
+	w := &world{World: ringitest.Start(t).World(t), vendors: vendors.New(), dies: append(dies, &ringitest.Death{})[0], ahead: &atomic.Int64{}}
+	w.Over(w.dies)
 	s := httptest.NewServer(w.vendors.Handler())
 	t.Cleanup(s.Close)
 	catalog := expect.Value(tool.Builtin())(t)
@@ -206,9 +206,9 @@ type sessionWorld struct {
 	agents *models.Server
 }
 
-func newSessionWorld(t *testing.T) *sessionWorld {
+func newSessionWorld(t *testing.T, dies ...*ringitest.Death) *sessionWorld {
 	t.Helper()
-	m := &sessionWorld{world: newWorld(t), agents: models.NewAgents()}
+	m := &sessionWorld{world: newWorld(t, dies...), agents: models.NewAgents()}
 	s := httptest.NewServer(m.agents)
 	t.Cleanup(s.Close)
 	m.h.Sessions = anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: s.URL,
@@ -290,4 +290,22 @@ func (w *world) retry(e *task.Execution) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(e.ID, ringitest.Approver(), ringitest.Policy(), w.h.Now())
 	})
+}
+
+// survives runs invocations until the execution ends, the first of which may die.
+func (w *world) survives() *task.Execution {
+	w.T.Helper()
+	for try := 0; ; try++ {
+		ctx, cancel := context.WithTimeout(w.T.Context(), functionTime)
+		w.dies.Then = cancel
+		_, _ = w.h.Handle(ctx, w.In()) // an error is retried, too
+		cancel()
+		w.dies.Live()
+		a := w.Load()
+		if s := a.Next(w.h.Now()).State; s == task.StateFinish || s == task.StateFail {
+			return a.Execution()
+		}
+		expect.Must(w.T, try != 8, "it does not end: %+v", a.Execution())
+		w.later(2 * time.Minute)
+	}
 }

@@ -280,23 +280,15 @@ func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
 	}
 }
 
-// The process may die at each call of the table. The next try asks the model once more at most, and one gate opens.
-func TestPlanningAtOnceSurvivesALostCall(t *testing.T) {
-	for _, action := range []string{"Query", "GetItem", "TransactWriteItems"} {
-		for name, lose := range map[string]func(*ringitest.World){
-			"call":   func(w *ringitest.World) { w.Transport.DropCalls(action, 99) },
-			"answer": func(w *ringitest.World) { w.Transport.DropAnswers(action, 99) },
-		} {
-			w, g := approved(t), &modeltest.Demo{}
-			run := w.Load().Head.Run
-			lose(w)
-			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, Run: run}
-			_, err := pipeline.Edge(handler(w, g).Handle)(t.Context(), in)
-			w.Transport.ClearFaults()
-			out := atOnce(t, w, g, run)
-			a := w.Load()
-			expect.That(t, out.Next == task.StateAwaitProcessApproval && len(a.Processes) == 1 && g.Calls <= 2,
-				"%s's %s lost: %v, then %+v, %d versions after %d calls", action, name, err, out, len(a.Processes), g.Calls)
-		}
-	}
+// Wherever the process dies, the next try asks the model once more at most, and one gate opens.
+func TestPlanningSurvivesADeathAnywhere(t *testing.T) {
+	ringitest.EachDeath(t, func(d *ringitest.Death) {
+		w, g := approved(t).Over(d), &modeltest.Demo{}
+		in := w.In()
+		_, _ = pipeline.Edge(handler(w, g).Handle)(t.Context(), in)
+		d.Live()
+		out, a := atOnce(t, w, g, in.Run), w.Load()
+		expect.That(t, out.Next == task.StateAwaitProcessApproval && len(a.Processes) == 1 && g.Calls <= 2,
+			"%+v, %d versions after %d calls", out, len(a.Processes), g.Calls)
+	})
 }

@@ -22,7 +22,6 @@ import (
 )
 
 func TestPeopleAreLookedUpForARoute(t *testing.T) {
-	server := ringitest.Start(t)
 	for name, run := range map[string]func(*testing.T, *ruledWorld){
 		"a user group stamps, named by its handle":               testGroup,
 		"the run waits for Slack":                                testSilence,
@@ -35,9 +34,11 @@ func TestPeopleAreLookedUpForARoute(t *testing.T) {
 		"one's organisation that changes meanwhile counts anew":  testOrganisationThatChanges,
 		"marks say what the rules know of the steps":             testMarks,
 		"a mark that changes while Slack is asked counts":        testMarkThatChanges,
-		"the process may die at each call":                       testDies,
 	} {
-		t.Run(name, func(t *testing.T) { run(t, newRuled(t, server)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, newRuled(t))
+		})
 	}
 }
 
@@ -182,28 +183,20 @@ func (w *ruledWorld) withinMark() tenancy.ToolPermission {
 	return expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
 }
 
-// The process may die at each of its calls, before or after it is made. The next try opens one gate.
-func testDies(t *testing.T, w *ruledWorld) {
-	w.rules(asks(desk("経理", group("S0KEIRI"))))
-	for _, action := range []string{"Query", "GetItem", "TransactWriteItems"} {
-		for name, lose := range map[string]func(string, int){
-			"call": w.Transport.DropCalls, "answer": w.Transport.DropAnswers,
-		} {
-			x := &ruledWorld{World: w.Another(), slack: w.slack}
-			x.unrouted()
-			in := x.In()
-			lose(action, 99)
-			_, err := x.process().Handle(t.Context(), in)
-			w.Transport.ClearFaults()
-			next := x.resume()
-			a := x.Load()
-			routed := len(expect.Value(x.Store.Audit(t.Context(), x.Ref.Tenant, store.AuditFilter{
-				Action: task.AuditProcessRouted, Resource: x.Ref.ID}, "", 10))(t).Items)
-			expect.That(t, next.State == task.StateAwaitProcessApproval && len(a.Processes) == 1 && routed == 1 &&
-				a.Process().Status == aggregate.PendingApproval,
-				"%s's %s lost: %v, then %+v, routed %d times", action, name, err, next, routed)
-		}
-	}
+// Wherever the process dies, the next try opens one gate.
+func TestOneGateOpensWhereverTheProcessDies(t *testing.T) {
+	ringitest.EachDeath(t, func(d *ringitest.Death) {
+		w := newRuled(t)
+		w.rules(asks(desk("経理", group("S0KEIRI"))))
+		w.unrouted()
+		w.Over(d)
+		_, _ = w.process().Handle(t.Context(), w.In())
+		d.Live()
+		w.opened(w.resume())
+		routed := expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Action: task.AuditProcessRouted,
+			Resource: w.Ref.ID}, "", 10))(t).Items
+		expect.That(t, len(w.Load().Processes) == 1 && len(routed) == 1, "routed %d times", len(routed))
+	})
 }
 
 // step brings the task to a step for which people must be looked up. Tanaka stamped the steps, by the rule of the world.
@@ -234,13 +227,15 @@ func (w *ruledWorld) gate() *task.StepGate {
 const ruleOfWorld = "01KS000000000000000000000A"
 
 func TestPeopleAreLookedUpForAStep(t *testing.T) {
-	server := ringitest.Start(t)
 	for name, run := range map[string]func(*testing.T, *ruledWorld){
 		"the same rule asks who stamped the steps":            testStepSame,
 		"rules that were ended leave it to the rule of steps": testStepEnded,
 		"a rule refuses what the step's arguments are":        testStepRefused,
 	} {
-		t.Run(name, func(t *testing.T) { run(t, newRuled(t, server)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, newRuled(t))
+		})
 	}
 }
 
@@ -316,9 +311,9 @@ type ruledWorld struct {
 	mark  *rules.Mark // that unrouted steps carry
 }
 
-func newRuled(t *testing.T, server *ringitest.Server) *ruledWorld {
+func newRuled(t *testing.T) *ruledWorld {
 	t.Helper()
-	w := &ruledWorld{World: server.World(t)}
+	w := &ruledWorld{World: ringitest.Start(t).World(t)}
 	w.slack = &company{answers: handler(w.World).Slack.(answers)}
 	return w
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -25,28 +24,22 @@ import (
 // A batch for two tenants and a minute's work crash at each call. After the repetition the chain is valid.
 func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 	expect.Patience(t)
-	met := 0
-	for at := 1; at <= met+1; at++ {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("call %d, after it %v", at, after), func(t *testing.T) {
-				w := newWorld(t)
-				w.row(tenant, began.AddDate(0, -1, 0)) // a row from before the chain began
-				records := append(w.written(tenant, 2), w.written("01OTHER", 1)...)
-				whole, dies := w.Handler, &ringitest.Death{At: at, After: after}
-				w.Handler = w.over(dies)
-				_, _ = w.Handle(t.Context(), expect.Value(json.Marshal(events.DynamoDBEvent{Records: records}))(t))
-				_, _ = w.Handle(t.Context(), json.RawMessage(`{"source":"aws.events"}`))
-				met = max(met, min(at, dies.Calls()))
-				w.Handler = whole
-				w.seals(records...)
-				w.tick()
-				w.tick()
-				w.finds(tenant, 3)
-				w.finds("01OTHER", 1)
-			})
-		}
-	}
-	expect.That(t, met >= 8, "only %d calls were met", met)
+	died := ringitest.EachDeath(t, func(d *ringitest.Death) {
+		w := newWorld(t)
+		w.row(tenant, began.AddDate(0, -1, 0)) // a row from before the chain began
+		records := append(w.written(tenant, 2), w.written("01OTHER", 1)...)
+		whole := w.Handler
+		w.Handler = w.over(d)
+		_, _ = w.Handle(t.Context(), expect.Value(json.Marshal(events.DynamoDBEvent{Records: records}))(t))
+		_, _ = w.Handle(t.Context(), json.RawMessage(`{"source":"aws.events"}`))
+		w.Handler = whole
+		w.seals(records...)
+		w.tick()
+		w.tick()
+		w.finds(tenant, 3)
+		w.finds("01OTHER", 1)
+	})
+	expect.That(t, died >= 16, "only %d died", died)
 }
 
 // over is the world's sealer in a process that may die.

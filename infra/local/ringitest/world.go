@@ -370,6 +370,35 @@ func (d *Death) Calls() int {
 	return d.calls
 }
 
+// Live lets another process make the calls from here on.
+func (d *Death) Live() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.At, d.Then = 0, nil
+}
+
+// EachDeath runs something in a process that lives, and then in one that dies at each of its calls, before and after
+// it. It returns how many processes died.
+func EachDeath(t *testing.T, run func(d *Death)) (died int) {
+	t.Helper()
+	alive := &Death{}
+	run(alive)
+	for at := 1; at <= alive.Calls(); at++ {
+		for _, after := range []bool{false, true} {
+			run(&Death{At: at, After: after})
+			expect.Must(t, !t.Failed(), "it died at call %d, after it: %t", at, after)
+			died++
+		}
+	}
+	return died
+}
+
+// Over has the world's clients be those of a process that may die.
+func (w *World) Over(d *Death) *World {
+	w.Config.HTTPClient = &http.Client{Transport: d.Over(w.Transport)}
+	return w
+}
+
 type mortal struct {
 	*Death
 	next http.RoundTripper
