@@ -93,7 +93,8 @@ func talkingOf(t *testing.T, in conversation.Inbound, o conversation.Opening,
 		},
 		Approvable: func(_ context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings,
 			askers []string) error {
-			return w.asking.Somebody(t.Context(), ringitest.Workspace{ID: "T1", Group: []string{"U2"}}, o, s, time.Now(), askers...)
+			slack := ringitest.Workspace{ID: "T1", Group: []string{"U2"}}
+			return w.asking.Somebody(t.Context(), slack, o, s, time.Now(), askers...)
 		},
 		Names: func(_ context.Context, _ aggregate.Ref, _ string, ids ...string) map[string]string {
 			out := map[string]string{}
@@ -142,27 +143,28 @@ func TestAnswers(t *testing.T) {
 	sourced := codex
 	sourced.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main",
 		State: conversation.SourceWanted}
-	none := func(*tenancy.Settings) {}
+	plain := func(*tenancy.Settings) {}
+	gone, npm := conversation.Opening{AgentID: "gone"}, byRule("D1", "npm", "test")
 	for name, tt := range map[string]struct {
 		test   func(t *testing.T, w *world)
 		o      conversation.Opening
 		change func(*tenancy.Settings)
 	}{
-		"people are told apart, and what comes meanwhile is answered next":     {testMeanwhile, codex, none},
-		"a proposal waits for a person":                                        {testWaits, codex, none},
-		"a person's reason is no notice of the system's":                       {testQuoted, codex, none},
-		"the agent is told what commands find, or that there are none":         {testTools, codex, none},
-		"a rule approves tests":                                                {testRuled, codex, byRule("D1", "npm", "test")},
-		"an agent that is gone is said to be":                                  {testGone, conversation.Opening{AgentID: "gone"}, none},
-		"a vendor that is down is asked again, and a key that is wrong is not": {testDown, codex, none},
-		"after the last try people are told why":                               {testUnreached, codex, none},
-		"what a try cost that came to nothing is recorded, and what it folded": {testTried, codex, none},
-		"a summary stands for nothing that is not in it":                       {testFoldedBeside, codex, none},
-		"what waits is told although there is no summary":                      {testNoSummary, codex, none},
+		"people are told apart, and what comes meanwhile is answered next":     {testMeanwhile, codex, plain},
+		"a proposal waits for a person":                                        {testWaits, codex, plain},
+		"a person's reason is no notice of the system's":                       {testQuoted, codex, plain},
+		"the agent is told what commands find, or that there are none":         {testTools, codex, plain},
+		"a rule approves tests":                                                {testRuled, codex, npm},
+		"an agent that is gone is said to be":                                  {testGone, gone, plain},
+		"a vendor that is down is asked again, and a key that is wrong is not": {testDown, codex, plain},
+		"after the last try people are told why":                               {testUnreached, codex, plain},
+		"what a try cost that came to nothing is recorded, and what it folded": {testTried, codex, plain},
+		"a summary stands for nothing that is not in it":                       {testFoldedBeside, codex, plain},
+		"what waits is told although there is no summary":                      {testNoSummary, codex, plain},
 		"a session that has cost enough asks no model":                         {testCost, codex, costs(0.000001)},
-		"guests, strangers and who has left are told so, and cost nothing":     {testOutsiders, codex, none},
+		"guests, strangers and who has left are told so, and cost nothing":     {testOutsiders, codex, plain},
 		"where nobody could approve what comes of it no model is asked":        {testUndecidable, codex, otherwise},
-		"a source comes before the first answer":                               {testSource, sourced, none},
+		"a source comes before the first answer":                               {testSource, sourced, plain},
 	} {
 		t.Run(name, func(t *testing.T) { tt.test(t, talkingOf(t, inbound(root, "U1", "hello"), tt.o, tt.change)) })
 	}

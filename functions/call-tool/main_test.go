@@ -218,7 +218,8 @@ func testCrashedRead(t *testing.T, w *world) {
 }
 
 func testUnsureRead(t *testing.T, w *world) {
-	w.vendor.err = &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemTimeout, Detail: "freee is slow"}
+	w.vendor.err = &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemTimeout,
+		Detail: "freee is slow"}
 	expect.Value(w.handle())(t)
 	x := w.action()
 	expect.That(t, x.Error == reasonFailed && x.ErrorDetail == "freee is slow" && x.Outcome == "", "%+v", x)

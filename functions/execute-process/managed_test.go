@@ -310,8 +310,8 @@ func TestASessionSurvivesACrashAnywhere(t *testing.T) {
 		if e.Status == task.ExecutionFailed && e.Error == task.ReasonToolUnknown {
 			unknown++
 		} else {
-			expect.That(t, e.Status == task.ExecutionCompleted && written == 1 && len(x.Answers) == 2, "%s for %q, %d calls wrote",
-				e.Status, e.Error, written)
+			expect.That(t, e.Status == task.ExecutionCompleted && written == 1 && len(x.Answers) == 2,
+				"%s for %q, %d calls wrote", e.Status, e.Error, written)
 		}
 		expect.That(t, written <= 1 && e.SessionClosed && x.ID == e.SessionID && e.Usage != nil && e.Usage.Cost != 0,
 			"%d calls wrote, closed: %v, charged %+v", written, e.SessionClosed, e.Usage)

@@ -85,7 +85,8 @@ func (t tokens) Refused(_ context.Context, _, _, _ string) error { return nil }
 
 func newWorld(t *testing.T, dies ...*ringitest.Death) *world {
 	t.Helper()
-	w := &world{World: ringitest.Start(t).World(t), vendors: vendors.New(), dies: append(dies, &ringitest.Death{})[0], ahead: &atomic.Int64{}}
+	w := &world{World: ringitest.Start(t).World(t), vendors: vendors.New(), ahead: &atomic.Int64{},
+		dies: append(dies, &ringitest.Death{})[0]}
 	w.Over(w.dies)
 	s := httptest.NewServer(w.vendors.Handler())
 	t.Cleanup(s.Close)

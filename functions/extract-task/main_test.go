@@ -149,19 +149,21 @@ func TestARequestInAThread(t *testing.T) {
 		many[i] = slackapi.Said{User: "U1", Text: strings.Repeat("長", 100+i*100)}
 	}
 	away, refused := slackapi.Unknown{Cause: "502"}, slackapi.Refused{Code: "missing_scope", App: true}
+	minutes := slackapi.RateLimited{RetryAfter: time.Minute}
 	failed := &aggregate.Thread{Failed: true}
 	for name, tt := range map[string]struct {
 		before threadBefore
 		read   *aggregate.Thread
 		asked  int
 	}{
-		"it goes with what was said before":           {threadBefore{said: said}, &aggregate.Thread{Read: 1}, 1},
-		"what is left out is known":                   {threadBefore{said: many}, &aggregate.Thread{Read: 13, Cut: 1, Earlier: true}, 1},
+		"it goes with what was said before": {threadBefore{said: said}, &aggregate.Thread{Read: 1}, 1},
+		"what is left out is known": {threadBefore{said: many}, &aggregate.Thread{Read: 13, Cut: 1, Earlier: true},
+			1},
 		"it does without when Slack does not show it": {threadBefore{err: refused}, failed, 1},
 		"what Slack does not show now it is asked again": {threadBefore{err: away, said: said, fails: 2},
 			&aggregate.Thread{Read: 1}, 3},
 		"but not for ever":                         {threadBefore{err: away, fails: 9}, failed, 3},
-		"nor for minutes":                          {threadBefore{err: slackapi.RateLimited{RetryAfter: time.Minute}}, failed, 1},
+		"nor for minutes":                          {threadBefore{err: minutes}, failed, 1},
 		"one that begins its thread asks for none": {threadBefore{said: said}, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

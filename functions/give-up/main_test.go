@@ -26,8 +26,9 @@ func TestAConversationIsGivenUp(t *testing.T) {
 	out := expect.Metrics(t, func() { next = expect.Value(h.Handle(t.Context(), k.In()))(t) })
 	expect.Has(t, out, `"RunFailed":1`)
 	a := k.Load()
-	expect.That(t, next.State == aggregate.StateFinish && a.Head.Resting && a.Conversation.Status == conversation.Failing &&
-		len(a.Inbox) == 0, "%+v, %+v, %d messages wait", next, a.Conversation, len(a.Inbox))
+	expect.That(t, next.State == aggregate.StateFinish && a.Head.Resting &&
+		a.Conversation.Status == conversation.Failing && len(a.Inbox) == 0,
+		"%+v, %+v, %d messages wait", next, a.Conversation, len(a.Inbox))
 }
 
 func TestATaskIsGivenUp(t *testing.T) {

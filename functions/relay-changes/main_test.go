@@ -45,8 +45,8 @@ func handle(t *testing.T, w *ringitest.World, records ...events.DynamoDBEventRec
 	return expect.Value(h.Handle(t.Context(), events.DynamoDBEvent{Records: records}))(t).BatchItemFailures
 }
 
-// moved returns the n-th record, which changes a task's head; created one of a new task, and committed that of its first
-// commit.
+// moved returns the n-th record, which changes a task's head; created one of a new task, and committed that of its
+// first commit.
 func moved(n int, ref aggregate.Ref, before, now image) events.DynamoDBEventRecord {
 	r := record(fmt.Sprint(n), ref.ID, before, now)
 	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + ref.Tenant + "#" + ref.ID)
@@ -307,16 +307,22 @@ func TestMoves(t *testing.T) {
 		records []events.DynamoDBEventRecord
 		want    []move
 	}{
-		"a new task starts a run and shows its card":        {one(nil, head("1", "1", "")), first(move{run: true, cards: true})},
-		"a commit redraws, but starts nothing":              {one(head("3", "1", "3"), head("4", "1", "3")), first(move{cards: true})},
-		"a new run is started":                              {one(head("3", "1", "3"), head("4", "2", "3")), first(move{run: true, cards: true})},
+		"a new task starts a run and shows its card": {one(nil, head("1", "1", "")),
+			first(move{run: true, cards: true})},
+		"a commit redraws, but starts nothing": {one(head("3", "1", "3"), head("4", "1", "3")),
+			first(move{cards: true})},
+		"a new run is started": {one(head("3", "1", "3"), head("4", "2", "3")),
+			first(move{run: true, cards: true})},
 		"what was shown, and when it is due, moves nothing": {one(head("3", "1", "2"), head("3", "1", "3")), nil},
 		"a card's first showing moves nothing":              {one(head("3", "1", ""), head("3", "1", "3")), nil},
-		"a forced redraw":                                   {one(head("3", "1", "3"), head("3", "1", "")), first(move{cards: true, again: true})},
+		"a forced redraw": {one(head("3", "1", "3"), head("3", "1", "")),
+			first(move{cards: true, again: true})},
 		"a redraw that is asked for while the one before is being drawn": {one(redrawn("1"), redrawn("2")),
 			first(move{cards: true, again: true})},
-		"a running execution goes on":                 {one(running("3"), running("4")), first(move{cards: true, alike: true})},
-		"a stamp before a step is more than going on": {one(head("3", "1", "3"), running("4")), first(move{cards: true})},
+		"a running execution goes on": {one(running("3"), running("4")),
+			first(move{cards: true, alike: true})},
+		"a stamp before a step is more than going on": {one(head("3", "1", "3"), running("4")),
+			first(move{cards: true})},
 		"one task is looked at once, in the order of first records": {[]events.DynamoDBEventRecord{
 			record("1", "A", head("1", "1", ""), head("2", "1", "")), record("2", "B", nil, head("1", "1", "")),
 			record("3", "A", head("2", "1", ""), head("3", "2", ""))},

@@ -199,7 +199,7 @@ func TestOneGateOpensWhereverTheProcessDies(t *testing.T) {
 	})
 }
 
-// step brings the task to a step for which people must be looked up. Tanaka stamped the steps, by the rule of the world.
+// step brings the task to a step for which people must be looked up. Tanaka stamped the steps, by the world's rule.
 func (w *ruledWorld) step(calls ...rules.Call) {
 	w.T.Helper()
 	o := ringitest.Along([]string{ringitest.Requester}, ringitest.Desk("課長", 1, "U0TANAKA"))

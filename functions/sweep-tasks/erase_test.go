@@ -95,8 +95,8 @@ func (k *talk) archives(t *testing.T) {
 		conversation.StampedPrefix, 1)}
 	expect.NoError(t, k.results.Copy(t.Context(), stays))
 	payload.S3Key = stays.To
-	old := &conversation.Action{Number: 0, ActionID: "old-" + k.Talk.Ref.ID[:8], SessionID: k.Talk.Ref.ID, Payload: payload,
-		ApprovedBy: conversation.ApprovedByUser, Status: conversation.ActionSucceeded}
+	old := &conversation.Action{Number: 0, ActionID: "old-" + k.Talk.Ref.ID[:8], SessionID: k.Talk.Ref.ID,
+		Payload: payload, ApprovedBy: conversation.ApprovedByUser, Status: conversation.ActionSucceeded}
 	never := &conversation.Action{Number: 9999, ActionID: "never-" + k.Talk.Ref.ID[:8], SessionID: k.Talk.Ref.ID,
 		Status: conversation.ActionCancelled, DeleteAfter: 1}
 	expect.NoError(t, k.Rows.PutListed(t.Context(), k.Talk.Ref.Tenant, conversation.ActionsList, k.Talk.Ref.ID,
@@ -118,9 +118,8 @@ func (k *talk) prints(t *testing.T, action string) {
 // left lists the keys of the rows and objects that stand.
 func (k *talk) left(t *testing.T) (keys []string) {
 	t.Helper()
-	partitions := []string{"SESSION#" + k.Talk.Ref.Tenant + "#" + k.Talk.Ref.ID, "MESSAGES#" + k.Talk.Ref.Tenant + "#" + k.Talk.Ref.ID,
-		"ACTIONS#" + k.Talk.Ref.Tenant + "#" + k.Talk.Ref.ID, "LOG#" + k.Talk.Ref.Tenant + "#" + k.Talk.Ref.ID}
-	for _, pk := range partitions {
+	for _, list := range []string{"SESSION#", "MESSAGES#", "ACTIONS#", "LOG#"} {
+		pk := list + k.Talk.Ref.Tenant + "#" + k.Talk.Ref.ID
 		e := table.NewExpression()
 		out := expect.Value(k.Rows.Table().DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{
 			TableName: &k.Rows.Table().Name, ConsistentRead: aws.Bool(true),
@@ -147,7 +146,8 @@ func (k *talk) left(t *testing.T) (keys []string) {
 // sweeps runs a sweep, which may die, and returns how many calls it made.
 func (k *talk) sweeps(d *ringitest.Death) int {
 	cfg := k.Config.Copy()
-	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: d.Over(k.Transport)}, func() aws.Retryer { return aws.NopRetryer{} }
+	cfg.HTTPClient = &http.Client{Transport: d.Over(k.Transport)}
+	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), store.Kinds()...)
 	bucket := openBucket(cfg, boot.Results{ResultsBucket: k.Bucket})
 	h := &Handler{Store: all, Reminders: all, Effects: k.Effects(), Objects: bucket, Now: k.Now}

@@ -133,7 +133,11 @@ var falseClaims = map[string]func(r *Receipt){
 		r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.5", 1)
 	},
 	"other stamped arguments": func(r *Receipt) { r.Execution.Writes[1].Arguments = `{"to":"b@example.jp"}` },
-	"no result":               func(r *Receipt) { r.Execution.Writes[0].Results = nil },
+	"another result": func(r *Receipt) {
+		r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1)
+	},
+	"a result that is no JSON": func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = "{" },
+	"no result":                func(r *Receipt) { r.Execution.Writes[0].Results = nil },
 	"other arguments, the end left out": func(r *Receipt) {
 		r.Rows, r.Execution.Status = r.Rows[:len(r.Rows)-2], "running"
 		r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "2", 1)

@@ -117,8 +117,8 @@ func ofStep(t testing.TB, acts []circulation.Act) *circulated {
 // ofStepAsked is a gate of any step.
 func ofStepAsked(t testing.TB, step, arguments string, after time.Duration, acts []circulation.Act) *circulated {
 	hash := aggregate.HashOf(arguments)
-	return circulate(t, "step", execution, taskID, began().Add(after), map[string]any{"step": step, "arguments_hash": hash},
-		acts, "step", taskID, "1", "1", step, hash)
+	return circulate(t, "step", execution, taskID, began().Add(after),
+		map[string]any{"step": step, "arguments_hash": hash}, acts, "step", taskID, "1", "1", step, hash)
 }
 
 // provedOnRoutes is proved, with its steps and the third step stamped along routes.
@@ -176,7 +176,8 @@ func TestVerifyWalksARouteThatWasSealed(t *testing.T) {
 		}), false)
 	}
 	other := map[string]any{"id": "r1", "name": "すべて", "revision": 3}
-	for name, in := range map[string]string{"another rule in both entries": "process.", "in the opening": "process.routed"} {
+	for name, in := range map[string]string{"another rule in both entries": "process.",
+		"another rule in the opening": "process.routed"} {
 		add(name, resealed(func(action string, d map[string]any) {
 			if d["rule"] != nil && strings.HasPrefix(action, in) {
 				d["rule"] = other

@@ -42,6 +42,9 @@ func leaves(v any, path string, change func(path string)) {
 func another(v any) (any, bool) {
 	switch v := v.(type) {
 	case string:
+		if strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[") {
+			return v + " ", true // JSON still, of which the bytes were stamped
+		}
 		return v + "x", true
 	case float64:
 		return v + 1, true
@@ -58,6 +61,9 @@ func changedClaims(t *testing.T, r Receipt, member string) map[string]func(*Rece
 	expect.NoError(t, json.Unmarshal(expect.Value(json.Marshal(r))(t), &v))
 	changes := map[string]func(*Receipt){}
 	leaves(v[member], member, func(path string) {
+		if strings.Contains(path, "/results/") {
+			return // what follows from them counts, and not their bytes
+		}
 		other := expect.Value(json.Marshal(v))(t)
 		changes[path] = func(r *Receipt) {
 			*r = Receipt{}

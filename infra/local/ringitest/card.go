@@ -26,9 +26,9 @@ var (
 	colour = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 )
 
-// CheckCard returns the reasons why Slack would refuse a message, and violations of Ringi's rules, which are stricter: a
-// message has a text and one attachment (a plain reply has none) with a colour and at most 16 blocks, of the types that
-// cards use.
+// CheckCard returns the reasons why Slack would refuse a message, and violations of Ringi's rules, which are stricter:
+// a message has a text and one attachment (a plain reply has none) with a colour and at most 16 blocks, of the types
+// that cards use.
 func CheckCard(m slack.Msg) error {
 	found := problems{}
 	if n := webapi.Units(m.Text); n < 1 || n > maxFallback {

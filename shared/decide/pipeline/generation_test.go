@@ -44,8 +44,8 @@ func TestAGenerationThatFails(t *testing.T) {
 		w := ringitest.Start(t).World(t)
 		next, err := fail(w, task.Failure{})
 		p := w.Load().Head.Parked
-		expect.That(t, err == nil && next.State == task.StateFail && p != nil && p.Layer == task.L1, "%+v, %v, parked %+v", next,
-			err, p)
+		expect.That(t, err == nil && next.State == task.StateFail && p != nil && p.Layer == task.L1,
+			"%+v, %v, parked %+v", next, err, p)
 	})
 	t.Run("a run that is not the head's records nothing", func(t *testing.T) {
 		w := ringitest.Start(t).World(t)
