@@ -296,7 +296,8 @@ func TestAnExecutionSurvivesACrashAnywhere(t *testing.T) {
 		w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 		w.written(1)
 	})
-	expect.That(t, unknown != 0 && unknown <= 4 && died >= 8, "a write is unknown after %d of %d deaths", unknown, died)
+	expect.That(t, (unknown != 0 || !expect.Long()) && unknown <= 4 && died >= 4,
+		"a write is unknown after %d of %d deaths", unknown, died)
 }
 
 // Wherever a session's invocation dies, there is one session besides, and it gets the steps and each answer once.
@@ -319,7 +320,8 @@ func TestASessionSurvivesACrashAnywhere(t *testing.T) {
 			!slices.ContainsFunc(x.Answers, func(a models.Answer) bool { return a.Error }),
 			"told %d times, %d refused, answers %+v", len(x.Messages), x.Refused, x.Answers)
 	})
-	expect.That(t, unknown != 0 && unknown <= 6 && died > 20, "a write is unknown after %d of %d deaths", unknown, died)
+	expect.That(t, (unknown != 0 || !expect.Long()) && unknown <= 6 && died > 10,
+		"a write is unknown after %d of %d deaths", unknown, died)
 }
 
 // givenUp returns an execution whose run was abandoned while its session works.
