@@ -1,12 +1,9 @@
 package store_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -15,9 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -170,20 +164,23 @@ func testBoard(t *testing.T, w *contestWorld) {
 		filter store.ContestFilter
 		limit  int
 		want   string
+		looked int // rows: no more than the filter's own, however many there are
 	}{
-		{store.ContestFilter{}, 0, "a1 a2 a3 b1 a1"},
-		{store.ContestFilter{}, 2, "a1 a2"},
-		{store.ContestFilter{Execution: one}, 0, "a2 a3 b1 a1"},
-		{store.ContestFilter{Execution: one, Best: true}, 0, "a2 b1"},
-		{store.ContestFilter{Team: "a"}, 0, "a1 a2 a3 a1"},
-		{store.ContestFilter{Execution: one, Team: "b"}, 0, "b1"},
-		{store.ContestFilter{Execution: "x"}, 0, ""},
+		{store.ContestFilter{}, 0, "a1 a2 a3 b1 a1", 5},
+		{store.ContestFilter{}, 2, "a1 a2", 2},
+		{store.ContestFilter{Execution: one}, 0, "a2 a3 b1 a1", 4},
+		{store.ContestFilter{Execution: one, Best: true}, 0, "a2 b1", 4},
+		{store.ContestFilter{Team: "a"}, 0, "a1 a2 a3 a1", 4},
+		{store.ContestFilter{Execution: one, Team: "b"}, 0, "b1", 4},
+		{store.ContestFilter{Execution: "x"}, 0, "", 0},
 	} {
+		page := expect.Value(w.Board(t.Context(), contestTenant, tt.filter, "", tt.limit))(t)
 		var got []string
-		for _, b := range expect.Value(w.Board(t.Context(), contestTenant, tt.filter, "", tt.limit))(t).Items {
+		for _, b := range page.Items {
 			got = append(got, b.TeamID+string(rune('0'+b.RoundNumber)))
 		}
 		expect.Is(t, strings.Join(got, " "), tt.want, "%+v", tt.filter)
+		expect.Is(t, page.Looked, tt.looked, "rows looked at for %+v", tt.filter)
 	}
 	all := expect.Value(w.Contests(t.Context(), contestTenant, "", 10))(t)
 	expect.That(t, len(all.Items) == 2 && all.Items[0].ExecutionID == two, "%+v", all.Items)
@@ -272,91 +269,6 @@ func testTenants(t *testing.T, w *contestWorld) {
 	expect.That(t, r == nil && err == nil, "%v %v", r, err)
 	expect.Fails(t, expect.Err(w.Load(t.Context(), contest.Ref(other, id))), aggregate.ErrNotFound)
 	expect.Is(t, expect.Value(w.TeamStatistics(t.Context(), other, "a"))(t), store.Statistics{})
-}
-
-// meter counts calls and the bytes of their answers.
-type meter struct{ calls, bytes int }
-
-func (m *meter) RoundTrip(q *http.Request) (*http.Response, error) {
-	res, err := http.DefaultTransport.RoundTrip(q)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	said, err := io.ReadAll(res.Body)
-	res.Body = io.NopCloser(bytes.NewReader(said))
-	m.calls, m.bytes = m.calls+1, m.bytes+len(said)
-	return res, err
-}
-
-// TestQueriesCostTheSameHoweverManyRowsThereAre asks over 10 and 1,000 rounds of one tenant; at night over 10,000.
-func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
-	expect.Patience(t)
-	server := storetest.Start(t)
-	few, many := map[string]int{}, 1_000
-	if expect.Long() {
-		many = 10_000
-	}
-	for _, rows := range []int{10, many} {
-		w := newWorld(t, server)
-		id := w.fill(t, rows)
-		board := func(f store.ContestFilter) func(*contestWorld) error {
-			return func(x *contestWorld) error { return expect.Err(x.Board(t.Context(), contestTenant, f, "", 0)) }
-		}
-		for name, ask := range map[string]func(*contestWorld) error{
-			"board over all": board(store.ContestFilter{}), "board of a contest": board(store.ContestFilter{Execution: id}),
-			"board of a team": board(store.ContestFilter{Team: "a"}),
-			"round history": func(x *contestWorld) error {
-				r, _, err := x.LoadRoundHistory(t.Context(), contestTenant, id, "a", 1)
-				expect.That(t, r != nil, "no history")
-				return err
-			},
-			"summary": func(x *contestWorld) error { return expect.Err(x.Summary(t.Context(), contestTenant, id)) },
-		} {
-			m := &meter{}
-			expect.NoError(t, ask(w.through(server, m)))
-			if rows == 10 {
-				few[name] = m.bytes
-			}
-			expect.That(t, m.calls <= 2 && m.bytes <= few[name]+4<<10, "%s of %d rows: %d calls, %d bytes, not %d", name, rows,
-				m.calls, m.bytes, few[name])
-		}
-	}
-}
-
-// fill writes one contest with two rounds, and the rows of the given number of further rounds.
-func (w *contestWorld) fill(t *testing.T, rows int) string {
-	t.Helper()
-	id := contest.NewID()
-	_, teams := w.begin(t, id, "a", "b")
-	w.save(t, id, "a", 1, 0.9)
-	w.save(t, id, "b", 1, 0.8)
-	expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, id), 1))(t)
-	board := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t).Board[0]
-	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	var writes []types.WriteRequest
-	for i := range rows {
-		b := *board
-		b.EvaluationScore, b.RoundNumber = float64(i%101)/100, i%5+1
-		b.CreatedAt = board.CreatedAt.Add(time.Duration(i) * time.Second)
-		if i >= 10 && i%20 != 0 { // few rounds in one contest, many contests in the tenant
-			b.ExecutionID = contest.NewID()
-		}
-		it := map[string]types.AttributeValue{"PK": text(fmt.Sprintf("TEAM#%s#%s.%d", contestTenant, b.ExecutionID, i)),
-			"SK": text(b.Key()), "type": text(b.Type()), "team_id": text(b.TeamID),
-			"evaluation_feedback": text(strings.Repeat("とても良い案です。", 12)),
-			"submission_content":  text(strings.Repeat("稟", 300))}
-		for _, x := range b.Indexes(nil) {
-			it[fmt.Sprintf("GSI%dPK", x.N)], it[fmt.Sprintf("GSI%dSK", x.N)] = text(x.PK), text(x.SK)
-		}
-		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
-		if len(writes) == 25 || i == rows-1 {
-			expect.Value(w.db.BatchWriteItem(t.Context(),
-				&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.table: writes}}))(t)
-			writes = nil
-		}
-	}
-	return id
 }
 
 // refusing fails as many writes as left says.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -19,15 +18,8 @@ import (
 	"ringi/shared/store/table"
 )
 
+// testRaces: of 32 people who approve at once one does, and 31 learn who. infra/faults/races has the other races.
 func testRaces(t *testing.T, st *taskStore) {
-	st.parts(t, []part{
-		{"of 32 people who approve at once one does, and 31 learn who", testApprovalsAtOnce},
-		{"of 8 runs that begin a version one makes it", testVersionsAtOnce},
-		{"revisions count every change once", testRevisionsAtOnce},
-	})
-}
-
-func testApprovalsAtOnce(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 1)
 
 	a := loaded(t, st, ref)
@@ -61,40 +53,6 @@ func testApprovalsAtOnce(t *testing.T, st *taskStore) {
 	expect.Must(t, len(winners) == 1, "%v approved, want one", winners)
 	expect.Same(t, map[string]int{winners[0]: people - 1}, told)
 	expect.Is(t, countAudit(t, st, ref, task.AuditPromptApproved), 1, "audit entries")
-}
-
-func testVersionsAtOnce(t *testing.T, st *taskStore) {
-	ref := waitingPrompt(t, st, 2)
-	decided(t, st, ref, rejectPrompt)
-	made, _ := atOnce(t, 8, func(int) error {
-		a, err := st.Decide(t.Context(), ref, beginPrompt)
-		if err == nil {
-			expect.Is(t, len(a.Prompts), 2, "prompts")
-		}
-		return err
-	}, errors.ErrUnsupported)
-	a := loaded(t, st, ref)
-	expect.That(t, made == 8 && len(a.Prompts) == 2 && a.Prompt().Version == 2 && len(a.Cards) == 3,
-		"%d prompts, version %d, %d cards; want 2, 2, 3", len(a.Prompts), a.Prompt().Version, len(a.Cards))
-}
-
-func testRevisionsAtOnce(t *testing.T, st *taskStore) {
-	ref := created(t, st, 3)
-	revs, want := make([]int, 12), []int{}
-	atOnce(t, len(revs), func(i int) error {
-		a, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.WaitUntil(a.Head.Run, a.Generating(), at().Add(time.Duration(i)*time.Minute), at())
-		})
-		if err == nil {
-			revs[i] = a.Head.Rev
-		}
-		return err
-	}, errors.ErrUnsupported)
-	for i := range revs {
-		want = append(want, i+2)
-	}
-	slices.Sort(revs)
-	expect.Same(t, want, revs)
 }
 
 func testDecide(t *testing.T, st *taskStore) {

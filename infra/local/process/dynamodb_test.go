@@ -88,59 +88,6 @@ func records(t *testing.T, cfg aws.Config, stream string) []string {
 	return seen
 }
 
-func TestOneWriterOfManyWins(t *testing.T) {
-	cfg := config(process.MotoForTests(t))
-	db := dynamodb.NewFromConfig(cfg)
-	stream := table(t, db)
-	const writers = 32
-	var mu sync.Mutex
-	var won, lost int
-	var all sync.WaitGroup
-	for i := range writers {
-		all.Go(func() {
-			_, err := db.TransactWriteItems(context.Background(),
-				&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-					put(key("a", fmt.Sprintf("loser-%02d", i))), put(key("a", "prize")),
-				}})
-			var cancelled *types.TransactionCanceledException
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err == nil:
-				won++
-			case errors.As(err, &cancelled):
-				lost++
-			default:
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	expect.That(t, won == 1 && lost == writers-1, "%d won and %d lost, want 1 and %d", won, lost, writers-1)
-	rows := expect.Value(db.Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String("rows"),
-		KeyConditionExpression:    aws.String("PK = :p"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("a")}}))(t)
-	expect.That(t, rows.Count == 2, "%d rows, want the winner's two", rows.Count)
-	expect.Is(t, len(records(t, cfg, stream)), 2, "stream records")
-}
-
-func TestRepeatedRequestTokenWritesOnce(t *testing.T) {
-	db := dynamodb.NewFromConfig(config(process.MotoForTests(t)))
-	table(t, db)
-	write := func(sk string) error {
-		_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
-			ClientRequestToken: aws.String("token"), TransactItems: []types.TransactWriteItem{put(key("a", sk))},
-		})
-		return err
-	}
-	expect.NoError(t, write("1"))
-	err := write("1")
-	expect.That(t, err == nil, "the same request again: %v", err)
-	var mismatch *types.IdempotentParameterMismatchException
-	err = write("2")
-	expect.That(t, errors.As(err, &mismatch), "another request with the token: %v, want a mismatch", err)
-}
-
 func TestStreamHasOneRecordPerChange(t *testing.T) {
 	cfg := config(process.MotoForTests(t))
 	db := dynamodb.NewFromConfig(cfg)

@@ -1,7 +1,6 @@
 package vendors_test
 
 import (
-	"context"
 	"crypto"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -22,12 +21,9 @@ import (
 	"unicode"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
-	client "ringi/shared/tool/github"
-	"ringi/shared/tool/wire"
 )
 
 type office struct {
@@ -168,42 +164,6 @@ func TestNamesAreInTheWorkspacesLanguage(t *testing.T) {
 	}), "not in Latin letters: %s", english)
 	o.Speak("ja")
 	expect.Is(t, ask(), japanese)
-}
-
-func TestThePageOfAPullRequest(t *testing.T) {
-	v := vendors.New()
-	t.Cleanup(v.GitHub.Close)
-	demo := v.GitHub.Find(vendors.ShopOwner, vendors.ShopName)
-	server := httptest.NewServer(v.Handler())
-	defer server.Close()
-	page := func(path string) (int, string) {
-		res := expect.Value(http.Get(server.URL + vendors.GitHubPages + path))(t)
-		defer res.Body.Close()
-		return res.StatusCode, string(expect.Value(io.ReadAll(res.Body))(t))
-	}
-	commit := demo.Commit("ringi/S/A", "x", map[string]vendors.File{"a.txt": {Content: "<b>\n"}}, time.Now())
-	app := expect.Value(client.NewApp(vendors.AppID, vendors.Installation, v.GitHub.Key()))(t)
-	c := client.Config{Base: server.URL + vendors.GitHubPath, HTTP: wire.NewHTTP(), Now: time.Now}
-	expect.Value(c.Open(app, demo.Owner+"/"+demo.Name, demo.ID, client.Pushes()).Carry(t.Context(),
-		client.Order{RepositoryID: demo.ID, Into: "main", Title: "<Title>", Body: "why"},
-		conversation.Pushed{Branch: "ringi/S/A", Commit: commit, There: true},
-		func(context.Context, conversation.Pushed) error { return nil }))(t)
-	for path, want := range map[string][]string{
-		"ringi-demo/shop/pull/1":         {"only on this machine", "&#43;&lt;b&gt;", "&lt;Title&gt; #1"},
-		"ringi-demo/shop/tree/ringi/S/A": {"only on this machine", `<pre id="files">a.txt</pre>`},
-		"ringi-demo/shop/tree/main/shop": {"<pre id=\"files\">shop/__init__.py\nshop/cart.py\nshop/price.py</pre>"},
-		"ringi-demo/shop/tree/none":      nil,
-		"ringi-demo/shop/tree/main/none": nil,
-		"ringi-demo/shop/pull/2":         nil,
-		"ringi-demo/shop/pull/x":         nil,
-		"local/none/tree/main":           nil,
-	} {
-		status, text := page(strings.Replace(path, "tree/main", "tree/"+demo.Ref("heads/main"), 1))
-		expect.Is(t, status == http.StatusOK, want != nil, path)
-		for _, part := range want {
-			expect.Has(t, text, part)
-		}
-	}
 }
 
 const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
