@@ -19,22 +19,16 @@ import (
 )
 
 func TestResumeTask(t *testing.T) {
-	off := tenancy.DefaultSettings()
-	off.PromptApprovalRequired = false
-	for _, tt := range []struct {
-		name  string
-		bring func(w *ringitest.World)
-		want  string
-	}{
-		{"a new task", func(*ringitest.World) {}, task.StateExtractTask},
-		{"an approved prompt", func(w *ringitest.World) { w.Prompted(off); w.Approve() }, task.StatePlanProcess},
-		{"a cancelled task", func(w *ringitest.World) { w.Cancel() }, task.StateFinish},
+	for want, bring := range map[string]func(w *ringitest.World){
+		task.StateExtractTask: func(*ringitest.World) {},
+		task.StatePlanProcess: func(w *ringitest.World) { w.Prompted(tenancy.DefaultSettings()); w.Approve() },
+		task.StateFinish:      func(w *ringitest.World) { w.Cancel() },
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(want, func(t *testing.T) {
 			w := ringitest.Start(t).World(t)
-			tt.bring(w)
+			bring(w)
 			next, err := handler(w).Handle(t.Context(), w.In())
-			expect.That(t, err == nil && next.State == tt.want, "%+v, %v, want %s", next, err, tt.want)
+			expect.That(t, err == nil && next.State == want, "%+v, %v", next, err)
 		})
 	}
 }

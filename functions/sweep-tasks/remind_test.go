@@ -29,7 +29,6 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 		"as listed approvers who got a copy":         testRemindedByCopy,
 		"of what an agent wants to do":               testRemindedOfAction,
 		"together, where anybody of a channel may":   testRemindedTogether,
-		"also where no rule asks":                    testRemindedByAnybody,
 		"but not of what they were just asked":       testJustAsked,
 		"or of what was decided meanwhile":           testRemindedDecided,
 		"though the index is late":                   testRemindedLate,
@@ -269,33 +268,6 @@ func testRemindedAs(t *testing.T, w *ringitest.World) {
 	reminded(w, "U4", day, false, "whose days are over")
 }
 
-func testRemindedTogether(t *testing.T, w *ringitest.World) {
-	day, at := morning(w)
-	other := w.Another()
-	for _, x := range []*ringitest.World{w, other} {
-		x.PlannedOnRoute(tenancy.DefaultSettings(), ringitest.Along([]string{ringitest.Requester},
-			circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}),
-			ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	}
-	until(t, w, at)
-	_, ref := task.Remind(w.Ref.Tenant, ringitest.Team, "C0HR", day, task.Reminded{}, w.Now())
-	a := expect.Value(w.Store.Load(t.Context(), ref))(t)
-	told, ok := a.Reminded()
-	expect.Must(t, ok && told.N == 2 && told.Shared && len(told.Items) == 2, "%+v", told)
-	expect.That(t, a.Request.Channel == "C0HR" && a.Request.User == "" && a.Request.ChannelType == "channel", "%+v",
-		a.Request)
-	expect.That(t, told.Items[0].Channel == "C0HR" && told.Items[0].TS != "", "%+v", told.Items[0])
-}
-
-func testRemindedByAnybody(t *testing.T, w *ringitest.World) {
-	day, at := morning(w)
-	w.Prompted(tenancy.DefaultSettings())
-	until(t, w, at)
-	_, ref := task.Remind(w.Ref.Tenant, ringitest.Team, "C0HR", day, task.Reminded{}, w.Now())
-	told, ok := expect.Value(w.Store.Load(t.Context(), ref))(t).Reminded()
-	expect.That(t, ok && told.N == 1 && told.Shared && told.Items[0].ID == w.Ref.ID, "%+v", told)
-}
-
 func testRemindedByCopy(t *testing.T, w *ringitest.World) {
 	day, at := morning(w)
 	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
@@ -422,5 +394,24 @@ func testRemindedBesideOthers(t *testing.T, w *ringitest.World) {
 	for r, err := range s.DueReminders(t.Context(), w.Now().AddDate(1, 0, 0)) {
 		expect.NoError(t, err)
 		expect.That(t, r.DueAt.After(w.Now()), "%s is due again at once: %v", r.TenantID, r.DueAt)
+	}
+}
+
+// testRemindedTogether: one request asks a channel by a rule, the other whoever the settings allow.
+func testRemindedTogether(t *testing.T, w *ringitest.World) {
+	day, at := morning(w)
+	w.PlannedOnRoute(tenancy.DefaultSettings(), ringitest.Along([]string{ringitest.Requester},
+		circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}),
+		ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	w.Another().Prompted(tenancy.DefaultSettings())
+	until(t, w, at)
+	_, ref := task.Remind(w.Ref.Tenant, ringitest.Team, "C0HR", day, task.Reminded{}, w.Now())
+	a := expect.Value(w.Store.Load(t.Context(), ref))(t)
+	told, ok := a.Reminded()
+	expect.Must(t, ok && told.N == 2 && told.Shared && len(told.Items) == 2, "%+v", told)
+	expect.That(t, a.Request.Channel == "C0HR" && a.Request.User == "" && a.Request.ChannelType == "channel", "%+v",
+		a.Request)
+	for _, x := range told.Items {
+		expect.That(t, x.Channel == "C0HR" && x.TS != "", "%+v", x)
 	}
 }
