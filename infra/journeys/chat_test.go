@@ -1,9 +1,7 @@
 package journeys
 
 import (
-	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,7 +11,6 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -166,48 +163,6 @@ func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 		showsAction(t, d, desk, "取り消されました", "取り消し")
 	}
 	t.Logf("the ends: %v", ends)
-}
-
-// The listed approvers get the action in their direct messages; one decides there, and the thread and the other's
-// message follow.
-func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
-	start(t)
-	d := begin(t, "codex: こんにちは")
-	d.Shows("デモのエージェントです")
-	d.Rests()
-	driver.Settings(t, running, func(x *tenancy.Settings) {
-		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki, webapi.Tanaka},
-			Usergroups: []string{}}
-	})
-	d.Reply("コマンド: echo copied")
-	d.Shows("操作 #1 の確認")
-	x := d.Load().Current()
-	copyOf := func(user string, texts ...string) (found webapi.Message) {
-		d.Eventually("a copy for "+user, func() bool {
-			for _, m := range running.Sandbox.Messages(webapi.DirectMessage(user), "") {
-				buttons, _ := json.Marshal(m.Attachments)
-				face := driver.Face(m) + string(buttons)
-				if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(face, text) }) {
-					found = m
-				}
-			}
-			return found.TS != ""
-		})
-		return found
-	}
-	asks := copyOf(webapi.Suzuki, x.ActionID, "echo copied", card.RejectAction)
-	copyOf(webapi.Tanaka, x.ActionID, card.ApproveAction)
-	driver.UntilTaken(t, "the copy is stamped", func() {
-		_ = running.Sandbox.Click(webapi.Suzuki, webapi.DirectMessage(webapi.Suzuki), asks.TS, card.ApproveAction)
-	}, func() bool { return d.Count("✅ 承認: <@"+webapi.Suzuki+">") > 0 })
-	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Suzuki+">")
-	d.Eventually("the other's message shrinks to a line", func() bool {
-		return slices.ContainsFunc(running.Sandbox.Messages(webapi.DirectMessage(webapi.Tanaka), ""),
-			func(m webapi.Message) bool {
-				said, _ := json.Marshal(m.Attachments)
-				return strings.Contains(string(said), d.Ref().ID) && !strings.Contains(string(said), card.ApproveAction)
-			})
-	})
 }
 
 // Only the tests that an administrator's rule names begin without a person.

@@ -13,35 +13,12 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
-
-func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {
-	s := start(t)
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて demo: human check")
-	d.Approve(webapi.Suzuki)
-	gate := "CARD#step#0001#001#04"
-	card := d.Card(gate, "approve_step")
-	if !strings.Contains(driver.Face(card), "🔍 実行前の確認") || !strings.Contains(driver.Face(card), "ringi-demo-sheet") {
-		t.Errorf("the gate's card does not show what would be called: %s", driver.Face(card))
-	}
-	writes := s.Vendors.Calls("write_rows_to_google_sheet")
-	d.Click(webapi.Tanaka, gate, "approve_step")
-	const second = "CARD#step#0001#001#05"
-	d.Card(second, "approve_step")
-	n := s.Vendors.Calls("write_rows_to_google_sheet")
-	expect.That(t, n == writes+1, "the approved write was called %d times", n-writes)
-	d.Reject(webapi.Suzuki, second, "reject_step", "宛先が違います")
-	a := d.Until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
-	expect.That(t, a.Execution().Status == task.ExecutionCancelled &&
-		a.StepOf(a.Execution(), 4).Status == task.StepCompleted, "execution %s", a.Execution().Status)
-	d.RunsEnd()
-}
 
 // Rows of a tab below the written table stay, and the finished card says so. tabOf returns the tab that the planned
 // steps write to.

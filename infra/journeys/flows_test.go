@@ -20,7 +20,6 @@ import (
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -215,27 +214,4 @@ func reminded(t *testing.T, d *driver.Request, today tenancy.Date) {
 		})
 	})
 	d.SetRow(p.Key(), "SET asked_at = :v", *p.AskedAt)
-}
-
-// A quotation of the form stands under the effect, is in what people stamp, and stands on the page
-// with its hash. What isn't attached is told where people stamp.
-func TestAQuotationIsStampedAndStaysOpen(t *testing.T) {
-	s := beside(t)
-	pdf, other := "%PDF-1.7 quotation", "MZ\x90\x00\x03"
-	d := driver.AskWithFiles(t, s, webapi.Sato, "複合機の入れ替え", driver.FormFile{Name: "見積書.pdf", Body: []byte(pdf)},
-		driver.FormFile{Name: "装置.txt", Body: []byte(other)})
-	sum := aggregate.HashOf(pdf)
-	d.Card(driver.TaskCard, "📄 添付: 「見積書.pdf」 (18 B)")
-	d.Card(driver.TaskCard, "⚠️ 添付されていません: 「装置.txt」 (承認する人は開けません)。添付できるのは pdf, png")
-	d.Click(webapi.Suzuki, driver.TaskCard, "approve_process")
-	a := d.Until("recorded", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
-	expect.Has(t, a.Enclosed(), `"kind":"pdf","bytes":18,"sha256":"`+sum+`"`)
-	desk := driver.SitDown(t, s, administrator.ID)
-	page := "/console/tasks/" + d.Ref.ID
-	for path, want := range map[string]string{page: page + "/files/" + sum, page + "/files/" + sum: pdf} {
-		status, body := desk.Get(path)
-		expect.That(t, status == http.StatusOK && strings.Contains(body, want), "%s: %d, without %s", path, status, want)
-	}
-	status, _ := desk.Get(page + "/files/" + aggregate.HashOf(other))
-	expect.Is(t, status, http.StatusNotFound, "what isn't attached is served to nobody")
 }

@@ -109,6 +109,7 @@ func paidOnce(t driver.T, p *play) {
 // TestRunsThatAreSuperseded: while teams play, and one has its first score, the task's run and the contest's are
 // stopped. The next runs continue, concurrently with calls still in flight.
 func TestRunsThatAreSuperseded(t *testing.T) {
+	expect.AtNight(t) // TestTwoRunsAtOnce is a sample
 	withContests(t, running)
 	p := running.variant(t, "contest", func(p *play) {
 		ref := p.asksTeams()

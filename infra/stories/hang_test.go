@@ -20,14 +20,6 @@ import (
 
 // What happens when a process hangs: in a call, past its lease, past its time, or while another run takes over.
 
-func (p *play) approvesPolicy() {
-	p.ClickUntilTaken(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-}
-
-func (p *play) approvesSteps() {
-	p.ClickUntilTaken(webapi.Tanaka, driver.ProcessCard, "approve_process")
-}
-
 // invokeAgain invokes a function for the task's run once more, as the state machine does after giving up the first
 // invocation.
 func (p *play) invokeAgain(function string) {

@@ -111,7 +111,7 @@ func (w *world) undisturbed(t *testing.T, stories []story) []*undisturbed {
 func (w *world) played(t *testing.T, s story) (*undisturbed, error) {
 	t.Helper()
 	for range 5 {
-		p, err := w.plays(s, func(t *trace) { t.recorded = s.sampled || expect.Long() })
+		p, err := w.plays(s, func(t *trace) { t.recorded = s.dies != "" || expect.Long() })
 		if err == nil {
 			err = p.held()
 		}
@@ -218,8 +218,9 @@ func deaths(_ *world, all []*undisturbed) (out []disturbance) {
 	lot := rand.New(rand.NewPCG(seed, 1))
 	for i, x := range all {
 		points := drawn(x.points, seed+uint64(i))
-		if !expect.Long() && x.sampled {
-			at(x, points[0])
+		if !expect.Long() && x.dies != "" {
+			own := func(p point) bool { return p.function == x.dies }
+			at(x, points[max(0, slices.IndexFunc(points, own))])
 			if x.name == "request" {
 				at(x, points[1], points[2])
 				at(x, starts(points)...)

@@ -68,6 +68,15 @@ func rejectedSeen(t *testing.T, p *play) {
 		"execution.completed by system")
 }
 
+func checkedSeen(t *testing.T, p *play) {
+	p.shows("CARD#step#0001#001#04", "36a64f", "🔍 実行前の確認", "ringi-demo-sheet")
+	a := p.Load()
+	expect.That(t, a.Execution().Status == task.ExecutionCancelled &&
+		a.StepOf(a.Execution(), 4).Status == task.StepCompleted && p.made(execute, writeRows) == 1,
+		"execution %s, %d writes", a.Execution().Status, p.made(execute, writeRows))
+	p.RunsEnd()
+}
+
 func stoppedSeen(t *testing.T, p *play) {
 	p.shows(driver.ExecutionCard, "888888", "⏹️ <@"+webapi.Tanaka+"> により中止されました")
 	a := p.Load()

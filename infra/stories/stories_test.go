@@ -1,27 +1,18 @@
 package stories
 
 import (
-	"context"
-	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
-	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/tool"
 )
 
 // story is what people do, whatever happens to the system.
@@ -34,7 +25,7 @@ type story struct {
 	holds      func(t driver.T, p *play)         // what must be true of each end beside; may be nil
 	seen       func(t *testing.T, p *play)       // what people see of the undisturbed one; may be nil
 	night      bool                              // another story is a sample of it
-	sampled    bool                              // processes die in it also by day
+	dies       string                            // the function that dies in it also by day
 	lasting    bool                              // a call may fail for good: somebody tries again
 }
 
@@ -68,20 +59,24 @@ type group struct {
 // asItBegins are the stories of a workspace without settings of its own.
 func asItBegins() []story {
 	return []story{
-		{name: "request", sampled: true, act: request, lasting: true, seen: requestSeen},
+		{name: "request", dies: execute, act: request, lasting: true, seen: requestSeen},
 		{name: "rejected", act: rejected, lasting: true, seen: rejectedSeen},
 		{name: "stopped", act: stopped, seen: stoppedSeen}, {name: "withdrawn", act: withdrawn, seen: withdrawnSeen},
 		{name: "deleted", act: deleted, seen: deletedSeen},
 		{name: "tried again", act: triedAgain, seen: triedAgainSeen},
-		{name: "unattended", sampled: true, act: unattended, unattended: true},
+		{name: "checked step", act: checkedStep, seen: checkedSeen,
+			kills: func(p point) bool { return p.function != execute }},
+		{name: "unattended", dies: sweeper, act: unattended, unattended: true},
 		{name: "expired", act: expired, unattended: true, seen: expiredSeen},
 		{name: "settled", act: settled, kills: func(p point) bool { return p.function == sweeper }},
-		{name: "decision", sampled: true, act: decision, holds: hasOneNumber,
+		{name: "decision", dies: "RelayChangesFunction", act: decision, holds: hasOneNumber,
 			kills: func(p point) bool { return p.function != "ReceiveInteractionFunction" }}, // which tells people to try again
-		{name: "command", sampled: true, act: command, honest: ranOnce}, {name: "call", act: listedRead, honest: calledOnce},
-		{name: "pull request", sampled: true, act: pullRequest, honest: calledOnce, holds: pulled, seen: pulledSeen},
-		{name: "offer", act: offer}, {name: "files", act: attached, honest: unreadOnce},
-		{name: "door", sampled: true, act: atTheDoor(false), honest: toldOfTheCall, kills: undrawn},
+		{name: "command", dies: "RunActionFunction", act: command, honest: ranOnce},
+		{name: "call", act: listedRead, honest: calledOnce},
+		{name: "pull request", dies: "CallToolFunction", act: pullRequest, honest: calledOnce, holds: pulled,
+			seen: pulledSeen},
+		{name: "offer", act: offer}, {name: "files", dies: "AnswerMessageFunction", act: attached, honest: unreadOnce},
+		{name: "door", dies: "CallToolFunction", act: atTheDoor(false), honest: toldOfTheCall, kills: undrawn},
 		{name: "grant", act: atTheDoor(true), honest: toldOfTheCall, kills: undrawn},
 	}
 }
@@ -90,12 +85,12 @@ func settings() []group {
 	return []group{
 		{"under rules", underRules, []story{
 			{name: "route", act: route, seen: routeSeen},
-			{name: "filled in again", sampled: true, act: filledInAgain, holds: hasOneNumber,
+			{name: "filled in again", dies: "RequestApprovalFunction", act: filledInAgain, holds: hasOneNumber,
 				kills: func(p point) bool { return p.function != "ReceiveInteractionFunction" }},
 		}},
 		{"under a rule of a step's own", underAStepsRule, []story{{name: "step's route", act: stepsRoute, night: true}}},
 		{"with contests", withContests, []story{
-			{name: "contest", sampled: true, act: drafting, holds: paidOnce, seen: contestSeen,
+			{name: "contest", dies: "RunRoundFunction", act: drafting, holds: paidOnce, seen: contestSeen,
 				kills: func(p point) bool { return p.function != execute && p.function != drawer }},
 			{name: "unattended contest", act: unattendedContest, unattended: true, night: true},
 		}},
@@ -107,10 +102,18 @@ func request(p *play) {
 	p.approvesBoth()
 }
 
+func (p *play) approvesPolicy() {
+	p.ClickUntilTaken(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+}
+
+func (p *play) approvesSteps() {
+	p.ClickUntilTaken(webapi.Tanaka, driver.ProcessCard, "approve_process")
+}
+
 // approvesBoth approves both gates and waits for the work.
 func (p *play) approvesBoth() {
-	p.ClickUntilTaken(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-	p.ClickUntilTaken(webapi.Tanaka, driver.ProcessCard, "approve_process")
+	p.approvesPolicy()
+	p.approvesSteps()
 	p.untilCompleted()
 }
 
@@ -145,13 +148,23 @@ func rejected(p *play) {
 	p.untilCompleted()
 }
 
+// checkedStep asks a person before each write: one is called, the next rejected.
+func checkedStep(p *play) {
+	p.asks(month + " demo: human check")
+	p.approvesPolicy()
+	p.approvesSteps()
+	p.ClickUntilTaken(webapi.Tanaka, "CARD#step#0001#001#04", "approve_step")
+	p.reject(webapi.Suzuki, "CARD#step#0001#001#05", "reject_step", "宛先が違います")
+	p.untilAtRest()
+}
+
 // stopped is stopped while a call is out.
 func stopped(p *play) {
 	release := p.holds(readStaff)
 	defer release()
 	p.asks(staff)
-	p.ClickUntilTaken(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-	p.ClickUntilTaken(webapi.Tanaka, driver.ProcessCard, "approve_process")
+	p.approvesPolicy()
+	p.approvesSteps()
 	p.Eventually("the call is out", func() bool { return p.met(execute, readStaff) > 0 })
 	p.ClickUntilTaken(webapi.Tanaka, driver.ExecutionCard, "cancel_execution")
 	release()
@@ -181,8 +194,8 @@ func deleted(p *play) {
 func triedAgain(p *play) {
 	p.refuses(readMonth, http.StatusBadRequest)
 	p.asks(month)
-	p.ClickUntilTaken(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-	p.ClickUntilTaken(webapi.Tanaka, driver.ProcessCard, "approve_process")
+	p.approvesPolicy()
+	p.approvesSteps()
 	p.Eventually("the failure is shown", func() bool { return p.Shows(driver.ExecutionCard, "retry_execution") })
 	p.refuses(readMonth, 0)
 	p.ClickUntilTaken(webapi.Sato, driver.ExecutionCard, "retry_execution")
@@ -192,10 +205,10 @@ func triedAgain(p *play) {
 func unattended(p *play) {
 	p.asks(staff)
 	p.sweptTo(task.PromptKey(1))
-	p.ClickUntilTaken(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+	p.approvesPolicy()
 	p.stopsAt(task.ProcessKey(1))
 	p.sweep() // for the card
-	p.ClickUntilTaken(webapi.Tanaka, driver.ProcessCard, "approve_process")
+	p.approvesSteps()
 	p.sweep() // starts a run to replace the stopped one
 	p.Eventually("the work is done", func() bool { return p.Load().Head.Ended != nil })
 	p.sweep()
@@ -215,8 +228,8 @@ func settled(p *play) {
 	end := p.freezes(point{function: execute, kind: readStaff, ordinal: 1}, patience)
 	defer end()
 	p.asks(staff)
-	p.ClickUntilTaken(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-	p.ClickUntilTaken(webapi.Tanaka, driver.ProcessCard, "approve_process")
+	p.approvesPolicy()
+	p.approvesSteps()
 	p.Eventually("the call is out", func() bool { return p.met(execute, readStaff) > 0 })
 	p.ClickUntilTaken(webapi.Tanaka, driver.ExecutionCard, "cancel_execution")
 	p.expire(true)
@@ -304,147 +317,4 @@ func hasOneNumber(t driver.T, p *play) {
 	kept := large.Store{Bucket: large.BucketAt(p.AWS, p.BucketName)}
 	body := expect.Value(kept.Attached(t.Context(), p.Ref, attached[0].SHA256))(t)
 	expect.Is(t, string(body), string(quotation.Body))
-}
-
-// always is the rule for all: two stages, of which whoever stamped at the first counts at the second.
-var always = rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{Numbered: true,
-	Stages: []rules.Stage{{Name: "課長", Need: 1, Who: rules.Who{People: []string{webapi.Suzuki}}},
-		{Name: "経理", Need: 2, Who: rules.Who{People: []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex}}}}}}
-
-// underAStepsRule has a step whose amount is known go round by another rule, by which people are looked up.
-func underAStepsRule(t *testing.T, w *world) {
-	if !expect.Long() {
-		return
-	}
-	w.settled(t, func(*tenancy.Settings) {})
-	driver.Circulate(t, w.Stack, rules.Rule{ID: "01KS000000000000000000000B", Name: "金額が読める",
-		Conditions: rules.Conditions{Below: "999999999999", Currency: "JPY"},
-		Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "人事", Need: 1, Who: rules.Who{Group: webapi.Approvers}},
-			{Name: "部長", Need: 1, Who: rules.Who{People: []string{webapi.Alex}}}}}}, always)
-	w.marksAmount(t, "write_rows_to_google_sheet", "/rows/*/work_days")
-}
-
-// underRules has all go round. Alex stands in for Suzuki.
-func underRules(t *testing.T, w *world) {
-	w.settled(t, func(*tenancy.Settings) {})
-	driver.Circulate(t, w.Stack, always)
-	today := tenancy.DateOf(time.Now().In(tenancy.Zone()))
-	send := func(of driver.T, form url.Values) {
-		status, page := driver.SitDown(of, w.Stack, webapi.Suzuki).Post("/console/stand-ins", form)
-		expect.Must(of, status == http.StatusSeeOther, "%v: %d %s", form, status, page)
-	}
-	send(t, url.Values{"act": {"set"}, "hand": {webapi.Alex}, "from": {today.String()}, "until": {(today + 1).String()}})
-	t.Cleanup(func() {
-		expect.NoError(t, driver.Try(context.Background(), func(of driver.T) {
-			send(of, url.Values{"act": {"end"}, "key": {webapi.Alex + "#" + webapi.Suzuki + "#" + today.String()}})
-		}))
-	})
-}
-
-// marksAmount says for a test that a column of what a tool writes is an amount.
-func (w *world) marksAmount(t *testing.T, name, pointer string) {
-	t.Helper()
-	rows := store.NewTasks(w.db, w.TableName)
-	spec, _ := expect.Value(tool.Builtin())(t).Lookup(name)
-	save := func(m *rules.Mark) {
-		p, known, err := rows.ToolPermission(context.Background(), w.tenant(), name)
-		expect.NoError(t, err)
-		if !known {
-			p = tenancy.Unsaved(w.tenant(), name)
-		}
-		p.Mark = m
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
-		expect.Value(rows.SaveToolPermission(context.Background(), p, by, time.Now()))(t)
-	}
-	save(&rules.Mark{Version: spec.Version(), How: rules.HowSum, Pointers: []string{pointer}, Currency: "JPY"})
-	t.Cleanup(func() { save(nil) })
-}
-
-// route is sent back by the second stage, and then stamped by both.
-func route(p *play) {
-	const first, second = driver.ProcessCard, "CARD#process#0002"
-	p.asks(staff)
-	p.ClickUntilTaken(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-	p.stamps(webapi.Suzuki, first, 1)
-	p.Card(first, "👉 いま: 経理")
-	p.reject(webapi.Tanaka, first, "reject_process", "データの検証を追加して")
-	p.stamps(webapi.Alex, second, 1)
-	p.stamps(webapi.Tanaka, second, 2) // nobody else is left to ask: Alex stands in a stamp by now
-	p.untilCompleted()
-}
-
-func routeSeen(t *testing.T, p *play) {
-	x := p.Load().Process()
-	expect.That(t, x.Version == 2 && x.Status == aggregate.Approved && len(x.Acts) == 2 &&
-		x.Acts[0].Principal.User == webapi.Suzuki, "version %d is %s with %+v", x.Version, x.Status, x.Acts)
-}
-
-// stepsRoute has a step go round by another rule than the steps did: what it writes comes from a result.
-func stepsRoute(p *play) {
-	const step = "CARD#step#0001#001#04"
-	p.asks(month)
-	p.ClickUntilTaken(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-	p.stamps(webapi.Suzuki, driver.ProcessCard, 1)
-	p.stamps(webapi.Tanaka, driver.ProcessCard, 2) // who, with the stamp before, is as many as that stage needs
-	both := func(step string) {
-		p.stamps(webapi.Tanaka, step, 1)
-		p.stamps(webapi.Alex, step, 2)
-	}
-	both(step)
-	p.again = func() { // another try asks about the step anew
-		next := fmt.Sprintf("CARD#step#0001#%03d#04", 1+p.asked)
-		row, _ := gateOf(next)
-		if g := p.Load().GateAt(row); g != nil && g.Status == aggregate.PendingApproval {
-			both(next)
-		}
-	}
-	p.untilCompleted()
-}
-
-// filledInAgain is a form that the second stage sends back, and that its asker fills in again.
-func filledInAgain(p *play) {
-	p.asksByForm()
-	p.stamps(webapi.Suzuki, driver.TaskCard, 1)
-	p.Card(driver.TaskCard, "👉 いま: 経理")
-	p.fills(webapi.Tanaka, driver.TaskCard, "reject_process", map[string]any{card.ReasonBlock: "賃借にしてください"})
-	p.Card(driver.TaskCard, "差し戻し: 依頼者の書き直し待ち")
-	p.fills(webapi.Sato, driver.TaskCard, "refill_process", map[string]any{"amount": "90万"})
-	p.stamps(webapi.Suzuki, driver.TaskCard, 1)
-	p.stamps(webapi.Tanaka, driver.TaskCard, 2)
-	p.untilNumbered()
-}
-
-// stamps presses a card's button until its row has this many acts. Like a person, it waits for a while until what
-// happened before is shown, and presses again when nothing happens.
-func (p *play) stamps(user, key string, acts int) {
-	row, kind := gateOf(key)
-	ts := p.Card(key, "approve_"+kind).TS
-	given := func() bool {
-		a := p.Load()
-		if row == "" {
-			row = a.Process().Key()
-		}
-		g := a.GateAt(row)
-		return g != nil && len(g.Acts) >= acts
-	}
-	shown := func() bool { head := p.Load().Head; return head.ShownRev >= head.Rev }
-	p.Eventually(fmt.Sprintf("act %d on %s", acts, key), func() bool {
-		if expect.Holds(p.t.Context(), 3*time.Second, p.Poll, shown); given() {
-			return true
-		}
-		_ = p.Sandbox.Click(user, p.Channel, ts, "approve_"+kind)
-		return expect.Holds(p.t.Context(), 3*time.Second, p.Poll, given)
-	})
-}
-
-// gateOf returns the key of the row that a card of steps or of a step is of, and the kind that its buttons name. A
-// form's card is of its newest version.
-func gateOf(key string) (row, kind string) {
-	if step, ok := strings.CutPrefix(key, "CARD#step"); ok {
-		return "GATE" + step, "step"
-	}
-	if key == driver.TaskCard {
-		return "", "process"
-	}
-	return strings.Replace(key, "CARD#process", "PROCESS", 1), "process"
 }

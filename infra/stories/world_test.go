@@ -169,7 +169,7 @@ func (w *world) plays(s story, more ...func(*trace)) (*play, error) {
 func (p *play) follows(ref aggregate.Ref, channel, root string) {
 	p.belongs(ref.ID, p.mark)
 	p.Request = &driver.Request{T: p.t, S: p.Stack, Store: store.NewTasks(p.db, p.TableName), Channel: channel, Root: root,
-		Ref: ref, Timeout: patience, Poll: 100 * time.Millisecond, QuietTime: p.quietTime, WhenQuiet: p.sweep}
+		Ref: ref, Timeout: patience, Poll: 200 * time.Millisecond, QuietTime: p.quietTime, WhenQuiet: p.sweep}
 	if p.unattended {
 		p.Pressed = p.sweep
 	}
