@@ -112,6 +112,7 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 				all.Go(func() { _ = p.Sandbox.Click(who, webapi.HR, shown.TS, "confirm_write") })
 			}
 			all.Wait()
+			p.Eventually("it goes on", func() bool { return !p.Shows(driver.ExecutionCard, "結果不明") })
 			p.untilCompleted()
 			release()
 			p.Eventually("the write is answered", func() bool { return p.made(execute, direct) == 1 })

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// only chooses plays: go test ./infra/stories -run TestStories -only 'request, UpdateCard'.
+// only chooses plays: go test ./infra/stories -run TestStories -only 'request, [UpdateCard'.
 var only = flag.String("only", "", "try only disturbances whose name contains this")
 
 // undisturbed is a story's play in which nothing was disturbed.
@@ -91,7 +91,7 @@ func (w *world) undisturbed(t *testing.T, stories []story) []*undisturbed {
 	stories = slices.DeleteFunc(stories, func(s story) bool { return s.night && !expect.Long() })
 	out := make([]*undisturbed, len(stories))
 	sideBySide(len(stories), func(i int) {
-		if *only != "" && !strings.Contains(*only, stories[i].name) {
+		if name, _, one := strings.Cut(*only, ","); one && name != stories[i].name {
 			return
 		}
 		began := time.Now()

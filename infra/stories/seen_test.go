@@ -69,7 +69,7 @@ func rejectedSeen(t *testing.T, p *play) {
 }
 
 func checkedSeen(t *testing.T, p *play) {
-	p.shows("CARD#step#0001#001#04", "36a64f", "🔍 実行前の確認", "ringi-demo-sheet")
+	p.shows("CARD#step#0001#001#04", "888888", "🔍 実行前の確認", "ringi-demo-sheet")
 	a := p.Load()
 	expect.That(t, a.Execution().Status == task.ExecutionCancelled &&
 		a.StepOf(a.Execution(), 4).Status == task.StepCompleted && p.made(execute, writeRows) == 1,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox"
@@ -120,22 +121,22 @@ func (p *play) approvesBoth() {
 // untilCompleted waits until the work is done. If nobody knows whether a write arrived, or a call failed too often, the
 // requester tries again.
 func (p *play) untilCompleted() {
+	attempt := func() int { return p.Load().Execution().Attempt }
+	asked, first := p.asked, attempt()
 	p.Eventually("the work is done", func() bool {
 		failed := p.failing != nil || p.Shows(driver.ExecutionCard, "結果不明")
 		if failed && p.Shows(driver.ExecutionCard, "retry_execution") {
-			attempt := p.Load().Execution().Attempt
-			p.ClickUntilTaken(webapi.Sato, driver.ExecutionCard, "retry_execution")
-			p.Eventually("it is tried again", func() bool {
-				a := p.Load()
-				return a.Execution().Attempt > attempt || a.Head.Ended != nil
-			})
-			p.asked += p.Load().Execution().Attempt - attempt
+			now := attempt()
+			_ = p.Sandbox.Click(webapi.Sato, p.Channel, p.Cards(driver.ExecutionCard)[0].TS, "retry_execution")
+			expect.Holds(p.t.Context(), 3*time.Second, p.Poll, func() bool { return attempt() > now })
+			p.asked = asked + attempt() - first
 		}
 		if p.asked > 0 && p.again != nil {
 			p.again()
 		}
 		return p.Shows(driver.ExecutionCard, "✅ 実行完了")
 	})
+	p.asked = asked + attempt() - first
 	p.untilAtRest()
 }
 
