@@ -306,6 +306,9 @@ func (p *play) sweep() {
 		return
 	}
 	p.due()
+	if p.failing != nil { // so is the lease of a process whose every try failed
+		p.expire(true)
+	}
 	asked := time.Now()
 	p.sweeping.Lock()
 	defer p.sweeping.Unlock()
