@@ -275,23 +275,19 @@ func longTalk(t *testing.T, w *consoletest.World) {
 }
 
 func longOutput(t *testing.T, w *consoletest.World) {
-	k := w.Direct()
+	k, sato := w.Direct(), w.As(webapi.Sato)
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	w.As(webapi.Sato).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	k.Acted(sato, aggregate.ActApprove, x, "")
 	k.Begins()
 	k.Prints(x, 0, 700)
-	page := w.As(webapi.Sato).Get(k.Page())
-	page.Holds(t, "行 699", `data-line="700"`, "行 200<", "200 行は残っていません")
-	page.Lacks(t, "行 199<")
+	sato.Get(k.Page()).Holds(t, "行 699", `data-line="700"`, "行 200<", "200 行は残っていません").Lacks(t, "行 199<")
 	one := 1
 	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit,
 		ExitCode: &one, Lines: 700, Dropped: 200})
-	w.As(webapi.Sato).Get(k.Page()).Holds(t, "プログラムがエラーで終了しました", "200 行は残っていません")
+	sato.Get(k.Page()).Holds(t, "プログラムがエラーで終了しました", "200 行は残っていません")
 	y := k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "")
-	page = w.As(webapi.Sato).Get(k.Page())
-	page.Holds(t, "?log=1#action-1")
-	page.Lacks(t, "行 699")
-	w.As(webapi.Sato).Get(k.Page()+"?log=1").Holds(t, "行 699", `name="hash" value="`+y.Payload.Hash()+`"`)
+	sato.Get(k.Page()).Holds(t, "?log=1#action-1").Lacks(t, "行 699")
+	sato.Get(k.Page()+"?log=1").Holds(t, "行 699", `name="hash" value="`+y.Payload.Hash()+`"`)
 }
 
 func listsTalks(t *testing.T, w *consoletest.World) {

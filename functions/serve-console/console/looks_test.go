@@ -135,7 +135,6 @@ func emptyLooks(w *consoletest.World) (all []look) {
 	refused := w.As(webapi.Suzuki).Get(approvalPage).Hidden("act", "save", "max_versions", "0", "fiscal_year_month", "x")
 	return append(all, look{name: "audit-refused", path: "/console/audit?from=yesterday"},
 		look{name: "settings-refused", path: approvalPage, form: refused},
-		look{name: "settings-saved", path: approvalPage + "?done=saved"},
 		look{name: "signin", path: "/console/signin", nobody: true}, look{name: "signin-refused",
 			path: "/console/signin/done?error=access_denied&state=x", nobody: true})
 }
@@ -205,10 +204,7 @@ func turnLooks(w *consoletest.World) []look {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.FinishedOnRoute(w.SettingsNow(), consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), two), steps(),
 		"宛名を直しました。")
-	denied := opened(consoletest.ThreeStages()...)
-	w.As(webapi.Suzuki).Acts("deny", "この依頼は、来期の予算で出し直してください。")
-	return []look{{name: "turn-mine", path: mine}, {name: "turn-round", path: round},
-		{name: "turn-denied", path: denied + "?done=act_deny"}}
+	return []look{{name: "turn-mine", path: mine}, {name: "turn-round", path: round}}
 }
 
 // standing makes a request of Sato's for each status, and returns their ids.
@@ -411,7 +407,7 @@ func requestLooks(full *consoletest.World) (all []look) {
 		full.Draft(tenancy.DefaultSettings())
 		full.AskForSteps(consoletest.Message(1, "集計の結果をお送りします。"), consoletest.Message(2, "ご確認をお願いします。"))
 	}
-	for _, path := range []string{"", "/tasks", "/tasks?status=x", "/tasks?q=zzz"} {
+	for _, path := range []string{"", "/tasks", "/tasks?q=zzz"} {
 		all = append(all, look{name: "requests" + strings.NewReplacer("/", "-", "?", "-").Replace(path), path: "/console" +
 			path})
 	}
@@ -448,7 +444,6 @@ func callLooks(w *consoletest.World) []look {
 		"expires_at": {w.Now().AddDate(0, 1, 0).Format("2006-01-02")}, "elsewhere": {"Bash"}}
 	return []look{{name: "call-first", path: "/console/calls/" + first.Call.CallID},
 		{name: "call-asked", path: "/console/calls/" + asked.Call.CallID}, {name: "calls", path: "/console/calls"},
-		{name: "calls-waiting", path: "/console"}, {name: "keys", path: "/console/keys"},
-		{name: "key-change", path: "/console/keys?key=" + o.ID}, {name: "key-refused", path: "/console/keys", form: key},
+		{name: "keys", path: "/console/keys"}, {name: "key-refused", path: "/console/keys", form: key},
 		{name: "key-made", path: "/console/keys", form: consoletest.With(key, "name", "週次の集計")}}
 }

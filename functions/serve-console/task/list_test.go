@@ -39,29 +39,25 @@ func TestTheHome(t *testing.T) {
 }
 
 func testApprovals(t *testing.T, w *consoletest.World) {
-	s := tenancy.DefaultSettings()
-	w.As(webapi.Suzuki).Get("/console").Says(t, 200, "あなたの番のものはありません")
-	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "先の依頼"})
-	w.Draft(s)
+	b, s := w.As(webapi.Suzuki), tenancy.DefaultSettings()
+	b.Get("/console").Says(t, 200, "あなたの番のものはありません")
+	waits(w, webapi.HR, "先の依頼")
 	w.Later(time.Minute)
-	later := w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Kind: "channel", Title: "後の依頼",
+	later := w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "後の依頼",
 		Priority: task.High})
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
-	got := w.As(webapi.Suzuki).Get("/console").Says(t, 200, "先の依頼", "方針", "連絡",
-		"田中 恵", "DM を送ります", "⚠️", "「締切は金曜です」", "ほか 1 ステップ", "#人事", "佐藤 花子", "期限", "あなたの番")
-	text := got.Text()
-	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "DM を送ります"), "the older one is not first")
-	before, after, _ := strings.Cut(text, "DM を送ります")
-	urgent := !strings.Contains(before, "High") && strings.Contains(after, "🔴 High")
-	expect.That(t, urgent, "which one is urgent is not said")
-	w.As(webapi.Suzuki).Get("/console/tasks/"+later).Says(t, 200, "優先度", "🔴 High")
-	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
-	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t, "<input type=\"checkbox\"") // one is decided at a time
-	w.As(webapi.Suzuki).In("en").Get("/console").Says(t, 200, "Message", "Sends", "DM", "Policy",
-		"Your turn", "佐藤 花子")
+	got := b.Get("/console").Says(t, 200, "先の依頼", "方針", "連絡", "田中 恵", "⚠️", "「締切は金曜です」", "ほか 1 ステップ", "#人事",
+		"佐藤 花子", "期限", "あなたの番")
+	before, after, _ := strings.Cut(got.Text(), "DM を送ります")
+	expect.That(t, strings.Contains(before, "先の依頼") && !strings.Contains(before, "High") &&
+		strings.Contains(after, "🔴 High"), "the older one is not first, or which one is urgent is not said: %v", got)
+	for _, path := range []string{"/console/tasks/" + later, "/console/tasks"} {
+		b.Get(path).Says(t, 200, "🔴 High")
+	}
+	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t, `<input type="checkbox"`) // one is decided at a time
 	w.Cancel()
-	w.As(webapi.Suzuki).Get("/console").Says(t, 200, "先の依頼").Lacks(t, "DM を送ります")
+	b.Get("/console").Says(t, 200, "先の依頼").Lacks(t, "DM を送ります")
 }
 
 // paying is a step whose own check moves money.
@@ -153,22 +149,16 @@ func testForMe(t *testing.T, w *consoletest.World) {
 
 func testManyWait(t *testing.T, w *consoletest.World) {
 	const n = taskpages.WaitingOfPage + 2
-	for i := range n {
-		r := consoletest.Requested{User: []string{webapi.Tanaka, webapi.Sato}[i%2], Channel: webapi.HR, Kind: "channel",
-			Title: fmt.Sprintf("人事 %02d", i)}
-		s := tenancy.DefaultSettings()
-		if i == n-1 {
-			s.ApprovalTimeoutHours = 1
-		}
-		w.Made(r)
-		w.Draft(s)
-		w.Later(time.Second)
+	for i := range n - 1 {
+		waits(w, webapi.HR, fmt.Sprintf("人事 %02d", i))
 	}
-	b := w.As(webapi.Suzuki)
-	first := b.Get("/console").Says(t, 200, fmt.Sprintf("あなたの番 %d", n))
-	titles := first.Titles()
-	expect.That(t, len(titles) == taskpages.WaitingOfPage && titles[0] == fmt.Sprintf("人事 %02d", n-1) &&
-		titles[1] == "人事 00", "%d, the first is %v", len(titles), titles[:1])
+	w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Kind: "channel", Title: "すぐに終わる"})
+	soon := tenancy.DefaultSettings()
+	soon.ApprovalTimeoutHours = 1
+	w.Draft(soon)
+	titles := w.As(webapi.Suzuki).Get("/console").Says(t, 200, fmt.Sprintf("あなたの番 %d", n)).Titles()
+	expect.Is(t, len(titles), taskpages.WaitingOfPage)
+	expect.Same(t, []string{"すぐに終わる", "人事 00"}, titles[:2])
 }
 
 // waits makes a request whose policy waits for a member of its channel.

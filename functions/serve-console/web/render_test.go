@@ -77,23 +77,6 @@ func TestEveryCellOfAStackedTableIsNamed(t *testing.T) {
 	expect.That(t, seen["ui/contest.html"]*seen["ui/kit.html"] > 0, "tables are clipped on a telephone: %v", seen)
 }
 
-// A page that refreshes itself and has a form needs the line about what has changed: console.js uses it.
-func TestWhereAPageRefreshesAFormItSaysWhatHappened(t *testing.T) {
-	n := 0
-	for _, name := range expect.Value(fs.Glob(web.UI, "ui/*.html"))(t) {
-		for _, page := range ofFile.Split(string(expect.Value(web.UI.ReadFile(name))(t)), -1) {
-			_, live, is := strings.Cut(page, "data-live")
-			if !is || !strings.Contains(live, `method="post"`) && !strings.Contains(live, `{{template "acts" `) {
-				continue
-			}
-			n++
-			expect.That(t, strings.Contains(live, `{{template "since" `) || strings.Contains(live, `{{template "rail" `),
-				"%s says nothing of what happened since a form was read", name)
-		}
-	}
-	expect.That(t, n == 2, "%d pages refresh what has forms: the task's and the rail of all did", n)
-}
-
 // The menu has eight entries, of which members see those that they may open, and a page below one of the menu leads
 // back to that one.
 func TestTheMenuHasEightEntries(t *testing.T) {

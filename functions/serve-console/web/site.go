@@ -68,9 +68,8 @@ type Results interface {
 	Files
 }
 
-// Files keeps and serves the files of requests, named by their hash.
+// Files serves the files of requests, named by their hash.
 type Files interface {
-	KeepFile(ctx context.Context, ref aggregate.Ref, file []byte) error
 	Attached(ctx context.Context, ref aggregate.Ref, sum string) ([]byte, error)
 	AttachedAddress(ctx context.Context, ref aggregate.Ref, sum, name string) (string, error)
 }
