@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -174,6 +175,18 @@ func showsPullRequest(t *testing.T, w *consoletest.World) {
 	suzuki.Get("/console/audit").Holds(t, `<a href="`+k.Page()+`"><bdi>`, "エージェントの操作を提案した")
 	k.Acted(suzuki, aggregate.ActReject, x, "いりません")
 	suzuki.Get(k.Page()).Holds(t, "Mend it", "いりません").Lacks(t, "CI がシークレットを使って動きます", "誰も書いていない")
+	for state, says := range map[conversation.SourceState]string{
+		conversation.SourceWanted: web.TextsOf("conversation", "ja").Say("source_wanted"),
+		conversation.SourceFailed: conversation.SourceWords("ja", conversation.ReasonSourceTooLarge),
+	} {
+		k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			s, head, source := *a.Conversation, a.Head, *a.Conversation.Source
+			source.State, source.Error = state, conversation.ReasonSourceTooLarge
+			s.Source = &source
+			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+		})
+		suzuki.Get(k.Page()).Says(t, 200, says)
+	}
 }
 
 func treeWith(t testing.TB, these map[string]string) *files.Tree {

@@ -62,6 +62,7 @@ func TestRules(t *testing.T) {
 		"rules and stages are moved":                      testRulesAndStagesAreMoved,
 		"the form gives back what a file says":            testTheFormGivesBack,
 		"the rule that takes a request":                   testTheRuleThatTakesARequest,
+		"what should be known":                            testWhatShouldBeKnown,
 		"what a rule asks for":                            testWhatARuleAsksFor,
 		"no draft is believed":                            testNoDraftIsBelieved,
 		"no rule becomes markup":                          testNoRuleBecomesMarkup,
@@ -346,4 +347,12 @@ func TestTheFormOfARuleIsShort(t *testing.T) {
 		}
 	}
 	expect.That(t, controls > 10 && controls <= 18, "%d controls", controls)
+}
+
+// Whom nobody finds is said beside the rules.
+func testWhatShouldBeKnown(t *testing.T, w *consoletest.World) {
+	gone := rules.Outcome{Stages: []rules.Stage{{Name: "b", Who: rules.Who{People: []string{webapi.Guest}}, Need: 1}}}
+	saved(w, &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "dm", Outcome: gone,
+		Conditions: rules.Conditions{Tools: []rules.Tool{{Name: "send_slack_dm"}}}}}})
+	w.As(webapi.Suzuki).Get(path).Says(t, http.StatusOK, "ルール 1「dm」の①は、今日は人が足りません。")
 }

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/storetest"
 )
 
 func TestContestsOfTeams(t *testing.T) {
@@ -23,6 +24,7 @@ func TestContestsOfTeams(t *testing.T) {
 		"nobody else's":                      strangersSeeNoContest,
 		"what models were sent":              sentToModels,
 		"one whose runs died":                brokenOff,
+		"what is too long for a page":        longTalks,
 	})
 }
 
@@ -286,4 +288,16 @@ func unreadSteps(t *testing.T, w *consoletest.World) {
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")
 	suzuki.Get(w.TaskPage()).Holds(t, "何が行われるか分かりません", `value="reject"`).Lacks(t, "✅ 承認</button>")
 	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest)
+}
+
+func longTalks(t *testing.T, w *consoletest.World) {
+	k, b := w.Compete("長い話", nil), w.As(webapi.Suzuki)
+	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
+	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
+	played := storetest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
+	played.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90,
+		EvaluatorComment: "講評" + strings.Repeat("長", 2000)}}
+	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
+	page := b.Get(k.Page()).Says(t, http.StatusOK, "講評")
+	expect.That(t, strings.Count(page.Body, "長") < 1600, "the page has all of a comment")
 }

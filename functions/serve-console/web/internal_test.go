@@ -107,6 +107,25 @@ func TestEveryFaultHasItsWords(t *testing.T) {
 	}
 }
 
+// Where a price isn't known, no page says that nothing was spent.
+func TestAnUnknownPriceIsNoZero(t *testing.T) {
+	for want, got := range map[string]string{"料金不明": Spent("ja", 0, 2), "$0.0056 以上": Spent("ja", 5600, 1),
+		"$0.0056": Spent("ja", 5600, 0), "$0.00": Spent("ja", 0, 0)} {
+		expect.Is(t, got, want)
+	}
+}
+
+func TestTextsTakeTheirValuesByName(t *testing.T) {
+	texts := Texts{"row": "{n} of {all}", "of": map[string]string{"none": "nobody", "x": "{who}, {who}"}}
+	for got, want := range map[string]string{
+		texts.Say("row", "all", 9, "n", 3): "3 of 9", texts.Say("row"): "{n} of {all}", texts.Say("rows"): "",
+		texts.In("of", ""): "nobody", texts.In("of", "x", "who", "A"): "A, A", texts.In("of", "y"): "", texts.In("row",
+			"x"): "",
+	} {
+		expect.That(t, got == want, "%q is not %q", got, want)
+	}
+}
+
 // Exported for the tests of the pages.
 var (
 	UI     = ui

@@ -252,6 +252,17 @@ func TestPeopleHaveTheirIDsWhereTwoHaveOneName(t *testing.T) {
 		web.Mentions("<@U1PERSON> が <@U2PERSON> に、<@U3PERSON> が <@U4PERSON> と <@U5PERSON> に", named))
 }
 
+// Pages in English have no Japanese but the name of the other language.
+func TestEnglishTextsAreEnglish(t *testing.T) {
+	files := expect.Value(filepath.Glob("texts/" + language.English + "/*.yaml"))(t)
+	expect.That(t, len(files) > 20, "only %d catalogs", len(files))
+	for _, path := range files {
+		for line := range strings.Lines(string(expect.Value(os.ReadFile(path))(t))) {
+			expect.That(t, !expect.Japanese(line) || strings.HasPrefix(line, "other_language: "), "%s: %s", path, line)
+		}
+	}
+}
+
 // codes are where a problem gets its code: by an argument of a function, or in a value.
 var codes = regexp.MustCompile(`(?:Unless|unless|add|fault)\([^\n]*?, "([a-z_]+)"(?:, [A-Z0-9f][^"\n]*)?\)|` +
 	`Code: "([a-z_]+)"|wrong\([^\n]*"(csv_[a-z_]+)"`)
