@@ -4,17 +4,26 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
+	"ringi/shared/runtime/outbound"
 )
 
 // into is where the functions that these tests build go. The stack's Python environment stays where it is.
@@ -105,18 +114,6 @@ const longSleep = `{"Do":"sleep","For":600000000000}`
 
 func patient(f *lambda.Function) { f.Timeout = time.Hour }
 
-func TestInvokeReusesAnIdleEnvironment(t *testing.T) {
-	s := start(t, nil, nil)
-	first, r := invoke(t, s, `{"Text":"a"}`)
-	expect.That(t, first.Text == "a" && !r.Failed && first.RequestID == r.RequestID &&
-		first.ARN == "arn:aws:lambda:us-east-1:123456789012:function:Probe",
-		"answer is %+v, result %+v", first, r)
-	expect.That(t, first.Left > 0 && first.Left <= time.Minute, "%v left of a minute", first.Left)
-	if second, _ := invoke(t, s, `{"Text":"b"}`); second.PID != first.PID || second.Text != "b" {
-		t.Errorf("second answer %+v comes from another process than %d", second, first.PID)
-	}
-}
-
 func TestInvocationsAtOnceHaveProcessesOfTheirOwnAsManyAsAreReserved(t *testing.T) {
 	s := start(t, func(f *lambda.Function) { f.Concurrency, f.Timeout = 3, time.Hour }, nil)
 	var all sync.WaitGroup
@@ -158,26 +155,6 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestKillEndsWhatRunsAndTheNextStartsAnew(t *testing.T) {
-	s := start(t, patient, nil)
-	before, _ := invoke(t, s, `{}`)
-	done := make(chan probeAnswer)
-	go func() {
-		a, _ := invoke(t, s, longSleep)
-		done <- a
-	}()
-	waitForLog(t, s, "asleep", 1)
-	expect.Is(t, s.Kill("Probe"), 1, "killed … environments")
-	select {
-	case a := <-done:
-		expect.That(t, a.ErrorType == "Runtime.ExitError", "the killed invocation: %+v", a)
-	case <-time.After(time.Minute):
-		t.Fatal("the killed invocation still runs")
-	}
-	after, _ := invoke(t, s, `{}`)
-	expect.That(t, after.PID != before.PID, "the next invocation met the killed process")
-}
-
 func TestFunctionsGetNothingOfThisEnvironment(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_DEVELOPER", "x")
 	t.Setenv("AWS_PROFILE", "production")
@@ -195,4 +172,221 @@ func TestFunctionsGetNothingOfThisEnvironment(t *testing.T) {
 		got := a.Variables[name]
 		expect.That(t, got == want, "%s is %q, want %q", name, got, want)
 	}
+}
+
+// plannedFault applies a fault at the first moment of this kind.
+type plannedFault struct {
+	kind  string
+	fault lambda.Fault
+	cold  bool // every invocation gets a new process
+	busy  bool // Lambda refuses the invocation
+	mu    sync.Mutex
+	seen  []string
+	died  int
+}
+
+func (d *plannedFault) Meet(c lambda.Call) lambda.Fault {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.seen = append(d.seen, c.Function+" "+c.Kind+" "+string(c.Event))
+	if c.Kind != d.kind || d.died > 0 {
+		return lambda.Fault{}
+	}
+	return d.fault
+}
+
+func (d *plannedFault) Busy(string, []byte) bool { return d.busy }
+
+func (d *plannedFault) Cold(string, []byte) bool { return d.cold }
+
+func (d *plannedFault) Dying(lambda.Call) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.died++
+}
+
+// startWithFault starts Probe, which calls a service during its start. posted counts the POST requests that the service
+// receives.
+func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *lambda.Service, posted *atomic.Int32) {
+	t.Helper()
+	expect.Patience(t)
+	built := expect.Value(build())(t)
+	posted = &atomic.Int32{}
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			posted.Add(1)
+		}
+	}))
+	t.Cleanup(service.Close)
+	s = lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Faults: d, Functions: []lambda.Function{{
+		Name: "Probe", Binary: built["probe"], Timeout: timeout,
+		Environment: map[string]string{"SERVICE_URL": service.URL, "WARM": "1"},
+	}}})
+	t.Cleanup(s.Close)
+	return s, posted
+}
+
+func TestAProcessDiesWhereItShould(t *testing.T) {
+	const call, event = "POST /things/*", `{"Do":"call","Text":"x"}`
+	refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
+	before := lambda.Fault{Kill: lambda.Before}
+	for name, tt := range map[string]struct {
+		kind  string
+		fate  lambda.Fault
+		calls int32  // requests that reached the service
+		text  string // the function's answer; the invocation fails without one
+	}{
+		"it lives":                                  {"nothing", lambda.Fault{}, 1, "200 OK"},
+		"before it asks for an event":               {lambda.KindInit, before, 0, ""},
+		"in a call of its start":                    {"GET /warm", before, 0, ""},
+		"at its start nothing was called":           {lambda.KindStart, before, 0, ""},
+		"before a call that never leaves":           {call, before, 0, ""},
+		"after a call that was done":                {call, lambda.Fault{Kill: lambda.After}, 1, ""},
+		"before its answer everything was called":   {lambda.KindAnswer, before, 1, ""},
+		"a call is answered in the service's place": {call, lambda.Fault{Instead: refuse}, 0, "429 Too Many Requests"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &plannedFault{kind: tt.kind, fault: tt.fate}
+			s, calls := startWithFault(t, d, time.Minute)
+			a, r := invoke(t, s, event)
+			expect.That(t, r.Failed == (tt.text == "") && a.Text == tt.text && calls.Load() == tt.calls &&
+				r.Failed == (a.ErrorType == "Runtime.ExitError"), "%s after %d calls", r.Payload, calls.Load())
+			if tt.kind == "nothing" {
+				want := []string{"Probe GET /warm " + event, "Probe init " + event, "Probe start " + event,
+					"Probe " + call + " " + event, "Probe answer " + event}
+				expect.Same(t, want, d.seen)
+			}
+			a, r = invoke(t, s, `{"Text":"next"}`)
+			expect.That(t, !r.Failed && a.Text == "next", "the next invocation: %s", r.Payload)
+		})
+	}
+}
+
+// A cold start replaces an idle process, even if only one process is allowed.
+func TestAColdStartReplacesTheIdleProcessAndABusyLambdaStartsNone(t *testing.T) {
+	d := &plannedFault{}
+	s, _ := startWithFault(t, d, time.Minute)
+	first, _ := invoke(t, s, `{}`)
+	again, _ := invoke(t, s, `{}`)
+	expect.That(t, again.PID == first.PID, "process %d, not the idle %d", again.PID, first.PID)
+	d.cold = true
+	cold, r := invoke(t, s, `{}`)
+	expect.That(t, !r.Failed && cold.PID != first.PID, "%s by process %d again", r.Payload, cold.PID)
+	expect.Is(t, len(s.PIDs("Probe")), 1, "processes are left")
+	d.busy = true
+	seen := len(d.seen)
+	expect.Fails(t, expect.Err(s.Invoke(t.Context(), "Probe", []byte(`{}`))), lambda.ErrBusy)
+	expect.Is(t, len(d.seen), seen, "calls of a function for which there is no room")
+}
+
+// A frozen process is killed at the function's timeout, or earlier if the fault says so. Its call continues.
+func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
+	const call = "POST /things/*"
+	for name, tt := range map[string]struct{ timeout, left time.Duration }{
+		"at its timeout": {time.Second, time.Hour}, "sooner, where time flies": {time.Hour, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			called, ended := make(chan bool, 1), make(chan bool, 1)
+			late := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				called <- true
+				<-r.Context().Done() // ends when the process is killed
+				ended <- true
+			})
+			s, _ := startWithFault(t, &plannedFault{kind: call, fault: lambda.Fault{Instead: late, Freeze: tt.left}}, tt.timeout)
+			for try := 1; len(called) == 0; try++ { // on a busy machine the call may not be made in time
+				begun := time.Now()
+				a, r := invoke(t, s, `{"Do":"call","Text":"x"}`)
+				expect.Must(t, r.Failed && a.ErrorType == "Sandbox.Timedout" && time.Since(begun) <= 30*time.Second && try != 10,
+					"%s after %s", r.Payload, time.Since(begun))
+			}
+			<-ended
+		})
+	}
+}
+
+// startSandbox serves the sandbox's binary as two managed functions, Sandbox and the more patient Patient, and as
+// Plain, which is not managed.
+func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Config) {
+	t.Helper()
+	expect.Patience(t)
+	binary := expect.Value(sandbox())(t)
+	s := lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Functions: []lambda.Function{
+		{Name: "Sandbox", Binary: binary, Timeout: timeout, Managed: true}, {Name: "Patient", Binary: binary,
+			Timeout: time.Minute, Managed: true},
+		{Name: "Plain", Binary: binary, Timeout: timeout},
+	}})
+	t.Cleanup(s.Close)
+	front := httptest.NewServer(s.Handler())
+	t.Cleanup(front.Close)
+	return s, aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
+}
+
+func order(script string) isolated.Order {
+	return isolated.Order{Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60,
+		Deadline: time.Now().Add(2 * time.Minute)}
+}
+
+// skipUnlessWithheld skips the test on a laptop whose kernel can't isolate commands. If CI is set, the test fails.
+func skipUnlessWithheld(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, isolated.ErrCannot) {
+		return
+	}
+	expect.Must(t, os.Getenv("CI") == "", "this machine isolates nothing: %v", err)
+	t.Skipf("this machine isolates nothing: %v", err)
+}
+
+func TestACommandsOutputStreams(t *testing.T) {
+	_, c := startSandbox(t, time.Minute)
+	var first time.Time
+	var text []string
+	end, err := outbound.SandboxAt(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"),
+		func(l isolated.Line) error {
+			if text = append(text, l.Text); l.Text == "one" {
+				first = time.Now()
+			}
+			return nil
+		})
+	skipUnlessWithheld(t, err)
+	expect.NoError(t, err)
+	expect.Same(t, []string{"one", "two"}, text)
+	expect.That(t, end.ExitCode == 3 && len(end.Held) != 0 && time.Since(first) > time.Second/2,
+		"%+v, %s after its first line", end, time.Since(first))
+}
+
+func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
+	s, c := startSandbox(t, 3*time.Second)
+	begun := make(chan bool, 8)
+	run := func(name, script string) error {
+		_, err := outbound.SandboxAt(c, name).Run(t.Context(), order(script), func(isolated.Line) error {
+			begun <- true
+			return nil
+		})
+		return err
+	}
+	if err := run("Nothing", "true"); !errors.Is(err, isolated.ErrCannot) || !errors.Is(err, isolated.ErrNotBegun) {
+		t.Errorf("a function that is not there: %v", err)
+	}
+	expect.Fails(t, run("Plain", "true"), isolated.ErrCannot, "a function that streams nothing")
+	if err := run("Sandbox", ""); !errors.Is(err, isolated.ErrCannot) || !strings.Contains(err.Error(), "script") {
+		t.Errorf("an order without a script: %v", err)
+	}
+	skipUnlessWithheld(t, run("Sandbox", "true"))
+	late := run("Sandbox", "echo begun; sleep 20")
+	for try := 1; len(begun) == 0 && try < 10; try++ { // a busy machine may not start the command in time
+		late = run("Sandbox", "echo begun; sleep 20")
+	}
+	if err := late; err == nil || errors.Is(err, isolated.ErrNotBegun) || !strings.Contains(err.Error(), "Timedout") {
+		t.Errorf("a function that ran out of time: %v", err)
+	}
+	<-begun
+	go func() {
+		<-begun
+		s.Kill("Patient")
+	}()
+	err := run("Patient", "echo begun; sleep 20")
+	expect.That(t, err != nil && !errors.Is(err, isolated.ErrNotBegun), "a function that died: %v", err)
+	pids := append(s.PIDs("Sandbox"), s.PIDs("Patient")...)
+	expect.That(t, len(pids) <= 0, "processes %v are left", pids)
 }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -70,24 +68,6 @@ func TestPageSays(t *testing.T) {
 		expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
 		all := w.Messages(webapi.HR, "")
 		expect.Is(t, all[len(all)-1].Text, text)
-	}
-}
-
-func TestPageShowsEachPersonTheirOwn(t *testing.T) {
-	w := newWorld(t)
-	w.post(t, webapi.Sato, slack.MsgOptionText("for you", false))
-	expect.Value(w.slack.PostEphemeral(webapi.HR, webapi.Suzuki, slack.MsgOptionText("psst", false)))(t)
-	for _, tt := range []struct {
-		user               string
-		channels, whispers int
-	}{{webapi.Sato, 3, 0}, {webapi.Suzuki, 3, 1}, {webapi.Guest, 2, 0}, {webapi.Stranger, 1, 0}} {
-		status, state := w.send(t, http.MethodGet, "state?user="+tt.user, "", "")
-		channels, _ := state["channels"].([]any)
-		whispers, _ := state["ephemerals"].([]any)
-		expect.That(t, status == 200 && len(channels) == tt.channels && len(whispers) == tt.whispers,
-			"%s: status %d, %d channels, %d whispers", tt.user, status, len(channels), len(whispers))
-		mine := at(state, "messages", webapi.DirectMessage(webapi.Sato), 0, "text")
-		expect.That(t, (mine == "for you") == (tt.user == webapi.Sato), "%s sees 佐藤's direct messages: %v", tt.user, mine)
 	}
 }
 
@@ -195,23 +175,6 @@ func markup(t *testing.T, w *world, p *browser.Tab) {
 		`"http://127.0.0.1:1/github.com/local/app/pull/1,https://github.com/local/apple/pull/1"`)
 	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && ` +
 		`document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
-}
-
-// A page whose first load failed must load again: its stream works, but does not repeat earlier changes.
-func TestAPageThatCouldNotLoadLoadsAgain(t *testing.T) {
-	w := newWorld(t)
-	var asked atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/sandbox/state" && asked.Add(1) == 1 {
-			http.Error(out, "not now", http.StatusServiceUnavailable)
-			return
-		}
-		w.Handler().ServeHTTP(out, r)
-	}))
-	t.Cleanup(server.Close)
-	p := browser.Open(t, server.URL, 1200, 800)
-	p.Until(`document.querySelector("#composer-main") && !document.querySelector("#retry") && failures.length === 0`)
-	expect.Is(t, asked.Load(), 2, "the page was asked for")
 }
 
 // taskID returns the id of the n-th task.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -276,20 +275,6 @@ func names() Names {
 		Known: map[string]string{"Key": "key-1",
 			"Table.StreamArn": "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now"},
 	}
-}
-
-func read(t *testing.T, parameters map[string]string) *Template {
-	t.Helper()
-	return expect.Value(Read(filepath.Join("testdata", "template.yaml"), names(), parameters))(t)
-}
-
-func TestParametersDecideConditions(t *testing.T) {
-	got := read(t, map[string]string{"Stage": "prod", "Model": "demo", "Seconds": "9"})
-	expect.That(t, len(got.Buckets) == 2, "%d buckets, want the conditional one too", len(got.Buckets))
-	f := got.Functions[0]
-	expect.That(t, f.Environment["MODEL"] == "demo" && f.Environment["STAGE"] == "prod" && f.Timeout == 9*time.Second,
-		"function is %+v", f)
-	expect.That(t, got.Functions[1].Memory == 1024, "memory is %d, want production's", got.Functions[1].Memory)
 }
 
 func TestMistakesAreNamed(t *testing.T) {
