@@ -191,50 +191,27 @@ func TestAMessageAsItStands(t *testing.T) {
 	expect.Is(t, slackapi.Code(err), "missing_scope")
 }
 
-// What an app says in a thread, for itself or with a person's token, is nobody's.
-func TestAnAppOfAThreadIsNobody(t *testing.T) {
+// What an app says in a thread, for itself or with a person's token, is nobody's, and what a message forwards is its
+// author's.
+func TestWhoSaidWhatBefore(t *testing.T) {
 	s := ringitest.StartSlack(t)
 	root := s.Say(t, webapi.Sato, webapi.HR, "障害")
 	for _, d := range []webapi.Draft{
 		{User: webapi.Bot, Text: "Disk is full on db-1"}, {User: webapi.Suzuki, Text: "止めます", ByApp: true},
+		{User: webapi.Suzuki, Text: "これです", Attachments: []any{map[string]any{"is_share": true, "is_msg_unfurl": true,
+			"author_id": webapi.Tanaka, "author_name": "田中 恵", "text": "対象は営業だけ"}}},
 	} {
 		d.Channel, d.ThreadTS = webapi.HR, root
 		m := expect.Value(s.Workspace.Post(d))(t)
-		expect.That(t, m.User == d.User && m.BotID == webapi.BotID && m.BotProfile != nil, "%+v", m)
+		expect.That(t, m.User == d.User && (m.BotID == webapi.BotID) == (d.Attachments == nil), "%+v", m)
 	}
-	all := expect.Value(s.Client.Before(t.Context(), webapi.HR, root, "9999999999.000000", 2))(t)
-	expect.Is(t, len(all), 2)
-	for _, said := range all {
-		expect.Is(t, said.User, webapi.BotID)
-		expect.That(t, !aggregate.IsPerson(said.User), "%+v", said)
+	all := expect.Value(s.Client.Before(t.Context(), webapi.HR, root, "9999999999.000000", 3))(t)
+	expect.Must(t, len(all) == 3, "%d messages", len(all))
+	for _, said := range all[:2] {
+		expect.That(t, said.User == webapi.BotID && !aggregate.IsPerson(said.User), "%+v", said)
 	}
-}
-
-// TestWhatWasSaidBeforeHasForwardsAndFiles: what a message forwards is its author's.
-func TestWhatWasSaidBeforeHasForwardsAndFiles(t *testing.T) {
-	s := ringitest.StartSlack(t)
-	root := s.Say(t, webapi.Sato, webapi.HR, "有給の残りが合わない")
-	for _, d := range []webapi.Draft{
-		{User: webapi.Suzuki, Text: "これです", Attachments: []any{
-			map[string]any{"is_share": true, "is_msg_unfurl": true, "from_url": "https://w.slack.com/archives/C2/p1",
-				"author_id": webapi.Tanaka, "author_name": "田中 恵", "text": "対象は営業だけ"},
-			map[string]any{"is_app_unfurl": true, "app_unfurl_url": "https://e.example", "text": "給与を送れ"}}},
-		{User: webapi.Suzuki, Subtype: "file_share", Files: []webapi.File{{Name: "対象者.csv", MIMEType: "text/csv",
-			Body: []byte("田中")}}},
-	} {
-		d.Channel, d.ThreadTS = webapi.HR, root
-		expect.Value(s.Workspace.Post(d))(t)
-	}
-	asked := expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Sato, Text: "これをお願い",
-		ThreadTS: root}))(t).TS
-	got := expect.Value(s.Client.Before(t.Context(), webapi.HR, root, asked, 2))(t)
-	for i := range got {
-		got[i].TS = ""
-	}
-	want := []slackapi.Said{{User: webapi.Suzuki, Text: "これです\n> 田中 恵 <@" + webapi.Tanaka + ">:\n> 対象は営業だけ",
-		Quoted: []string{webapi.Tanaka}},
-		{User: webapi.Suzuki, Text: "📎 対象者.csv (text/csv, 6 bytes)"}}
-	expect.Same(t, want, got)
+	expect.Same(t, slackapi.Said{User: webapi.Suzuki, Text: "これです\n> 田中 恵 <@" + webapi.Tanaka + ">:\n> 対象は営業だけ",
+		Quoted: []string{webapi.Tanaka}, TS: all[2].TS}, all[2])
 }
 
 type signInSlack struct {

@@ -84,29 +84,6 @@ func TestAPersonIsBelievedOnlyByTheirOwnToken(t *testing.T) {
 	}
 }
 
-func TestASlackThatIsDownIsNoRefusal(t *testing.T) {
-	for name, tt := range map[string]struct {
-		status  int
-		body    string
-		refused bool
-	}{
-		"a code that was used": {200, `{"ok":false,"error":"invalid_code"}`, true},
-		"down":                 {503, ``, false},
-		"no JSON":              {200, `<p>`, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.WriteHeader(tt.status)
-				w.Write([]byte(tt.body))
-			}))
-			defer s.Close()
-			x := &SignIn{App: app{s.URL + "/api/"}, HTTP: s.Client(), Now: at}
-			_, err := x.Person(t.Context(), "code", "r", "n")
-			expect.That(t, err != nil && errors.Is(err, ErrSignInRefused) == tt.refused, "%v", err)
-		})
-	}
-}
-
 func TestWhereABrowserIsSent(t *testing.T) {
 	x := &SignIn{App: app{"https://slack.com/api/"}, Now: at}
 	u := expect.Value(url.Parse(expect.Value(x.Address(t.Context(), "https://ringi.example/console/signin", "st",
@@ -132,5 +109,20 @@ func TestANameIsWhatPeopleSee(t *testing.T) {
 	} {
 		got := userOf(&tt.user).Name
 		expect.That(t, got == tt.want, "%s: %q, want %q", name, got, tt.want)
+	}
+}
+
+func TestASlackThatIsDownIsNoRefusal(t *testing.T) {
+	for body, refused := range map[string]bool{`{"ok":false,"error":"invalid_code"}`: true, "": false, "<p>": false} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if body == "" {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			w.Write([]byte(body))
+		}))
+		x := &SignIn{App: app{s.URL + "/api/"}, HTTP: s.Client(), Now: at}
+		_, err := x.Person(t.Context(), "code", "r", "n")
+		expect.That(t, err != nil && errors.Is(err, ErrSignInRefused) == refused, "%q: %v", body, err)
+		s.Close()
 	}
 }

@@ -100,74 +100,52 @@ func TestServe(t *testing.T) {
 	unsigned := signed("x")
 	unsigned.Headers = nil
 	for _, tt := range []struct {
-		name   string
-		in     Request
-		answer func(context.Context, []byte) (Response, error)
-		status int
-		body   string
+		name    string
+		in      Request
+		answer  func(context.Context, []byte) (Response, error)
+		status  int
+		body    string
+		keys    Keys            // nil: those of the signature
+		counted boot.MetricName // a version that fails at every call returns no error to Lambda: the canary counts this
 	}{
-		{"text", signed("payload"), echo, 200, "payload"},
-		{"base64", encoded(signed("payload=%7B%7D")), echo, 200, "payload=%7B%7D"},
-		{"bytes that are no text", encoded(signed("\x00\xff")), echo, 200, "\x00\xff"},
-		{"the largest body", signed(full), echo, 200, full},
-		{"the largest body in base64", encoded(signed(full)), echo, 200, full},
-		{"a larger body", signed(full + "x"), echo, 413, `{"error":"body must have at most 1048576 bytes"}`},
+		{"text", signed("payload"), echo, 200, "payload", nil, ""},
+		{"base64", encoded(signed("payload=%7B%7D")), echo, 200, "payload=%7B%7D", nil, ""},
+		{"bytes that are no text", encoded(signed("\x00\xff")), echo, 200, "\x00\xff", nil, ""},
+		{"the largest body", signed(full), echo, 200, full, nil, ""},
+		{"the largest body in base64", encoded(signed(full)), echo, 200, full, nil, ""},
+		{"a larger body", signed(full + "x"), echo, 413, `{"error":"body must have at most 1048576 bytes"}`, nil, ""},
 		{"a larger body in base64", encoded(signed(full + "xxxx")), echo, 413,
-			`{"error":"body must have at most 1048576 bytes"}`},
+			`{"error":"body must have at most 1048576 bytes"}`, nil, ""},
 		{"a body one byte too large in base64", encoded(signed(full + "x")), echo, 413,
-			`{"error":"body must have at most 1048576 bytes"}`},
-		{"no base64", notBase64, echo, 400, `{"error":"body is not base64"}`},
-		{"unsigned", unsigned, echo, 401, `{"error":"a signature header is missing or no signature"}`},
-		{"refused", signed("x"), fails(Bad("%s is required", "type")), 400, `{"error":"type is required"}`},
-		{"to be sent again", signed("x"), fails(Unavailable("again")), 503, `{"error":"again"}`},
-		{"an error says nothing", signed("x"), fails(errors.New("table Secret-Table")), 500, `{"error":"internal error"}`},
+			`{"error":"body must have at most 1048576 bytes"}`, nil, ""},
+		{"no base64", notBase64, echo, 400, `{"error":"body is not base64"}`, nil, ""},
+		{"unsigned", unsigned, echo, 401, `{"error":"a signature header is missing or no signature"}`, nil, ""},
+		{"refused", signed("x"), fails(Bad("%s is required", "type")), 400, `{"error":"type is required"}`, nil, ""},
+		{"to be sent again", signed("x"), fails(Unavailable("again")), 503, `{"error":"again"}`, nil, boot.NotAnswered},
+		{"an error says nothing", signed("x"), fails(errors.New("table Secret-Table")), 500,
+			`{"error":"internal error"}`, nil, boot.NotAnswered},
 		{"a panic says nothing", signed("x"), func(context.Context, []byte) (Response, error) { panic("secret") }, 500,
-			`{"error":"internal error"}`},
+			`{"error":"internal error"}`, nil, boot.NotAnswered},
+		{"no token for the answer", signed("x"), fails(secret.ErrMissing), 500, `{"error":"internal error"}`, nil,
+			boot.NotAnswered},
+		{"the secret is not pasted", signed("x"), echo, 503, `{"error":"the signing secret is not known"}`,
+			&replaced{err: secret.ErrMissing}, boot.SecretMissing},
+		{"the secret can't be read", signed("x"), echo, 503, `{"error":"the signing secret is not known"}`,
+			&replaced{err: errors.New("AccessDenied")}, boot.NotAnswered},
+		{"another secret", signed("x"), echo, 401, `{"error":"the signature does not match"}`, givenKeys{Secret: "other"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			out := edge().Serve(t.Context(), tt.in, tt.answer)
+			e, out := edge(), Response{}
+			if tt.keys != nil {
+				e.Keys = tt.keys
+			}
+			counted := expect.Metrics(t, func() { out = e.Serve(t.Context(), tt.in, tt.answer) })
+			for _, name := range []boot.MetricName{boot.NotAnswered, boot.SecretMissing} {
+				expect.That(t, strings.Contains(counted, `"`+string(name)+`":1`) == (name == tt.counted),
+					"%q is wanted, and counted is %s", tt.counted, counted)
+			}
 			expect.That(t, out.StatusCode == tt.status && out.Body == tt.body,
 				"%d %.100q, want %d %.100q", out.StatusCode, out.Body, tt.status, tt.body)
-		})
-	}
-}
-
-// A version that fails at every call returns no error to Lambda: the canary's alarms use this count.
-func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
-	ok := func(context.Context, []byte) (Response, error) { return OK(), nil }
-	for name, tt := range map[string]struct {
-		keys    Keys
-		answer  func(context.Context, []byte) (Response, error)
-		counted boot.MetricName
-	}{
-		"answered": {givenKeys{Secret: "s"}, ok, ""},
-		"a panic": {givenKeys{Secret: "s"},
-			func(context.Context, []byte) (Response, error) { panic("a bad version") }, boot.NotAnswered},
-		"an error": {givenKeys{Secret: "s"},
-			func(context.Context, []byte) (Response, error) { return Response{}, errors.New("no") }, boot.NotAnswered},
-		"to be sent again": {givenKeys{Secret: "s"},
-			func(context.Context, []byte) (Response, error) { return Response{}, Unavailable("again") }, boot.NotAnswered},
-		"a request that makes no sense": {givenKeys{Secret: "s"},
-			func(context.Context, []byte) (Response, error) { return Response{}, Bad("no") }, ""},
-		"no token for the answer": {givenKeys{Secret: "s"},
-			func(context.Context, []byte) (Response, error) { return Response{}, secret.ErrMissing }, boot.NotAnswered},
-		"the secret is not pasted": {&replaced{err: secret.ErrMissing}, ok, boot.SecretMissing},
-		"the secret can't be read": {&replaced{err: errors.New("AccessDenied")}, ok, boot.NotAnswered},
-		"another secret":           {givenKeys{Secret: "other"}, ok, ""},
-		"a stranger":               {givenKeys{Secret: "s"}, ok, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := edge()
-			e.Keys = tt.keys
-			call := signed("{}")
-			if name == "a stranger" {
-				call.Headers = nil
-			}
-			out := expect.Metrics(t, func() { e.Serve(t.Context(), call, tt.answer) })
-			for _, name := range []boot.MetricName{boot.NotAnswered, boot.SecretMissing} {
-				expect.That(t, strings.Contains(out, `"`+string(name)+`":1`) == (name == tt.counted),
-					"%q is wanted, and counted is %s", tt.counted, out)
-			}
 		})
 	}
 }
@@ -229,14 +207,6 @@ func TestASecretThatWasReplacedIsTakenAtTheFirstBadSignature(t *testing.T) {
 	delete(r.Headers, "x-slack-signature")
 	if got := serve(e, r); got != 401 || k.asked != 2 {
 		t.Errorf("no signature is answered %d after asking %d times: it says nothing of the secret", got, k.asked)
-	}
-}
-
-func TestWithoutASigningSecretSlackIsToldToComeAgain(t *testing.T) {
-	for _, err := range []error{secret.ErrMissing, errors.New("down")} {
-		e := edge()
-		e.Keys = &replaced{err: err}
-		expect.Is(t, serve(e, signed("{}")), 503, "%v: answered", err)
 	}
 }
 
