@@ -207,44 +207,34 @@ func cardRecords(bodies ...string) events.SQSEvent {
 	return e
 }
 
+// What can never be handled is done with, and no message overtakes one that waits.
 func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 	good := fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":1}`, aggregate.NewID(), aggregate.NewID())
-	for _, tt := range []struct {
-		name string
-		body string
-		b    *broken
-		want []string // given back
+	down := errors.New("throttled")
+	for name, tt := range map[string]struct {
+		bodies []string
+		b      *broken
+		back   []string
+		loads  int
 	}{
-		{"no JSON", "x", &broken{}, nil},
-		{"no ids", "{}", &broken{}, nil},
-		{"ids that are none", `{"tenant":"a","kind":"task","id":"b"}`, &broken{}, nil},
-		{"no such task", good, &broken{err: fmt.Errorf("load: %w", aggregate.ErrNotFound)}, nil},
-		{"the table is down", good, &broken{err: errors.New("throttled")}, []string{"m0"}},
-		{"a panic", good, &broken{panics: true}, []string{"m0"}},
+		"no JSON":               {[]string{"x"}, &broken{}, nil, 0},
+		"no ids":                {[]string{"{}"}, &broken{}, nil, 0},
+		"ids that are none":     {[]string{`{"tenant":"a","kind":"task","id":"b"}`}, &broken{}, nil, 0},
+		"no such task":          {[]string{good}, &broken{err: fmt.Errorf("load: %w", aggregate.ErrNotFound)}, nil, 1},
+		"the table is down":     {[]string{good}, &broken{err: down}, []string{"m0"}, 1},
+		"a panic":               {[]string{good}, &broken{panics: true}, []string{"m0"}, 1},
+		"one behind that waits": {[]string{"x", good, good}, &broken{err: down}, []string{"m1", "m2"}, 1},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			q := &queue{}
-			h := &Handler{Store: tt.b, Queue: q, NewID: aggregate.NewID, Now: time.Now, Random: rand.Int64N}
-			out := expect.Value(h.Handle(t.Context(), cardRecords(tt.body)))(t)
-			var got []string
-			for _, f := range out.BatchItemFailures {
-				got = append(got, f.ItemIdentifier)
-			}
-			diff := cmp.Diff(tt.want, got)
-			expect.That(t, diff == "" && len(q.hidden) == len(tt.want), "%v %v", diff, q.hidden)
-		})
+		h := &Handler{Store: tt.b, Queue: &queue{err: errors.New("gone")}, NewID: aggregate.NewID, Now: time.Now,
+			Random: rand.Int64N}
+		out := expect.Value(h.Handle(t.Context(), cardRecords(tt.bodies...)))(t)
+		var got []string
+		for _, f := range out.BatchItemFailures {
+			got = append(got, f.ItemIdentifier)
+		}
+		diff := cmp.Diff(tt.back, got)
+		expect.That(t, diff == "" && len(tt.b.loads) == tt.loads, "%s: %v, %d loads", name, diff, len(tt.b.loads))
 	}
-}
-
-func TestNoMessageOvertakesOneThatWaits(t *testing.T) {
-	good := fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":1}`, aggregate.NewID(), aggregate.NewID())
-	b := &broken{err: errors.New("throttled")}
-	h := &Handler{Store: b, Queue: &queue{err: errors.New("gone")}, NewID: aggregate.NewID, Now: time.Now,
-		Random: rand.Int64N}
-	out := expect.Value(h.Handle(t.Context(), cardRecords("x", good, good)))(t)
-	want := []events.SQSBatchItemFailure{{ItemIdentifier: "m1"}, {ItemIdentifier: "m2"}}
-	diff := cmp.Diff(want, out.BatchItemFailures)
-	expect.That(t, diff == "" && len(b.loads) == 1, "%v %v", diff, len(b.loads))
 }
 
 func TestPause(t *testing.T) {

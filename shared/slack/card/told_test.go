@@ -208,25 +208,6 @@ func object(s string) (string, bool) {
 	return string(b), err == nil
 }
 
-// A server's defaults for omitted arguments are shown where people approve the call.
-func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
-	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`,
-		LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Access: aggregate.Write}}
-	above := aboveTheStampOf(t, steps)
-	if want := "notes の post を実行します*\n• to: `人事部`\n" +
-		"• cc › $ref (サーバーの既定値): `step-1.result`\n• public (サーバーの既定値): `true`\n"; !strings.Contains(above, want) {
-		t.Errorf("%s lacks %s", above, want)
-	}
-	s := calling(t, "notes.post", `{"to":"人事部"}`, `{"to":"人事部"}`)
-	s.Process().Steps[1].LeftOut = `{"public":true}`
-	all, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
-	_, blocks := s.gate(t)
-	for where, text := range map[string]string{"gate": drawn(blocks), "dialog": all} {
-		want := "\n• to: `人事部`\n• public (サーバーの既定値): `true`\n"
-		expect.That(t, strings.Contains(text, want), "the %s lacks %s: %s", where, want, text)
-	}
-}
-
 // shownOf returns the text of all sections of the steps' card, and whether people can approve on that card.
 func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
 	t.Helper()
@@ -246,47 +227,32 @@ func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
 	return text, strings.Contains(string(all), "approve_process")
 }
 
+// What steps would do stands on their card up to what it holds.
 func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 	long := strings.Repeat("あ", 2900)
+	post := func(args string) []task.Step {
+		return []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: "notes.post", ToolInput: aggregate.JSON(args),
+			Access: aggregate.Write}}
+	}
+	var sixty []task.Step
+	for i := range 60 {
+		sixty = append(sixty, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得",
+			Tool: "list_employees", Access: aggregate.Read, ToolInput: `{"department":"営業部","status":"active"}`})
+	}
 	for name, tc := range map[string]struct {
-		tool, args string
+		steps      []task.Step
 		shows      string
 		approvable bool
 	}{
-		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`,
-			"👀 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)", true},
-		"what a message says, and to whom": {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。",` +
-			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n" +
-			"「賞与」: `25000000`\n⚠️ *送ったあとは取り消せません。*", true},
-		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
-			"*notes の post を実行します*\nbody: `&lt;!channel&gt; *x*`\n⚠️ *実行すると、Ringi からは取り消せません。*", true},
-		"no words at all": {"list_employees", `{`,
-			"⚠️ *ステップ 1 の引数を読み取れないため、何が行われるか分かりません。却下して、作り直してもらってください。*\n" + "👀 ステップ 1 (従業員一覧を取得) の引数を読み取れません: 「{」", false},
-		"a message of a card's length": {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long +
-			`終わり","details":[]}`,
-			"あ終わり\n```", true},
-		"more than a card holds": {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` +
-			long + `終わり"}`, "*notes の post を実行します*\n• a:", false},
+		"words that would format":      {post(`{"body":"<!channel> *x*"}`), "\nbody: `&lt;!channel&gt; *x*`\n", true},
+		"a message of a card's length": {post(`{"body":"` + long + `終わり"}`), "あ終わり\n```", true},
+		"more than a card holds": {post(`{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` + long + `終わり"}`),
+			"*notes の post を実行します*\n• a:", false},
+		"sixty plain steps": {sixty, "59, 60. 「営業部」と、その下の部署の従業員一覧を読みます", true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			access := aggregate.Write
-			if tc.tool == "list_employees" {
-				access = aggregate.Read
-			}
-			text, approvable := shownOf(t,
-				[]task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: aggregate.JSON(tc.args),
-					Access: access}})
-			expect.That(t, strings.Contains(text, tc.shows) && approvable == tc.approvable,
-				"can be approved: %v, want %v; shown %.600s", approvable, tc.approvable, text)
-		})
-	}
-	var steps []task.Step
-	for i := range 60 {
-		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得",
-			Tool: "list_employees", Access: aggregate.Read, ToolInput: `{"department":"営業部","status":"active"}`})
-	}
-	if text, approvable := shownOf(t, steps); !approvable || strings.Count(text, "59, 60. 「営業部」と、その下の部署の従業員一覧を読みます") != 1 {
-		t.Errorf("sixty plain steps can't be approved: %s", text)
+		text, approvable := shownOf(t, tc.steps)
+		expect.That(t, strings.Count(text, tc.shows) == 1 && approvable == tc.approvable,
+			"%s can be approved: %v, want %v; shown %.600s", name, approvable, tc.approvable, text)
 	}
 }
 

@@ -70,29 +70,48 @@ func reviewed(t testing.TB, s *scenario, kind aggregate.CardType, id string) (al
 	return drawn(view.Blocks.BlockSet), view.Submit != nil
 }
 
-func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
-	for name, steps := range map[string][]task.Step{
-		"names that are cut": manySteps(60, 200),
-		"too many":           manySteps(200, 300),
-		"a name of escapes": {{StepID: "step-1", Order: 1, Title: strings.Repeat("&", 900) + "mallory",
-			Tool: "send_slack_dm", ToolInput: "{}"}},
-		"two tools of one name": {{StepID: "step-1", Order: 1, Title: "a", Tool: strings.Repeat("x", 300), ToolInput: "{}"}},
+// Steps stand in one or two sections of a card. What it can't show whole is read to the end in the dialog, which has
+// the button if it shows all of it; the card counts the rest.
+func TestStepsAreApprovedWhereAllOfThemAreShown(t *testing.T) {
+	of := func(title, tool string) []task.Step {
+		return []task.Step{{StepID: "step-1", Order: 1, Title: title, Tool: tool, ToolInput: "{}"}}
+	}
+	for name, tc := range map[string]struct {
+		steps []task.Step
+		fits  bool
+		pages int // of the list, all of whose steps the card names
+	}{
+		"five": {fiveSteps(), true, 0}, "thirty": {manySteps(30, 20), true, 1}, "sixty": {manySteps(60, 20), true, 2},
+		"sixty with longer names":   {manySteps(60, 40), true, 0},
+		"names that are cut":        {manySteps(60, 200), false, 0},
+		"longer names that are cut": {manySteps(60, 300), false, 2},
+		"too many":                  {manySteps(200, 300), false, 0},
+		"a name of escapes":         {of(strings.Repeat("&", 900)+"mallory", "send_slack_dm"), false, 0},
+		"a long name of a tool":     {of("a", strings.Repeat("x", 300)), false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
-			s.Process().Steps = steps
+			s.Process().Steps = tc.steps
 			m := render(s.Aggregate, s.card(processCard), "ja", s.now)
 			expect.NoError(t, ringitest.CheckCard(m))
-			expect.That(t, !offers(m, "approve_process") && offers(m, "review_process") && !card.StepsFit(steps, ""),
-				"it can be approved on its card")
+			expect.That(t, offers(m, "approve_process") == tc.fits && offers(m, "review_process") != tc.fits &&
+				card.StepsFit(tc.steps, "") == tc.fits, "it can be approved on its card: %v", !tc.fits)
+			pages, lines, last := 0, 0, ""
+			for _, text := range sections(m.Attachments[0].Blocks.BlockSet) {
+				if strings.Contains(text, " — `write_rows_to_google_sheet`") { // what they would do stands above
+					all := strings.Split(text, "\n")
+					pages, lines, last = pages+1, lines+len(all), all[len(all)-1]
+				}
+			}
+			expect.That(t, tc.pages == 0 || pages == tc.pages && lines == len(tc.steps), "%d lines on %d pages", lines, pages)
+			expect.That(t, name != "too many" || last == fmt.Sprintf("…ほか %d 件", 200-(lines-1)), "%q", last)
 			all, submits := reviewed(t, s, task.CardProcess, s.Process().ID)
-			for _, step := range steps {
+			for _, step := range tc.steps {
 				expect.Must(t, strings.Contains(seen(all), seen(step.Title)) || !submits,
 					"step %d is not in the dialog, which can be submitted", step.Order)
 			}
 		})
 	}
-	expect.That(t, card.StepsFit(manySteps(60, 40), "") && card.StepsFit(fiveSteps(), ""), "short steps don't fit")
 }
 
 // A submitted dialog approves only the content that the person read.
@@ -110,41 +129,6 @@ func TestAReviewIsBoundToWhatWasRead(t *testing.T) {
 	all, submits := reviewed(t, s, task.CardPrompt, id)
 	expect.That(t, !submits && strings.Contains(all, "すでに決定された"),
 		"what is approved can be approved in a dialog, or it isn't said")
-}
-
-func TestManyStepsPageOrAreCounted(t *testing.T) {
-	for _, tc := range []struct {
-		n, width  int
-		pages     int
-		countLine string
-	}{
-		{5, 20, 1, ""},
-		{30, 20, 1, ""},
-		{60, 20, 2, ""},
-		{45, 300, 2, ""},
-		{60, 300, 2, ""},
-		{200, 300, 2, "…ほか"},
-	} {
-		t.Run(fmt.Sprintf("%d steps of %d", tc.n, tc.width), func(t *testing.T) {
-			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
-			s.Process().Steps = manySteps(tc.n, tc.width)
-			m := render(s.Aggregate, s.card(processCard), "ja", s.now)
-			expect.NoError(t, ringitest.CheckCard(m))
-			pages, lines, last := 0, 0, ""
-			for _, text := range sections(m.Attachments[0].Blocks.BlockSet) {
-				if !strings.Contains(text, " — `write_rows_to_google_sheet`") { // what they would do stands above
-					continue
-				}
-				pages++
-				all := strings.Split(text, "\n")
-				lines, last = lines+len(all), all[len(all)-1]
-			}
-			expect.That(t, pages == tc.pages, "%d sections, want %d", pages, tc.pages)
-			expect.That(t, tc.countLine != "" || lines == tc.n, "%d lines for %d steps", lines, tc.n)
-			expect.That(t, tc.countLine == "" || last == fmt.Sprintf("…ほか %d 件", tc.n-(lines-1)),
-				"the last of %d lines is %q", lines, last)
-		})
-	}
 }
 
 // policies are what a model, or somebody who speaks through it, may write. Most end with words that matter. Some must
