@@ -78,38 +78,64 @@ func drawnRows(t *rapid.T) map[string]any {
 	return args
 }
 
-// Two calls of one tool under one mark have different effects, whatever the mark says and the arguments are.
+// Two calls of one tool under one mark have different effects, whatever the arguments are.
 func TestTwoCallsHaveTwoEffects(t *testing.T) {
 	for _, x := range lookalikes {
 		differentEffects(t, x[0], nil, x[1], x[2])
 	}
-	tools, arguments := someTools(t)
-	names := []string{"label", "value", "key", "title", "a", "b", "items"}
+	_, arguments := someTools(t)
 	for tool, own := range arguments {
-		names = append(names, own...)
 		for _, name := range own {
 			differentEffects(t, tool, nil, `{"`+name+`":"a"}`, `{"`+name+`":"b"}`)
 			differentEffects(t, tool, nil, `{"`+name+`":"a"}`, `{"`+name+`":null}`)
 			differentEffects(t, tool, nil, `{"`+name+`":5}`, `{}`)
 		}
 	}
+}
+
+// Each step of any plan is in one effect, and two plans that differ in one argument have different effects.
+func TestTwoPlansHaveTwoEffects(t *testing.T) {
+	tools, arguments := someTools(t)
+	names := []string{"label", "value", "key", "title", "a", "b", "items"}
+	for _, own := range arguments {
+		names = append(names, own...)
+	}
 	usual := drawnArguments(names)
 	rapid.Check(t, func(t *rapid.T) {
-		tool, mark := rapid.SampledFrom(append(tools, "rooms.book", "rooms.book")).Draw(t, "tool"), drawnMark(t)
-		seen := map[string]string{}
-		for range 12 {
+		mark, seen := drawnMark(t), map[string]string{}
+		input := func() aggregate.JSON {
 			args := drawnRows(t)
 			if rapid.Bool().Draw(t, "usual") {
 				args = usual.Draw(t, "arguments")
 			}
-			raw := string(expect.Value(json.Marshal(args))(t))
-			for _, locale := range language.All {
-				is := locale + drawn(effectWith(locale, tool, mark, raw))
-				if before, was := seen[is]; was {
-					differentEffects(t, tool, mark, before, raw)
-				}
-				seen[is] = raw
+			return aggregate.JSON(expect.Value(json.Marshal(args))(t))
+		}
+		var steps []task.Step
+		for n := range rapid.IntRange(1, 4).Draw(t, "steps") {
+			s := plan(rapid.SampledFrom(append(tools, "rooms.book", "rooms.find")).Draw(t, "tool"), string(input()))[0]
+			s.StepID, s.Order, s.Access, s.ToolVersion = fmt.Sprintf("step-%d", n+1), n+1, aggregate.Read, "v1"
+			if f, own := tenancy.OwnToolNamed(s.Tool); f.Effect == aggregate.Write || !own && s.Tool != "rooms.find" {
+				s.Access, s.Mark, s.Declared = aggregate.Write, mark, declared
 			}
+			steps = append(steps, s)
+		}
+		for range 12 {
+			does := ""
+			for _, s := range steps {
+				does += s.Tool + " " + canonical(string(s.ToolInput)) + "\n"
+			}
+			for _, locale := range language.All {
+				writes, reads := explain.Effects(locale, steps)
+				is := locale
+				for _, e := range append(writes, reads...) {
+					is += "\n" + drawn(e)
+				}
+				expect.That(t, len(writes)+len(reads) == len(steps), "a step is in no effect, or in two:\n%s\n%s", does, is)
+				before, was := seen[is]
+				expect.That(t, !was || before == does, "two plans look alike:\n%s\nand\n%s\n%s", before, does, is)
+				seen[is] = does
+			}
+			steps[rapid.IntRange(0, len(steps)-1).Draw(t, "changed")].ToolInput = input()
 		}
 	})
 }
@@ -132,52 +158,19 @@ func differentEffects(t expect.T, tool string, mark *rules.Mark, a, b string) {
 	}
 }
 
+// declared are titles that a server has for arguments, some of which look like others.
+const declared = `[["/b","a"],["/a","品目"],["/items",""],["/items/*/b","Subtotal"],["/a_b",` +
+	`""],["/label","「a」"]]`
+
 // effectWith returns the effect of a step after two others, to whose results its arguments may refer.
 func effectWith(locale, tool string, mark *rules.Mark, args string) explain.Effect {
 	steps := plan("list_employees", `{}`, "list_attendance", `{}`, tool, args)
 	steps[2].Access, steps[2].ToolVersion, steps[2].Mark = aggregate.Write, "v1", mark
-	steps[2].Declared = `[["/b","a"],["/a","品目"],["/items",""],["/items/*/b","Subtotal"],["/a_b",` +
-		`""],["/label","「a」"]]`
+	steps[2].Declared = declared
 	if f, own := tenancy.OwnToolNamed(tool); own {
 		steps[2].Access = f.Effect
 	}
 	return explain.EffectOf(locale, steps[2], nil, steps[:2])
-}
-
-// Two plans have different effects, also of messages that differ in whom they are sent to.
-func TestTwoPlansHaveTwoEffects(t *testing.T) {
-	seen := map[string]string{}
-	rapid.Check(t, func(t *rapid.T) {
-		for range 10 {
-			var calls []string
-			for range rapid.IntRange(1, 4).Draw(t, "calls") {
-				to := rapid.SampledFrom([]any{"U012ABC", "U034DEF", "a", "b", []any{"a", "b"}, []any{"b"}, nil,
-					map[string]any{"$ref": "step-1.result"}}).Draw(t, "to")
-				of := rapid.SampledFrom([]any{"x", "y", "x\ny", map[string]any{"$ref": "step-1.result"}}).Draw(t, "text")
-				args := map[string]any{"recipient": to, "text": of, "details": []any{}}
-				tool := "send_slack_dm"
-				if rapid.Bool().Draw(t, "of a server") {
-					tool, args = "chat.send", map[string]any{"to": to, "text": of}
-				}
-				calls = append(calls, tool, string(expect.Value(json.Marshal(args))(t)))
-			}
-			steps, does := plan(calls...), strings.Join(calls, "\n")
-			for i := range steps {
-				steps[i].Access, steps[i].ToolVersion = aggregate.Write, "v1"
-			}
-			for _, locale := range language.All {
-				writes, _ := explain.Effects(locale, steps)
-				is := locale
-				for _, e := range writes {
-					is += "\n" + drawn(e)
-				}
-				expect.That(t, len(writes) == len(steps), "a step is in no effect, or in two:\n%s\n%s", does, is)
-				before, was := seen[is]
-				expect.That(t, !was || before == does, "two plans look alike:\n%s\nand\n%s\n%s", before, does, is)
-				seen[is] = does
-			}
-		}
-	})
 }
 
 // write makes a step of a tool that writes.
@@ -306,66 +299,6 @@ func TestHeadingsTellMembersApart(t *testing.T) {
 			}
 		}
 	}
-}
-
-// readsOf draws the calls of a plan of one tool, or of several: with the same values of another type, references to
-// steps before and after, gaps, and arguments that are missing, empty or nested.
-func readsOf(t *rapid.T) (calls []string) {
-	one := func(of ...any) any { return rapid.SampledFrom(of).Draw(t, "value") }
-	ref := func() any {
-		part := rapid.SampledFrom([]string{"", ".records", ".employees", ".count"}).Draw(t, "part")
-		return map[string]any{"$ref": fmt.Sprintf("step-%d.result%s", rapid.IntRange(1, 4).Draw(t, "step"), part)}
-	}
-	tools := []string{"list_attendance", "calculate_overtime", "list_employees", "rooms.find"}
-	usual := rapid.SampledFrom(tools).Draw(t, "tool")
-	for range rapid.IntRange(2, 5).Draw(t, "calls") {
-		tool, args := usual, map[string]any{}
-		if rapid.IntRange(0, 3).Draw(t, "another") == 0 {
-			tool = rapid.SampledFrom(tools).Draw(t, "tool")
-		}
-		switch tool {
-		case "list_attendance":
-			args["year"], args["month"] = one(2026, 2027, "2026"), one(1, 2, 3, 11, 12, "2", json.Number("2.0"), ref())
-			args["employees"] = one(ref(), []any{}, nil)
-		case "calculate_overtime":
-			args["mode"], args["records"] = one("calculate", "validate"), ref()
-		case "list_employees":
-			args["department"], args["status"] = one(nil, "a", "b", "a」 / 「b"), one("active", "all", "z", nil)
-		default:
-			for _, name := range []string{"a", "b"} {
-				if rapid.IntRange(0, 2).Draw(t, "with "+name) > 0 {
-					args[name] = one(4, 5, 6, "4", "4〜6", "", nil, true, json.Number("4.0"), ref(), []any{4, 5},
-						[]any{}, []any{ref()}, []any{ref(), ref()}, map[string]any{"a": 4}, "ステップ1の結果")
-				}
-			}
-		}
-		calls = append(calls, tool, string(expect.Value(json.Marshal(args))(t)))
-	}
-	return calls
-}
-
-func TestEachReadOfAnyPlanIsInOneLineThatTellsItApart(t *testing.T) {
-	seen := map[string]string{}
-	rapid.Check(t, func(t *rapid.T) {
-		for range 20 {
-			calls := readsOf(t)
-			steps, does := plan(calls...), strings.Join(calls, "\n")
-			for i := range steps {
-				steps[i].Access = aggregate.Read
-			}
-			for _, locale := range language.All {
-				_, reads := explain.Effects(locale, steps)
-				is := locale
-				for _, e := range reads {
-					is += "\n" + drawn(e)
-				}
-				expect.That(t, len(reads) == len(steps), "a step is in no line:\n%s\n%s", does, is)
-				before, was := seen[is]
-				expect.That(t, !was || before == does, "two plans look alike:\n%s\nand\n%s\n%s", before, does, is)
-				seen[is] = does
-			}
-		}
-	})
 }
 
 func TestEverySentenceIsThereInBothLanguages(t *testing.T) {

@@ -310,7 +310,8 @@ func drawnArguments(names []string) *rapid.Generator[map[string]any] {
 	value = func(depth int) *rapid.Generator[any] {
 		plain := []*rapid.Generator[any]{
 			rapid.Map(word, func(s string) any { return s }),
-			rapid.SampledFrom([]any{nil, true, 5, "active", "all", "U012ABC", map[string]any{"$ref": "step-1.result"},
+			rapid.SampledFrom([]any{nil, true, 5, json.Number("5.0"), 11, 12, "11", 2026, "active", "all", "calculate",
+				"U012ABC", map[string]any{"$ref": "step-1.result"},
 				map[string]any{"$ref": "step-1.result.a"}}),
 		}
 		if depth == 0 {

@@ -13,12 +13,10 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/infra/local/ringitest"
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -225,14 +223,18 @@ func walked(t *rapid.T, s *scenario) {
 // leaves a card that is full whole, with its buttons, for those who are asked in its thread and in their copies.
 func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 	t.Parallel()
-	steps := manySteps(30, 60)
-	remarks := func(n int) string { return strings.Repeat("方針", n) }
-	most := sort.Search(20_000, func(n int) bool { return !card.StepsFit(steps, remarks(n+1)) })
 	base := planned(t, fiveSteps(), defaults)
+	full := map[int]task.Process{} // by the number of steps, with remarks as long as they may be
+	for _, n := range []int{10, 30, 50} {
+		p := *base.Process()
+		p.Steps = manySteps(n, 60)
+		remarks := func(n int) string { return strings.Repeat("方針", n) }
+		p.Remarks = remarks(sort.Search(20_000, func(n int) bool { return !card.StepsFit(p.Steps, remarks(n+1)) }))
+		full[n] = p
+	}
 	rapid.Check(t, func(rt *rapid.T) {
-		s, p := *base, *base.Process()
+		s, p := *base, full[rapid.SampledFrom([]int{10, 30, 50}).Draw(rt, "steps")]
 		a := *base.Aggregate
-		p.Steps, p.Remarks = steps, remarks(most)
 		s.Aggregate, s.TB = &a, t
 		a.Processes = []*task.Process{&p}
 		routed(&p.Gate, s.now, anyRoute(rt)...)
@@ -308,30 +310,4 @@ func pathOf(t *rapid.T, m card.Message, refused bool) string {
 		t.Fatalf("no path: %s", drawn(m.Attachments[0].Blocks.BlockSet))
 	}
 	return ""
-}
-
-// withPath adds two lines of 700 characters to a card, as the path of a gate will have them at most.
-func withPath(m card.Message) card.Message {
-	line := slack.NewTextBlockObject(slack.MarkdownType, strings.Repeat("あ", 700), false, false)
-	blocks := &m.Attachments[0].Blocks
-	blocks.BlockSet = append(blocks.BlockSet[:len(blocks.BlockSet):len(blocks.BlockSet)],
-		slack.NewContextBlock("", line, line))
-	return m
-}
-
-// What just fits on a card leaves room for the path of its gate, while it waits and when it is rejected for the longest
-// reason: nobody loses a button when the path comes.
-func TestACardThatIsFullHasRoomForAPath(t *testing.T) {
-	for n := 10; n <= 60; n += 10 {
-		steps := manySteps(n, 60)
-		remarks := func(n int) string { return strings.Repeat("方針", n) }
-		most := sort.Search(20_000, func(n int) bool { return !card.StepsFit(steps, remarks(n+1)) })
-		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
-		s.Process().Steps, s.Process().Remarks = steps, remarks(most)
-		m := render(s.Aggregate, s.card(processCard), "ja", s.now)
-		expect.That(t, offers(m, "approve_process"), "%d steps with %d remarks can't be approved", n, most)
-		expect.NoError(t, ringitest.CheckCard(withPath(m)))
-		s.do(decide.Reject(strings.Repeat("&", aggregate.MaxReason))(s, s.Process().ID, approver, policy, s.now))
-		expect.NoError(t, ringitest.CheckCard(withPath(render(s.Aggregate, s.card(processCard), "ja", s.now))))
-	}
 }
