@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -197,15 +196,10 @@ func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	}
 
 	change := map[string]string{card.MatterTitle: "複合機の賃借", card.MatterAmount: "90万"}
-	with := func(field, is string) map[string]string {
-		out := maps.Clone(change)
-		out[field] = is
-		return out
+	amount := func(is string) map[string]string {
+		return map[string]string{card.MatterTitle: "複合機の賃借", card.MatterAmount: is}
 	}
-	for field, is := range map[string]string{card.MatterKind: "宇宙", card.MatterAmount: "たくさん"} {
-		out := w.refills(webapi.Sato, v, with(field, is))
-		expect.Has(t, out.Body, `"`+field+`":`)
-	}
+	expect.Has(t, w.refills(webapi.Sato, v, amount("たくさん")).Body, `"`+card.MatterAmount+`":`)
 	w.changeSettings(func(s *tenancy.Settings) { // while the form is open
 		s.Matters = []tenancy.MatterKind{{Name: "契約"}}
 	})
@@ -223,14 +217,14 @@ func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	a := w.Load()
 	expect.That(t, len(a.Prompts) == 2 && a.Prompt().EditedBy == webapi.Sato && a.Matter().Amount == "900000" &&
 		a.Task.Title == "複合機の賃借" && strings.Contains(a.Prompt().Content, "¥900,000"), "%+v", a.Prompt())
-	out := w.refills(webapi.Sato, v, with(card.MatterAmount, "80万"))
-	for _, want := range []string{`"response_action":"update"`, webapi.Sato + `\u003e が書き直したため、あなたの内容は`, "¥800,000"} {
-		expect.Has(t, out.Body, want)
+	faster := func() {
+		body := w.refills(webapi.Sato, v, amount("80万")).Body
+		for _, want := range []string{`"response_action":"update"`, webapi.Sato + `\u003e が書き直したため`, "¥800,000"} {
+			expect.Has(t, body, want)
+		}
 	}
+	faster()
 	w.refilled(*a.Matter())
-	out = w.refills(webapi.Sato, v, with(card.MatterAmount, "80万"))
-	for _, want := range []string{`"response_action":"update"`, webapi.Sato + `\u003e が書き直したため、あなたの内容は`, "¥800,000"} {
-		expect.Has(t, out.Body, want)
-	}
+	faster()
 	expect.That(t, len(w.Load().Processes) == 2 && len(w.Load().Prompts) == 2, "%+v", w.Load().Processes)
 }

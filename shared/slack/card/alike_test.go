@@ -27,8 +27,9 @@ var longTool = "server." + strings.Repeat("x", 100)
 // members are the arguments with which tools are called here.
 var members = map[string][]string{
 	"list_attendance": {"year", "month", "employees"}, "calculate_overtime": {"mode", "records"},
-	"list_employees": {"department", "status"}, "write_rows_to_google_sheet": {"spreadsheet_id", "sheet", "rows", "columns"},
-	"send_slack_dm": {"recipient", "text", "details"}, "rooms.find": {"a", "b", "earlier"},
+	"list_employees":             {"department", "status"},
+	"write_rows_to_google_sheet": {"spreadsheet_id", "sheet", "rows", "columns"},
+	"send_slack_dm":              {"recipient", "text", "details"}, "rooms.find": {"a", "b", "earlier"},
 	"rooms.pay": {"a", "b", "c d", "Account", "\u0410ccount", "items"}, "other.pay": {"a", "x", "items"},
 	longTool + "read": {"a"}, longTool + "delete": {"a"},
 }

@@ -123,6 +123,13 @@ func (c *onThread) wrote(n int) {
 	c.Console = "https://ringi.example/console"
 }
 
+// asks proposes a command; cancels cancels the newest action.
+func (c *onThread) asks() *onThread { return c.says("", shell("make")) }
+
+func (c *onThread) cancels() *onThread {
+	return c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+}
+
 func (c *onThread) executing() *onThread {
 	c.t.Helper()
 	c.approved().do(c.StartRun(c.now))

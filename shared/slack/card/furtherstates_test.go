@@ -166,24 +166,18 @@ var conversationStates = []struct {
 	}},
 	{"action_difference", conversation.CardAction, func(c *onThread) { c.says("", difference(c.t)) }},
 	{"action_changed", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
+		c.asks().executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
 			Changed: &conversation.FilesChanged{Files: 7, Added: 20, Removed: 3,
-				Names: []string{"a.go", "src/<!here>`.go", "c"}}})
-	}},
-	{"action_deleted", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make clean")).executing().ended(conversation.Result{
-			Status: conversation.ActionSucceeded, Version: "v1",
-			Changed: &conversation.FilesChanged{Files: 4, Removed: 3, Names: []string{"a.go", "out/a.o", "out/b.o"},
-				Deleted: 3, DeletedNames: []string{"out/a.o", "out/b.o"}}})
+				Names: []string{"a.go", "src/<!here>`.go", "c"}, Deleted: 3, DeletedNames: []string{"out/a.o", "out/b.o"}}})
 	}},
 	{"files_written", conversation.CardAction, func(c *onThread) { c.wrote(2) }},
 	{"action_not_taken", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
+		c.asks().executing()
 		c.do(c.Crashed(c.now.Add(time.Hour)))
 		c.ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1"})
 	}},
 	{"action_source_deleted", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make"))
+		c.asks()
 		x := c.last()
 		x.Status, x.CancelReason, x.CompletedAt = conversation.ActionCancelled, conversation.ReasonDeleted, &c.now
 	}},
@@ -199,22 +193,21 @@ var conversationStates = []struct {
 				ErrorDetail: "freee <!channel> は使えません"})
 	}},
 	{"action_call_cancelled", conversation.CardAction, func(c *onThread) {
-		c.lists(`{"department":null,"status":"active"}`).calling()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		c.lists(`{"department":null,"status":"active"}`).calling().cancels()
 	}},
 	{"action_long", conversation.CardAction, func(c *onThread) {
 		c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900)))
 	}},
-	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
+	{"action_approved", conversation.CardAction, func(c *onThread) { c.asks().approved() }},
 	{"action_auto", conversation.CardAction, func(c *onThread) {
 		p := proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
 		p.Rule = "go test"
 		c.says("", p)
 	}},
-	{"action_executing", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).executing() }},
+	{"action_executing", conversation.CardAction, func(c *onThread) { c.asks().executing() }},
 	{"action_succeeded", conversation.CardAction, func(c *onThread) {
 		code := 0
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded,
+		c.asks().executing().ended(conversation.Result{Status: conversation.ActionSucceeded,
 			Tests: &conversation.Tests{Passed: 12}, ExitCode: &code, Lines: 612, Dropped: 112})
 	}},
 	{"action_flooded", conversation.CardAction, func(c *onThread) {
@@ -226,45 +219,34 @@ var conversationStates = []struct {
 	}},
 	{"action_failed", conversation.CardAction, func(c *onThread) {
 		code := 2
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionFailed,
+		c.asks().executing().ended(conversation.Result{Status: conversation.ActionFailed,
 			Error: conversation.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
 	}},
 	{"action_files_lost", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
+		c.asks().executing()
 		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
 	}},
 	{"action_unknown", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
+		c.asks().executing()
 		c.do(c.Crashed(c.now.Add(time.Hour)))
 	}},
 	{"action_rejected", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make"))
+		c.asks()
 		c.do(decide.Reject("本番は *だめ* です")(c, c.last().ActionID, member("U_SUZUKI"), anyMember, c.now))
 	}},
 	{"action_expired", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make"))
+		c.asks()
 		c.do(c.Expire(begunAt.Add(25 * time.Hour)))
 	}},
-	{"action_cancelled", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-	}},
-	{"action_withdrawn", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).approved()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-	}},
-	{"action_withdrawn_unapproved", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make"))
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
-	}},
+	{"action_cancelled", conversation.CardAction, func(c *onThread) { c.asks().executing().cancels() }},
+	{"action_withdrawn", conversation.CardAction, func(c *onThread) { c.asks().approved().cancels() }},
+	{"action_withdrawn_unapproved", conversation.CardAction, func(c *onThread) { c.asks().cancels() }},
 	{"action_ended_before", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		c.asks().executing().cancels()
 		c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: c.last().CompletedAt.Add(-5 * time.Second)})
 	}},
 	{"action_call_late", conversation.CardAction, func(c *onThread) {
-		c.lists(`{"department":null,"status":"all"}`).calling()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		c.lists(`{"department":null,"status":"all"}`).calling().cancels()
 		c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: c.last().CompletedAt.Add(3 * time.Second)})
 	}},
 	{"pull", conversation.CardAction, func(c *onThread) { *c = *pulling(c.t, agent.CIRun) }},
@@ -290,8 +272,7 @@ var conversationStates = []struct {
 		x.Late = &conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonBranchAlone}
 	})},
 	{"action_late", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
-		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		c.asks().executing().cancels()
 		c.ended(conversation.Result{Status: conversation.ActionSucceeded})
 	}},
 	{"said", conversation.CardMessage, func(c *onThread) {
