@@ -132,7 +132,8 @@ func TestServe(t *testing.T) {
 			&replaced{err: secret.ErrMissing}, boot.SecretMissing},
 		{"the secret can't be read", signed("x"), echo, 503, `{"error":"the signing secret is not known"}`,
 			&replaced{err: errors.New("AccessDenied")}, boot.NotAnswered},
-		{"another secret", signed("x"), echo, 401, `{"error":"the signature does not match"}`, givenKeys{Secret: "other"}, ""},
+		{"another secret", signed("x"), echo, 401, `{"error":"the signature does not match"}`, givenKeys{Secret: "other"},
+			""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, out := edge(), Response{}
