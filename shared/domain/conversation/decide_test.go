@@ -111,47 +111,43 @@ func TestWhoMayDecideOnAnAction(t *testing.T) {
 
 // Whoever decides what they decided before changes nothing. Anybody else learns who was faster.
 func TestAnActionIsDecidedOnce(t *testing.T) {
-	expired := func(tb *table, x *Action) {
+	expiring := func(tb *table, x *Action, _ aggregate.Actor, _ aggregate.Policy) (aggregate.Change, error) {
 		tb.now = *x.Gate.Terms.DecideBy
-		tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(tb.now) })
+		return tb.load().Expire(tb.now)
 	}
+	type click struct {
+		who string
+		do  act
+	}
+	none := aggregate.ErrDecided{} // nothing is changed
+	by := func(status, who string) aggregate.ErrDecided { return aggregate.ErrDecided{Status: status, By: who} }
 	for name, c := range map[string]struct {
-		before func(tb *table, x *Action)
-		do     act
-		by     string
-		want   aggregate.ErrDecided // none: nothing is changed
+		before []click
+		then   click
+		want   aggregate.ErrDecided
 	}{
-		"approved twice by one": {func(tb *table, x *Action) { tb.by(suzuki, approving, x) }, approving, suzuki,
-			aggregate.ErrDecided{}},
-		"approved by two": {func(tb *table, x *Action) { tb.by(suzuki, approving, x) }, approving, tanaka,
-			aggregate.ErrDecided{Status: "approved", By: suzuki}},
-		"approved, then rejected": {func(tb *table, x *Action) { tb.by(suzuki, approving, x) }, rejecting, suzuki,
-			aggregate.ErrDecided{Status: "approved", By: suzuki}},
-		"rejected twice by one": {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, rejecting, suzuki,
-			aggregate.ErrDecided{}},
-		"rejected by two": {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, rejecting, tanaka,
-			aggregate.ErrDecided{Status: "rejected", By: suzuki}},
-		"rejected, then approved": {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, approving, suzuki,
-			aggregate.ErrDecided{Status: "rejected", By: suzuki}},
-		"rejected, then cancelled": {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, cancelling, suzuki,
-			aggregate.ErrDecided{Status: "rejected", By: suzuki}},
-		"cancelled twice by one": {func(tb *table, x *Action) { tb.by(sato, cancelling, x) }, cancelling, sato,
-			aggregate.ErrDecided{}},
-		"cancelled by two": {func(tb *table, x *Action) { tb.by(sato, cancelling, x) }, cancelling, suzuki,
-			aggregate.ErrDecided{Status: "cancelled", By: sato}},
-		"cancelled, then approved": {func(tb *table, x *Action) { tb.by(sato, cancelling, x) }, approving, suzuki,
-			aggregate.ErrDecided{Status: "cancelled", By: sato}},
-		"cancelled after approval": {func(tb *table, x *Action) { tb.by(suzuki, approving, x); tb.by(sato, cancelling, x) },
-			approving, tanaka, aggregate.ErrDecided{Status: "cancelled", By: sato}},
-		"expired, then approved": {expired, approving, suzuki, aggregate.ErrDecided{Status: "cancelled"}},
-		"expired, then rejected": {expired, rejecting, suzuki, aggregate.ErrDecided{Status: "cancelled"}},
-		"ended twice": {func(tb *table, x *Action) { tb.by(sato, ending, x) }, ending, suzuki,
-			aggregate.ErrDecided{}},
-		"reopened while it is open": {func(*table, *Action) {}, reopening, tanaka, aggregate.ErrDecided{}},
+		"approved twice by one":    {[]click{{suzuki, approving}}, click{suzuki, approving}, none},
+		"approved by two":          {[]click{{suzuki, approving}}, click{tanaka, approving}, by("approved", suzuki)},
+		"approved, then rejected":  {[]click{{suzuki, approving}}, click{suzuki, rejecting}, by("approved", suzuki)},
+		"rejected twice by one":    {[]click{{suzuki, rejecting}}, click{suzuki, rejecting}, none},
+		"rejected by two":          {[]click{{suzuki, rejecting}}, click{tanaka, rejecting}, by("rejected", suzuki)},
+		"rejected, then approved":  {[]click{{suzuki, rejecting}}, click{suzuki, approving}, by("rejected", suzuki)},
+		"rejected, then cancelled": {[]click{{suzuki, rejecting}}, click{suzuki, cancelling}, by("rejected", suzuki)},
+		"cancelled twice by one":   {[]click{{sato, cancelling}}, click{sato, cancelling}, none},
+		"cancelled by two":         {[]click{{sato, cancelling}}, click{suzuki, cancelling}, by("cancelled", sato)},
+		"cancelled, then approved": {[]click{{sato, cancelling}}, click{suzuki, approving}, by("cancelled", sato)},
+		"cancelled after approval": {[]click{{suzuki, approving}, {sato, cancelling}}, click{tanaka, approving},
+			by("cancelled", sato)},
+		"expired, then approved":    {[]click{{sato, expiring}}, click{suzuki, approving}, by("cancelled", "")},
+		"expired, then rejected":    {[]click{{sato, expiring}}, click{suzuki, rejecting}, by("cancelled", "")},
+		"ended twice":               {[]click{{sato, ending}}, click{suzuki, ending}, none},
+		"reopened while it is open": {nil, click{tanaka, reopening}, none},
 	} {
 		tb, x := pending(t, ShellCommand)
-		c.before(tb, x)
-		made, err := c.do(tb, x, person(c.by), policy)
+		for _, first := range c.before {
+			tb.by(first.who, first.do, x)
+		}
+		made, err := c.then.do(tb, x, person(c.then.who), policy)
 		was, _ := errors.AsType[aggregate.ErrDecided](err)
 		expect.That(t, made.Empty() && was.Status == c.want.Status && was.By == c.want.By &&
 			(err == nil) == (c.want.Status == ""), "%s: %v, want %+v", name, err, c.want)

@@ -16,35 +16,25 @@ import (
 )
 
 func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		from   func(testing.TB) *story
-		first  func(*story) decision
-		status string
-	}{
-		{"approved prompt", waitingPrompt, func(s *story) decision { return s.approvePrompt }, "approved"},
-		{"rejected prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, "rejected"},
-		{"approved process", waitingProcess, func(s *story) decision { return s.approveProcess }, "approved"},
-		{"rejected process", waitingProcess, func(s *story) decision { return s.rejectProcess }, "rejected"},
-		{"approved step", waitingStep, func(s *story) decision { return s.approveStep }, "approved"},
-		{"rejected step", waitingStep, func(s *story) decision { return s.rejectStep }, "rejected"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := tt.from(t)
-			open, _ := s.load().OpenGate()
-			at := s.now
-			s.do(tt.first(s))
-			for button, press := range buttons {
-				same := button == strings.TrimSuffix(tt.status, "ed") || button == strings.TrimSuffix(tt.status, "d")
-				for _, by := range []aggregate.Actor{person(suzuki), person(tanaka), person("U_OUTSIDER")} {
-					if same && by.ID == suzuki {
-						s.nothing(press(s, open.ID, by))
-						continue
+	for name, from := range map[string]func(testing.TB) *story{"prompt": waitingPrompt, "process": waitingProcess,
+		"step": waitingStep} {
+		for first, status := range map[string]string{"approve": "approved", "reject": "rejected"} {
+			t.Run(name+" "+status, func(t *testing.T) {
+				s := from(t)
+				open, _ := s.load().OpenGate()
+				at := s.now
+				s.do(buttons[first](s, open.ID, person(suzuki)))
+				for button, press := range buttons {
+					for _, by := range []aggregate.Actor{person(suzuki), person(tanaka), person("U_OUTSIDER")} {
+						if button == first && by.ID == suzuki {
+							s.nothing(press(s, open.ID, by))
+							continue
+						}
+						s.refused(press(s, open.ID, by), aggregate.ErrDecided{Status: status, By: suzuki, At: at})
 					}
-					s.refused(press(s, open.ID, by), aggregate.ErrDecided{Status: tt.status, By: suzuki, At: at})
 				}
-			}
-		})
+			})
+		}
 	}
 }
 

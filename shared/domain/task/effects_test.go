@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
@@ -264,22 +262,16 @@ func TestACardThatSlackRefusedIsTriedEveryHourWhileAGateWaits(t *testing.T) {
 }
 
 func TestAPauseIsWaitedForInPiecesOfFiveMinutes(t *testing.T) {
-	for _, tt := range []struct {
-		pause time.Duration
-		want  aggregate.Next
-	}{
-		{time.Millisecond, aggregate.Next{State: StatePause, WaitSeconds: 1}},
-		{90*time.Second + time.Millisecond, aggregate.Next{State: StatePause, WaitSeconds: 91}},
-		{5 * time.Minute, aggregate.Next{State: StatePause, WaitSeconds: 300}},
-		{10 * time.Hour, aggregate.Next{State: StatePause, WaitSeconds: 300}},
-		{0, aggregate.Next{State: StateExtractTask}},
-		{-time.Hour, aggregate.Next{State: StateExtractTask}},
-	} {
+	for pause, seconds := range map[time.Duration]int{time.Millisecond: 1, 90*time.Second + time.Millisecond: 91,
+		5 * time.Minute: 300, 10 * time.Hour: 300, 0: 0, -time.Hour: 0} {
 		s := begin(t)
-		until := s.now.Add(tt.pause)
+		until := s.now.Add(pause)
 		s.do(s.pauseUntil(until))
-		diff := cmp.Diff(tt.want, s.load().Next(until.Add(-tt.pause)))
-		expect.That(t, diff == "", "%v:\n%s", tt.pause, diff)
+		want := aggregate.Next{State: StatePause, WaitSeconds: seconds}
+		if seconds == 0 {
+			want.State = StateExtractTask
+		}
+		expect.Is(t, s.load().Next(until.Add(-pause)), want, "%v", pause)
 	}
 }
 

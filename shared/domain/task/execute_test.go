@@ -116,27 +116,16 @@ func TestTheTimeLimitExcludesWaiting(t *testing.T) {
 	s := waitingStep(t)
 	waits(s, 100*time.Hour, "while a person is asked")
 	s.do(s.approveStep, s.claim)
-
 	s = running(t)
 	s.do(s.claim)
 	waits(s, time.Hour, "while nobody works, after a lease that died")
 	s.do(s.claim, s.finish(done))
 	waits(s, time.Hour, "while there is no room to run between two steps")
 	s.do(s.claim, s.finish(done))
-
-	s = running(t)
-	s.now = s.now.Add(340 * time.Second)
-	s.do(s.claim)
-	waits(s, time.Minute, "while a call is out")
-
 	s = allDone(t)
 	waits(s, time.Hour, "when only its end is missing")
 	s.do(s.complete)
 	waits(s, 200*time.Hour, "after it ended")
-
-	s = waitingProcess(t)
-	s.do(s.approveProcess)
-	waits(s, 200*time.Hour, "before it started")
 }
 
 func TestAFailureThatTheRowsDoNotShowFailsNothing(t *testing.T) {

@@ -159,22 +159,6 @@ func TestAStepAsksWhoStampedTheLastStage(t *testing.T) {
 	expect.Same(t, s.entries()[3:], []string{"step.routed", "step.approved"})
 }
 
-// A stand-in stamps for somebody: that person is asked, and all of a stage if it needed several.
-func TestAStepAsksForWhomTheLastStageWasStamped(t *testing.T) {
-	s := checkedOnRoute(t, []circulation.Stage{desk(2, suzuki, tanaka, ito)}, func(s *story) []decision {
-		standsIn := func(act *circulation.Act) {
-			act.Principal.User = ito
-			act.Found.Delegation = &circulation.Delegation{Key: "U_KATO#" + ito + "#2026-04-01", Rev: 1}
-		}
-		return []decision{s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, "U_KATO", standsIn)}
-	})
-	s.do(s.openGate, s.opensSame)
-	a := s.load()
-	people := a.GateOf(a.Execution(), 2).Route.Stages[0].People
-	expect.Same(t, people, []circulation.Person{{User: suzuki, Via: ViaStamped}, {User: ito, Via: ViaStamped}})
-	s.do(s.does(circulation.Stamp, suzuki), s.claim)
-}
-
 // Who stamped may have become somebody whose own request it is. Then nobody can be asked, and the task ends as it does
 // when a step is refused.
 func TestAStepThatNobodyMayCheckEndsTheTask(t *testing.T) {
