@@ -135,42 +135,6 @@ func TestNoRunIsStartedDuringAPause(t *testing.T) {
 	isDue(t, a, s.now, s.now.Add(5*time.Minute))
 }
 
-func TestARunWaitsOnlyForWhatIsUndecidedAndOnlyTheHeads(t *testing.T) {
-	wait := func(gate string, run int) aggregate.Wait {
-		return aggregate.Wait{Gate: gate, Token: "token", Run: run, Entered: dawn}
-	}
-	for _, tt := range []struct {
-		name string
-		from func(testing.TB) *story
-		wait aggregate.Wait
-		wake bool
-	}{
-		{"its gate waits", waitingPrompt, wait("PROMPT#0001", 1), false},
-		{"its gate was approved", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt) }), wait("PROMPT#0001", 1),
-			true},
-		{"its gate was rejected", told(waitingPrompt, func(s *story) { s.do(s.rejectPrompt) }), wait("PROMPT#0001", 1), true},
-		{"another gate waits", waitingProcess, wait("PROMPT#0001", 1), true},
-		{"the task was cancelled", told(waitingPrompt, func(s *story) { s.do(s.cancel) }), wait("PROMPT#0001", 1), true},
-		{"the gate expired", told(waitingPrompt, func(s *story) { s.now = s.now.Add(200 * time.Hour); s.do(s.expire) }),
-			wait("PROMPT#0001", 1), true},
-		{"it is an older run's", waitingPrompt, wait("PROMPT#0001", 0), true},
-		{"a step waits", waitingStep, wait("GATE#0001#001#02", 1), false},
-		{"the step was approved", told(waitingStep, func(s *story) { s.do(s.approveStep) }), wait("GATE#0001#001#02", 1),
-			true},
-		{"no such gate", running, wait("PROMPT#0009", 1), true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := tt.from(t)
-			s.waits[tt.wait.Gate] = tt.wait
-			want := []aggregate.Wait(nil)
-			if tt.wake {
-				want = []aggregate.Wait{tt.wait}
-			}
-			expect.Same(t, want, s.load().Effects(s.now).Wake)
-		})
-	}
-}
-
 func TestWhatIsStuck(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
