@@ -147,14 +147,6 @@ func TestEachLineOfTheLogHasItsFields(t *testing.T) {
 	}
 }
 
-// circulating returns a conversation with an action that waits.
-func circulating(t expect.T) *table {
-	t.Helper()
-	tb := opened(t)
-	expect.NoError(t, tb.answer(proposal(ShellCommand, tb.now, "")))
-	return tb
-}
-
 // acting returns what a person does on the newest action, at the stage that is asked or else the first.
 func (tb *table) acting(kind circulation.Kind, user string,
 	change ...func(act *circulation.Act)) func(a *Aggregate) (aggregate.Change, error) {
@@ -189,7 +181,7 @@ func (tb *table) makes(decide func(a *Aggregate) (aggregate.Change, error), entr
 
 // The agent has a turn for the reason of what is sent back.
 func TestAnActionIsSentBack(t *testing.T) {
-	tb := circulating(t)
+	tb, _ := pending(t, ShellCommand)
 	said := len(tb.lists)
 	tb.makes(tb.acting(circulation.SendBack, tanaka), "action.rejected")
 	a := tb.load()
@@ -205,14 +197,14 @@ func TestAnActionIsSentBack(t *testing.T) {
 }
 
 func TestNobodyStampsAnotherPayloadThanIsAsked(t *testing.T) {
-	tb := circulating(t)
+	tb, _ := pending(t, ShellCommand)
 	tb.forged(func(x *Action) { x.Payload = proposal(ShellCommand, start.AddDate(0, 0, 1), "").Payload })
 	expect.Fails(t, expect.Err(tb.acting(circulation.Stamp, suzuki)(tb.load())), aggregate.ErrConflict)
 	tb.makes(tb.acting(circulation.SendBack, suzuki), "action.rejected")
 }
 
 func TestAnActOnAnActionReliesOnWhatWasLookedUp(t *testing.T) {
-	tb := circulating(t)
+	tb, _ := pending(t, ShellCommand)
 	x := tb.load().Current()
 	on := aggregate.Owned{Key: "DELEGATE", Rev: 4}
 	act := x.Gate.Acting(circulation.Stamp, person(suzuki), "")
@@ -228,7 +220,7 @@ func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 		circulation.Deny, "other"}
 	expect.Walks(t, func(reached map[ActionStatus]int) {
 		rapid.Check(t, func(rt *rapid.T) {
-			tb := circulating(rt)
+			tb, _ := pending(rt, ShellCommand)
 			for range rapid.IntRange(1, 20).Draw(rt, "acts") {
 				a := tb.load()
 				was := *a.Actions[0]

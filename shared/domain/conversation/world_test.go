@@ -191,7 +191,7 @@ func (tb *table) answer(p *Proposal) error {
 }
 
 // pending returns a conversation with an action that waits.
-func pending(t testing.TB, typ ActionType) (*table, *Action) {
+func pending(t expect.T, typ ActionType) (*table, *Action) {
 	t.Helper()
 	tb := opened(t)
 	expect.NoError(t, tb.answer(proposal(typ, tb.now, "")))

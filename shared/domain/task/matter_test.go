@@ -134,11 +134,13 @@ func (s *story) refills(m Matter) decision {
 	return s.fills(Refill{Content: "決裁: " + m.Title, Matter: &m})
 }
 
+func (s *story) finishRefilled(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.FinishPrompt(s.head.Run, Drafted{Content: a.Refilled().Content}, s.settings, now)
+}
+
 func (s *story) refilled(m Matter) *story {
 	s.steps = m.Steps("ja", "v1")
-	return s.do(s.refills(m), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, Drafted{Content: a.Refilled().Content}, s.settings, now)
-	}, s.approveAsSystem, s.finishProcess)
+	return s.do(s.refills(m), s.finishRefilled, s.approveAsSystem, s.finishProcess)
 }
 
 // waitingForm is a story by a form about which people are asked.
@@ -188,9 +190,7 @@ func TestAFormThatIsFilledInAgainIsTheNextVersion(t *testing.T) {
 	expect.Is(t, s.entry(AuditPromptEdited).ActorID, requester)
 
 	s.steps = betterPens.Steps("ja", "v1")
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, Drafted{Content: a.Refilled().Content}, s.settings, now)
-	}, s.approveAsSystem)
+	s.do(s.finishRefilled, s.approveAsSystem)
 	a = s.load()
 	expect.That(t, a.Returned() == nil && a.Process().Version == 2 && a.Process().PromptID == a.Prompt().ID &&
 		!a.Prompt().Terms.ApprovalRequired, "%+v", a.Process())
@@ -271,9 +271,7 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 	expect.That(t, !a.Unread() && a.Next(s.now).State == StateDraftPrompt &&
 		len(a.Files.Files) == 3, "%+v, %+v", a.Next(s.now), a.Files.Files)
 	s.steps = pens.Steps("ja", "v1")
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, Drafted{Content: a.Refilled().Content}, s.settings, now)
-	}, s.approveAsSystem, s.finishProcess)
+	s.do(s.finishRefilled, s.approveAsSystem, s.finishProcess)
 
 	a = s.load()
 	before := a.Processes[0]
