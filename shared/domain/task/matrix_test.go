@@ -112,7 +112,9 @@ var states = []struct {
 }{
 	{"received", begin},
 	{"L1 parked", told(begin, func(s *story) { s.do(s.park) })},
-	{"extracted", told(begin, func(s *story) { s.do(s.extractLast) })},
+	{"extracted", told(begin, func(s *story) { // it has cost what it may
+		s.do(extracts(Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard, Last: true}))
+	})},
 	{"prompt generating", told(begin, func(s *story) { s.do(s.extract) })},
 	{"prompt parked", told(begin, func(s *story) { s.do(s.extract, s.park) })},
 	{"prompt waits", waitingPrompt},

@@ -129,11 +129,6 @@ func (a *Aggregate) acts(kind circulation.Kind, id, text string, by aggregate.Ac
 	return a.Act(id, g.Acting(kind, by, text), by, p, now)
 }
 
-// extractLast extracts a task that has cost what it may.
-func (s *story) extractLast(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.Extracted(s.head.Run, Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard, Last: true}, now)
-}
-
 func (s *story) beginPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.BeginPrompt(s.head.Run, now)
 }
