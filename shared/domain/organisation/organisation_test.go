@@ -2,7 +2,6 @@ package organisation_test
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -12,7 +11,220 @@ import (
 
 	"ringi/shared/domain/organisation"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
+
+// twelve is a company of eleven people in three departments.
+func twelve(t expect.T) *organisation.Organisation {
+	t.Helper()
+	return read(t, string(expect.Value(os.ReadFile("testdata/twelve.csv"))(t)))
+}
+
+func read(t expect.T, file string) *organisation.Organisation {
+	t.Helper()
+	o, wrong := organisation.Read([]byte(file))
+	expect.Must(t, len(wrong) == 0, "%v of %s", wrong, file)
+	return o
+}
+
+const header = "email,name,department,position,head,manager,main\n"
+
+// file returns a file with the usual header and these rows, whose cells stand in the header's order.
+func file(rows ...string) string { return header + strings.Join(rows, "\n") + "\n" }
+
+func above(o *organisation.Organisation, who string) string {
+	chain, _ := o.Above(who)
+	return strings.Join(chain, " ")
+}
+
+func TestWhoStandsAboveWhom(t *testing.T) {
+	o := twelve(t)
+	mails := strings.NewReplacer("@midori.example", "", "@yoshida.example", "")
+	for who, want := range map[string]string{
+		"midorikawa@midori.example": "", "takahashi@midori.example": "midorikawa", "sato@midori.example": "midorikawa",
+		"suzuki@midori.example": "sato midorikawa", "U0ITO": "sato midorikawa",
+		"nakamura@midori.example":  "takahashi midorikawa", // of two posts the main one decides
+		"kobayashi@midori.example": "takahashi midorikawa",
+		"kato@midori.example":      "kobayashi takahashi midorikawa", // who is named
+		"yoshida@yoshida.example":  "nakamura takahashi midorikawa", "nobody@midori.example": "",
+	} {
+		expect.Is(t, mails.Replace(above(o, who)), want, "%s", who)
+	}
+	for who, top := range map[string]bool{"midorikawa@midori.example": true, "U0ITO": true, "U0NOBODY": false} {
+		_, ends := o.Above(who)
+		expect.Is(t, ends, top, "the chain of %s ends at the top", who)
+	}
+}
+
+func TestPeopleHaveTheirPosts(t *testing.T) {
+	o := twelve(t)
+	var posts []string
+	for _, p := range o.Posts("nakamura@midori.example") {
+		posts = append(posts, fmt.Sprint(p.Department, " ", p.Position, " ", p.Main))
+	}
+	expect.Same(t, posts, []string{"みどり製作所/管理部 課長 true", "みどり製作所/営業部 課長 false"}) // the main post stands first
+	expect.Same(t, o.Departments("nakamura@midori.example"), []string{"みどり製作所/管理部", "みどり製作所"})
+	expect.Is(t, len(o.Departments("nobody")), 0)
+	expect.Same(t, o.AllDepartments(), []string{"みどり製作所", "みどり製作所/営業部", "みどり製作所/管理部"})
+	expect.That(t, o.Has("watanabe@haken.example") && !o.Has("x@midori.example") && !o.Has(""), "who is there")
+	expect.Is(t, o.Name("watanabe@haken.example")+o.Name("U9"), "渡辺 翔U9")
+	expect.That(t, o.People() == 11 && len(o.All()) == len(o.Rows("en"))-1, "%d people", o.People())
+}
+
+func TestHoldersOfAPositionHaveItAsAnyPost(t *testing.T) {
+	o := read(t, file("U1,Ann,A,boss,yes,,", "U2,Bob,A/B,chief,yes,,", "U3,Cem,A/B,chief,,,", "U5,Eve,A,,,,yes",
+		"U5,Eve,A/B,chief,,,", "U7,Gus,A/B,aide,,,", "U8,Hal,A/C,chief,,,"))
+	expect.Same(t, o.Holders("A/B", "chief"), []string{"U2", "U3", "U5"})
+	expect.Same(t, o.Holders("Ａ／C", "ｃhief"), []string{"U8"})
+	expect.Same(t, o.Holders("A/B", ""), []string{"U2"})
+	expect.Is(t, len(o.Holders("A", "aide"))+len(o.Holders("A/C", "")), 0)
+	expect.That(t, o.Knows("A/C", "") && o.Knows("", "aide") && o.Knows("A/B", "aide") && !o.Knows("A/C", "aide") &&
+		!o.Knows("C", "") && !o.Knows("", "bos"), "what is known")
+}
+
+// staff is a company below a boss, U1 of A, in shorthand: person, department, and what is unusual.
+func staff(t *testing.T, people string) *organisation.Organisation {
+	t.Helper()
+	rows := []string{"U1,Ann,A,boss,yes,,yes"}
+	for p := range strings.SplitSeq(people, ", ") {
+		words := strings.Fields(p)
+		cells := []string{"U" + words[0], "P" + words[0], words[1], "", "", "", "yes"}
+		for _, word := range words[2:] {
+			switch who, named := strings.CutPrefix(word, "below:"); {
+			case named:
+				cells[5] = "U" + who
+			case word == "second":
+				cells[6] = ""
+			case word == "head":
+				cells[4] = "yes"
+			default:
+				cells[3] = word
+			}
+		}
+		rows = append(rows, strings.Join(cells, ","))
+	}
+	return read(t, file(rows...))
+}
+
+func TestWhoLeadsADepartment(t *testing.T) {
+	for name, c := range map[string]struct{ people, want string }{ // who stands above 2
+		"the head of the department":     {"2 A/B, 3 A/B head, 4 A/B chief", "U3 U1"},
+		"not oneself":                    {"2 A/B head, 4 A/B", "U1"},
+		"no colleague":                   {"2 A/B, 0 A/B chief", "U1"},
+		"a head above":                   {"2 A/B/C head, 3 A/B head", "U3 U1"},
+		"the department above":           {"2 A/B/C, 3 A/B head", "U3 U1"},
+		"none in between":                {"2 A/B/C", "U1"},
+		"who leads by a second post":     {"2 A/B, 3 A/D, 3 A/B head second", "U3 U1"},
+		"not oneself by a second post":   {"2 A/B/C, 2 A/B head second, 3 A/B", "U1"},
+		"who is named comes first":       {"2 A/B below:4, 3 A/B head, 4 A/B", "U4 U3 U1"},
+		"a second post's manager not":    {"2 A/B, 2 A/D second below:4, 3 A/B head, 4 A/D", "U3 U1"},
+		"no part of a department's name": {"2 A/BC, 3 A/B head", "U1"},
+	} {
+		t.Run(name, func(t *testing.T) { expect.Is(t, above(staff(t, c.people), "U2"), c.want) })
+	}
+}
+
+// Who takes the place of a post stands above it: over the head's own position, and over one that nobody has there, that
+// is the department above.
+func TestWhoStandsOverAPost(t *testing.T) {
+	o := staff(t, "2 A/B 部長 head, 3 A/B 課長, 4 A/B/C 課長, 5 A/D 部長, 6 A/E 課長 head, 7 A/E 係長")
+	for post, want := range map[[2]string]string{
+		{"A/B", "部長"}: "U1", {"A/B", ""}: "U1", {"A/B", "課長"}: "U2 U1", {"A/B/C", "課長"}: "U2 U1", {"A/B/C", ""}: "U2 U1",
+		{"A/E", "部長"}: "U1", {"A/E", "係長"}: "U6 U1",
+		{"A/D", "部長"}: "U1", {"A", "boss"}: "", {"A", ""}: "", {"A", "部長"}: "U1", {"Z", "部長"}: "",
+	} {
+		expect.Is(t, strings.Join(o.Over(post[0], post[1]), " "), want, "%v", post)
+	}
+}
+
+// Heads by second posts can stand above each other. A chain ends before it repeats somebody.
+func TestAChainEndsAtACycle(t *testing.T) {
+	o := read(t, file("U1,Ann,A/B,chief,yes,,yes", "U2,Bob,C/D,chief,yes,,yes", "U1,,C,chief,yes,,", "U2,,A,chief,yes,,",
+		"U3,Cem,A/B,,,,"))
+	expect.Same(t, []string{above(o, "U1"), above(o, "U2"), above(o, "U3")}, []string{"U2", "U1", "U1 U2"})
+	_, top := o.Above("U3")
+	expect.That(t, !top, "nobody knows who is above U2")
+}
+
+// drawCompany draws the rows of a valid company. Managers have smaller numbers.
+func drawCompany(t *rapid.T) (rows []string) {
+	departments, led := []string{"A"}, map[string]bool{}
+	for i := range rapid.IntRange(0, 4).Draw(t, "departments") {
+		d := string(rune('B' + i))
+		if rapid.IntRange(0, 3).Draw(t, "below") > 0 {
+			d = rapid.SampledFrom(departments).Draw(t, "parent") + "/" + d
+		}
+		departments = append(departments, d)
+	}
+	for person := range rapid.IntRange(1, 8).Draw(t, "people") {
+		manager := ""
+		if person > 0 && rapid.IntRange(0, 3).Draw(t, "named") == 0 {
+			manager = fmt.Sprint("u", rapid.IntRange(0, person-1).Draw(t, "manager"))
+		}
+		seen := map[string]bool{}
+		for n := range rapid.IntRange(1, 3).Draw(t, "posts") {
+			d, called := rapid.SampledFrom(departments).Draw(t, "department"),
+				rapid.SampledFrom([]string{"", "boss", "clerk"}).Draw(t, "position")
+			if seen[d+called] {
+				continue
+			}
+			head, main := "", ""
+			if !led[d] && rapid.IntRange(0, 2).Draw(t, "heads") == 0 {
+				head, led[d] = "yes", true
+			}
+			if n == 0 {
+				main = "yes"
+			}
+			seen[d+called] = true
+			rows = append(rows, fmt.Sprintf("U%d,P%d,%s,%s,%s,%s,%s", person, person, d, called, head, manager, main))
+		}
+	}
+	return rows
+}
+
+// Chains end and never repeat anybody; each goes on as that of its first member.
+func TestChainsOfAnyCompany(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := read(t, file(drawCompany(t)...))
+		for _, p := range o.All() {
+			chain, _ := o.Above(p.Person)
+			for i, s := range chain {
+				expect.Must(t, s != p.Person && !slices.Contains(chain[:i], s), "the chain of %s repeats %s", p.Person, s)
+			}
+			if len(chain) > 0 {
+				next, _ := o.Above(chain[0])
+				expect.That(t, len(next) >= len(chain)-1 && slices.Equal(chain[1:], next[:len(chain)-1]),
+					"%s is below %v, and %s below %v", p.Person, chain, chain[0], next)
+			}
+		}
+	})
+}
+
+// What is written is read as the same, in every language.
+func TestAnyCompanyIsReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := read(t, file(drawCompany(t)...))
+		readBack(t, o)
+	})
+}
+
+func readBack(t expect.T, o *organisation.Organisation) {
+	t.Helper()
+	for _, locale := range language.All {
+		var b strings.Builder
+		for _, row := range o.Rows(locale) {
+			for i, cell := range row {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				b.WriteString(`"` + strings.ReplaceAll(cell, `"`, `""`) + `"`)
+			}
+			b.WriteByte('\n')
+		}
+		expect.Is(t, string(read(t, b.String()).Bytes()), string(o.Bytes()))
+	}
+	expect.Is(t, string(read(t, string(o.Bytes())).Bytes()), string(o.Bytes()))
+}
 
 const top = "U1,Ann,A,boss,yes,,"
 
@@ -146,79 +358,6 @@ func TestAPositionIsTheSameHoweverItIsTyped(t *testing.T) {
 		expect.Is(t, o.Posts("U1")[0].Position, want, typed)
 		expect.That(t, o.Knows("A", typed) && o.Knows("Ａ", want) && !o.Knows("A", "長"), "%q", typed)
 	}
-}
-
-// drawn is a row of a small file, in which much meets: three people, three departments.
-type drawn struct{ person, name, department, position, head, manager, main string }
-
-func draw(t *rapid.T) drawn {
-	of := func(label string, values ...string) string { return rapid.SampledFrom(values).Draw(t, label) }
-	return drawn{of("person", "U1", "U1", "U2", "U3", "U3", ""), of("name", "n", "n", "n", "m", ""),
-		of("department", "A", "A/B", "A/C"), of("position", "", "p"), of("head", "", "", "yes"),
-		of("manager", "", "", "", "U1", "U2", "U3"), of("main", "yes", "yes", "")}
-}
-
-// expected looks at rows one field at a time: whether they are valid, and what the organisation then shows.
-func expected(rows []drawn) (shown string, valid bool) {
-	valid = true
-	count := func(is func(drawn) bool) (n int) {
-		for _, r := range rows {
-			if is(r) {
-				n++
-			}
-		}
-		return n
-	}
-	managers := map[string]string{}
-	for _, r := range rows {
-		mine := func(x drawn) bool { return x.person == r.person }
-		only := count(mine) == 1
-		mains := count(func(x drawn) bool { return mine(x) && x.main == "yes" })
-		if only || r.main == "yes" {
-			managers[r.person] = r.manager
-		}
-		valid = valid && r.person != "" && (only || mains == 1) &&
-			(r.head == "" || count(func(x drawn) bool { return x.head == "yes" && x.department == r.department }) == 1) &&
-			count(func(x drawn) bool { return mine(x) && x.department == r.department && x.position == r.position }) == 1 &&
-			count(func(x drawn) bool { return mine(x) && x.name != "" && r.name != "" && x.name != r.name }) == 0 &&
-			(r.manager == "" || count(func(x drawn) bool { return x.person == r.manager }) > 0)
-		shown += fmt.Sprintln(r.person, r.name, r.department, r.position, r.head == "yes", r.manager, only || r.main == "yes")
-	}
-	for from := range maps.Keys(managers) {
-		at := managers[from]
-		for range managers {
-			valid = valid && (at == "" || at != from)
-			at = managers[at]
-		}
-	}
-	return shown, valid
-}
-
-// A file is taken if and only if it is valid, and shows what its rows say.
-func TestAFileIsTakenIfItIsValid(t *testing.T) {
-	taken, refused := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
-		rows := rapid.SliceOfN(rapid.Custom(draw), 1, rapid.SampledFrom([]int{2, 3, 5}).Draw(t, "most")).Draw(t, "rows")
-		var lines []string
-		for _, r := range rows {
-			lines = append(lines, strings.Join([]string{r.person, r.name, r.department, r.position, r.head, r.manager, r.main},
-				","))
-		}
-		o, wrong := organisation.Read([]byte(file(lines...)))
-		want, valid := expected(rows)
-		expect.Must(t, valid == (len(wrong) == 0), "valid: %v, but %v", valid, wrong)
-		if !valid {
-			refused++
-			return
-		}
-		taken++
-		got := ""
-		for _, p := range o.All() {
-			got += fmt.Sprintln(p.Person, p.Name, p.Department, p.Position, p.Head, p.Manager, p.Main)
-		}
-		expect.Is(t, got, want)
-	})
-	expect.That(t, taken > 0 && refused > 0 || testing.Short(), "%d taken, %d refused", taken, refused) // short: few tries
 }
 
 // Whatever is read never ends the program, is written as it can be read again, and leads to no endless chain. Whatever
