@@ -351,7 +351,7 @@ func TestFilesOfARequestAreRead(t *testing.T) {
 			"F7": {fmt.Errorf("it is external: %w", slackapi.ErrFile)}}}
 	w, g, h := attached(t, "今月の勤怠をまとめて", s, "F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8")
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	expect.Has(t, w.Load().Answer.Sentence, "添付ファイルを使えません", "the demo has no use for files beside words")
+	expect.Has(t, w.Load().Answer.Sentence, "添付ファイルと", "the demo has no use for files beside words")
 	var got []string
 	for _, f := range w.Load().Files.Files {
 		got = append(got, fmt.Sprintf("%s %s %d/%d", f.ID, conversation.CauseOf(f.Why), f.Shown, f.Characters))

@@ -115,7 +115,7 @@ func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
 	w := newWorld(t)
 	// A round costs 0.40.
-	a := w.begin("手順 demo: cost 0.10 contest", aggregate.USD(1), "a")
+	a := w.begin("手順 demo: cost 0.10", aggregate.USD(1), "a")
 	w.play(a, 1, 0)
 	got := w.team(a, "a")
 	expect.That(t, got.Status == contest.TeamEnded && got.ExitReason == contest.BudgetExhausted && got.Rounds == 2 &&

@@ -76,7 +76,7 @@ func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
 
 	file := expect.Value(s.Sandbox.Attach(webapi.Tanaka, webapi.HR, "", "営業の今月の勤怠をまとめて",
 		webapi.File{Name: "対象者.csv", Body: []byte("名前\n田中 恵\n")}))(t)
-	for ts, named := range map[string]string{said: "だけでは、何を頼むか決まりません", file: "添付ファイルを使えません"} {
+	for ts, named := range map[string]string{said: "が分かりません", file: "添付ファイルと"} {
 		d := forward(t, s, webapi.Sato, ts, sandbox.Mention("これをお願いします"))
 		d.Eventually("the answer says "+named, func() bool {
 			return slices.ContainsFunc(d.Cards(driver.TaskCard), func(m webapi.Message) bool {

@@ -33,7 +33,7 @@ func (w *world) contests() *store.ContestStore { return store.ContestsOf(w.rows(
 
 // asksTeams has three teams draft a policy.
 func (p *play) asksTeams() aggregate.Ref {
-	p.asks(staff + " demo: cost 0.01 contest")
+	p.asks(staff + " demo: cost 0.01")
 	ref := contest.Ref(p.Ref.Tenant, contest.IDFor(p.Ref, task.PromptKey(1)))
 	p.belongs(ref.ID, p.mark)
 	p.also = []aggregate.Ref{ref}

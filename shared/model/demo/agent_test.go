@@ -76,7 +76,7 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました。"},
 		{"テストして", "Action #1 failed.\nExit code: 1\nIts output, each after its number:\n1: \n2: FAILED",
 			"失敗しました。\n```\nFAILED\n```"},
-		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The action's card shows what came of it."},
+		{"run the tests", "操作 #1 は却下されました。理由: 不要", "Here is what came of it.\n操作 #1 は却下されました。理由: 不要"},
 		{"run the tests", "この操作は提案できません。", "Here is what came of it.\nこの操作は提案できません。"},
 		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: " +
 			"a.py\n2: ```b", "Done.\n```\na.py\n` ` `b\n```"},

@@ -23,19 +23,19 @@ type planned = model.StepData
 // stepsOf are the steps of a plan.
 func stepsOf(t *testing.T, w *meant) (steps []planned) {
 	t.Helper()
-	made, _ := plan(w)
-	expect.NoError(t, json.Unmarshal(encoded(made), &steps))
+	expect.NoError(t, json.Unmarshal(encoded(w.Plan()["steps"]), &steps))
 	return steps
 }
 
 // allowed returns data in which every tool is allowed.
-func allowed(t *testing.T) input {
+func allowed(t *testing.T) (in input) {
 	t.Helper()
-	in := input{Requester: "U0SANDSATO", Now: written, Locale: "ja"}
-	in.Tools = []offered{{Name: listRooms}, {Name: bookRoom}, {Name: placeOrder}}
+	tools := []object{{"name": listRooms}, {"name": bookRoom}, {"name": placeOrder}}
 	for _, f := range expect.Value(tenancy.OwnTools())(t) {
-		in.Tools = append(in.Tools, offered{Name: f.Name})
+		tools = append(tools, object{"name": f.Name})
 	}
+	data := object{"requester": "U0SANDSATO", "now": written, "locale": "ja", "tools": tools}
+	expect.NoError(t, json.Unmarshal(encoded(data), &in))
 	return in
 }
 
@@ -48,14 +48,27 @@ func understood(t *testing.T, text string) *meant {
 	return expect.Value(read(in))(t)
 }
 
+// rejected is a request with the reasons for rejecting earlier versions.
+func rejected(t *testing.T, text, on string, reasons ...string) *meant {
+	t.Helper()
+	w := understood(t, text)
+	for _, r := range reasons {
+		w.In.Earlier = append(w.In.Earlier, struct{ Reason string }{r})
+	}
+	w.heed(on)
+	return w
+}
+
+func policyOf(w *meant) string { return strings.ReplaceAll(w.Text("policy"), inLine, "\n") }
+
 // carriedOut drafts a policy for a request, with these reasons for rejecting earlier ones, and plans its steps.
 func carriedOut(t *testing.T, text string, reasons ...string) (policy string, steps []planned) {
 	t.Helper()
-	w := understood(t, text)
-	w.heed(reasons, "reason")
-	policy = draft(w)
-	w = understood(t, text) // steps are planned from the message and the policy
-	w.heed(w.followed(policy), "reason")
+	policy = policyOf(rejected(t, text, "reason", reasons...))
+	w := understood(t, text) // steps are planned from the message and the policy
+	for _, m := range form("$applied").FindAllStringSubmatch(policy, -1) {
+		w.says(m[1], "reason")
+	}
 	return policy, stepsOf(t, w)
 }
 
@@ -77,11 +90,11 @@ func TestNoWordOfARequestIsDropped(t *testing.T) {
 				for _, w := range []string{strange[name][at%4]} {
 					text := x[0][:at] + w + x[0][at:]
 					r := understood(t, text)
-					said := r.Cannot()
+					said := r.Text("cannot")
 					if said == "" {
-						said = draft(r)
+						said = policyOf(r)
 					}
-					whole := r.Cannot() != "" || strings.Contains(said, strings.TrimSpace(w))
+					whole := r.Text("cannot") != "" || strings.Contains(said, strings.TrimSpace(w))
 					expect.Must(t, whole, "%q: %s", text, said)
 				}
 			}
@@ -94,20 +107,20 @@ func TestNoWordOfARequestIsDropped(t *testing.T) {
 func TestWhatARequestEnclosesIsReadOrRefused(t *testing.T) {
 	for _, tt := range []struct {
 		text      string
-		forwarded []enclosed
-		files     []enclosed
+		forwarded []object
+		files     []object
 		want      string
 	}{
-		{"今月の勤怠をまとめて", []enclosed{{Text: "対象は営業だけ。DM は送らないでください"}}, nil, "勤怠 | 2026-11 | 営業部 | sheet"},
-		{"これをお願いします", []enclosed{{Text: "営業の先月の残業を確認して"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
-		{"", []enclosed{{Text: "Overtime for Sales for October, no DM"}}, nil, "Overtime | 2026-10 | Sales | sheet"},
-		{"今月の勤怠をまとめて", []enclosed{{Text: "派遣の人は除いてください"}}, nil, "refused: が分かりません"},
-		{"今月の勤怠をまとめて", []enclosed{{Text: "営業だけ", NotShown: "the rest"}}, nil, "refused: 見えない部分があります"},
-		{"これをお願いします", []enclosed{{}}, nil, "refused: 見えない部分"},
+		{"今月の勤怠をまとめて", []object{{"text": "対象は営業だけ。DM は送らないでください"}}, nil, "勤怠 | 2026-11 | 営業部 | sheet"},
+		{"これをお願いします", []object{{"text": "営業の先月の残業を確認して"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"", []object{{"text": "Overtime for Sales for October, no DM"}}, nil, "Overtime | 2026-10 | Sales | sheet"},
+		{"今月の勤怠をまとめて", []object{{"text": "派遣の人は除いてください"}}, nil, "refused: が分かりません"},
+		{"今月の勤怠をまとめて", []object{{"text": "営業だけ", "not_shown": "the rest"}}, nil, "refused: 見えない部分を使えません"},
+		{"これをお願いします", []object{{}}, nil, "refused: 見えない部分を"},
 		{"今月の勤怠。これをお願いします", nil, nil, "refused: が分かりません"},
-		{"今月の勤怠をまとめて", nil, []enclosed{{}}, "refused: 添付ファイルを使えません"},
-		{"取引先アクメに PC 2台 298,000円を発注して", nil, []enclosed{{}}, "order from アクメ: [{PC 2 149000}] | U0SANDSATO"},
-		{"Order 2 PCs from Acme at 149,000 yen each. The quotation is attached.", nil, []enclosed{{}},
+		{"今月の勤怠をまとめて", nil, []object{{}}, "refused: 添付ファイルと"},
+		{"取引先アクメに PC 2台 298,000円を発注して", nil, []object{{}}, "order from アクメ: [{PC 2 149000}] | U0SANDSATO"},
+		{"Order 2 PCs from Acme at 149,000 yen each. The quotation is attached.", nil, []object{{}},
 			"order from Acme: [{PCs 2 149000}] | U0SANDSATO"},
 	} {
 		reply, policy, steps := planFor(t, tt.text, tt.forwarded, tt.files)
@@ -123,7 +136,7 @@ func TestWhatARequestEnclosesIsReadOrRefused(t *testing.T) {
 func TestAQuestionIsAnswered(t *testing.T) {
 	for text, helps := range map[string]bool{"使い方は?": true, "What can you do?": true, "こんにちは": true, "": true,
 		"ありがとうございます": true, "help": true, "何ができますか": true, "使い方と先月の残業": false, "hello, buy a printer": false} {
-		expect.Is(t, extract(understood(t, text))["kind"] == "help", helps, text)
+		expect.Is(t, understood(t, text).No == "help", helps, text)
 	}
 }
 
@@ -144,9 +157,8 @@ func TestAnOrderNeedsItsTool(t *testing.T) {
 	in := allowed(t)
 	in.Message = "取引先アクメに PC 2台 298,000円を発注して"
 	for _, tools := range [][]string{nil, {placeOrder + ": x. y"}} {
-		in.More = tools
-		answer := expect.Value(answer(model.Request{Purpose: model.Extracting, Try: 1,
-			Messages: []model.Message{model.Words(model.User, "<data>"+string(encoded(in))+"</data>")}}))(t)
+		in.More, in.Tools = tools, nil
+		answer := expect.Value(answer(model.Extracting, 1, "<data>"+string(encoded(in))+"</data>"))(t)
 		expect.Is(t, strings.Contains(answer, "発注のツールが許可されていない"), tools == nil, "%s", answer)
 	}
 }
@@ -168,8 +180,7 @@ func TestAReasonIsAppliedOrNamed(t *testing.T) {
 		policy, steps := carriedOut(t, tt.request, tt.reason)
 		expect.Is(t, scopeOf(steps), tt.plans, tt.reason)
 		expect.Has(t, policy, tt.line)
-		w := understood(t, tt.request)
-		w.heed([]string{tt.reason}, "reason")
+		w := rejected(t, tt.request, "reason", tt.reason)
 		for _, part := range w.Applied { // what was understood of it, and not its words as a whole
 			expect.Has(t, policy, w.Say("applied", w.words.quote(part)))
 		}
@@ -199,8 +210,7 @@ func TestTheExamplesOfAPolicyAreFollowed(t *testing.T) {
 		examples := regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(w.Form("feedback"), -1)
 		expect.That(t, len(examples) > 0, "%s: %q", text, w.Form("feedback"))
 		for _, m := range examples {
-			w.heed([]string{m[1] + m[2]}, "reason")
-			expect.Is(t, len(w.Unread), 0, "%s: %s", text, m[0])
+			expect.Is(t, len(rejected(t, text, "reason", m[1]+m[2]).Unread), 0, "%s: %s", text, m[0])
 		}
 	}
 }
@@ -222,15 +232,9 @@ func TestStepsSayThatAMonthHasNotBegun(t *testing.T) {
 	for text, want := range map[string]string{"attendance for December 2099": "hasn't started", "2099年12月の勤怠": "まだ始まっていない",
 		"attendance for October": "", "9月の勤怠": ""} {
 		w := understood(t, text)
-		said := w.words.text("remarks", w)
+		said := w.Text("remarks")
 		expect.That(t, strings.Contains(said, want) && (want != "" || said == ""), "%s: %s", text, said)
 	}
-}
-
-func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
-	w, told := understood(t, "<@U0SUZUKI> <@U0TANAKA> に「x」とDMして"), fact{Tool: "send_slack_dm"}
-	w.in.Steps = []fact{told, told}
-	expect.Is(t, summary(w), "指定された 2 名に DM を送りました。")
 }
 
 // People stamp a team's draft: whatever the request asks of the teams, nothing in it is about them.

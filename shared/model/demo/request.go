@@ -2,9 +2,6 @@ package demo
 
 import (
 	"cmp"
-	"crypto/sha256"
-	_ "embed"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"regexp"
@@ -17,107 +14,73 @@ import (
 
 	"golang.org/x/text/width"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
 // A text is read as a sequence of the clauses in phrases.txt, from its beginning to its end. Nothing is planned of one
 // in which something is part of no clause, or for which the request's topic has no use.
 
-//go:embed phrases.txt
-var table string
-
-// phrase is a row of the table: a clause, one of the values of a name, or an expression that is read by name.
-type phrase struct {
-	tag, means string
-	form       *regexp.Regexp
+// row is a row of the table: a clause, one of the values of a name, or an expression that is read by name.
+type row struct {
+	name, means string
+	form        *regexp.Regexp
 }
 
-// macros, kinds and phrases are the rows of the table: what {x} stands for, what may be said by a tag, and the others.
-// The catalog's lists are values of the topic.
-var macros, kinds, phrases = map[string]string{}, map[string]string{}, sync.OnceValue(func() (all []phrase) {
-	lines := strings.Split(table, "\n")
-	for _, l := range allLists() {
-		lines = append([]string{"+topic:" + l.Name + " " + l.Demo.Asks}, lines...)
+// macros are what {x} stands for. rows are the table's other rows, by the sign before their name. The catalog's lists
+// are values of the topic.
+var macros, rows = map[string]string{}, sync.OnceValue(func() map[string][]row {
+	all, topics := map[string][]row{}, ""
+	table, _ := embedded.ReadFile("phrases.txt")
+	for _, name := range slices.Sorted(maps.Keys(lists())) {
+		topics += "+topic:" + name + " " + lists()[name].Demo.Asks + "\n"
 	}
-	for _, line := range lines {
+	for line := range strings.SplitSeq(topics+string(table), "\n") {
 		tag, form, _ := strings.Cut(line, " ")
-		tag, means, _ := strings.Cut(tag, ":")
-		form = macroForm.Get().ReplaceAllStringFunc(form, func(s string) string { return macros[strings.Trim(s, "{}")] })
-		name, rest, _ := strings.Cut(form, " ")
-		switch (tag + "#")[:1] {
+		form = macro.Get().ReplaceAllStringFunc(form, func(s string) string { return macros[s[1:len(s)-1]] })
+		sign := (tag + "#")[:1]
+		name, means, _ := strings.Cut(strings.TrimPrefix(tag, sign), ":")
+		switch sign {
 		case "#":
+			continue
 		case "=":
-			macros[name] = rest
-		case "&":
-			kinds[name] = rest
+			macros[name] = form
+			continue
 		case "+":
-			macros[tag[1:]] = strings.TrimPrefix(macros[tag[1:]]+"|"+form, "|")
-			all = append(all, phrase{tag, means, regexp.MustCompile(`^(?i:` + form + `)$`)})
-		case "~", "@", "$", "%":
-			form, by, _ := strings.Cut(form, " =>")
-			all = append(all, phrase{tag, means + strings.TrimSpace(by), regexp.MustCompile(form)})
-		default:
-			all = append(all, phrase{tag, means, regexp.MustCompile(`^(?i:` + form + `)(?:` + macros["end"] + `)`)})
-			all[len(all)-1].form.Longest()
+			macros[name] = strings.TrimPrefix(macros[name]+"|"+form, "|")
+			form = `^(?i:` + form + `)$`
+		case "*":
+			form = `^(?i:` + form + `)(?:` + macros["end"] + `)`
 		}
+		all[sign] = append(all[sign], row{name, means, regexp.MustCompile(form)})
+	}
+	for _, clause := range all["*"] {
+		clause.form.Longest()
 	}
 	return all
 })
 
-var macroForm = &language.Regexp{Text: `\{[a-z]+\}`}
+var macro = &language.Regexp{Text: `\{[a-z]+\}`}
 
-// form is the expression of a row that is read by its name. A test reads each.
+// form is the expression of a row that is read by its sign and name. A test reads each.
 func form(tag string) *regexp.Regexp {
-	return phrases()[slices.IndexFunc(phrases(), func(p phrase) bool { return p.tag == tag })].form
+	of := rows()[tag[:1]]
+	return of[slices.IndexFunc(of, func(r row) bool { return r.name == tag[1:] })].form
 }
 
-// uses reports whether a tag may be said in a kind of request, or in a reason.
-func uses(tag, kind string) bool { return slices.Contains(strings.Fields(kinds[tag]), kind) }
-
-// value is what a text means as the value of a name.
+// value is what a text means as the value of a name, or the text.
 func value(name, text string) string {
-	for _, p := range phrases() {
-		if p.tag == "+"+name && p.form.MatchString(text) {
-			return p.form.ReplaceAllString(text, p.means)
+	for _, v := range rows()["+"] {
+		if v.name == name && v.form.MatchString(text) {
+			return v.form.ReplaceAllString(text, v.means)
 		}
 	}
-	return ""
+	return text
 }
 
-// clause is a part of a text, with what the named groups of its form took.
-type clause struct {
-	tag   string
-	named map[string]string
-}
-
-// clauses reads a text: at each place the longest clause. It reports false if some part is none, or says twice what can
-// be said once.
-func clauses(text string) (all []clause, ok bool) {
-	for text = normal(text); text != ""; {
-		var form *regexp.Regexp
-		taken, c := "", clause{named: map[string]string{}}
-		for _, p := range phrases() {
-			if strings.Contains("+~@$%", p.tag[:1]) {
-				continue
-			}
-			if m := p.form.FindString(text); len(m) > len(taken) {
-				form, taken, c.tag = p.form, m, p.tag
-			}
-		}
-		if taken == "" {
-			return nil, false
-		}
-		for i, took := range form.FindStringSubmatch(text) {
-			if name := form.SubexpNames()[i]; name != "" && took != "" {
-				if c.named[name] != "" {
-					return nil, false
-				}
-				c.named[name] = took
-			}
-		}
-		all, text = append(all, c), text[len(taken):]
-	}
-	return all, true
+// uses reports whether a clause may stand in a kind of request, or in a reason.
+func uses(clause, kind string) bool {
+	return slices.Contains(strings.Fields(macros["in_"+clause]), kind)
 }
 
 // normal writes full-width characters as ASCII, and leaves out what only says how a text looks. What is quoted stays.
@@ -127,10 +90,8 @@ func normal(text string) string {
 			return part
 		}
 		part = form("$blanks").ReplaceAllString(width.Fold.String(part), " ")
-		for _, p := range phrases() {
-			if p.tag == "~" {
-				part = p.form.ReplaceAllString(part, p.means)
-			}
+		for _, looks := range []string{"$bullet", "$bold", "$joint"} {
+			part = form(looks).ReplaceAllString(part, "$1")
 		}
 		return part
 	}))
@@ -138,19 +99,22 @@ func normal(text string) string {
 
 // meant is what a request asks for, with the reasons for which people rejected its versions. Templates read it.
 type meant struct {
-	in              input
+	In              input
 	words           *words
 	now             time.Time
-	text            string // all that a request says
-	no              string // why nothing is planned
+	Request         string            // all that it says
+	No              string            // why nothing is planned, by the name of its sentence
+	Said            map[string]string // what the clauses name, and each of them by its own name
 	Applied, Unread []string
 
-	Topic, Part, Quote, Requester string   // Part is a department, Quote a message's text
-	People                        []string // who gets it
-	This, Month                   time.Time
-	Start                         time.Time // of a meeting, which lasts an hour
-	Order                         order
-	Is                            map[string]bool // tags that were said, and assumed, helps and notools
+	// What follows from it. Kind groups topics by what their requests may say; List is the topic's, or that of people.
+	// Price is that of one, in yen. The same order is placed once under its reference.
+	Sheet                                  bool // results are written to the sheet
+	Kind, Quote, Supplier, Name, Reference string
+	Quantity, Price, Total                 int
+	People                                 []string
+	This, Month, Start, End                time.Time
+	List                                   tenancy.OwnTool
 }
 
 // read reads a request with what it forwards.
@@ -161,190 +125,140 @@ func read(in input) (*meant, error) {
 	}
 	text, hidden := plain(in.Message), false
 	for _, f := range in.Forwarded {
-		text, hidden = text+"\n"+f.Text, hidden || f.NotShown+f.NotRead != "" || strings.TrimSpace(f.Text) == ""
+		text, hidden = text+"\n"+f.Text, hidden || f.NotShown != "" || strings.TrimSpace(f.Text) == ""
 	}
-	w := &meant{in: in, Requester: in.Requester, words: spoken.In(language.Detect(text, in.Locale)), now: now,
-		text: strings.TrimSpace(text), Is: map[string]bool{"assumed": true}}
-	w.This = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
-	w.Month, w.Start = w.This, time.Date(now.Year(), now.Month(), now.Day()+1, 10, 0, 0, 0, now.Location())
-	all, known := clauses(text)
-	known = known && w.take(all)
-	w.Is["helps"] = known && !slices.ContainsFunc(all, func(c clause) bool { return c.tag != "hi" }) ||
-		form("$help").MatchString(w.text)
-	switch {
-	case w.Is["helps"]:
-	case hidden:
-		w.no = w.Say("hidden")
-	case len(in.Files) > 0 && w.Topic != "purchase": // whoever approves an order opens its quotation
-		w.no = w.Say("noFile")
-	case !known && form("$who").MatchString(w.text):
-		w.no = w.Say("noMessage")
-	case !known:
-		w.no = w.Say("noWords", w.Quoted([]string{w.text}))
-	case w.Topic == "":
-		w.no = w.Say("noTopic", w.Quoted([]string{w.text}))
+	w := &meant{In: in, words: spoken.In(language.Detect(text, in.Locale)), now: now, Request: strings.TrimSpace(text),
+		Said: map[string]string{}}
+	w.settle()
+	known := fmt.Sprint(in.Servers, in.More, in.Tools, in.Forbidden)
+	unknown := func(tool string) bool { return !strings.Contains(known, tool) }
+	switch w.No = w.says(text, ""); {
+	case w.No == "help" || form("$help").MatchString(w.Request):
+		w.No = "help"
+	case hidden, len(in.Files) > 0 && w.Kind != "purchase": // whoever approves an order opens its quotation
+		w.No = "hidden"
+	case w.No == "unknown" && form("$who").MatchString(w.Request):
+		w.No = "noMessage"
+	case w.No == "" && w.Said["topic"] == "":
+		w.No = "unknown"
+	case w.No == "" && slices.ContainsFunc(strings.Fields(macros["tools_"+w.Said["topic"]]), unknown):
+		w.No = "noTools"
 	}
-	w.Is["check"] = w.Is["check"] || marker("check", in.Message) != nil
+	if w.No == "" && form("@check").MatchString(in.Message) {
+		w.Said["check"] = "marked"
+	}
 	return w, nil
 }
 
-// Kind groups topics by what their requests may say.
-func (w *meant) Kind() string {
-	return cmp.Or(w.words.Topics[w.Topic]["kind"], map[bool]string{true: "list"}[w.Topic != ""])
-}
-
-// take takes clauses up. It reports false if the request's topic has no use for one of them, or if they say twice what
-// is said once.
-func (w *meant) take(all []clause) bool {
-	for _, c := range all {
-		topic := value("topic", c.named["topic"])
-		if w.words.Topics[c.tag] != nil {
-			topic = c.tag
-		}
-		if topic != "" && w.Topic != "" {
-			return false
-		}
-		w.Topic = cmp.Or(w.Topic, topic)
-	}
-	said := map[string]bool{}
-	for _, c := range all {
-		if w.Topic != "" && !uses(c.tag, w.Kind()) || c.tag == "this" && len(w.in.Forwarded) == 0 {
-			return false
-		}
-		for name := range c.named {
-			if said[name] {
-				return false
+// says takes up a text that is a request or, with on, a reason: at each place the longest clause. If a part is none, or
+// is of no use there, or something is said twice, it takes nothing and names the sentence that says why.
+func (w *meant) says(text, on string) (no string) {
+	said := map[string]string{}
+	for text = normal(text); text != ""; {
+		var of row
+		var took []string
+		for _, c := range rows()["*"] {
+			if m := c.form.FindStringSubmatch(text); m != nil && (took == nil || len(m[0]) > len(took[0])) {
+				of, took = c, m
 			}
-			said[name] = true
 		}
-		said[c.tag], w.Is[c.tag] = true, true
-		if !w.takeNames(c) {
-			return false
+		if took == nil || on != "" && !uses(of.name, on) {
+			return "unknown"
+		}
+		said[of.name], text, took[0] = "said", text[len(took[0]):], of.means
+		for i, name := range slices.Concat([]string{"topic"}, of.form.SubexpNames()[1:]) {
+			switch {
+			case name == "" || took[i] == "":
+			case said[name] != "":
+				return "unknown"
+			default:
+				said[name] = value(name, took[i])
+			}
 		}
 	}
-	if said["sheet"] { // and nothing else
-		w.Is["nodm"], w.Is["nosheet"] = true, false
+	if len(said) == 0 || len(said) == 1 && said["hi"] != "" {
+		return "help"
 	}
-	return !said["sheet"] || !said["nosheet"]
-}
-
-// takeNames takes up what a clause names.
-func (w *meant) takeNames(c clause) bool {
-	if month := c.named["month"]; month != "" {
-		w.Month, w.Is["assumed"] = w.month(value("month", month)), false
+	next := *w
+	next.Said = maps.Clone(w.Said)
+	maps.Copy(next.Said, said)
+	if said["sheet"] != "" { // and nothing else
+		next.Said["nosheet"], next.Said["nodm"] = said["nosheet"], "said"
 	}
-	if part := c.named["dept"]; part != "" {
-		w.Part = value("dept", part)
+	if no = next.settle(); no == "" {
+		*w = next
 	}
-	if hour := c.named["hour"]; hour != "" {
-		w.Start, w.Is["clock"] = w.Start.Add(time.Duration(number(hour)-10)*time.Hour), true
-	}
-	for _, m := range form("$who").FindAllStringSubmatch(c.named["whos"], -1) {
-		w.People = add(w.People, m[1])
-	}
-	switch w.Quote = cmp.Or(unquoted(c.named["q"]), w.Quote); c.tag {
-	case "message":
-		return strings.TrimSpace(w.Quote) != "" && utf8.RuneCountInString(w.Quote) <= maxMessage && len(w.People) <= maxTold
-	case "purchase":
-		return w.buy(c.named)
-	}
-	return !form("$nodept").MatchString(w.Part) && (w.Kind() != "list" || c.named["month"] == "" &&
-		(w.Part == "" || strings.Contains(string(w.List().Input), `"department"`)))
+	return no
 }
 
 // maxMessage is the limit of a message in characters. maxTold keeps the steps within a card: nobody may stamp steps
-// that they can't see in full.
-const maxMessage, maxTold = 3000, 10
+// that they can't see in full. mostOrdered and mostPaid are the limits of the tool that orders.
+const maxMessage, maxTold, mostOrdered, mostPaid = 3000, 10, 10_000, 100_000_000
 
-// month is the first day of a month: so many months from the request's, or “year/month”. Without its year it is the
-// latest that has begun.
-func (w *meant) month(said string) time.Time {
-	y, m, absolute := strings.Cut(said, "/")
-	if !absolute {
-		return w.This.AddDate(0, number(y), 0)
+// settle finds what follows from what was said. It names the sentence that says why that can't be done as a whole.
+func (w *meant) settle() string {
+	said, now := w.Said, w.now
+	w.This = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
+	w.Month = w.This.AddDate(0, number(said["month"]), 0)
+	if y, m, absolute := strings.Cut(said["month"], "/"); absolute {
+		w.Month = time.Date(cmp.Or(number(y), now.Year()), time.Month(number(m)), 1, 0, 0, 0, 0, now.Location())
+		if y == "" && w.Month.After(now) { // without its year it is the latest that has begun
+			w.Month = w.Month.AddDate(-1, 0, 0)
+		}
 	}
-	at, _ := time.Parse("Jan", m[:min(3, len(m))]) // a month has a number or a name
-	then := time.Date(cmp.Or(number(y), w.This.Year()), cmp.Or(time.Month(number(m)), at.Month()), 1, 0, 0, 0, 0,
-		w.This.Location())
-	return then.AddDate(map[bool]int{true: -1}[y == "" && then.After(w.This)], 0, 0)
+	w.Start = w.This.AddDate(0, 0, now.Day()).Add(time.Duration(cmp.Or(number(said["hour"]), 10)) * time.Hour)
+	w.End = w.Start.Add(time.Hour)
+	w.Quote, w.Supplier, w.Name = unquoted(said["q"]), unquoted(said["from"]), unquoted(said["thing"])
+	w.Quantity, w.Price, w.People = number(said["n"]), number(said["price"]), nil
+	if w.Total = w.Quantity * w.Price; said["each"] == "" { // the price is that of all
+		w.Total, w.Price = w.Price, w.Price/max(1, w.Quantity)
+	}
+	w.Reference = fmt.Sprintf("R-%08x", checksum(w.Request, w.In.Now))
+	for _, m := range form("$who").FindAllStringSubmatch(said["whos"], -1) {
+		w.People = append(slices.DeleteFunc(w.People, func(id string) bool { return id == m[1] }), m[1])
+	}
+	w.Kind, w.List = cmp.Or(macros["kind_"+said["topic"]], "list"), lists()[said["topic"]]
+	if w.List.Demo == nil {
+		w.List = lists()["list_employees"]
+	}
+	for clause, v := range said {
+		if v != "" && said["topic"] != "" && macros["in_"+clause] != "" && !uses(clause, w.Kind) {
+			return "unknown"
+		}
+	}
+	w.Sheet = uses("ask", w.Kind) && said["nosheet"] == ""
+	switch {
+	case form("$nodept").MatchString(said["dept"]), said["this"] != "" && len(w.In.Forwarded) == 0,
+		said["sheet"] != "" && said["nosheet"] != "",
+		w.Kind == "list" && said["topic"] != "" && said["month"] != "",
+		said["dept"] != "" && !strings.Contains(string(w.List.Input), `"department"`),
+		w.Kind == "purchase" && (strings.TrimSpace(w.Supplier) == "" || strings.TrimSpace(w.Name) == ""):
+		return "unknown"
+	case w.Kind == "message" && (strings.TrimSpace(w.Quote) == "" || len(w.People) > maxTold ||
+		utf8.RuneCountInString(w.Quote) > maxMessage):
+		return "noMessage"
+	case w.Kind == "purchase" && (w.Quantity < 1 || w.Quantity > mostOrdered || w.Price < 1 || w.Price > mostPaid ||
+		w.Quantity*w.Price != w.Total):
+		return "noOrder"
+	}
+	return ""
 }
 
 // heed follows the reasons of rejections on the policy or the steps: one of which all is understood is applied, any
 // other is named. Steps are planned after the policy is stamped, so less may be said of them.
-func (w *meant) heed(reasons []string, on string) {
-	w.Applied, w.Unread = nil, nil
-	for _, reason := range reasons {
-		reason, n := strings.Join(strings.Fields(reason), " "), *w
-		n.Is = maps.Clone(w.Is)
-		all, ok := clauses(reason)
-		if ok = ok && !slices.ContainsFunc(all, func(c clause) bool { return !uses(c.tag, on) }); !ok || !n.take(all) ||
-			!slices.ContainsFunc(all, func(c clause) bool { return c.tag != "hi" }) {
-			w.Unread = add(w.Unread, reason)
-			continue
-		}
-		*w = n
-		w.Applied = add(w.Applied, reason)
-	}
-}
-
-// followed are the reasons that an approved policy says it applied, because people stamped what came of them.
-func (w *meant) followed(policy string) (reasons []string) {
-	before, after, _ := strings.Cut("• "+w.Say("applied", w.words.Say["quote"]), "%s")
-	for line := range strings.SplitSeq(policy[max(0, strings.LastIndex(policy, w.Say("earlier"))):], "\n") {
-		if reason, ok := strings.CutPrefix(line, before); ok && strings.HasSuffix(reason, after) {
-			reasons = append(reasons, strings.TrimSuffix(reason, after))
+func (w *meant) heed(on string) {
+	for _, r := range w.In.Earlier {
+		if reason := strings.Join(strings.Fields(r.Reason), " "); w.says(reason, on) == "" {
+			w.Applied = append(w.Applied, reason)
+		} else {
+			w.Unread = append(w.Unread, reason)
 		}
 	}
-	return reasons
-}
-
-// End is that of a meeting.
-func (w *meant) End() time.Time { return w.Start.Add(time.Hour) }
-
-// Cannot returns why nothing is planned and what the demo could do instead, or an empty text if there is a plan.
-func (w *meant) Cannot() string {
-	if w.no != "" || w.Is["helps"] {
-		return w.no + w.Say("can")
-	}
-	return map[bool]string{true: w.Form("wrong")}[w.Order.wrong]
-}
-
-func add(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(slices.Clip(list), s)
 }
 
 func number(digits string) int {
 	n, _ := strconv.Atoi(strings.ReplaceAll(digits, ",", "")) // no digits mean 0
 	return n
-}
-
-// order is what is to be ordered from whom. Price is that of one, in yen.
-type order struct {
-	Supplier, Name, Reference string // the same order is placed once under its reference
-	Quantity, Price, Total    int
-	wrong                     bool // it is beyond the limits of the tool
-}
-
-// mostOrdered and mostPaid are the limits of the tool.
-const mostOrdered, mostPaid = 10_000, 100_000_000
-
-// buy takes up an order. A name in quotation marks may be empty, which is none.
-func (w *meant) buy(x map[string]string) bool {
-	o := order{Supplier: unquoted(x["from"]), Name: unquoted(x["thing"]),
-		Quantity: number(x["n"]), Price: number(x["price"])}
-	o.Total = o.Quantity * o.Price
-	if x["each"] == "" && o.Quantity > 0 { // the price is that of all
-		o.Total, o.Price = o.Price, o.Price/o.Quantity
-	}
-	o.wrong = o.Quantity < 1 || o.Quantity > mostOrdered || o.Price*o.Quantity != o.Total || o.Price < 1 ||
-		o.Price > mostPaid
-	sum := sha256.Sum256([]byte(w.text + w.now.Format(time.RFC3339)))
-	o.Reference = "R-" + hex.EncodeToString(sum[:4])
-	w.Order = o
-	return strings.TrimSpace(o.Supplier) != "" && strings.TrimSpace(o.Name) != ""
 }
 
 func unquoted(s string) string { return form("$marks").ReplaceAllString(s, "") }
