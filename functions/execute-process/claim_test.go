@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/anthropic"
+	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -127,7 +127,7 @@ func (l late) until(ctx context.Context, call string) error {
 	return &model.Error{Provider: aggregate.Anthropic, Kind: model.Overloaded, Retryable: true, Err: ctx.Err()}
 }
 
-func (l late) Start(ctx context.Context, at anthropic.Place, p anthropic.SessionPlan) (string, error) {
+func (l late) Start(ctx context.Context, at provider.Place, p provider.SessionPlan) (string, error) {
 	gone := l.until(ctx, "start")
 	id, err := l.Sessions.Start(context.WithoutCancel(ctx), at, p)
 	if gone != nil {

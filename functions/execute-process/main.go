@@ -29,7 +29,6 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/anthropic"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
@@ -91,8 +90,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	}, nil
 }
 
-func newSessions(c provider.Config) *anthropic.Managed {
-	return anthropic.NewManaged(anthropic.ManagedConfig{
+func newSessions(c provider.Config) *provider.Managed {
+	return provider.NewManaged(provider.ManagedConfig{
 		BaseURL: c.At[aggregate.Anthropic], HTTP: c.Vendor, Refused: c.Secret.Forget,
 		Key: func(ctx context.Context) (string, error) {
 			s, err := c.Secret.Get(ctx)

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/anthropic"
+	"ringi/shared/model/provider"
 	"ringi/shared/runtime/clock"
 )
 
@@ -22,12 +22,12 @@ const closeTries, closeAgain = 3, 5 * time.Minute
 
 // Sessions manages sessions of managed agents; see managed.Client.
 type Sessions interface {
-	CreateAgent(ctx context.Context, tenant, model string) (anthropic.Place, error)
-	ArchiveAgent(ctx context.Context, p anthropic.Place) error
-	Find(ctx context.Context, at anthropic.Place, tags map[string]string, since time.Time) (id string, err error)
-	Start(ctx context.Context, at anthropic.Place, p anthropic.SessionPlan) (id string, err error)
+	CreateAgent(ctx context.Context, tenant, model string) (provider.Place, error)
+	ArchiveAgent(ctx context.Context, p provider.Place) error
+	Find(ctx context.Context, at provider.Place, tags map[string]string, since time.Time) (id string, err error)
+	Start(ctx context.Context, at provider.Place, p provider.SessionPlan) (id string, err error)
 	Discard(ctx context.Context, session string) error
-	Poll(ctx context.Context, session string) (anthropic.SessionState, error)
+	Poll(ctx context.Context, session string) (provider.SessionState, error)
 	Say(ctx context.Context, session, text string) error
 	Answer(ctx context.Context, session, request, text string, failed bool) error
 	Interrupt(ctx context.Context, session string) error
@@ -118,17 +118,17 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 // stopped ends the execution once its session has stopped. If all steps completed, it completes the execution, whatever
 // stopped the session. Otherwise its StopError says why the session stopped.
 func (j *sessionJob) stopped(ctx context.Context, a *task.Aggregate,
-	s anthropic.SessionState) (*task.Aggregate, error) {
+	s provider.SessionState) (*task.Aggregate, error) {
 	slog.InfoContext(ctx, "the session stopped", "task_id", j.in.Task, "stop", s.Stop, "calls", s.Calls)
 	notDone := a.NotDone(a.Execution())
 	switch {
 	case notDone == nil:
 		return j.finish(ctx, a, s.Said)
-	case s.Stop == anthropic.StopDone:
+	case s.Stop == provider.StopDone:
 		return nil, notDone
-	case s.Stop == anthropic.StopBudget:
+	case s.Stop == provider.StopBudget:
 		return nil, task.StopError{Reason: task.ReasonCostLimit}
-	case s.Stop == anthropic.StopRefused:
+	case s.Stop == provider.StopRefused:
 		return nil, task.StopError{Reason: task.ReasonModelRefused}
 	}
 	return nil, task.StopError{Reason: task.ReasonSessionEnded}

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/anthropic"
+	"ringi/shared/model/provider"
 	"ringi/shared/tool"
 )
 
@@ -50,7 +50,7 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	if t.AgentID == "" {
 		return j.createAgent(ctx, a, t, n.Model)
 	}
-	at := anthropic.Place{Agent: t.AgentID, Environment: t.EnvironmentID}
+	at := provider.Place{Agent: t.AgentID, Environment: t.EnvironmentID}
 	within, cancel := j.inLease(ctx)
 	defer cancel()
 	id, err := j.Sessions.Find(within, at, plan.Tags, a.Execution().CreatedAt.Add(-time.Minute))
@@ -104,13 +104,13 @@ func (j *sessionJob) logLeftover(ctx context.Context, what string, err error) {
 }
 
 // plan describes a session whose only tools are those of the approved steps.
-func (j *sessionJob) plan(ctx context.Context, a *task.Aggregate, name string) (anthropic.SessionPlan, error) {
+func (j *sessionJob) plan(ctx context.Context, a *task.Aggregate, name string) (provider.SessionPlan, error) {
 	e := a.Execution()
 	words, err := model.Instruct(model.SessionInput{Locale: j.settings.Locale})
 	if err != nil {
-		return anthropic.SessionPlan{}, fmt.Errorf("instruct the session: %w", err)
+		return provider.SessionPlan{}, fmt.Errorf("instruct the session: %w", err)
 	}
-	p := anthropic.SessionPlan{
+	p := provider.SessionPlan{
 		Title: "Ringi " + a.Head.TaskID, Model: name, System: words.System,
 		Tags: map[string]string{"ringi_task": a.Head.TaskID, "ringi_execution": e.ID},
 	}
@@ -130,7 +130,7 @@ func (j *sessionJob) plan(ctx context.Context, a *task.Aggregate, name string) (
 		if err != nil {
 			return p, fmt.Errorf("describe %s: %w", s.Tool, err)
 		}
-		p.Tools = append(p.Tools, anthropic.SessionTool{Name: name, Description: t.spec.Description, Input: input})
+		p.Tools = append(p.Tools, provider.SessionTool{Name: name, Description: t.spec.Description, Input: input})
 	}
 	return p, nil
 }
@@ -142,9 +142,9 @@ func namesOf(steps []task.Step) map[string]string {
 		if _, known := names[s.Tool]; known {
 			continue
 		}
-		name := anthropic.ToolName(s.Tool)
+		name := provider.ToolName(s.Tool)
 		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%.120s_%d", anthropic.ToolName(s.Tool), n)
+			name = fmt.Sprintf("%.120s_%d", provider.ToolName(s.Tool), n)
 		}
 		names[s.Tool], taken[name] = name, true
 	}
@@ -220,7 +220,7 @@ func (j *sessionJob) facts(ctx context.Context, a *task.Aggregate, row *task.Ste
 // consider handles one of the session's tool requests. It answers a request whose call was already made; else it makes
 // the call of one that is approved and next; else it denies the first.
 func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate,
-	requests []anthropic.ToolRequest) (*task.Aggregate, error) {
+	requests []provider.ToolRequest) (*task.Aggregate, error) {
 	e := a.Execution()
 	for _, w := range requests {
 		if row := a.Granted(e, w.ID); row != nil && row.Status == task.StepCompleted {
@@ -246,7 +246,7 @@ func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate,
 // admit finds the approved step for a request. The request's arguments, even for a read, must equal the step's approved
 // arguments, or those with their references resolved. Any other request is denied.
 func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate,
-	w anthropic.ToolRequest) (filled, task.Denial, error) {
+	w provider.ToolRequest) (filled, task.Denial, error) {
 	e := a.Execution()
 	steps, input := a.ProcessOf(e).Steps, tool.Canonical(w.Input)
 	var next filled
@@ -277,7 +277,7 @@ func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate,
 }
 
 // grant makes the call, or leaves it to the next invocation if too little time is left.
-func (j *sessionJob) grant(ctx context.Context, a *task.Aggregate, w anthropic.ToolRequest,
+func (j *sessionJob) grant(ctx context.Context, a *task.Aggregate, w provider.ToolRequest,
 	f filled) (*task.Aggregate, error) {
 	after, err := j.take(ctx, a, f, w.ID)
 	if errors.Is(err, errNoTime) {
@@ -307,7 +307,7 @@ var denials = map[task.Denial]string{
 }
 
 // answer sends a reply. The session's events tell the next turn whether it arrived.
-func (j *sessionJob) answer(ctx context.Context, a *task.Aggregate, w anthropic.ToolRequest,
+func (j *sessionJob) answer(ctx context.Context, a *task.Aggregate, w provider.ToolRequest,
 	r reply) (*task.Aggregate, error) {
 	text, err := json.Marshal(r)
 	if err != nil {

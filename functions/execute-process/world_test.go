@@ -19,8 +19,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/anthropic"
 	"ringi/shared/model/demo"
+	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/tool"
@@ -212,7 +212,7 @@ func newSessionWorld(t *testing.T, dies ...*ringitest.Death) *sessionWorld {
 	m := &sessionWorld{world: newWorld(t, dies...), agents: models.NewAgents()}
 	s := httptest.NewServer(m.agents)
 	t.Cleanup(s.Close)
-	m.h.Sessions = anthropic.NewManaged(anthropic.ManagedConfig{BaseURL: s.URL,
+	m.h.Sessions = provider.NewManaged(provider.ManagedConfig{BaseURL: s.URL,
 		HTTP: &http.Client{Transport: m.dies.Over(http.DefaultTransport)},
 		Key:  func(context.Context) (string, error) { return m.agents.Key, nil }})
 	m.h.Model, m.h.PollEvery, m.h.PollFor, m.h.HoldFor = "claude-sonnet-4-6", time.Millisecond, time.Minute, 30*time.Second

@@ -1,4 +1,10 @@
-// Package provider opens the client for a model's name. It links the vendors' SDKs, so few functions import it.
+// Package provider opens the client for a model's name: Claude through Anthropic's own API or Amazon Bedrock's
+// InvokeModel, which takes the same messages, and all others through Chat Completions. It links the vendors' SDKs, so
+// few functions import it.
+//
+// It also calls Claude Managed Agents. A session's agent goes through approved steps by requesting tool calls, which
+// Ringi makes itself, so that no credential of a tool reaches the agent. A caller starts a session, polls it, answers
+// and interrupts it; nothing here waits or loops.
 package provider
 
 import (
@@ -17,8 +23,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/anthropic"
-	"ringi/shared/model/compatible"
 	"ringi/shared/model/demo"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
@@ -107,14 +111,14 @@ func (c Config) named(n aggregate.ModelName, s secret.ModelSecret) (model.Wire, 
 func (c Config) wire(n aggregate.ModelName, url, key string) model.Wire {
 	switch at := c.At[n.Provider]; n.Provider {
 	case aggregate.Anthropic:
-		return anthropic.New(anthropic.Config{BaseURL: at, Model: n.Model, Key: key, HTTP: c.Vendor})
+		return NewAnthropic(AnthropicConfig{BaseURL: at, Model: n.Model, Key: key, HTTP: c.Vendor})
 	case aggregate.Bedrock:
-		return anthropic.New(anthropic.Config{BaseURL: at, Model: n.Model, Key: key, HTTP: c.Vendor, Bedrock: &c.AWS})
+		return NewAnthropic(AnthropicConfig{BaseURL: at, Model: n.Model, Key: key, HTTP: c.Vendor, Bedrock: &c.AWS})
 	case aggregate.OpenAI:
-		return compatible.New(compatible.Config{Provider: n.Provider, BaseURL: at, Model: n.Model, Key: key,
+		return NewCompletions(CompletionsConfig{Provider: n.Provider, BaseURL: at, Model: n.Model, Key: key,
 			HTTP: c.Vendor})
 	}
-	return compatible.New(compatible.Config{Endpoint: n.Endpoint, BaseURL: strings.TrimRight(url, "/"), Model: n.Model,
+	return NewCompletions(CompletionsConfig{Endpoint: n.Endpoint, BaseURL: strings.TrimRight(url, "/"), Model: n.Model,
 		Key: key, HTTP: c.Outbound})
 }
 

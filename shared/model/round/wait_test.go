@@ -18,8 +18,6 @@ import (
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
-	"ringi/shared/model/anthropic"
-	"ringi/shared/model/compatible"
 	"ringi/shared/model/demo"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
@@ -299,11 +297,11 @@ func TestAPanicInAMembersCallEndsTheRoundAlone(t *testing.T) {
 // thinking are models that think, each behind its vendor's wire.
 var thinking = map[string]func(url, key string) model.Wire{
 	"anthropic": func(url, key string) model.Wire {
-		return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-opus-5-5", Key: key,
+		return provider.NewAnthropic(provider.AnthropicConfig{BaseURL: url + "/anthropic", Model: "claude-opus-5-5", Key: key,
 			HTTP: provider.VendorClient()})
 	},
 	"gemini": func(url, key string) model.Wire {
-		return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash",
+		return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash",
 			Key: key, HTTP: provider.VendorClient()})
 	},
 }

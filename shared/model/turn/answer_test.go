@@ -11,7 +11,6 @@ import (
 
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/model"
-	"ringi/shared/model/compatible"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
@@ -75,7 +74,7 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 }
 
 var gemini = vendor{"gemini", func(url, key string, client *http.Client) model.Wire {
-	return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash",
+	return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash",
 		Key: key, HTTP: client})
 }, model.Usage{}}
 
@@ -128,7 +127,7 @@ func llmOf(t *testing.T) *world {
 	m := models.NewModels()
 	s := httptest.NewServer(m.Handler())
 	t.Cleanup(s.Close)
-	return &world{vendor{name: "other"}, m, compatible.New(compatible.Config{Endpoint: "hub",
+	return &world{vendor{name: "other"}, m, provider.NewCompletions(provider.CompletionsConfig{Endpoint: "hub",
 		BaseURL: s.URL + "/compatible/v1", Model: "other", Key: m.Key, HTTP: provider.VendorClient()})}
 }
 

@@ -19,8 +19,6 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
-	"ringi/shared/model/anthropic"
-	"ringi/shared/model/compatible"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/turn"
@@ -36,12 +34,12 @@ type vendor struct {
 
 var wires = []vendor{
 	{"anthropic", func(url, key string, client *http.Client) model.Wire {
-		return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6", Key: key,
+		return provider.NewAnthropic(provider.AnthropicConfig{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6", Key: key,
 			HTTP: client})
 	}, model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 120, Output: 30, Cached: 300,
 		Written: 20}},
 	{"compatible", func(url, key string, client *http.Client) model.Wire {
-		return compatible.New(compatible.Config{Endpoint: "doc-bot", BaseURL: url + "/compatible/v1", Model: "llama",
+		return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "doc-bot", BaseURL: url + "/compatible/v1", Model: "llama",
 			Key: key, HTTP: client})
 	}, model.Usage{Provider: "compatible.doc-bot", Model: "llama", Input: 120, Output: 30, Cached: 300, Written: 20}},
 }

@@ -1,4 +1,4 @@
-package compatible_test
+package provider_test
 
 import (
 	"encoding/json"
@@ -12,8 +12,8 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"ringi/shared/model"
-	"ringi/shared/model/compatible"
 	"ringi/shared/model/modeltest"
+	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 )
@@ -23,7 +23,7 @@ func open(at string) model.Wire {
 	if err != nil {
 		panic(err)
 	}
-	return compatible.New(compatible.Config{Endpoint: "box", BaseURL: at + "/v1", Model: "llama3.2:3b",
+	return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "box", BaseURL: at + "/v1", Model: "llama3.2:3b",
 		Key: modeltest.Secret, HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client()})
 }
 
@@ -39,7 +39,7 @@ func completion(content, refusal, finish string) string {
 
 var good = completion("%TEXT%", "null", "stop")
 
-func TestContract(t *testing.T) {
+func TestTheContractOfChatCompletions(t *testing.T) {
 	modeltest.Run(t, modeltest.Vendor{
 		New:  open,
 		Key:  func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") },
@@ -124,7 +124,7 @@ func TestAServerWithoutKeys(t *testing.T) {
 	}))
 	defer s.Close()
 	u, _ := url.Parse(s.URL)
-	c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: s.URL, Model: "m",
+	c := provider.NewCompletions(provider.CompletionsConfig{Endpoint: "box", BaseURL: s.URL, Model: "m",
 		HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client()})
 	_, err := c.Say(t.Context(), modeltest.Request())
 	expect.That(t, err == nil, "%v", err)
@@ -134,7 +134,7 @@ func TestAServerWithoutKeys(t *testing.T) {
 func TestAnEndpointThatIsNotPublic(t *testing.T) {
 	for _, at := range []string{"http://127.0.0.1:9001", "https://169.254.169.254", "https://10.0.0.1",
 		"http://example.com", "https://user:pass@example.com", "::"} {
-		c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret,
+		c := provider.NewCompletions(provider.CompletionsConfig{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret,
 			HTTP: outbound.Dialer{}.Client()})
 		_, err := c.Say(t.Context(), modeltest.Request())
 		f := model.Failure(err)

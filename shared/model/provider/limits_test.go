@@ -1,4 +1,4 @@
-package compatible_test
+package provider_test
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/compatible"
 	"ringi/shared/model/modeltest"
+	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 )
 
@@ -36,7 +36,7 @@ func server(t *testing.T, bodies ...string) (of func(endpoint, name string) mode
 	}))
 	t.Cleanup(s.Close)
 	return func(endpoint, name string) model.Wire {
-		return compatible.New(compatible.Config{Endpoint: endpoint, BaseURL: s.URL, Model: name,
+		return provider.NewCompletions(provider.CompletionsConfig{Endpoint: endpoint, BaseURL: s.URL, Model: name,
 			HTTP: http.DefaultClient})
 	}, asked
 }

@@ -1,4 +1,4 @@
-package anthropic_test
+package provider_test
 
 import (
 	"encoding/json"
@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/model"
-	"ringi/shared/model/anthropic"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
@@ -25,7 +24,7 @@ import (
 func wire() modeltest.Vendor {
 	return modeltest.Vendor{
 		New: func(url string) model.Wire {
-			return anthropic.New(anthropic.Config{BaseURL: url, Model: "claude-sonnet-4-6", Key: modeltest.Secret,
+			return provider.NewAnthropic(provider.AnthropicConfig{BaseURL: url, Model: "claude-sonnet-4-6", Key: modeltest.Secret,
 				HTTP: provider.VendorClient()})
 		},
 		Key: func(h http.Header) string { return h.Get("X-Api-Key") }, ID: "Request-Id", Path: "/v1/messages",
@@ -79,7 +78,7 @@ func TestTheContractOnBedrock(t *testing.T) {
 	role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
 	w := wire()
 	w.New = func(url string) model.Wire {
-		return anthropic.New(anthropic.Config{Bedrock: &role, BaseURL: url, Model: id, HTTP: provider.VendorClient()})
+		return provider.NewAnthropic(provider.AnthropicConfig{Bedrock: &role, BaseURL: url, Model: id, HTTP: provider.VendorClient()})
 	}
 	w.Key = func(h http.Header) string {
 		if !strings.HasPrefix(h.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=id/") {
@@ -129,7 +128,7 @@ func TestAKeyOfBedrocksIsSentInPlaceOfASignature(t *testing.T) {
 		io.WriteString(rw, strings.ReplaceAll(wire().Good, "%TEXT%", `"{}"`))
 	}))
 	defer s.Close()
-	w := anthropic.New(anthropic.Config{Bedrock: &aws.Config{Region: "us-east-1"}, BaseURL: s.URL, Model: "anthropic.m",
+	w := provider.NewAnthropic(provider.AnthropicConfig{Bedrock: &aws.Config{Region: "us-east-1"}, BaseURL: s.URL, Model: "anthropic.m",
 		Key: modeltest.Secret, HTTP: http.DefaultClient})
 	expect.Value(w.Say(t.Context(), modeltest.Request()))(t)
 }
@@ -167,7 +166,7 @@ func searched(t *testing.T, answers ...string) (got model.Response, sent []searc
 		w.Write([]byte(body))
 	}))
 	defer s.Close()
-	w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-sonnet-4-6", Key: "k", HTTP: s.Client()})
+	w := provider.NewAnthropic(provider.AnthropicConfig{BaseURL: s.URL, Model: "claude-sonnet-4-6", Key: "k", HTTP: s.Client()})
 	got, err = model.Say(t.Context(), w, model.Request{System: "s", Once: true, Searches: 3, MaxTokens: 1000,
 		Messages: []model.Message{model.Words(model.User, "overtime")}}, "p")
 	return got, sent, err
@@ -232,7 +231,7 @@ func TestACallKeepsItsArguments(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, searchAnswer("tool_use", "0", `{"type":"tool_use","id":"a","name":"f","input":`+input+`}`))
 		}))
-		w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-sonnet-4-6", Key: "k", HTTP: s.Client()})
+		w := provider.NewAnthropic(provider.AnthropicConfig{BaseURL: s.URL, Model: "claude-sonnet-4-6", Key: "k", HTTP: s.Client()})
 		got, err := w.Say(t.Context(), model.Request{MaxTokens: 1000,
 			Messages: []model.Message{model.Words(model.User, "x")}})
 		s.Close()
@@ -258,7 +257,7 @@ func TestThoughtsComeBackAsTheyWere(t *testing.T) {
 		io.WriteString(w, thoughts)
 	}))
 	defer s.Close()
-	w := anthropic.New(anthropic.Config{BaseURL: s.URL, Model: "claude-opus-5-5", Key: "k", HTTP: http.DefaultClient})
+	w := provider.NewAnthropic(provider.AnthropicConfig{BaseURL: s.URL, Model: "claude-opus-5-5", Key: "k", HTTP: http.DefaultClient})
 	r := model.Request{System: "s", MaxTokens: 4_000, Tools: []model.Tool{{Name: "t",
 		Schema: json.RawMessage(`{"type":"object","properties":{},"required":[]}`)}},
 		Messages: []model.Message{model.Words(model.User, "x")}}

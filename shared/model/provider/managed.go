@@ -1,4 +1,4 @@
-package anthropic
+package provider
 
 import (
 	"context"
@@ -61,8 +61,6 @@ func (c ManagedConfig) keyed(r *http.Request, next option.MiddlewareNext) (*http
 	r.Header.Set("X-Api-Key", key)
 	return next(r)
 }
-
-var errMissing = errors.New("the model secret has no entry for it")
 
 // explain makes a *model.Error of what a method returns.
 func (c *Managed) explain(err *error) {

@@ -1,10 +1,4 @@
-// Package anthropic asks Claude through Anthropic's own API, or through Amazon Bedrock's InvokeModel, which takes the
-// same messages.
-//
-// It also calls Claude Managed Agents. A session's agent goes through approved steps by requesting tool calls, which
-// Ringi makes itself, so that no credential of a tool reaches the agent. A caller starts a session, polls it, answers
-// and interrupts it; nothing here waits or loops.
-package anthropic
+package provider
 
 import (
 	"cmp"
@@ -27,8 +21,8 @@ import (
 	"ringi/shared/model"
 )
 
-// Config describes one model of Anthropic's.
-type Config struct {
+// AnthropicConfig describes one model of Anthropic's.
+type AnthropicConfig struct {
 	BaseURL string // without /v1; empty with Bedrock: the region's
 	Model   string // with Bedrock, a model's or an inference profile's id
 	Key     string // with Bedrock, empty inside AWS, where the function's role is authorized
@@ -36,15 +30,15 @@ type Config struct {
 	Bedrock *aws.Config // nil: Anthropic's own API
 }
 
-// Client is a model.Wire.
-type Client struct {
-	config   Config
+// Anthropic is a model.Wire.
+type Anthropic struct {
+	config   AnthropicConfig
 	messages sdk.MessageService
 }
 
-// New makes a client without calling anything. The client reads nothing from the environment and sends no traces. It
+// NewAnthropic makes a client without calling anything. The client reads nothing from the environment and sends no traces. It
 // leaves retries to the state machine, which has the time for them.
-func New(c Config) *Client {
+func NewAnthropic(c AnthropicConfig) *Anthropic {
 	options := []option.RequestOption{option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(),
 		option.WithMaxRetries(0), option.WithHTTPClient(c.HTTP)}
 	if c.Bedrock != nil {
@@ -55,12 +49,12 @@ func New(c Config) *Client {
 	if c.BaseURL != "" {
 		options = append(options, option.WithBaseURL(c.BaseURL))
 	}
-	return &Client{c, sdk.NewMessageService(options...)}
+	return &Anthropic{c, sdk.NewMessageService(options...)}
 }
 
 // onBedrock signs requests with the role's credentials, or sends the key. A key in the environment
 // (AWS_BEARER_TOKEN_BEDROCK), which functions don't have, would come first.
-func (c Config) onBedrock() option.RequestOption {
+func (c AnthropicConfig) onBedrock() option.RequestOption {
 	on := *c.Bedrock
 	on.BearerAuthTokenProvider, on.AuthSchemePreference = nil, nil
 	if c.Key != "" {
@@ -70,14 +64,14 @@ func (c Config) onBedrock() option.RequestOption {
 	return bedrock.WithConfig(on)
 }
 
-func (c *Client) provider() string {
+func (c *Anthropic) provider() string {
 	if c.config.Bedrock != nil {
 		return aggregate.Bedrock
 	}
 	return aggregate.Anthropic
 }
 
-func (c *Client) problem(err error, request string) *model.Error {
+func (c *Anthropic) problem(err error, request string) *model.Error {
 	var answer *sdk.Error
 	e := model.FromTransport(c.provider(), err)
 	if errors.As(err, &answer) {
@@ -85,14 +79,14 @@ func (c *Client) problem(err error, request string) *model.Error {
 		if c.config.Bedrock != nil {
 			status, code = ofBedrock(answer)
 		}
-		e = model.FromStatus(c.provider(), status, answer.Response.Header, said(answer), code)
+		e = model.FromStatus(c.provider(), status, answer.Response.Header, saidBy(answer), code)
 	}
 	e.Model, e.RequestID = c.config.Model, request
 	return e
 }
 
-// said is the sentence of an error. AWS has it at the top.
-func said(e *sdk.Error) string {
+// saidBy is the sentence of an error. AWS has it at the top.
+func saidBy(e *sdk.Error) string {
 	var body struct {
 		Message string
 		Error   struct{ Message string }
@@ -115,7 +109,7 @@ func ofBedrock(e *sdk.Error) (status int, code string) {
 	case "ModelErrorException":
 		return http.StatusInternalServerError, code
 	case "ValidationException":
-		if strings.Contains(strings.ToLower(said(e)), "model identifier") {
+		if strings.Contains(strings.ToLower(saidBy(e)), "model identifier") {
 			return http.StatusNotFound, code
 		}
 	}
@@ -123,11 +117,11 @@ func ofBedrock(e *sdk.Error) (status int, code string) {
 }
 
 // Say makes one call. An answer that pauses, because the vendor searched for long, is not whole.
-func (c *Client) Say(ctx context.Context, r model.Request) (model.Response, error) {
+func (c *Anthropic) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	return model.Simpler(r, func(r model.Request) (model.Response, error) { return c.say(ctx, r) })
 }
 
-func (c *Client) say(ctx context.Context, r model.Request) (model.Response, error) {
+func (c *Anthropic) say(ctx context.Context, r model.Request) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
 	p, err := c.params(r)
 	if err != nil {
@@ -145,7 +139,7 @@ func (c *Client) say(ctx context.Context, r model.Request) (model.Response, erro
 }
 
 // call sends a request and reads its answer, whatever its form is.
-func (c *Client) call(ctx context.Context, p sdk.MessageNewParams, used *model.Usage) (m sdk.Message, err error) {
+func (c *Anthropic) call(ctx context.Context, p sdk.MessageNewParams, used *model.Usage) (m sdk.Message, err error) {
 	var res *http.Response
 	left := 2 * time.Minute // without a timeout the SDK refuses to ask for long answers
 	if deadline, ok := ctx.Deadline(); ok {
@@ -170,7 +164,7 @@ func (c *Client) call(ctx context.Context, p sdk.MessageNewParams, used *model.U
 }
 
 // read adds a message to the answer.
-func (c *Client) read(m sdk.Message, r model.Request, out *model.Response) {
+func (c *Anthropic) read(m sdk.Message, r model.Request, out *model.Response) {
 	out.Answered = m.Model
 	u := model.Usage{Input: m.Usage.InputTokens + m.Usage.CacheCreationInputTokens, Output: m.Usage.OutputTokens,
 		Cached: m.Usage.CacheReadInputTokens, Written: m.Usage.CacheCreationInputTokens,
@@ -199,7 +193,7 @@ func (c *Client) read(m sdk.Message, r model.Request, out *model.Response) {
 
 // params translates a request. Cache breakpoints follow the rules and Standing, and in a conversation also the last
 // message without its passing parts, since the next call begins with the same messages.
-func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
+func (c *Anthropic) params(r model.Request) (sdk.MessageNewParams, error) {
 	cached := sdk.NewCacheControlEphemeralParam()
 	p := sdk.MessageNewParams{Model: c.config.Model, StopSequences: r.Sampling.StopSequences,
 		System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}
@@ -252,7 +246,7 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 }
 
 // from names where thoughts come from: the model, and all that it was asked before.
-func (c *Client) from(r model.Request, index int) string {
+func (c *Anthropic) from(r model.Request, index int) string {
 	return c.provider() + " " + c.config.Model + " " + r.Before(index)
 }
 
@@ -274,7 +268,7 @@ func thoughtsOn(call *model.Call, from string) (blocks []sdk.ContentBlockParamUn
 
 // blocksOf translates the message with this index. The thoughts before the first call begin the message, as the
 // vendor has them.
-func (c *Client) blocksOf(r model.Request, index int) (blocks []sdk.ContentBlockParamUnion) {
+func (c *Anthropic) blocksOf(r model.Request, index int) (blocks []sdk.ContentBlockParamUnion) {
 	called, from := false, ""
 	for _, part := range r.Messages[index].Parts {
 		switch {
