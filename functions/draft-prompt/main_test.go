@@ -127,37 +127,25 @@ func testVersions(t *testing.T, server *ringitest.Server) {
 			}
 		})
 	}
-	t.Run("a draft that comes late is not taken for the next version", func(t *testing.T) {
-		w, slow := server.World(t), &modeltest.Demo{}
-		w.Extracted()
-		slow.Before = func() { // a retry succeeded, people judged its draft, and the next is being written
-			handle(t, w, &modeltest.Demo{})
-			reject(w)
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
-		}
-		expect.Is(t, handle(t, w, slow).State, task.StateDraftPrompt)
-		if p := w.Load().Prompt(); p.Version != 2 || p.Status != aggregate.Generating || p.Content != "" {
-			t.Errorf("version %d is %s: %q", p.Version, p.Status, p.Content)
-		}
-	})
 }
 
 func testInterruptions(t *testing.T, server *ringitest.Server) {
 	for name, err := range map[string]error{
-		"a failure": &model.Error{Kind: model.Refused}, "asked to wait": &model.Error{Kind: model.RateLimited,
-			RetryAfter: time.Minute, Retryable: true},
+		"a draft": nil, "a failure": &model.Error{Kind: model.Refused},
+		"asked to wait": &model.Error{Kind: model.RateLimited, RetryAfter: time.Minute, Retryable: true},
 	} {
-		t.Run(name+" that comes late does not stop the next version", func(t *testing.T) {
+		t.Run(name+" that comes late is nothing to the next version", func(t *testing.T) {
 			w, slow := server.World(t), &modeltest.Demo{Err: err}
 			w.Extracted()
-			slow.Before = func() {
+			slow.Before = func() { // a retry succeeded, people judged its draft, and the next is being written
 				handle(t, w, &modeltest.Demo{})
 				reject(w)
 				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 			}
 			expect.Is(t, handle(t, w, slow).State, task.StateDraftPrompt)
-			h := w.Load().Head
+			h, p := w.Load().Head, w.Load().Prompt()
 			expect.That(t, h.Parked == nil && h.PausedUntil == nil, "parked %+v, paused until %v", h.Parked, h.PausedUntil)
+			expect.That(t, p.Version == 2 && p.Status == aggregate.Generating && p.Content == "", "%+v", p)
 		})
 	}
 	t.Run("a policy that can't be saved is paid for", func(t *testing.T) {

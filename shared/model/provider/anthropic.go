@@ -36,7 +36,7 @@ type Anthropic struct {
 	messages sdk.MessageService
 }
 
-// NewAnthropic makes a client without calling anything. The client reads nothing from the environment and sends no traces. It
+// NewAnthropic makes a client without calling anything. It reads nothing from the environment and sends no traces. It
 // leaves retries to the state machine, which has the time for them.
 func NewAnthropic(c AnthropicConfig) *Anthropic {
 	options := []option.RequestOption{option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(),

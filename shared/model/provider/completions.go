@@ -220,7 +220,8 @@ func (c *Completions) Say(ctx context.Context, r model.Request) (model.Response,
 	})
 }
 
-func (c *Completions) say(ctx context.Context, r model.Request, newer bool) (out model.Response, why refusal, err error) {
+func (c *Completions) say(ctx context.Context, r model.Request, newer bool) (out model.Response, why refusal,
+	err error) {
 	out.Usage = model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}
 	q := c.request(r)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))

@@ -73,22 +73,15 @@ func TestTheContractOfChatCompletions(t *testing.T) {
 
 // A request stays the same when it is decoded into a type that others wrote and encoded again.
 func TestRequestsAreAsPublished(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var sent, again map[string]any
-		var params openai.ChatCompletionRequest
-		body, _ := io.ReadAll(r.Body)
-		err := json.Unmarshal(body, &params)
-		expect.That(t, err == nil, "%v", err)
-		written, err := json.Marshal(params)
-		expect.That(t, err == nil, "%v", err)
-		_, _ = json.Unmarshal(body, &sent), json.Unmarshal(written, &again)
-		delete(again, "stream") // the type always writes it
-		expect.Same(t, again, sent)
-		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
-	}))
-	defer s.Close()
-	_, err := open(s.URL).Say(t.Context(), modeltest.Request())
-	expect.That(t, err == nil, "%v", err)
+	s := answers(t, good)
+	expect.Value(open(s.url).Say(t.Context(), modeltest.Request()))(t)
+	var again map[string]any
+	var params openai.ChatCompletionRequest
+	expect.NoError(t, json.Unmarshal([]byte(s.texts[0]), &params))
+	written := expect.Value(json.Marshal(params))(t)
+	expect.NoError(t, json.Unmarshal(written, &again))
+	delete(again, "stream") // the type always writes it
+	expect.Same(t, again, s.asked[0])
 }
 
 // Each of these servers refuses the parameters that it does not know.
@@ -117,25 +110,17 @@ func TestAServerThatKnowsLess(t *testing.T) {
 }
 
 func TestAServerWithoutKeys(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, sent := r.Header["Authorization"]
-		expect.That(t, !sent, "a key is sent")
-		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
-	}))
-	defer s.Close()
-	u, _ := url.Parse(s.URL)
-	c := provider.NewCompletions(provider.CompletionsConfig{Endpoint: "box", BaseURL: s.URL, Model: "m",
-		HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client()})
-	_, err := c.Say(t.Context(), modeltest.Request())
-	expect.That(t, err == nil, "%v", err)
+	s := answers(t, good)
+	expect.Value(s.wire("box", "m").Say(t.Context(), modeltest.Request()))(t)
+	expect.Is(t, len(s.heads[0]["Authorization"]), 0, "keys that are sent")
 }
 
 // An endpoint in a private network is not called, and people are told that its address is not allowed.
 func TestAnEndpointThatIsNotPublic(t *testing.T) {
 	for _, at := range []string{"http://127.0.0.1:9001", "https://169.254.169.254", "https://10.0.0.1",
 		"http://example.com", "https://user:pass@example.com", "::"} {
-		c := provider.NewCompletions(provider.CompletionsConfig{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret,
-			HTTP: outbound.Dialer{}.Client()})
+		c := provider.NewCompletions(provider.CompletionsConfig{Endpoint: "box", BaseURL: at, Model: "m",
+			Key: modeltest.Secret, HTTP: outbound.Dialer{}.Client()})
 		_, err := c.Say(t.Context(), modeltest.Request())
 		f := model.Failure(err)
 		expect.That(t, f.Reason == "model_misplaced" && f.Detail == "compatible.box" && !f.Transient &&

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,32 +11,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
-	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 )
-
-// server answers each request with the next of these bodies: an error's where it begins with a status.
-func server(t *testing.T, bodies ...string) (of func(endpoint, name string) model.Wire, asked *[]map[string]any) {
-	asked = &[]map[string]any{}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var q map[string]any
-		expect.NoError(t, json.NewDecoder(r.Body).Decode(&q))
-		body := bodies[min(len(*asked), len(bodies)-1)]
-		*asked = append(*asked, q)
-		for status, code := range map[string]int{"400 ": 400, "422 ": 422, "429 ": 429} {
-			if rest, ok := strings.CutPrefix(body, status); ok {
-				w.WriteHeader(code)
-				body = rest
-			}
-		}
-		io.WriteString(w, strings.ReplaceAll(body, "%TEXT%", `"{}"`))
-	}))
-	t.Cleanup(s.Close)
-	return func(endpoint, name string) model.Wire {
-		return provider.NewCompletions(provider.CompletionsConfig{Endpoint: endpoint, BaseURL: s.URL, Model: name,
-			HTTP: http.DefaultClient})
-	}, asked
-}
 
 // Vendors charge thoughts as output. Gemini and xAI have them in the total alone, not in the tokens of the completion.
 func TestThoughtsBesideTheCompletionAreCounted(t *testing.T) {
@@ -55,9 +28,9 @@ func TestThoughtsBesideTheCompletionAreCounted(t *testing.T) {
 		"no total":             {`{"prompt_tokens":32,"completion_tokens":9}`, 9},
 		"a total that is less": {`{"prompt_tokens":32,"completion_tokens":9,"total_tokens":-40}`, 9},
 	} {
-		of, _ := server(t, `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":`+
+		s := answers(t, `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":`+
 			tt.usage+`}`)
-		got := expect.Value(of("box", "m").Say(t.Context(), modeltest.Request()))(t)
+		got := expect.Value(s.wire("box", "m").Say(t.Context(), modeltest.Request()))(t)
 		expect.That(t, got.Usage.Output == tt.output && got.Usage.Input+got.Usage.Cached <= 32, "%s: %+v", about,
 			got.Usage)
 	}
@@ -73,25 +46,25 @@ func TestARateLimitSaysItsWaitInTheBody(t *testing.T) {
 		`429 {"error":{"message":"quota","details":"none"}}`: 0,
 		`429 too many`: 0,
 	} {
-		of, asked := server(t, body)
-		_, err := of("gemini", "gemini-3.5-flash").Say(t.Context(), modeltest.Request())
+		s := answers(t, body)
+		_, err := s.wire("gemini", "gemini-3.5-flash").Say(t.Context(), modeltest.Request())
 		e := new(model.Error)
 		expect.That(t, errors.As(err, &e) && e.Kind == model.RateLimited && e.Retryable && e.RetryAfter == want &&
-			len(*asked) == 1, "%s: %+v", body, e)
+			len(s.asked) == 1, "%s: %+v", body, e)
 	}
 }
 
 // Google refuses a key that is wrong or expired with the status of a request that is wrong.
 func TestAKeyThatGoogleRefusesIsNotTheRequestsFault(t *testing.T) {
 	for _, said := range []string{"API key not valid. Please pass a valid API key.", "API key expired."} {
-		of, asked := server(t, `400 [{"error":{"code":400,"message":"`+said+`","status":"INVALID_ARGUMENT","details":[
+		s := answers(t, `400 [{"error":{"code":400,"message":"`+said+`","status":"INVALID_ARGUMENT","details":[
 			{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}]`)
 		r, warm := modeltest.Request(), 0.7
 		r.Sampling.Temperature = &warm
-		_, err := of("gemini", "gemini-2.5-flash").Say(t.Context(), r)
+		_, err := s.wire("gemini", "gemini-2.5-flash").Say(t.Context(), r)
 		e := new(model.Error)
-		expect.That(t, errors.As(err, &e) && e.Kind == model.Unauthorized && !e.Retryable && len(*asked) == 1,
-			"%v after %d calls", err, len(*asked))
+		expect.That(t, errors.As(err, &e) && e.Kind == model.Unauthorized && !e.Retryable && len(s.asked) == 1,
+			"%v after %d calls", err, len(s.asked))
 	}
 }
 
@@ -109,8 +82,8 @@ func TestWhatHangsOnCallsIsSentBack(t *testing.T) {
 			`{"choices":[{"finish_reason":"tool_calls","message":{"reasoning_content":"I think",` +
 				fmt.Sprintf(calls, ""), "I think", ""},
 	} {
-		of, asked := server(t, tt.answer, good)
-		w := of(tt.endpoint, name)
+		s := answers(t, tt.answer, good)
+		w := s.wire(tt.endpoint, name)
 		got := expect.Value(w.Say(t.Context(), r))(t)
 		expect.Must(t, len(got.Calls) == 2 && string(got.Calls[1].Input) == `{"a":1}` && got.Calls[0].Opaque != nil &&
 			got.Calls[1].Opaque == nil, "%s: %+v", name, got.Calls)
@@ -121,7 +94,7 @@ func TestWhatHangsOnCallsIsSentBack(t *testing.T) {
 			model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "a", Text: "1"}},
 				{Result: &model.Result{CallID: "b", Text: "2"}}}})
 		expect.Value(w.Say(t.Context(), again))(t)
-		said := (*asked)[1]["messages"].([]any)[2].(map[string]any)
+		said := s.asked[1]["messages"].([]any)[2].(map[string]any)
 		sent := said["tool_calls"].([]any)
 		extra, _ := json.Marshal(sent[0].(map[string]any)["extra_content"])
 		reasoning, _ := said["reasoning_content"].(string)
@@ -146,13 +119,13 @@ func TestAServerWithoutSchemasIsAskedInWords(t *testing.T) {
 			`be 'text' or 'json_object'","input":"json_schema"}]}`,
 	} {
 		for _, once := range []bool{true, false} {
-			of, asked := server(t, map[bool]string{true: "422 ", false: "400 "}[about == "SGLang"]+body, good)
+			s := answers(t, map[bool]string{true: "422 ", false: "400 "}[about == "SGLang"]+body, good)
 			r, warm := modeltest.Request(), 0.7
 			r.Once, r.Sampling.Temperature = once, &warm
-			_, err := of("box", "m").Say(t.Context(), r)
-			expect.Must(t, err == nil && len(*asked) == 2, "%s, once %t: %v after %d calls", about, once, err,
-				len(*asked))
-			first, second := (*asked)[0], (*asked)[1]
+			_, err := s.wire("box", "m").Say(t.Context(), r)
+			expect.Must(t, err == nil && len(s.asked) == 2, "%s, once %t: %v after %d calls", about, once, err,
+				len(s.asked))
+			first, second := s.asked[0], s.asked[1]
 			expect.That(t, first["response_format"] != nil && second["response_format"] == nil &&
 				second["temperature"] == warm,
 				"%s, once %t: %v", about, once, second)
@@ -186,12 +159,7 @@ func TestAnAccountWithoutMoney(t *testing.T) {
 // answered is what a server's answer is taken for.
 func answered(t *testing.T, body string) (got model.Response, err error) {
 	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, body)
-	}))
-	defer s.Close()
-	own := model.Priced(open(s.URL), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1",
+	own := model.Priced(open(answers(t, body).url), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1",
 		Output: "1"}})
 	r := model.Request{System: "s", MaxTokens: 100, Messages: []model.Message{model.Words(model.User, "x")},
 		Tools: []model.Tool{{Name: "f", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}}}
@@ -287,10 +255,5 @@ func TestFiltersOfRequestsAreRefusals(t *testing.T) {
 
 // status is what a server's answer of any status is taken for.
 func status(t *testing.T, code int, body string) (model.Response, error) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(code)
-		io.WriteString(w, body)
-	}))
-	defer s.Close()
-	return open(s.URL).Say(t.Context(), modeltest.Request())
+	return open(answers(t, fmt.Sprint(code, " ", body)).url).Say(t.Context(), modeltest.Request())
 }

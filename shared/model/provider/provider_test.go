@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -45,6 +47,45 @@ func (k *secretReader) read(context.Context, string) (string, error) {
 
 // holding reads a secret with this value.
 func holding(value string) secret.Reader { return (&secretReader{value: value}).read }
+
+// server is a vendor that a test scripts, with what it is sent.
+type server struct {
+	url   string
+	heads []http.Header
+	texts []string
+	asked []map[string]any // the same, decoded
+}
+
+// answers starts a server that answers with these bodies one after the other, and then always with the last: an
+// error's begins with its status.
+func answers(t *testing.T, bodies ...string) *server {
+	out := &server{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked map[string]any
+		sent, err := io.ReadAll(r.Body)
+		expect.NoError(t, errors.Join(err, json.Unmarshal(sent, &asked)))
+		body := bodies[min(len(out.asked), len(bodies)-1)]
+		out.heads, out.texts = append(out.heads, r.Header), append(out.texts, string(sent))
+		out.asked = append(out.asked, asked)
+		w.Header().Set("Content-Type", "application/json")
+		if code, rest, _ := strings.Cut(body, " "); len(code) == 3 && !strings.ContainsAny(code, "{[\"<") {
+			status, err := strconv.Atoi(code)
+			expect.NoError(t, err)
+			w.WriteHeader(status)
+			body = rest
+		}
+		io.WriteString(w, strings.ReplaceAll(body, "%TEXT%", `"{}"`))
+	}))
+	t.Cleanup(s.Close)
+	out.url = s.URL
+	return out
+}
+
+// wire is a model of an endpoint on the server.
+func (s *server) wire(endpoint, name string) model.Wire {
+	return provider.NewCompletions(provider.CompletionsConfig{Endpoint: endpoint, BaseURL: s.url, Model: name,
+		HTTP: http.DefaultClient})
+}
 
 // vendor returns the example answer of every vendor, or 401 for a wrong key. It records the paths.
 func vendor(t *testing.T, paths *[]string) *httptest.Server {

@@ -297,12 +297,12 @@ func TestAPanicInAMembersCallEndsTheRoundAlone(t *testing.T) {
 // thinking are models that think, each behind its vendor's wire.
 var thinking = map[string]func(url, key string) model.Wire{
 	"anthropic": func(url, key string) model.Wire {
-		return provider.NewAnthropic(provider.AnthropicConfig{BaseURL: url + "/anthropic", Model: "claude-opus-5-5", Key: key,
-			HTTP: provider.VendorClient()})
+		return provider.NewAnthropic(provider.AnthropicConfig{BaseURL: url + "/anthropic", Model: "claude-opus-5-5",
+			Key: key, HTTP: provider.VendorClient()})
 	},
 	"gemini": func(url, key string) model.Wire {
-		return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash",
-			Key: key, HTTP: provider.VendorClient()})
+		return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "gemini", BaseURL: url + "/gemini",
+			Model: "gemini-3.5-flash", Key: key, HTTP: provider.VendorClient()})
 	},
 }
 

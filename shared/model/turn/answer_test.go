@@ -74,8 +74,9 @@ func TestARefusalForLengthIsRecognized(t *testing.T) {
 }
 
 var gemini = vendor{"gemini", func(url, key string, client *http.Client) model.Wire {
-	return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash",
-		Key: key, HTTP: client})
+	return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "gemini", BaseURL: url + "/gemini",
+		Model: "gemini-3.5-flash",
+		Key:   key, HTTP: client})
 }, model.Usage{}}
 
 // What a vendor hangs on calls comes back with what they read, in the same answer and in another try at it.

@@ -34,13 +34,13 @@ type vendor struct {
 
 var wires = []vendor{
 	{"anthropic", func(url, key string, client *http.Client) model.Wire {
-		return provider.NewAnthropic(provider.AnthropicConfig{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6", Key: key,
-			HTTP: client})
+		return provider.NewAnthropic(provider.AnthropicConfig{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6",
+			Key: key, HTTP: client})
 	}, model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 120, Output: 30, Cached: 300,
 		Written: 20}},
 	{"compatible", func(url, key string, client *http.Client) model.Wire {
-		return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "doc-bot", BaseURL: url + "/compatible/v1", Model: "llama",
-			Key: key, HTTP: client})
+		return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "doc-bot", BaseURL: url + "/compatible/v1",
+			Model: "llama", Key: key, HTTP: client})
 	}, model.Usage{Provider: "compatible.doc-bot", Model: "llama", Input: 120, Output: 30, Cached: 300, Written: 20}},
 }
 
