@@ -264,3 +264,14 @@ func TestAnAnswerWithoutAKnownReasonBrokeOff(t *testing.T) {
 		expect.That(t, out.Stop == want, "%q: %s %q", reason, out.Stop, out.Why)
 	}
 }
+
+func TestAnotherRefusalIsNotTakenForOneOfLength(t *testing.T) {
+	for _, said := range []string{"max_tokens: must be greater than or equal to 1", "max_tokens: 32384 exceeds the " +
+		"limit of 8192",
+		"Range of max_tokens should be [1, 8192]", "temperature: Input should be less than or equal to 1",
+		"Invalid 'input[3].id': string too long. Expected a string with maximum length 64.",
+		"Invalid 'tools[0].function.description': string too long.", "Invalid 'prompt_cache_key': string too long.",
+		"tools.0.custom.input_schema: JSON schema is invalid. It exceeds what is allowed."} {
+		expect.Is(t, FromStatus("p", 400, nil, said).Kind, BadRequest, said)
+	}
+}

@@ -190,8 +190,8 @@ func TestTheDemoReadsFiles(t *testing.T) {
 	}
 }
 
-// The demo proposes a pull request where one can be, and otherwise says what it needs; it asks for the employees. That a
-// proposal was refused it doesn't take for words that it can't understand.
+// The demo proposes a pull request where one can be, and otherwise says what it needs; it asks for the employees. It
+// doesn't take a refusal for words that it can't understand.
 func TestTheDemoCallsTools(t *testing.T) {
 	for _, said := range []string{"プルリクエストを開いて", "please open a pull request"} {
 		bare := model.Request{Tools: []model.Tool{{Name: string(agent.ToolCall)}},

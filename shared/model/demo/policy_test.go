@@ -203,8 +203,8 @@ func TestTheExamplesOfAPolicyAreFollowed(t *testing.T) {
 	}
 }
 
-// The policy of an order or a booking has only the lines that its steps carry out. That of an order names its reference,
-// so that nobody is asked about it twice.
+// The policy of an order or a booking has only the lines that its steps carry out. That of an order names its
+// reference, so that nobody is asked about it twice.
 func TestAPolicyHasALineForEachStepAndNoMore(t *testing.T) {
 	for text, lines := range map[string]int{"取引先アクメに PC 2台 298,000円を発注して": 2, "会議室を予約して": 3, "<@U0SUZUKI> に「x」とDMして": 1,
 		"Order 2 PCs from Acme at 149,000 yen each": 2, "Book a meeting room": 3, "List all positions": 3, "10月の残業": 5} {

@@ -140,6 +140,23 @@ func TestTheCreditBalance(t *testing.T) {
 	w.RunNoCredit(t)
 }
 
+// Anthropic's refusals for length have a sentence or a code. What looks like a tag in an answer is what the model says.
+func TestALengthIsToldAndATagIsText(t *testing.T) {
+	for _, body := range []string{`400 {"type":"error","error":{"type":"invalid_request_error",` +
+		`"message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, `413 {"type":"error","error":{` +
+		`"type":"request_too_large","message":"Request exceeds the maximum size"}}`} {
+		s := answers(t, body)
+		_, err := claude(s, "claude-sonnet-4-6").Say(t.Context(), modeltest.Request())
+		e, is := errors.AsType[*model.Error](err)
+		expect.That(t, is && e.Kind == model.TooLong && !e.Retryable && len(s.asked) == 1, "%v after %d calls", err,
+			len(s.asked))
+	}
+	const text = "<think>The user is annoying.</think> Hello"
+	s := answers(t, searchAnswer("end_turn", "0", `{"type":"text","text":"`+text+`"}`))
+	got := expect.Value(claude(s, "claude-sonnet-4-6").Say(t.Context(), modeltest.Request()))(t)
+	expect.Is(t, got.Text, text)
+}
+
 // claude is a model of Anthropic's on a server.
 func claude(s *server, name string) model.Wire {
 	return provider.NewAnthropic(provider.AnthropicConfig{BaseURL: s.url, Model: name, Key: "k", HTTP: http.DefaultClient})

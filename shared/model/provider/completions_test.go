@@ -276,29 +276,6 @@ func TestAServerWithoutSchemasIsAskedInWords(t *testing.T) {
 	}
 }
 
-// Waiting doesn't help an account without money, whatever the status.
-func TestAnAccountWithoutMoney(t *testing.T) {
-	for about, x := range map[string]struct {
-		status int
-		body   string
-		kind   model.Kind
-	}{
-		"Moonshot": {429, `{"error":{"message":"Your account org-x <ak-y> is suspended due to insufficient ` +
-			`balance, please recharge your account or check your plan and billing ` +
-			`details","type":"exceeded_current_quota_error"}}`, model.NoCredit},
-		"DeepSeek": {402, `{"error":{"message":"Insufficient ` +
-			`Balance","type":"unknown_error","param":null,"code":"invalid_request_error"}}`, model.NoCredit},
-		"OpenRouter": {402, `{"error":{"message":"This request requires more credits, or fewer max_tokens. You ` +
-			`requested up to 32384 tokens, but can only afford 4201.","code":402}}`, model.NoCredit},
-		"Gemini waits": {429, `[{"error":{"code":429,"message":"You exceeded your current quota, please check your ` +
-			`plan and billing details. Please retry in 18.2s.","status":"RESOURCE_EXHAUSTED"}}]`, model.RateLimited},
-	} {
-		_, err := status(t, x.status, x.body)
-		e, is := errors.AsType[*model.Error](err)
-		expect.That(t, is && e.Kind == x.kind && e.Retryable == (x.kind == model.RateLimited), "%s: %v", about, err)
-	}
-}
-
 // answered is what a server's answer is taken for.
 func answered(t *testing.T, body string) (got model.Response, err error) {
 	t.Helper()
@@ -373,30 +350,42 @@ func TestWhatIsNoAnswerIsSaid(t *testing.T) {
 }
 
 // A filter of requests answers with a code: OpenAI's, and Azure's in the form that learn.microsoft.com shows under
-// content filtering, with the status as a number.
-func TestFiltersOfRequestsAreRefusals(t *testing.T) {
+// content filtering, with the status as a number. Waiting doesn't help an account without money, whatever the status.
+func TestRefusalsAreToldApart(t *testing.T) {
 	for about, x := range map[string]struct {
 		status int
 		body   string
 		kind   model.Kind // of the error; empty: it is a refusal
 	}{
-		"OpenAI": {400, `{"error":{"message":"Invalid prompt: your prompt was flagged ` +
+		"OpenAI's filter": {400, `{"error":{"message":"Invalid prompt: your prompt was flagged ` +
 			`as potentially violating our usage policy.","type":"invalid_request_error","code":"invalid_prompt"}}`, ""},
-		"Azure": {400, `{"error":{"message":"The response was filtered","type":null,"param":"prompt",` +
+		"Azure's filter": {400, `{"error":{"message":"The response was filtered","type":null,"param":"prompt",` +
 			`"code":"content_filter","status":400}}`, ""},
-		"a length": {400, `{"error":{"message":"x","type":null,"param":"prompt","code":"context_length_exceeded",` +
-			`"status":400}}`, model.TooLong},
-		"a key, not it": {403, `{"error":{"message":"Your account was flagged","code":403}}`, model.Forbidden},
+		"a length by its code": {400, `{"error":{"message":"x","type":null,"param":"prompt",` +
+			`"code":"context_length_exceeded","status":400}}`, model.TooLong},
+		"OpenAI's length": {400, `{"error":{"message":"This model's maximum context length is 128000 tokens.",` +
+			`"type":"invalid_request_error","param":null,"code":null}}`, model.TooLong},
+		"vLLM's length": {400, `{"object":"error","message":"This model's maximum context length is 8192 ` +
+			`tokens. However, you requested 24000 tokens","type":"BadRequestError","param":null,"code":400}`, model.TooLong},
+		"Gemini's length": {400, `[{"error":{"code":400,"message":"The input token count (1200000) exceeds ` +
+			`the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`, model.TooLong},
+		"a key, not a filter": {403, `{"error":{"message":"Your account was flagged","code":403}}`, model.Forbidden},
+		"Moonshot's money": {429, `{"error":{"message":"Your account org-x <ak-y> is suspended due to insufficient ` +
+			`balance, please recharge your account or check your plan and billing ` +
+			`details","type":"exceeded_current_quota_error"}}`, model.NoCredit},
+		"DeepSeek's money": {402, `{"error":{"message":"Insufficient ` +
+			`Balance","type":"unknown_error","param":null,"code":"invalid_request_error"}}`, model.NoCredit},
+		"OpenRouter's money": {402, `{"error":{"message":"This request requires more credits, or fewer max_tokens. You ` +
+			`requested up to 32384 tokens, but can only afford 4201.","code":402}}`, model.NoCredit},
+		"Gemini waits": {429, `[{"error":{"code":429,"message":"You exceeded your current quota, please check your ` +
+			`plan and billing details. Please retry in 18.2s.","status":"RESOURCE_EXHAUSTED"}}]`, model.RateLimited},
 	} {
-		got, err := status(t, x.status, x.body)
+		s := answers(t, fmt.Sprint(x.status, " ", x.body))
+		got, err := open(s.url).Say(t.Context(), modeltest.Request())
 		e, is := errors.AsType[*model.Error](err)
 		expect.That(t, is == (x.kind != "") && (is && e.Kind == x.kind || got.Stop == model.StopRefused),
-			"%s: %+v, %v", about,
-			got, err)
+			"%s: %+v, %v", about, got, err)
+		expect.That(t, !is || e.Retryable == (x.kind == model.RateLimited) && !strings.Contains(err.Error(), " token"),
+			"%s: %v", about, err) // a code may have it
 	}
-}
-
-// status is what a server's answer of any status is taken for.
-func status(t *testing.T, code int, body string) (model.Response, error) {
-	return open(answers(t, fmt.Sprint(code, " ", body)).url).Say(t.Context(), modeltest.Request())
 }

@@ -3,7 +3,6 @@ package turn_test
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,62 +16,6 @@ import (
 )
 
 // Each vendor refuses a request for its length in words of its own, once, and none of its words are kept.
-func TestARefusalForLengthIsRecognized(t *testing.T) {
-	for about, tt := range map[string]struct {
-		vendor, body string
-		status       int
-	}{
-		"OpenAI's sentence": {"compatible",
-			`{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error",` +
-				`"param":null,"code":null}}`, 400},
-		"Anthropic's": {"anthropic",
-			`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 ` +
-				`maximum"}}`, 400},
-		"Anthropic's bytes": {"anthropic",
-			`{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, 413},
-		"vLLM's": {"compatible", `{"object":"error","message":"This model's maximum context length is 8192 ` +
-			`tokens. However, you requested 24000 tokens","type":"BadRequestError","param":null,"code":400}`, 400},
-		"Gemini's": {"compatible", `[{"error":{"code":400,"message":"The input token count (1200000) exceeds ` +
-			`the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`, 400},
-	} {
-		t.Run(about, func(t *testing.T) {
-			calls := 0
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				calls++
-				_, _ = io.Copy(io.Discard, r.Body)
-				w.Header().Set("Content-Type", "application/json")
-				w.WriteHeader(tt.status)
-				_, _ = io.WriteString(w, tt.body)
-			}))
-			defer s.Close()
-			for _, v := range wires {
-				if v.name != tt.vendor {
-					continue
-				}
-				_, err := v.of(s.URL, "k", provider.VendorClient()).Say(t.Context(),
-					model.Request{MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}})
-				e, is := err.(*model.Error)
-				most := 1
-				if about == "vLLM's" { // it counts the answer, so the room for thoughts is tried without
-					most = 2
-				}
-				expect.Must(t, is && e.Kind == model.TooLong && !e.Retryable && calls == most, "%v after %d calls",
-					err, calls)
-				expect.That(t, !strings.Contains(err.Error(), " token"), "%v", err) // a code may have it
-			}
-		})
-	}
-	for _, said := range []string{"max_tokens: must be greater than or equal to 1", "max_tokens: 32384 exceeds the " +
-		"limit of 8192",
-		"Range of max_tokens should be [1, 8192]", "temperature: Input should be less than or equal to 1",
-		"Invalid 'input[3].id': string too long. Expected a string with maximum length 64.",
-		"Invalid 'tools[0].function.description': string too long.", "Invalid 'prompt_cache_key': string too long.",
-		"tools.0.custom.input_schema: JSON schema is invalid. It exceeds what is allowed."} {
-		expect.That(t, model.FromStatus("p", 400, nil, said).Kind == model.BadRequest,
-			"another refusal is taken for one of length: %s", said)
-	}
-}
-
 var gemini = vendor{"gemini", func(url, key string, client *http.Client) model.Wire {
 	return provider.NewCompletions(provider.CompletionsConfig{Endpoint: "gemini", BaseURL: url + "/gemini",
 		Model: "gemini-3.5-flash",
@@ -180,30 +123,6 @@ func TestACallOfNoToolIsAskedForAgain(t *testing.T) {
 			w.Scripted(stray, stray)
 			reply, err = w.answer(t, turnOf(user("テストして")))
 			expect.That(t, err == nil && reply.Code == turn.NotSupported, "%q, cut off: %+v, %v", name, reply, err)
-		}
-	})
-}
-
-// What a model thinks at the beginning of a text is no part of its answer. Vendors that tell thoughts apart send none
-// there: a tag is what the model says, and so it is behind the beginning.
-func TestThoughtsInATextAreNotSaid(t *testing.T) {
-	onEach(t, func(t *testing.T, w *world) {
-		text := "<think>The user is annoying.</think> Hello"
-		want := map[string]string{"anthropic": text, "compatible": "Hello"}[w.name]
-		w.Scripted(models.Script{Text: text})
-		reply, err := w.answer(t, turnOf(user("x")))
-		expect.That(t, err == nil && reply.Text == want, "%q: %+v, %v", text, reply, err)
-		const warned = "Warning: this script deletes the production table.\nIts last line reads: # end of notes " +
-			"</think>\nI recommend approving it."
-		w.Scripted(models.Script{Text: warned}, models.Script{Text: warned})
-		reply, err = w.answer(t, turnOf(user("このスクリプトを見て")))
-		expect.That(t, err == nil && reply.Text == warned, "people read %q, %v", reply.Text, err)
-		sum, _ := turn.Summarize(t.Context(), w.wire, messages(2, 10), 10_000, "ja")
-		expect.Is(t, sum, warned)
-		if w.name == "compatible" {
-			w.Scripted(models.Script{Text: "<think>The user is ann"}, models.Script{Text: "<think>The user is ann"})
-			_, err := w.answer(t, turnOf(user("x")))
-			expect.That(t, model.Broke(err), "a thought without an end: %v", err)
 		}
 	})
 }
