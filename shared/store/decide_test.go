@@ -18,7 +18,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// testRaces: of 32 people who approve at once one does, and 31 learn who. infra/faults/races has the other races.
+// testRaces: of 32 people who approve at once one does, and 31 learn who. infra/stories has the other races.
 func testRaces(t *testing.T, st *taskStore) {
 	ref := waitingPrompt(t, st, 1)
 
