@@ -64,42 +64,6 @@ func TestAnOddToolHidesNoOther(t *testing.T) {
 	}
 }
 
-// What a call did isn't lost with a part of its result that can't be read, and nobody needs the metadata.
-func TestAnOddPartOfAResultHidesNoOther(t *testing.T) {
-	const booked = `{"type":"text","text":"<12>"}`
-	for result, want := range map[string]string{
-		`{"content":[` + booked + `],"_meta":[]}`:             "<12>",
-		`{"content":[` + booked + `],"isError":"false"}`:      "<12>",
-		`{"content":"<12>"}`:                                  "<12>",
-		`{"content":` + booked + `}`:                          "<12>",
-		`{"content":["a",` + booked + `]}`:                    "a\n<12>",
-		`{"content":[{"type":"text","text":{"a":"<"}}]}`:      `{"type":"text","text":{"a":"<"}}`,
-		`{"content":[{"type":"json","json":{"a":"<"}}]}`:      `{"type":"json","json":{"a":"<"}}`,
-		`{"content":[7,` + booked + `]}`:                      "7\n<12>",
-		`{"content":[null,` + booked + `]}`:                   "\n<12>",
-		`{"content":[{"type":"video","data":"AAAA"}]}`:        "[video of no type, 3 bytes, not shown]",
-		`{"content":[{"type":"image","data":"https://x/y"}]}`: "[image of no type, 11 bytes, not shown]",
-
-		`{"content":[{"type":"text","text":"<12>","annotations":{"priority":"high"},"_meta":[]}]}`:  "<12>",
-		`{"content":[{"type":"resource_link","uri":"x://1","name":"a","size":"1 KB","icons":{}}]}`:  "a x://1",
-		`{"content":[{"type":"resource","resource":{"uri":"x://1","text":"a report","_meta":[]}}]}`: "x://1\na report",
-
-		`{"content":[{"type":"text","text":"\"_meta\""}],"structuredContent":["icons"],"_meta":[1]}`: `"_meta"` +
-			"\n" + `["icons"]`,
-	} {
-		_, v := newRooms(t)
-		hash := v.hash(t, "book_room")
-		v.faults["tools/call"] = replying(result)
-		got, err := v.book(t, hash)
-		expect.That(t, err == nil && got.(map[string]string)["text"] == want, "%s: %q, %v", result, got, err)
-	}
-	_, v := newRooms(t)
-	hash := v.hash(t, "book_room")
-	v.faults["tools/call"] = replying(`{"content":[` + booked + `],"isError":"true"}`)
-	_, err := v.book(t, hash)
-	expect.That(t, err != nil && known(t, err).Problem == explain.ProblemRejected, "%v", err)
-}
-
 // The id of an answer is a number, in whichever notation.
 func TestAnIDInAnotherNotation(t *testing.T) {
 	_, v := newRooms(t)

@@ -1,11 +1,8 @@
 package mcp_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -48,15 +45,10 @@ func TestAServerOfAnOlderProtocol(t *testing.T) {
 	expect.Is(t, v.times(""), 2, "the sessions were left open")
 }
 
-func TestAResultKeepsItsNumbers(t *testing.T) {
-	_, v := newRooms(t)
-	hash := v.hash(t, "book_room")
-	v.faults["tools/call"] = replying(`{"content":[],"structuredContent":{"booking_id":9007199254740993}}`)
-	got, err := v.book(t, hash)
-	expect.That(t, err == nil && string(got.(json.RawMessage)) == `{"booking_id":9007199254740993}`, "%s, %v", got, err)
-}
-
-func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
+// What a call did is told as text unless its tool declares a result. Servers also put data there without declaring it,
+// as those of ChatGPT's apps do, and a part that can't be read loses no other.
+func TestAResultWithoutASchemaIsText(t *testing.T) {
+	const booked, long = `{"type":"text","text":"<12>"}`, 70_000
 	for result, want := range map[string]string{
 		`{"content":[]}`: "",
 		`{"content":[{"type":"text","text":"a"},{"type":"image","mimeType":"image/png","data":"AAEC"},` +
@@ -70,47 +62,54 @@ func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
 		`{"content":[],"structuredContent":[{"id":9007199254740993}]}`:          `[{"id":9007199254740993}]`,
 		`{"structuredContent":"booked as 12"}`:                                  `"booked as 12"`,
 		`{"content":[{"type":"text","text":"42"}],"structuredContent":42}`:      "42",
-	} {
-		_, v := newRooms(t)
-		hash := v.hash(t, "book_room")
-		v.faults["tools/call"] = replying(result)
-		expect.Same(t, map[string]string{"text": want}, expect.Value(v.book(t, hash))(t))
-	}
-}
-
-// Servers put their data there without declaring it, as those of ChatGPT's apps do.
-func TestStructuredContentCountsWithoutAnOutputSchema(t *testing.T) {
-	for result, want := range map[string]string{
 		`{"content":[],"structuredContent":` +
 			`{"total":9007199254740993,"accounts":[{"id":1}]}}`: `{"total":9007199254740993,"accounts":[{"id":1}]}`,
 		`{"content":[{"type":"text","text":"2 items"}],"structuredContent":{"a":1}}`: "2 items\n{\"a\":1}",
 		`{"content":[{"type":"text","text":"{ \"b\": 2, \"a\": 1 }"}],` +
 			`"structuredContent":{"a":1,"b":2}}`: `{ "b": 2, "a": 1 }`,
-		`{"structuredContent":{"a":1}}`:                                     `{"a":1}`,
-		`{"content":[{"type":"text","text":"x"}],"structuredContent":null}`: "x",
-		`{"content":[],"structuredContent":{"a":"` + strings.Repeat("x", 70_000) + `"}}`: `{"a":"` +
-			strings.Repeat("x", 70_000) + `"}`,
-		`{"content":[],"isError":true,"structuredContent":{"error":"room is taken"}}`: "",
+		`{"structuredContent":{"a":1}}`: `{"a":1}`,
+		`{"content":[],"structuredContent":{"a":"` + strings.Repeat("x", long) + `"}}`: `{"a":"` +
+			strings.Repeat("x", long) + `"}`,
+
+		`{"content":[` + booked + `],"_meta":[]}`:             "<12>",
+		`{"content":[` + booked + `],"isError":"false"}`:      "<12>",
+		`{"content":"<12>"}`:                                  "<12>",
+		`{"content":` + booked + `}`:                          "<12>",
+		`{"content":["a",` + booked + `]}`:                    "a\n<12>",
+		`{"content":[{"type":"text","text":{"a":"<"}}]}`:      `{"type":"text","text":{"a":"<"}}`,
+		`{"content":[{"type":"json","json":{"a":"<"}}]}`:      `{"type":"json","json":{"a":"<"}}`,
+		`{"content":[7,` + booked + `]}`:                      "7\n<12>",
+		`{"content":[null,` + booked + `]}`:                   "\n<12>",
+		`{"content":[{"type":"video","data":"AAAA"}]}`:        "[video of no type, 3 bytes, not shown]",
+		`{"content":[{"type":"image","data":"https://x/y"}]}`: "[image of no type, 11 bytes, not shown]",
+
+		`{"content":[{"type":"text","text":"<12>","annotations":{"priority":"high"},"_meta":[]}]}`:  "<12>",
+		`{"content":[{"type":"resource_link","uri":"x://1","name":"a","size":"1 KB","icons":{}}]}`:  "a x://1",
+		`{"content":[{"type":"resource","resource":{"uri":"x://1","text":"a report","_meta":[]}}]}`: "x://1\na report",
+
+		`{"content":[{"type":"text","text":"\"_meta\""}],"structuredContent":["icons"],"_meta":[1]}`: `"_meta"` +
+			"\n" + `["icons"]`,
 	} {
-		_, v := newRooms(t)
-		hash := v.hash(t, "house_rules")
-		v.faults["tools/call"] = replying(result)
-		got, err := v.call(t, "house_rules", hash, `{}`)
-		if want == "" {
-			expect.Has(t, explain.FailedCall("en", known(t, err).Problem, known(t, err).Args...), "room is taken", "said")
-			continue
+		for name, arguments := range map[string]string{"house_rules": `{}`, "book_room": booking} { // which declares one
+			_, v := newRooms(t)
+			hash := v.hash(t, name)
+			v.faults["tools/call"] = replying(result)
+			got, err := v.call(t, name, hash, arguments)
+			text, is := got.(map[string]string)
+			expect.That(t, err == nil && text["text"] == want && is || name == "book_room" &&
+				strings.Contains(result, `"structuredContent":{`), "%s, %.300s: %.300q, %v", name, result, got, err)
 		}
-		expect.NoError(t, err)
-		expect.Same(t, map[string]string{"text": want}, got)
 	}
 }
 
-// In the stream of a call a server may ask for something, tell something, or answer what nobody asked.
+// In the stream of a call a server may ask for something, tell something, or answer what nobody asked. What was done
+// isn't told as failed for an error that names no call.
 func TestTheResponseIsTheOneWithTheCallsID(t *testing.T) {
 	for about, first := range map[string]string{
 		"a ping":           `{"jsonrpc":"2.0","id":"p1","method":"ping"}`,
 		"a note":           `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`,
 		"another's result": `{"jsonrpc":"2.0","id":4711,"result":{"content":[],"structuredContent":{"booking_id":666}}}`,
+		"no call's error":  `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"x"}}`,
 		"a text's result":  `{"jsonrpc":"2.0","id":"3","result":{"content":[],"structuredContent":{"booking_id":666}}}`,
 	} {
 		_, v := newRooms(t)
@@ -122,35 +121,8 @@ func TestTheResponseIsTheOneWithTheCallsID(t *testing.T) {
 			answer("text/event-stream", "data: "+first+"\n\ndata: "+own+"\n\n")(w, r)
 		}
 		got, err := v.book(t, hash)
-		expect.That(t, err == nil && string(got.(json.RawMessage)) == `{"booking_id":1}`, "%s: %s, %v", about, got, err)
+		expect.That(t, err == nil && string(got.(json.RawMessage)) == `{"booking_id":9007199254740993}`, "%s: %s, %v", about, got, err)
 	}
-}
-
-func TestAToolThatAsksForMoreIsNotAskedAgain(t *testing.T) {
-	_, v := newRooms(t)
-	hash := v.hash(t, "book_room")
-	v.faults["tools/call"] = replying(`{"resultType":"input_required","requestState":"s","content":[]}`)
-	_, err := v.book(t, hash)
-	e := known(t, err)
-	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected &&
-		v.times("tools/call") == 1, "%v after %d calls", e, v.times("tools/call"))
-}
-
-// What was done isn't told as failed for an error that names no call.
-func TestAnAnswerCountsBeforeAnErrorOfNoCall(t *testing.T) {
-	s, v := newRooms(t)
-	hash := v.hash(t, "book_room")
-	v.faults["tools/call"] = func(w http.ResponseWriter, r *http.Request) {
-		body := expect.Value(io.ReadAll(r.Body))(t)
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		v.next.ServeHTTP(httptest.NewRecorder(), r)
-		var in struct{ ID json.RawMessage }
-		expect.NoError(t, json.Unmarshal(body, &in))
-		answer("text/event-stream", `data: {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"x"}}`+"\n\n"+
-			`data: {"jsonrpc":"2.0","id":`+string(in.ID)+`,"result":{"content":[]}}`+"\n\n")(w, r)
-	}
-	_, err := v.book(t, hash)
-	expect.That(t, err == nil && len(s.Bookings()) == 1, "%d bookings, %v", len(s.Bookings()), err)
 }
 
 func TestWhatAFailedCallMayHaveDone(t *testing.T) {
@@ -176,6 +148,10 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 			false},
 		"asked for input": {at(replying(`{"inputRequests":{"a":{}},"requestState":"s"}`)), explain.CallUnknown,
 			explain.ProblemBadAnswer, false},
+		"asked for more": {at(replying(`{"resultType":"input_required","requestState":"s","content":[]}`)),
+			explain.CallFailed, explain.ProblemRejected, false},
+		"said to have failed": {at(replying(`{"content":[],"isError":"true"}`)), explain.CallFailed,
+			explain.ProblemRejected, false},
 		"internal error": {at(rpc("-32603")), explain.CallUnknown, explain.ProblemRejected, false},
 		"done, then cut": {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, explain.CallUnknown,
 			explain.ProblemLost, true},
@@ -238,25 +214,17 @@ func TestAServerThatCannotBeGreetedOrListedHasDoneNothing(t *testing.T) {
 }
 
 func TestAToolSaysThatItFailed(t *testing.T) {
-	for name, arguments := range map[string]string{
-		"unknown argument": strings.Replace(booking, "title", "titel", 1),
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, v := newRooms(t)
-			_, err := v.call(t, "book_room", v.hash(t, "book_room"), arguments)
-			e := known(t, err)
-			expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected &&
-				len(s.Bookings()) == 0, "%v", e)
-		})
-	}
-	_, v := newRooms(t)
+	s, v := newRooms(t)
 	hash := v.hash(t, "book_room")
 	expect.Value(v.book(t, hash))(t)
-	_, err := v.book(t, hash)
-	e := known(t, err)
-	said := explain.FailedCall("en", e.Problem, e.Args...)
-	expect.That(t, strings.Contains(said, "rooms (MCP)") && strings.Contains(said, "the room is taken at that time"),
-		"it says %q", said)
+	for arguments, want := range map[string]string{booking: "the room is taken at that time",
+		strings.Replace(booking, "title", "titel", 1): "titel"} {
+		_, err := v.call(t, "book_room", hash, arguments)
+		e := known(t, err)
+		said := explain.FailedCall("en", e.Problem, e.Args...)
+		expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected &&
+			len(s.Bookings()) == 1 && strings.Contains(said, "rooms (MCP)") && strings.Contains(said, want), "%v: %q", e, said)
+	}
 }
 
 func TestAToolThatChangedIsNotCalled(t *testing.T) {

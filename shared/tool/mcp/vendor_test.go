@@ -154,8 +154,8 @@ func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 func known(t *testing.T, err error) *explain.CallError {
 	t.Helper()
-	var e *explain.CallError
-	expect.Must(t, errors.As(err, &e), "%v is no *failure.Error", err)
+	e, is := errors.AsType[*explain.CallError](err)
+	expect.Must(t, is, "%v is no *explain.CallError", err)
 	return e
 }
 
