@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/vendors"
-	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -24,8 +24,6 @@ import (
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool/github"
 )
-
-const root = "1775034000.000100"
 
 // kept stores files in memory.
 type kept struct {
@@ -47,11 +45,9 @@ func (k *kept) Put(_ context.Context, _ aggregate.Ref, t *files.Tree) (string, e
 type world struct {
 	*Handler
 	*vendors.GitHubServer
-	t     *testing.T
-	rows  *store.ConversationStore
+	ringitest.Talk
 	repo  *vendors.Repository
 	kept  *kept
-	ref   aggregate.Ref
 	sha   string
 	now   time.Time
 	noApp bool
@@ -82,9 +78,9 @@ func odd() map[string]vendors.File {
 func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) *world {
 	t.Helper()
 	_, table := db.Store(t)
-	w := &world{t: t, GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t),
-		rows: store.NewConversations(db.DB, table), calls: map[string]int{}, kept: &kept{trees: map[string]*files.Tree{}},
-		now: time.Now().UTC().Truncate(time.Millisecond)}
+	w := &world{GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t), calls: map[string]int{},
+		kept: &kept{trees: map[string]*files.Tree{}}, now: time.Now().UTC().Truncate(time.Millisecond)}
+	rows, now := store.NewConversations(db.DB, table), func() time.Time { return w.now }
 	w.repo = w.Add("acme", "shop")
 	w.sha = w.repo.Commit("main", "first", odd(), w.now)
 	w.Fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
@@ -97,7 +93,7 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) 
 	}
 	s := httptest.NewServer(w.GitHubServer.Handler())
 	t.Cleanup(s.Close)
-	w.Handler = &Handler{Store: w.rows, Files: w.kept, GitHub: github.At(s.URL), Now: func() time.Time { return w.now },
+	w.Handler = &Handler{Store: rows, Files: w.kept, GitHub: github.At(s.URL), Now: now,
 		App: func(context.Context, string) (github.App, error) {
 			if w.noApp {
 				return github.App{}, aggregate.ErrNotFound
@@ -108,53 +104,32 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) 
 	if change != nil {
 		change(&source)
 	}
-	w.ref = inbound(root).Ref()
-	expect.Value(w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.ref.Tenant, Name: "T1", TeamID: "T1",
+	w.Talk = ringitest.Talk{T: t, Rows: rows, Ref: ringitest.Heard(ringitest.Root, "U1", "").Ref()}
+	expect.Value(rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "T1", TeamID: "T1",
 		Admins: []string{"U1"}}, w.now))(t)
 	w.lists(source)
-	w.begin(root, source)
+	w.Talk = ringitest.Begin(t, rows, now, ringitest.Heard(ringitest.Root, "U1", "fix it"),
+		conversation.Opening{AgentID: "claude", Locale: "en", Source: conversation.SourceOf(source)})
 	return w
-}
-
-func inbound(root string) conversation.Inbound {
-	return conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1",
-		Text: "fix it"}
-}
-
-// begin begins a conversation, which is the world's from now on.
-func (w *world) begin(root string, s agent.Source) {
-	w.t.Helper()
-	in := inbound(root)
-	w.ref = in.Ref()
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", Locale: "en",
-		Source: conversation.SourceOf(s)}, w.now))(w.t)
-	expect.NoError(w.t, w.rows.Begin(w.t.Context(), c))
 }
 
 // lists saves the settings with these sources.
 func (w *world) lists(all ...agent.Source) {
-	w.t.Helper()
-	s := expect.Value(w.rows.Settings(w.t.Context(), w.ref.Tenant))(w.t)
+	w.T.Helper()
+	s := expect.Value(w.Rows.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
 	s.Sources = all
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}
-	expect.Value(w.rows.SaveSettings(w.t.Context(), w.ref.Tenant, s, by, w.now))(w.t)
+	expect.Value(w.Rows.SaveSettings(w.T.Context(), w.Ref.Tenant, s, ringitest.Member("U1"), w.now))(w.T)
 }
 
 func (w *world) run() (aggregate.Next, error) {
 	w.now = w.now.Add(time.Second)
-	a := w.load()
-	return w.Handle(w.t.Context(), pipeline.Input{Tenant: w.ref.Tenant, Kind: w.ref.Kind, ID: w.ref.ID, Run: a.Head.Run})
-}
-
-func (w *world) load() *conversation.Aggregate {
-	w.t.Helper()
-	return expect.Value(w.rows.Load(w.t.Context(), w.ref))(w.t)
+	return w.Handle(w.T.Context(), w.In())
 }
 
 // says returns the system's messages.
 func (w *world) says() (all []conversation.Message) {
-	w.t.Helper()
-	for _, m := range expect.Value(w.rows.Messages(w.t.Context(), w.ref.Tenant, w.ref.ID, ""))(w.t) {
+	w.T.Helper()
+	for _, m := range expect.Value(w.Rows.Messages(w.T.Context(), w.Ref.Tenant, w.Ref.ID, ""))(w.T) {
 		if m.Sender == conversation.FromSystem {
 			all = append(all, m)
 		}
@@ -189,7 +164,7 @@ func testFetched(t *testing.T, db *storetest.Server) {
 	w := newWorld(t, db, nil)
 	next := expect.Value(w.run())(t)
 	expect.Same(t, conversation.StateAnswer, next.State)
-	s := w.load().Conversation
+	s := w.Load().Conversation
 	expect.Same(t, conversation.SourceThere, s.Source.State)
 	expect.Same(t, w.sha, s.Source.Commit)
 	expect.Same(t, "github.com/acme/shop@"+w.sha, s.WorkspacePath)
@@ -221,13 +196,13 @@ func testFolder(t *testing.T, db *storetest.Server) {
 	}
 	w.sha = w.repo.Commit("main", "second", list, w.now)
 	expect.Value(w.run())(t)
-	s := w.load().Conversation
+	s := w.Load().Conversation
 	expect.Same(t, "github.com/acme/shop@"+w.sha+"/pay", s.WorkspacePath)
 	expect.Same(t, []string{"tax.py"}, w.kept.trees[s.WorkspaceVersion].Paths())
 	expect.That(t, len(s.Source.Left) == 0, "left out %+v", s.Source.Left)
 	w = newWorld(t, db, func(s *agent.Source) { s.Path = "pay/no" })
 	expect.Value(w.run())(t)
-	expect.Same(t, 0, len(w.kept.trees[w.load().Conversation.WorkspaceVersion].Paths()))
+	expect.Same(t, 0, len(w.kept.trees[w.Load().Conversation.WorkspaceVersion].Paths()))
 }
 
 func testSameCommit(t *testing.T, db *storetest.Server) {
@@ -237,7 +212,7 @@ func testSameCommit(t *testing.T, db *storetest.Server) {
 	w.kept.err = nil
 	w.repo.Commit("main", "second", map[string]vendors.File{"other.py": {Content: "x\n"}}, w.now)
 	expect.Value(w.run())(t)
-	s := w.load().Conversation.Source
+	s := w.Load().Conversation.Source
 	expect.That(t, s.Commit == w.sha && s.Tries == 2 && s.State == conversation.SourceThere, "%+v", s)
 }
 
@@ -260,21 +235,20 @@ func testTries(t *testing.T, db *storetest.Server) {
 
 // failed checks that the source is given up for this reason, which people and the agent are told.
 func (w *world) failed(why aggregate.Reason) {
-	w.t.Helper()
-	a := w.load()
+	w.T.Helper()
+	a := w.Load()
 	s := a.Conversation
-	expect.That(w.t, s.Source.State == conversation.SourceFailed && s.Source.Error == why && s.WorkspaceVersion == "",
+	expect.That(w.T, s.Source.State == conversation.SourceFailed && s.Source.Error == why && s.WorkspaceVersion == "",
 		"%+v", s.Source)
 	said := w.says()
-	expect.Must(w.t, len(said) == 1, "said %+v", said)
-	expect.Has(w.t, said[0].Content, conversation.SourceWords("en", why))
-	expect.That(w.t, a.Card("CARD#message#"+said[0].Key()) != nil || len(a.Cards) == 1, "no card: %+v", a.Cards)
-	expect.That(w.t, len(a.Inbox) == 1, "the message is not to be answered any more")
+	expect.Must(w.T, len(said) == 1, "said %+v", said)
+	expect.Has(w.T, said[0].Content, conversation.SourceWords("en", why))
+	expect.That(w.T, a.Card("CARD#message#"+said[0].Key()) != nil || len(a.Cards) == 1, "no card: %+v", a.Cards)
+	expect.That(w.T, len(a.Inbox) == 1, "the message is not to be answered any more")
 }
 
 func testStopped(t *testing.T, db *storetest.Server) {
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
-	p := aggregate.Policy{Team: "T1", AllowSelf: true}
+	by, p := ringitest.Member("U1"), ringitest.Anyone()
 	for name, act := range map[string]conversation.Decision{
 		"stop":  func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(by, p, time.Now()) },
 		"close": func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, p, time.Now()) },
@@ -283,12 +257,12 @@ func testStopped(t *testing.T, db *storetest.Server) {
 			w := newWorld(t, db, nil)
 			w.fault = func(route string, _ http.ResponseWriter) bool {
 				if route == download {
-					expect.Value(w.rows.Decide(context.Background(), w.ref, act))(t)
+					w.Do(act)
 				}
 				return false
 			}
 			expect.Fails(t, expect.Err(w.run()), aggregate.ErrSuperseded)
-			a := w.load()
+			a := w.Load()
 			expect.That(t, a.Conversation.WorkspaceVersion == "" && len(a.Inbox) == 0 && a.Head.Resting, "%+v", a.Conversation)
 		})
 	}

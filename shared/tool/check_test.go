@@ -43,6 +43,8 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 		"an address in other letters": {dm, people, `{"recipient":"suzuki@EXAMPLE.com"}`, ""},
 		"an id in other letters": {dm, people, `{"recipient":"u0sato"}`,
 			"Sending to “u0sato” isn't allowed (allowed: U0SATO, Suzuki@example.com)."},
+		"an address that only looks alike": {dm, `{"recipients":["sato@x.example"]}`, `{"recipient":"ſato@x.example"}`,
+			"Sending to"},
 		"somebody else":   {dm, people, `{"recipient":"U0TANAKA"}`, "Sending to “U0TANAKA” isn't allowed"},
 		"nobody":          {dm, people, `{}`, "Sending to “null” isn't allowed"},
 		"several at once": {dm, people, `{"recipient":["U0SATO"]}`, "Sending to “a list” isn't allowed"},
@@ -89,9 +91,7 @@ func TestAPlanKeepsToConstraints(t *testing.T) {
 	const book = `{"spreadsheet_ids":["book"],"max_rows":1}`
 	row := `{"spreadsheet_id":%ID,"sheet":"a","columns":[{"key":"n","title":"n"}],"rows":%ROWS}`
 	for name, test := range map[string]struct{ id, rows, want string }{
-		"as allowed":          {`"book"`, `[{}]`, ""},
 		"another spreadsheet": {`"other"`, `[{}]`, "Writing to the spreadsheet “other”"},
-		"too many rows":       {`"book"`, `[{},{}]`, "Only 1 rows"},
 		"both from before":    {`{"$ref":"step-1.result.employees.0.email"}`, `{"$ref":"step-1.result.employees"}`, ""},
 		"the schema first":    {`1`, `[{}]`, "spreadsheet_id: got integer"},
 	} {
@@ -186,17 +186,6 @@ func TestAMessageThatIsTooLongIsRefused(t *testing.T) {
 		var e *explain.CallError
 		expect.That(t, errors.As(error(spec.Hold(expect.Value(planned.Resolve(nil))(t))), &e) &&
 			e.Problem == explain.ProblemTooLong, "%s: %v", name, e)
-	}
-}
-
-// The addresses in a constraint are compared letter by letter. Only the case of A to Z does not matter.
-func TestAConstraintTakesNoLookAlike(t *testing.T) {
-	c := expect.Value(builtin(t).Under([]tenancy.ToolPermission{{ToolName: "send_slack_dm", Allowed: true,
-		Constraints: `{"recipients":["sato@x.example"]}`}}))(t)
-	s, _ := c.Lookup("send_slack_dm")
-	for recipient, held := range map[string]bool{"sato@x.example": true, "SATO@x.example": true, "ſato@x.example": false} {
-		r := expect.Value(given(`{"recipient":"` + recipient + `","text":"x","details":[]}`))(t)
-		expect.Is(t, s.Hold(r) == nil, held, "%s is held to the constraint", recipient)
 	}
 }
 

@@ -119,7 +119,8 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(api.Close)
 	w.slackURL = api.URL + "/api/"
 	w.tokens = tokens{"freee": w.vendors.Token("freee"), "google": w.vendors.Token("google")}
-	w.equip(t, w.tokens)
+	w.catalog = expect.Value(tool.Builtin())(t)
+	w.arm(t, w.tokens)
 	return w
 }
 
@@ -127,16 +128,6 @@ func (t tokens) Company(context.Context, string) (string, error) { return t["com
 
 func (tokens) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
 	return "", aggregate.ErrNotFound
-}
-
-// equip makes the catalog and the runner with these credentials.
-func (w *world) equip(t *testing.T, k tokens) {
-	t.Helper()
-	var err error
-	if w.catalog, err = tool.Builtin(); err != nil {
-		t.Fatal(err)
-	}
-	w.arm(t, k)
 }
 
 // arm makes the runner for the world's catalog.
@@ -215,8 +206,7 @@ func TestAResultOverItsLimitIsNotTaken(t *testing.T) {
 	w := newWorld(t)
 	s, _ := w.catalog.Lookup("list_employees")
 	s.MaxBytes = 100
-	c := expect.Value(tool.NewCatalog(s))(t)
-	w.catalog = c
+	w.catalog = expect.Value(tool.NewCatalog(s))(t)
 	w.arm(t, w.tokens)
 	e := w.refuse(t, "list_employees", listArgs)
 	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemTooLarge &&

@@ -154,9 +154,11 @@ func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
 
 type bearer struct{}
 
-func (bearer) Token(context.Context) (string, error)         { return "token", nil }
-func (bearer) Renew(context.Context, string) (string, error) { return "", errors.New("no other") }
-func (bearer) Refused(context.Context, string)               {}
+func (bearer) Token(context.Context) (string, error) { return "token", nil }
+func (bearer) Renew(context.Context, string) (string, error) {
+	return "", &explain.CallError{Problem: explain.ProblemUnauthorized}
+}
+func (bearer) Refused(context.Context, string) {}
 
 // Requests and the answers in these tests have the names and types that Google publishes.
 func TestRequestsAreAsGooglePublishesThem(t *testing.T) {

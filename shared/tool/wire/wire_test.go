@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,6 +39,14 @@ func client(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
 	t.Cleanup(s.Close)
 	return &wire.Client{Provider: explain.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(),
 		Explain: func(_ int, b []byte) wire.Refusal { return wire.Refusal{Said: string(b)} }}, calls
+}
+
+// failure returns the error of a call that failed.
+func failure(t *testing.T, err error) *explain.CallError {
+	t.Helper()
+	e, is := errors.AsType[*explain.CallError](err)
+	expect.Must(t, is, "%v", err)
+	return e
 }
 
 func status(code int, body string) http.HandlerFunc {
@@ -90,12 +97,11 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), within)
 			defer cancel()
-			err := c.Write(ctx, http.MethodPut, "/x?secret=id", map[string]int{"a": 1}, new(struct{}))
-			var e *explain.CallError
-			expect.Must(t, errors.As(err, &e) && e.Outcome == test.outcome && e.Problem == test.problem,
-				"%v, want %s %s", err, test.outcome, test.problem)
+			e := failure(t, c.Write(ctx, http.MethodPut, "/x?secret=id", map[string]int{"a": 1}, new(struct{})))
+			expect.That(t, e.Outcome == test.outcome && e.Problem == test.problem, "%v, want %s %s", e, test.outcome,
+				test.problem)
 			expect.Is(t, calls.Load(), 1, "called (times)")
-			s := err.Error()
+			s := e.Error()
 			expect.That(t, !strings.Contains(s, "himitsu") && !strings.Contains(s, "secret="), "the error says too much: %s", s)
 		})
 	}
@@ -105,23 +111,12 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed := "http://" + l.Addr().String()
 	l.Close()
-	for name, base := range map[string]string{"refused": closed,
-		"no TLS": strings.Replace(plainServer(t), "http:", "https:", 1)} {
-		t.Run(name, func(t *testing.T) {
-			c := &wire.Client{Provider: explain.Google, Base: base, Tokens: token("x"), HTTP: wire.NewHTTP()}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			err := c.Write(ctx, http.MethodPost, "/", map[string]int{}, new(struct{}))
-			var e *explain.CallError
-			expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed, "%v", err)
-		})
+	c, _ := client(t, status(200, "{}"))
+	for name, base := range map[string]string{"refused": closed, "no TLS": strings.Replace(c.Base, "http:", "https:", 1)} {
+		c.Base = base
+		e := failure(t, c.Write(t.Context(), http.MethodPost, "/", map[string]int{}, new(struct{})))
+		expect.Is(t, e.Outcome, explain.CallFailed, name)
 	}
-}
-
-func plainServer(t *testing.T) string {
-	s := httptest.NewServer(status(200, "{}"))
-	t.Cleanup(s.Close)
-	return s.URL
 }
 
 func TestReadsTryAgainWhenThatHelps(t *testing.T) {
@@ -146,53 +141,44 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 			c, calls := client(t, test.do)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			var e *explain.CallError
-			err := c.Read(ctx, "/", new(struct{}))
-			expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed, "%v", err)
+			expect.Is(t, failure(t, c.Read(ctx, "/", new(struct{}))).Outcome, explain.CallFailed)
 			expect.Is(t, calls.Load(), test.calls, "calls")
 		})
 	}
 }
 
 func TestAReadWaitsAsLongAsAsked(t *testing.T) {
-	var calls atomic.Int32
+	t.Parallel()
+	first := true
 	c, _ := client(t, func(w http.ResponseWriter, _ *http.Request) {
-		if calls.Add(1) == 1 {
+		if first {
+			first = false
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(429)
-			return
 		}
 		_, _ = io.WriteString(w, `{"a":7}`)
 	})
 	var out struct{ A int }
 	began := time.Now()
-	err := c.Read(t.Context(), "/", &out)
-	expect.Must(t, err == nil && out.A == 7, "%v %v", out, err)
-	d := time.Since(began)
-	expect.That(t, d >= time.Second, "waited %s", d)
+	expect.NoError(t, c.Read(t.Context(), "/", &out))
+	expect.That(t, out.A == 7 && time.Since(began) >= time.Second, "%v, waited %s", out, time.Since(began))
 }
 
 // renewableTokens returns its tokens one after another.
 type renewableTokens struct {
-	mu      sync.Mutex
-	left    []string
-	asked   int
-	renewed []string
-	ended   []string
-	err     error // error of the first renewal
+	left           []string
+	asked          int
+	renewed, ended string // with these in place of others
+	err            error  // error of the first renewal
 }
 
 func (p *renewableTokens) Token(context.Context) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.asked++
 	return p.left[0], nil
 }
 
 func (p *renewableTokens) Renew(_ context.Context, refused string) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.renewed = append(p.renewed, refused)
+	p.renewed += refused
 	if p.err != nil {
 		return "", p.err
 	}
@@ -200,11 +186,7 @@ func (p *renewableTokens) Renew(_ context.Context, refused string) (string, erro
 	return p.left[0], nil
 }
 
-func (p *renewableTokens) Refused(_ context.Context, token string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ended = append(p.ended, token)
-}
+func (p *renewableTokens) Refused(_ context.Context, token string) { p.ended += token }
 
 func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -246,9 +228,8 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 				expect.That(t, (test.problem == "") == (err == nil) &&
 					(err == nil || errors.As(err, &e) && e.Problem == test.problem && e.Outcome == explain.CallFailed),
 					"%v, want %q", err, test.problem)
-				ended := strings.Join(p.ended, " ")
-				expect.That(t, (ended == "two") == (test.problem == explain.ProblemUnauthorized), "ended with %q", ended)
-				expect.That(t, calls.Load() == test.calls && strings.Join(p.renewed, " ") == test.renewed && p.asked == 1,
+				expect.Is(t, p.ended == "two", test.problem == explain.ProblemUnauthorized, p.ended)
+				expect.That(t, calls.Load() == test.calls && p.renewed == test.renewed && p.asked == 1,
 					"%d calls, renewed %v, asked %d times", calls.Load(), p.renewed, p.asked)
 			})
 		}
@@ -296,10 +277,9 @@ func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
 			Name string `json:"name"`
 			Pay  int    `json:"pay"`
 		}
-		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, &out)
-		var e *explain.CallError
-		expect.That(t, errors.As(err, &e) && e.Problem == explain.ProblemBadAnswer &&
-			!strings.Contains(e.Error(), "45000") && !strings.Contains(e.Error(), "0901"), "%s: %v", body, err)
+		e := failure(t, c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, &out))
+		expect.That(t, e.Problem == explain.ProblemBadAnswer && !strings.Contains(e.Error(), "45000") &&
+			!strings.Contains(e.Error(), "0901"), "%s: %v", body, e)
 	}
 }
 
@@ -319,9 +299,8 @@ func TestTheBodyTellsWhatTheStatusDoesNot(t *testing.T) {
 	} {
 		c, _ := client(t, status(test.status, "no"))
 		c.Explain = func(int, []byte) wire.Refusal { return wire.Refusal{Said: "no", Problem: test.says} }
-		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, new(struct{}))
-		var e *explain.CallError
-		expect.That(t, errors.As(err, &e) && (test.want == explain.ProblemUnauthorized || e.Problem == test.want),
-			"%d, %s: %v", test.status, test.says, err)
+		e := failure(t, c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, new(struct{})))
+		expect.That(t, test.want == explain.ProblemUnauthorized || e.Problem == test.want, "%d, %s: %v", test.status,
+			test.says, e)
 	}
 }
