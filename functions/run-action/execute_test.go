@@ -50,43 +50,50 @@ func (w *world) forged(change func(x *conversation.Action, s *conversation.Conve
 	})
 }
 
-func TestNothingIsDoneToOtherFilesThanWereShown(t *testing.T) {
-	server := storetest.Start(t)
-	elsewhere := strings.Repeat("a", 64)
-	for name, tt := range map[string]struct {
-		change func(x *conversation.Action, s *conversation.Conversation)
-		reason aggregate.Reason
-	}{
-		"the conversation has other files": {func(_ *conversation.Action, s *conversation.Conversation) {
-			s.WorkspaceVersion = elsewhere
-		}, conversation.ReasonBase},
-		"the row names other files": {func(x *conversation.Action, s *conversation.Conversation) {
-			x.Base, s.WorkspaceVersion = elsewhere, elsewhere
-		}, conversation.ReasonUnread},
-	} {
-		w := approved(t, server, conversation.CodeGenerate, hello)
-		w.forged(tt.change)
-		expect.Value(w.handle())(t)
-		x := w.action()
-		if x.Status != conversation.ActionFailed || x.Error != tt.reason || x.StartedAt != nil || len(w.archives.trees) != 0 {
-			t.Errorf("%s: %s %s, started %v, %d versions", name, x.Status, x.Error, x.StartedAt, len(w.archives.trees))
-		}
-	}
+// stamped gives a row another payload, and the stamp to it: whoever could forge a row could forge the stamp.
+func stamped(x *conversation.Action, was, is string) {
+	x.Payload = ringitest.InRow(strings.Replace(string(x.Payload.JSON), was, is, 1))
+	x.Gate.AskedSum, x.Gate.Acts[0].Hash = x.Sum(), x.Sum()
 }
 
-// What can't be made as it was shown is not made, even if the row says that it was approved.
-func TestWhatDoesNotBecomeWhatWasShownIsRefused(t *testing.T) {
-	w := approved(t, storetest.Start(t), conversation.CodeGenerate, hello)
-	w.forged(func(x *conversation.Action, _ *conversation.Conversation) {
-		text := strings.Replace(string(x.Payload.JSON), `+2\n`, `+3\n`, 1)
-		x.Payload = ringitest.InRow(text)
-		x.Gate.AskedSum, x.Gate.Acts[0].Hash = x.Sum(),
-			x.Sum() // whoever could forge a row could forge the stamp
-	})
-	expect.Value(w.handle())(t)
-	x := w.action()
-	expect.That(t, x.Status == conversation.ActionFailed && x.Error == reasonRefused && len(w.archives.trees) == 0, "%+v",
-		x)
+// What is not as it was shown is not done, even if the row says that it was approved.
+func TestOnlyWhatWasShownIsDone(t *testing.T) {
+	server := storetest.Start(t)
+	elsewhere := strings.Repeat("a", 64)
+	type (
+		action = conversation.Action
+		talk   = conversation.Conversation
+	)
+	for name, tt := range map[string]struct {
+		typ    conversation.ActionType
+		p      conversation.Payload
+		change func(x *action, s *talk)
+		stored conversation.Payload // in place of the payload
+		reason aggregate.Reason
+	}{
+		"the conversation has other files": {conversation.CodeGenerate, hello,
+			func(_ *action, s *talk) { s.WorkspaceVersion = elsewhere }, hello, conversation.ReasonBase},
+		"the row names other files": {conversation.CodeGenerate, hello,
+			func(x *action, s *talk) { x.Base, s.WorkspaceVersion = elsewhere, elsewhere }, hello, conversation.ReasonUnread},
+		"it does not become what was shown": {conversation.CodeGenerate, hello,
+			func(x *action, _ *talk) { stamped(x, `+2\n`, `+3\n`) }, hello, reasonRefused},
+		"the bucket has another command": {conversation.ShellCommand, command, nil,
+			conversation.Payload{Script: "rm -rf /", TimeoutSeconds: 60}, conversation.ReasonChanged},
+		"the bucket has other files": {conversation.CodeGenerate, hello, nil,
+			conversation.Payload{Files: []files.File{{Path: "other", Content: "x"}}}, conversation.ReasonChanged},
+	} {
+		w := approved(t, server, tt.typ, tt.p)
+		if tt.change != nil {
+			w.forged(tt.change)
+		} else {
+			w.Payloads = swapped{string(tt.stored.JSON())}
+		}
+		expect.Value(w.handle())(t)
+		x := w.action()
+		expect.That(t, x.Status == conversation.ActionFailed && x.Error == tt.reason && w.box.ran == 0 &&
+			len(w.archives.trees) == 0 && (x.StartedAt == nil || tt.reason == reasonRefused),
+			"%s: %+v, %d runs, %d versions", name, x, w.box.ran, len(w.archives.trees))
+	}
 }
 
 // A command finds the attachments for which it was proposed, whatever was posted since; a row that names others is not
@@ -101,9 +108,7 @@ func TestACommandGetsTheAttachmentsThatWereShown(t *testing.T) {
 		"the row names others": {on, strings.Repeat("d", 64), 0}} {
 		w := approved(t, server, conversation.ShellCommand, command)
 		w.forged(func(x *conversation.Action, s *conversation.Conversation) {
-			text := strings.Replace(string(x.Payload.JSON), `"base":""`, `"base":"","attachments_version":"`+on+`"`, 1)
-			x.Payload = ringitest.InRow(text)
-			x.Gate.AskedSum, x.Gate.Acts[0].Hash = x.Sum(), x.Sum()
+			stamped(x, `"base":""`, `"base":"","attachments_version":"`+on+`"`)
 			x.AttachmentsVersion, s.AttachmentsVersion = tt.row, tt.now
 		})
 		expect.Value(w.handle())(t)
@@ -164,27 +169,6 @@ type swapped struct{ text string }
 
 func (s swapped) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawMessage, error) {
 	return json.RawMessage(s.text), nil
-}
-
-func TestAPayloadThatIsNotWhatWasStampedIsNotRun(t *testing.T) {
-	server := storetest.Start(t)
-	other := conversation.Payload{Script: "rm -rf /", TimeoutSeconds: 60}.JSON()
-	list := conversation.Payload{Files: []files.File{{Path: "other", Content: "x"}}}.JSON()
-	for name, w := range map[string]*world{
-		string(conversation.ShellCommand): approved(t, server, conversation.ShellCommand, command),
-		string(conversation.CodeGenerate): approved(t, server, conversation.CodeGenerate,
-			conversation.Payload{Files: []files.File{{Path: "a", Content: "x"}}}),
-	} {
-		w.Payloads = swapped{string(other)}
-		if name == string(conversation.CodeGenerate) {
-			w.Payloads = swapped{string(list)}
-		}
-		expect.Value(w.handle())(t)
-		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonChanged ||
-			x.StartedAt != nil || w.box.ran != 0 || len(w.archives.trees) != 0 {
-			t.Errorf("%s: %+v after %d runs, %d workspaces", name, x, w.box.ran, len(w.archives.trees))
-		}
-	}
 }
 
 // An error's text about this machine goes to the log, not to people.
