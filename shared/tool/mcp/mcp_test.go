@@ -49,6 +49,8 @@ func TestAServerOfAnOlderProtocol(t *testing.T) {
 // as those of ChatGPT's apps do, and a part that can't be read loses no other.
 func TestAResultWithoutASchemaIsText(t *testing.T) {
 	const booked, long = `{"type":"text","text":"<12>"}`, 70_000
+	_, v := newRooms(t)
+	hashes := map[string]string{"house_rules": v.hash(t, "house_rules"), "book_room": v.hash(t, "book_room")}
 	for result, want := range map[string]string{
 		`{"content":[]}`: "",
 		`{"content":[{"type":"text","text":"a"},{"type":"image","mimeType":"image/png","data":"AAEC"},` +
@@ -90,14 +92,13 @@ func TestAResultWithoutASchemaIsText(t *testing.T) {
 		`{"content":[{"type":"text","text":"\"_meta\""}],"structuredContent":["icons"],"_meta":[1]}`: `"_meta"` +
 			"\n" + `["icons"]`,
 	} {
-		for name, arguments := range map[string]string{"house_rules": `{}`, "book_room": booking} { // which declares one
-			_, v := newRooms(t)
-			hash := v.hash(t, name)
+		for name, hash := range hashes {
 			v.faults["tools/call"] = replying(result)
-			got, err := v.call(t, name, hash, arguments)
+			got, err := v.call(t, name, hash, map[string]string{"house_rules": `{}`, "book_room": booking}[name])
 			text, is := got.(map[string]string)
-			expect.That(t, err == nil && text["text"] == want && is || name == "book_room" &&
-				strings.Contains(result, `"structuredContent":{`), "%s, %.300s: %.300q, %v", name, result, got, err)
+			declared := name == "book_room" && strings.Contains(result, `"structuredContent":{`) // and is not text
+			expect.That(t, err == nil && is != declared && (declared || text["text"] == want), "%s, %.300s: %.300q, %v", name,
+				result, got, err)
 		}
 	}
 }
@@ -105,6 +106,7 @@ func TestAResultWithoutASchemaIsText(t *testing.T) {
 // In the stream of a call a server may ask for something, tell something, or answer what nobody asked. What was done
 // isn't told as failed for an error that names no call.
 func TestTheResponseIsTheOneWithTheCallsID(t *testing.T) {
+	const booked = `{"booking_id":9007199254740993}`
 	for about, first := range map[string]string{
 		"a ping":           `{"jsonrpc":"2.0","id":"p1","method":"ping"}`,
 		"a note":           `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`,
@@ -117,11 +119,11 @@ func TestTheResponseIsTheOneWithTheCallsID(t *testing.T) {
 		v.faults["tools/call"] = func(w http.ResponseWriter, r *http.Request) {
 			var in struct{ ID json.RawMessage }
 			_ = json.NewDecoder(r.Body).Decode(&in) // without an id the answer is ignored
-			own := `{"jsonrpc":"2.0","id":` + string(in.ID) + `,"result":{"content":[],"structuredContent":{"booking_id":1}}}`
+			own := `{"jsonrpc":"2.0","id":` + string(in.ID) + `,"result":{"content":[],"structuredContent":` + booked + `}}`
 			answer("text/event-stream", "data: "+first+"\n\ndata: "+own+"\n\n")(w, r)
 		}
 		got, err := v.book(t, hash)
-		expect.That(t, err == nil && string(got.(json.RawMessage)) == `{"booking_id":9007199254740993}`, "%s: %s, %v", about, got, err)
+		expect.That(t, err == nil && string(got.(json.RawMessage)) == booked, "%s: %s, %v", about, got, err)
 	}
 }
 
