@@ -58,7 +58,8 @@ func TestAPersonsChangeOfAMessageReachesTheAgent(t *testing.T) {
 			conversation.Opening{}, now))(t)
 		return m.Rows[0].(*conversation.Inbox).Message
 	}
-	in := map[string]any{"thread_ts": root}
+	in, text := map[string]any{"thread_ts": root}, map[string]any{"text": "y"}
+	slackbot := map[string]any{"user": "USLACKBOT"}
 	pay := wrote(reply, "pay 100", in)
 	bot := wrote(reply, "x", map[string]any{"user": "U0BOT", "bot_id": "B1", "thread_ts": root})
 	stranger := wrote(reply, "x", map[string]any{"user": "U0BOB", "team": "T0OTHER", "thread_ts": root})
@@ -86,9 +87,9 @@ func TestAPersonsChangeOfAMessageReachesTheAgent(t *testing.T) {
 		"a link that Slack unfolds":       {edits("D0DM", pay, pay, nil), told{}},
 		"without what was before":         {edits("D0DM", nil, pay, nil), told{}},
 		"a deletion without whose it was": {with(deletes("D0DM", pay), map[string]any{"previous_message": nil}), told{}},
-		"what an app changes":             {edits("D0DM", bot, bot, nil), told{}},
-		"a stranger's edit":               {edits("D0DM", stranger, wrote(reply, "y", stranger), nil), told{}},
-		"what Slackbot says of it":        {edits("D0DM", with(hi, map[string]any{"user": "USLACKBOT"}), hi, nil), told{}},
+		"what an app changes":             {edits("D0DM", bot, with(bot, text), nil), told{}},
+		"a stranger's edit":               {edits("D0DM", stranger, with(stranger, text), nil), told{}},
+		"what Slackbot says of it":        {edits("D0DM", with(hi, slackbot), with(hi, slackbot, text), nil), told{}},
 		"an edit that names no agent":     {edits("C0HR", pay, wrote(reply, "y", in), nil), told{}},
 		"an edit in another thread":       {edits("D0DM", wrote("1776671000.000100", "x", nil), pay, nil), told{}},
 		"an edit of a mention": {edits("C0HR", mention, wrote(root, "<@U0BOT> claude: 消して", nil), nil),

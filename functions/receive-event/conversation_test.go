@@ -88,6 +88,7 @@ func TestWhomAMessageIsTo(t *testing.T) {
 		{in: inChannel, text: "claude の費用をまとめて"},
 		{in: inChannel, text: "memo: 勤怠をまとめて"},
 		{in: inThread, text: "勤怠をまとめて"},
+		{in: inThread, text: "claude の費用をまとめて"},
 		{text: "Claude＠shop：直して", agent: "claude", kept: "直して", source: "shop"},
 		{text: "claude@SHOP fix it", agent: "claude", kept: "fix it", source: "shop"},
 		{text: "doc-bot@shop、書いて", agent: "doc-bot", kept: "書いて", source: "shop"},
