@@ -173,15 +173,15 @@ func TestDynamicDestinations(t *testing.T) {
 		tool, args     string
 		want, asListed bool
 	}{
-		"a literal recipient":     {"send_slack_dm", `{"recipient":"U012","text":{"$ref":"step-1.result.x"}}`, false, false},
-		"a recipient from before": {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.x"},"text":"x"}`, true, false},
-		"hidden in a list":        {"send_slack_dm", `{"recipient":[{"$ref":"step-1.result.x"}],"text":"x"}`, true, false},
-		"a tab from before":       {"write_rows_to_google_sheet", `{"sheet":{"$ref":"step-1.result.x"}}`, true, true},
+		"a literal recipient":     {dm, `{"recipient":"U012","text":{"$ref":"step-1.result.x"}}`, false, false},
+		"a recipient from before": {dm, `{"recipient":{"$ref":"step-1.result.x"},"text":"x"}`, true, false},
+		"hidden in a list":        {dm, `{"recipient":[{"$ref":"step-1.result.x"}],"text":"x"}`, true, false},
+		"a tab from before":       {sheet, `{"sheet":{"$ref":"step-1.result.x"}}`, true, true},
 		"a spreadsheet":           {sheet, `{"spreadsheet_id":{"$ref":"step-1.result.x"},"sheet":"a"}`, true, false},
-		"rows from before":        {"write_rows_to_google_sheet", `{"sheet":"a","rows":{"$ref":"step-1.result.x"}}`, false, false},
+		"rows from before":        {sheet, `{"sheet":"a","rows":{"$ref":"step-1.result.x"}}`, false, false},
 		"a read has none":         {"list_attendance", `{"employees":{"$ref":"step-1.result.x"}}`, false, false},
-		"unreadable":              {"send_slack_dm", `{`, true, true},
-		"one ref for all":         {"send_slack_dm", `{"$ref":"step-1.result"}`, true, true},
+		"unreadable":              {dm, `{`, true, true},
+		"one ref for all":         {dm, `{"$ref":"step-1.result"}`, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := c.Lookup(test.tool)
