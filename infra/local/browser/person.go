@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -198,43 +197,6 @@ func (p *Tab) Agree(selector string) string {
 	p.Press(selector)
 	p.Until(`sessionStorage.asked !== ""`)
 	return Read[string](p, `sessionStorage.asked`)
-}
-
-// Download clicks a link to a file. It returns the file's name and content.
-func (p *Tab) Download(folder, selector string) (name string, content []byte) {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	begun, going := chromedp.Events(ctx, browser.DownloadWillBegin), chromedp.Events(ctx, browser.DownloadProgress)
-	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		own, events := chromedp.FromContext(ctx).BrowserContextID, true
-		_, err := cdp.Call(ctx, target, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
-			Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, BrowserContextID: own, DownloadPath: folder,
-			EventsEnabled: &events,
-		})
-		return err
-	}))
-	p.Press(selector)
-	for x, err := range begun {
-		if err != nil {
-			p.t.Fatalf("%s: no file comes: %v; %s", selector, err, Read[string](p, `document.body.innerText.slice(0, 200)`))
-		}
-		name = x.SuggestedFilename
-		break
-	}
-	for x, err := range going {
-		switch {
-		case err != nil:
-			p.t.Fatalf("%s: the file does not end: %v", selector, err)
-		case x.State == browser.DownloadProgressStateInProgress:
-			continue
-		}
-		if content, err = os.ReadFile(filepath.Join(folder, x.GUID)); err != nil {
-			p.t.Fatalf("%s: the file is %s: %v", selector, x.State, err)
-		}
-		break
-	}
-	return name, content
 }
 
 // axe locks the npm package axe-core, which is under the Mozilla Public License 2.0.

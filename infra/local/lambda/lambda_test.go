@@ -112,8 +112,6 @@ func waitForLog(t *testing.T, s *lambda.Service, line string, times int) {
 // longSleep outlasts every test. Only a kill ends it, if the function is patient.
 const longSleep = `{"Do":"sleep","For":600000000000}`
 
-func patient(f *lambda.Function) { f.Timeout = time.Hour }
-
 func TestInvocationsAtOnceHaveProcessesOfTheirOwnAsManyAsAreReserved(t *testing.T) {
 	s := start(t, func(f *lambda.Function) { f.Concurrency, f.Timeout = 3, time.Hour }, nil)
 	var all sync.WaitGroup
