@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/words/language"
 )
 
 // click makes the decision that a button's action_id stands for, as the interaction's handler does.
@@ -369,5 +371,77 @@ func TestADeniedTaskSaysThatItWasRejectedForGood(t *testing.T) {
 		s.Head.Ended = nil // a load that mixes two commits
 		text := drawn(render(s.Aggregate, s.card(processCard), locale, s.now).Attachments[0].Blocks.BlockSet)
 		expect.That(t, !strings.Contains(text, words[1]), "another version is promised: %s", text)
+	}
+}
+
+// namedButton finds a name in brackets or quotation marks, and what stands before it in its sentence.
+var namedButton = regexp.MustCompile(`([^。.\n]*?)(?:\[([^\]]+)\]|「([^」]+)」|“([^”]+)”)`)
+
+// elsewhere are words by which a sentence says where a button is that isn't on its own card.
+var elsewhere = map[string][]string{"ja": {"カード", "コンソール", "ホームタブ", "メニュー"},
+	"en": {"card", "console", "Home tab", "menu"}}
+
+// A sentence that names a button names one of its own card or dialog, or says where it is.
+func TestNoSentenceNamesAButtonThatIsNotThere(t *testing.T) {
+	bare := func(label string) string { return strings.TrimLeft(label, "✅❌⏹️🔄🔁📄💬🧭📝🔎 ") }
+	for _, locale := range language.All {
+		of, all := map[string]map[string]bool{}, map[string]bool{}
+		drawn := map[string][]string{}
+		for name, v := range looks(t, locale) {
+			of[name] = map[string]bool{}
+			visit(decoded(t, v), func(v any) {
+				x, is := v.(map[string]any)
+				if !is {
+					return
+				}
+				text, _ := x["text"].(map[string]any)
+				label, _ := text["text"].(string)
+				said, _ := x["text"].(string)
+				_, option := x["value"]
+				switch kind := x["type"]; {
+				case kind == "button" || option:
+					of[name][bare(label)], all[bare(label)] = true, true
+				case kind == "mrkdwn" || kind == nil:
+					drawn[name] = append(drawn[name], said)
+				}
+				if submit, is := x["submit"].(map[string]any); is {
+					label, _ := submit["text"].(string)
+					of[name][bare(label)], all[bare(label)] = true, true
+				}
+			})
+		}
+		named := 0
+		for name, texts := range drawn {
+			text := strings.Join(texts, "\n")
+			for _, at := range namedButton.FindAllStringSubmatchIndex(text, -1) {
+				m := namedButton.FindStringSubmatch(text[at[0]:at[1]])
+				after := strings.FieldsFunc(text[at[1]:]+" ", func(r rune) bool { return strings.ContainsRune(".。\n", r) })
+				label, says := bare(m[2]+m[3]+m[4]), false
+				if !all[label] {
+					continue
+				}
+				named++
+				for _, word := range elsewhere[locale] {
+					says = says || strings.Contains(m[1]+after[0], word)
+				}
+				expect.That(t, of[name][label] || says, "%s %s names %q, which it lacks: %s", locale, name, label, m[0])
+			}
+		}
+		expect.That(t, all["承認"] || all["Approve"], "%s: no labels were found", locale)
+		expect.That(t, named >= 10, "%s: looked at %d names", locale, named)
+	}
+}
+
+func visit(v any, see func(any)) {
+	see(v)
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			visit(e, see)
+		}
+	case map[string]any:
+		for _, e := range v {
+			visit(e, see)
+		}
 	}
 }
