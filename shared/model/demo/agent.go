@@ -24,13 +24,13 @@ import (
 type Agent struct{}
 
 // talk is what the turns of a conversation say: the statements of people, and of the newest turn the last one, what
-// Ringi says of actions, whether it refused one, and what was read.
+// Ringi says of actions, why it refused one, and what was read.
 type talk struct {
 	model.Request
 	words        *words
 	statements   []string
 	last, system string
-	refused      bool
+	refused      string
 	found        []map[string]any
 }
 
@@ -48,10 +48,12 @@ func (Agent) Say(ctx context.Context, r model.Request) (model.Response, error) {
 }
 
 func (t *talk) hear(turn model.Message) {
-	t.last, t.system, t.refused, t.found = "", "", false, nil
+	t.last, t.system, t.refused, t.found = "", "", "", nil
 	for _, p := range turn.Parts {
 		r := cmp.Or(p.Result, &model.Result{Text: p.Text})
-		t.refused = t.refused || r.Failed
+		if r.Failed {
+			t.refused += r.Text
+		}
 		var read map[string]any
 		if strings.HasPrefix(r.CallID, "read_") && json.Unmarshal([]byte(r.Text), &read) == nil {
 			t.found = append(t.found, read)
@@ -74,8 +76,13 @@ func (t *talk) answer() (string, []model.Call) {
 	switch {
 	case t.found != nil:
 		return t.words.text("told", t.found), nil
-	case t.refused:
-		return w["refused"], nil
+	case t.refused != "":
+		for _, why := range []string{"unchanged", "patch", "waits"} {
+			if form("%-" + why).MatchString(t.refused) {
+				return w[why], nil
+			}
+		}
+		return w["cant"], nil
 	case t.last == "" && t.system != "\n":
 		return t.ended(), nil
 	}

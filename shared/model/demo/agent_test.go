@@ -87,7 +87,12 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 		{"list the employees", "Action #1 is done.\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "Done. 3 in all."},
 		{"従業員の一覧", "操作 #1 が完了しました。\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "完了しました。3 件です。"},
 	} {
-		text, _ := answered(t, others(statement(test.spoken)), itself, others(map[string]any{"system": test.told}))
+		told, output, has := strings.Cut(test.told, "\n1:")
+		entries := []map[string]any{{"system": told}}
+		if has { // as others' words
+			entries = append(entries, map[string]any{"quoted": "1:" + output})
+		}
+		text, _ := answered(t, others(statement(test.spoken)), itself, others(entries...))
 		expect.Is(t, text, test.want, "%s, %s", test.spoken, test.told)
 	}
 	result := others(map[string]any{"system": "操作 #1 が完了しました。\n終了コード: 0"})
@@ -206,9 +211,15 @@ func TestTheDemoCallsTools(t *testing.T) {
 		expect.NoError(t, json.Unmarshal([]byte(call.Arguments), &pull))
 		expect.That(t, call.Summary != "" && conversation.CheckPull(pull.Title, pull.Body) == nil, "%+v", pull)
 	}
-	text, _ := answered(t, others(statement("コマンド: ls")), itself, model.Message{Role: model.User,
-		Parts: []model.Part{{Result: &model.Result{Failed: true, Text: `["another action waits for a decision"]`}}}})
-	expect.Has(t, text, "次の操作を提案できません")
+	for why, says := range map[string]string{
+		"another action waits for a decision or is under way, and there is one at a time: tell the people": "次の操作を提案できません",
+		"nothing has changed since the commit": "何も変わっていない", "too many files: people can save the files": "保存できます",
+		"the script is too long": "その操作はできません",
+	} {
+		text, _ := answered(t, others(statement("コマンド: ls")), itself, model.Message{Role: model.User,
+			Parts: []model.Part{{Result: &model.Result{Failed: true, Text: string(encoded([]string{why}))}}}})
+		expect.Has(t, text, says)
+	}
 	for text, calls := range map[string]bool{"従業員一覧を取得して": true, "List all employees": true, "ファイルを作って": false,
 		"従業員一覧は稟議にして": false} {
 		_, input := answered(t, others(statement(text)))

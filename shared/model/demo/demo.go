@@ -190,7 +190,7 @@ func (w *meant) Form(name string) string {
 	of := map[bool]string{true: w.Say("titleOf", dept)}[dept != ""]
 	form := cmp.Or(w.words.Topics[w.Said["topic"]][name], x.Forms[name], w.words.List[name], w.words.Say[name])
 	return language.Fill(form, "of", of, "when", w.Text("when"), "department", dept, "text", clip(60, w.Quote),
-		"to", "<@"+strings.Join(w.People, "> <@")+">", "supplier", w.Supplier, "short", clip(60, w.Supplier),
+		"to", "<@"+strings.Join(w.People, ">"+w.Say("and")+"<@")+">", "supplier", w.Supplier, "short", clip(60, w.Supplier),
 		"list", w.List.Title.In(w.words.Locale), "things", x.Things, "tab", x.Tab, "from", x.From, "handled", x.Handled,
 		"request", w.words.quote(clip(60, w.Request)))
 }

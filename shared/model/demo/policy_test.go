@@ -148,6 +148,7 @@ func TestAnOrderNeedsItsTool(t *testing.T) {
 		in.More, in.Tools = tools, nil
 		answer := expect.Value(answer(model.Extracting, 1, "<data>"+string(encoded(in))+"</data>"))(t)
 		expect.Is(t, strings.Contains(answer, "発注のツールが許可されていない"), tools == nil, "%s", answer)
+		expect.That(t, !strings.Contains(answer, "役職の一覧"), "it offers what isn't allowed: %s", answer)
 	}
 }
 
@@ -175,6 +176,8 @@ func TestAReasonIsAppliedOrNamed(t *testing.T) {
 		expect.That(t, slices.Equal(w.Applied, []string{tt.reason}) || !strings.Contains(policy, tt.reason), "%s", policy)
 		expect.Has(t, policy, w.Form("title")[:len("2026年")])
 	}
+	_, steps := carriedOut(t, "overtime for October, sheet only", "no sheet")
+	expect.Is(t, scopeOf(steps), "2026-10 | all")
 	for _, tt := range [][2]string{
 		{"10月の勤怠", "<@U0SANDSUZU> にも送って"}, {"10月の勤怠", "9月"}, {"人事部の10月の勤怠", "営業部も追加してください"},
 		{"attendance for October", "Also November, please"}, {"人事部の10月の勤怠", "人事部ではなく営業部にして"},

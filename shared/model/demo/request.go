@@ -182,6 +182,9 @@ func (w *meant) says(text, on string) (no string) {
 	next := *w
 	next.Said = maps.Clone(w.Said)
 	maps.Copy(next.Said, said)
+	if said["nosheet"] != "" {
+		next.Said["sheet"] = said["sheet"]
+	}
 	if said["sheet"] != "" { // and nothing else
 		next.Said["nosheet"], next.Said["nodm"] = said["nosheet"], "said"
 	}
