@@ -14,13 +14,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"ringi/infra/local/process"
 )
 
 func main() {
-	if os.Getenv("GOFLAGS") == "" { // a fifth of the first start: neither inlined, nor with what a debugger reads
+	// Neither inlined nor with what a debugger reads: a third of a first start. Whoever has flags of their own keeps them.
+	if flags, err := exec.Command("go", "env", "GOFLAGS").Output(); err == nil && strings.TrimSpace(string(flags)) == "" {
 		os.Setenv("GOFLAGS", "'-gcflags=all=-l -dwarf=false'")
 		os.Setenv("CGO_ENABLED", "0")
 	}

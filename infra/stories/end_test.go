@@ -110,7 +110,7 @@ func (p *play) without(v any, more map[string]bool) any {
 }
 
 // effects are calls that change something elsewhere, and that nobody makes again without being asked.
-var effects = regexp.MustCompile(`^(ExecuteProcess|CallTool|RunAction)Function (PUT /sheets|POST .*(/git/refs|/pulls|` +
+var effects = regexp.MustCompile(`^(ExecuteProcess|CallTool|RunAction)Function (PUT /sheets|POST .*(` +
 	`chat\.postMessage|/rooms)|.*response-streaming)`)
 
 // end collects what is there after a play.

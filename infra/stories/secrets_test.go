@@ -127,7 +127,7 @@ func nothingSecretIsLeftBehind(t *testing.T) {
 		has  []string
 	}{
 		"what functions printed": {w.printed.String(), append(functions, `"called"`, `"decided"`, "_aws")},
-		"runs' histories":        {history(t), []string{"ExecuteProcess"}},
+		"runs' histories":        {history(t), []string{"ExecuteProcess", "AnswerMessage"}},
 		"rows":                   {w.everyRow(t), []string{printed42, plantedMark, "connected"}},
 		"the bucket":             {w.inBucket(t, ""), []string{printed42}},
 		"what models were sent":  {w.inBucket(t, "prompts/"), []string{printed42}},
@@ -251,14 +251,16 @@ func history(t *testing.T) string {
 	t.Helper()
 	client := sfn.NewFromConfig(running.AWS)
 	var all strings.Builder
-	runs := sfn.NewListExecutionsPaginator(client,
-		&sfn.ListExecutionsInput{StateMachineArn: new(running.StateMachineARN("Pipeline"))})
-	for runs.HasMorePages() {
-		for _, x := range expect.Value(runs.NextPage(context.Background()))(t).Executions {
-			events := sfn.NewGetExecutionHistoryPaginator(client, &sfn.GetExecutionHistoryInput{ExecutionArn: x.ExecutionArn})
-			for events.HasMorePages() {
-				page := expect.Value(events.NextPage(context.Background()))(t)
-				all.Write(expect.Value(json.Marshal(page.Events))(t))
+	for _, machine := range []string{"Pipeline", "Chat", "Contest"} {
+		runs := sfn.NewListExecutionsPaginator(client,
+			&sfn.ListExecutionsInput{StateMachineArn: new(running.StateMachineARN(machine))})
+		for runs.HasMorePages() {
+			for _, x := range expect.Value(runs.NextPage(context.Background()))(t).Executions {
+				events := sfn.NewGetExecutionHistoryPaginator(client, &sfn.GetExecutionHistoryInput{ExecutionArn: x.ExecutionArn})
+				for events.HasMorePages() {
+					page := expect.Value(events.NextPage(context.Background()))(t)
+					all.Write(expect.Value(json.Marshal(page.Events))(t))
+				}
 			}
 		}
 	}
