@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,6 +91,26 @@ func TestACommandsEndIsToldAsItWas(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What is kept for packing and uploading is kept however long its files take to come.
+func TestAClaimsTimeRunsWhileFilesCome(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	archive := tree(t, "a.txt", "a")
+	s.Config.Handler.(*http.ServeMux).HandleFunc("GET /slow", func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(3 * time.Second)
+		w.Write(archive)
+	})
+	inBox(t, func(t *testing.T, l level) {
+		o := s.order("sleep 30")
+		o.Workspace, o.Deadline = s.URL+"/slow", time.Now().Add(reserve+4*time.Second)
+		begun := time.Now()
+		got := run(t, l, o)
+		expect.NoError(t, got.err)
+		took := time.Since(begun)
+		expect.That(t, got.end.TimedOut && took < 6500*time.Millisecond, "%+v after %s", got.end, took)
+	})
 }
 
 func TestACancelEndsACommand(t *testing.T) {

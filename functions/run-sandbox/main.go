@@ -94,8 +94,10 @@ type supervisor struct {
 // run carries out an order. If it returns an error, the answer has no end: the reader is gone, or it is unknown how the
 // command ended. It never leaves a process running.
 func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
-	within := min(time.Duration(o.TimeoutSeconds)*time.Second, time.Until(o.Deadline.Add(-reserve)))
-	if within < time.Second {
+	within := func() time.Duration {
+		return min(time.Duration(o.TimeoutSeconds)*time.Second, time.Until(o.Deadline.Add(-reserve)))
+	}
+	if within() < time.Second {
 		return s.answer.NotBegun("no time is left until the deadline", false)
 	}
 	workspace, err := fetch(ctx, o.Workspace)
@@ -118,7 +120,7 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	if err := s.answer.Begun(); err != nil {
 		return err
 	}
-	end, packed, err := s.attend(ctx, b, o.Cancel, within)
+	end, packed, err := s.attend(ctx, b, o.Cancel, within())
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 // Package settings has the pages on which administrators set a workspace up: its settings with their file, its
 // administrators, its connections to vendors and to MCP servers, whose consents it asks for, and the tools that these
-// and
-// Ringi have, with their limits and marks; and those by which Ringi is installed in Slack and people sign in.
+// and Ringi have, with their limits and marks; and those by which Ringi is installed in Slack and people sign in.
 package settings
 
 import (

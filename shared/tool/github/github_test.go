@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -435,16 +436,44 @@ func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 
 // A tree that GitHub makes otherwise than it was told never gets a ref.
 func TestAnotherTreeGetsNoBranch(t *testing.T) {
-	w := newWorld(t)
-	asked := 0
-	w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
-		if route == "GET/git/trees/{sha}" {
-			if asked++; asked == 2 {
-				r.SetPathValue("sha", w.first) // the commit's own tree
+	for name, bend := range map[string]func(entries []map[string]any) []map[string]any{
+		"a file less": func(entries []map[string]any) []map[string]any { return entries[1:] },
+		"a file more": func(entries []map[string]any) []map[string]any {
+			return append(entries, map[string]any{"path": "more", "mode": "100644", "sha": strings.Repeat("a", 40)})
+		},
+		"other bytes": func(entries []map[string]any) []map[string]any {
+			entries[0]["sha"] = strings.Repeat("a", 40)
+			return entries
+		},
+		"another mode": func(entries []map[string]any) []map[string]any {
+			entries[0]["mode"] = "100755"
+			return entries
+		},
+	} {
+		w := newWorld(t)
+		asked := 0
+		w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+			if route == "GET/git/trees/{sha}" {
+				asked++
 			}
+			if route != "GET/git/trees/{sha}" || asked != 2 {
+				do(rw, r)
+				return
+			}
+			is := httptest.NewRecorder()
+			do(is, r)
+			var tree map[string]any
+			var entries []map[string]any
+			expect.NoError(t, json.Unmarshal(is.Body.Bytes(), &tree))
+			for _, e := range tree["tree"].([]any) {
+				if e := e.(map[string]any); e["type"] == "blob" {
+					entries = append(entries, e)
+				}
+			}
+			tree["tree"] = bend(entries)
+			expect.NoError(t, json.NewEncoder(rw).Encode(tree))
 		}
-		do(rw, r)
+		_, noted, err := w.carry(t, w.order(t), w.begun())
+		expect.That(t, errors.Is(err, github.Final(conversation.ReasonPushOther)) && noted == nil, "%s: %v", name, err)
 	}
-	_, noted, err := w.carry(t, w.order(t), w.begun())
-	expect.That(t, errors.Is(err, github.Final(conversation.ReasonPushOther)) && noted == nil, "%v", err)
 }

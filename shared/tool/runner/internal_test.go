@@ -11,6 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
+// A token goes nowhere but to its vendor.
+func TestVendorsHaveTheirOwnAddresses(t *testing.T) {
+	r := &Runner{}
+	expect.Is(t, r.freee(tool.Call{}).wire.Base, "https://api.freee.co.jp/hr/api/v1")
+	expect.Is(t, r.sheets(tool.Call{}).wire.Base, "https://sheets.googleapis.com/v4/spreadsheets")
+}
+
 // anyText draws texts of what Slack, cards or people could take for something else.
 var anyText = rapid.Map(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{
 	"*太字*", "@channel", "<!channel>", "<@U0SANDSUZU>", "<https://evil.example|詳細>", "&lt;", "&amp;amp;", "&", "<", ">",

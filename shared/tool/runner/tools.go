@@ -62,7 +62,7 @@ func read(c tool.Call, in any) error {
 
 func (r *Runner) freee(c tool.Call) *Freee {
 	chosen := func(ctx context.Context) (string, error) { return r.config.Company(ctx, c.Tenant) }
-	address := cmp.Or(r.config.FreeeURL, "https://api.co.jp/hr")
+	address := cmp.Or(r.config.FreeeURL, "https://api.freee.co.jp/hr")
 	return NewFreee(address, tokens{r, c, explain.Freee}, chosen, r.http, r.config.Now)
 }
 
