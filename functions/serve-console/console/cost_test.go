@@ -17,6 +17,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -217,7 +218,7 @@ func sixty(w *consoletest.World) {
 	for n := range 3 {
 		if w.Draft(settings); n < 2 {
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return decide.Reject("宛先をもう一度確かめてください。")(a, a.Prompt().ID, w.By, w.AnyMember(), w.Now())
+				return decide.Reject("宛先をもう一度確かめてください。")(a, a.Prompt().ID, w.By, ringitest.Policy(), w.Now())
 			})
 		}
 	}
@@ -227,7 +228,7 @@ func sixty(w *consoletest.World) {
 	}
 	w.AskForSteps(steps...)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject("送る順に並べてください。")(a, a.Process().ID, w.By, w.AnyMember(), w.Now())
+		return decide.Reject("送る順に並べてください。")(a, a.Process().ID, w.By, ringitest.Policy(), w.Now())
 	})
 	slices.Reverse(steps)
 	for i := range steps {

@@ -41,7 +41,7 @@ func (w *World) Redrafted(reason string) {
 	w.T.Helper()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: w.By.Team, Member: true}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject(reason)(a, a.Prompt().ID, by, w.AnyMember(), w.Now())
+		return decide.Reject(reason)(a, a.Prompt().ID, by, ringitest.Policy(), w.Now())
 	})
 	w.Draft(tenancy.DefaultSettings())
 }

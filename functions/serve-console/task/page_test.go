@@ -166,7 +166,7 @@ func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return decide.Reject("ほかの理由")(a, a.Prompt().ID, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka,
-			Team: w.By.Team, Member: true}, w.AnyMember(), w.Now())
+			Team: w.By.Team, Member: true}, ringitest.Policy(), w.Now())
 	})
 	w.Draft(tenancy.DefaultSettings())
 	for _, form := range []url.Values{approve, seen} {

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/store"
 )
 
-// Team is the workspace of all tests, also of Slack.
+// Team is the workspace of tasks, and of Slack.
 const Team = "T0RINGI"
 
 // Requester is the person who asked for the task.
@@ -220,7 +220,7 @@ func (w *Story) Approve() *task.Aggregate {
 		case !open.Terms.ApprovalRequired:
 			return a.ApproveUnasked(open.ID, w.Now())
 		}
-		return decide.Approve(a, open.ID, w.By, w.AnyMember(), w.Now())
+		return decide.Approve(a, open.ID, w.By, Policy(), w.Now())
 	})
 }
 
@@ -228,7 +228,7 @@ func (w *Story) Cancel() *task.Aggregate {
 	w.T.Helper()
 	by := w.By
 	by.Admin = true // along a route, too
-	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(by, w.AnyMember(), w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(by, Policy(), w.Now()) })
 }
 
 // Step returns a step of a plan.
@@ -256,11 +256,6 @@ func (w *Story) Begin() *task.Aggregate {
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.StartExecution(a.Head.Run, task.Series{}, w.Now())
 	})
-}
-
-// AnyMember lets every member of the channel decide.
-func (w *Story) AnyMember() aggregate.Policy {
-	return aggregate.Policy{Team: w.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 }
 
 // Along returns an opening along these stages, for what the askers ask.
@@ -383,7 +378,7 @@ func (w *Story) Stamp(user string) *task.Aggregate {
 		who := circulation.Person{User: user}
 		act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who,
 			Stage: circulation.Walk(g.Circulating()).Present, Hash: g.AskedSum}
-		return a.Act(open.ID, act, by, w.AnyMember(), w.Now())
+		return a.Act(open.ID, act, by, Policy(), w.Now())
 	})
 }
 
@@ -392,7 +387,7 @@ func (w *Story) Reject(reason string) *task.Aggregate {
 	w.T.Helper()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		open, _ := a.OpenGate()
-		return decide.Reject(reason)(a, open.ID, w.By, w.AnyMember(), w.Now())
+		return decide.Reject(reason)(a, open.ID, w.By, Policy(), w.Now())
 	})
 }
 

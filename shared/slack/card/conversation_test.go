@@ -10,7 +10,6 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/infra/local/ringitest"
 	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -254,13 +253,6 @@ func pulling(t *testing.T, ci agent.CI) *onThread {
 	proposal := proposed(conversation.ToolCall, p)
 	proposal.Tool, proposal.Access, proposal.Push = p.Tool, p.Access, p.Push
 	return c.says("", proposal)
-}
-
-func (c *onThread) drawn(locale string) (text string, m card.Message) {
-	c.t.Helper()
-	m = c.shown(conversation.CardAction, locale)
-	expect.NoError(c.t, ringitest.CheckCard(m))
-	return string(expect.Value(json.Marshal(m))(c.t)), m
 }
 
 // pulled ends the pull request that pulling has.
