@@ -27,7 +27,7 @@ var areas = []string{
 
 // withoutSDK are areas and packages that import only the standard library, packages of Ringi and bareModules.
 var withoutSDK = []string{
-	"domain", "words/language", "words/legible", "runtime/isolated", "runtime/clock", "model/demo",
+	"domain", "words/language", "runtime/isolated", "runtime/clock", "model/demo",
 }
 
 // bareModules are the modules that packages without SDKs may import: ids, differences of lines, Unicode's forms and

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/tool"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -37,7 +37,7 @@ func (o *obedient) Say(_ context.Context, r model.Request) (model.Response, erro
 	if len(r.Messages) > 1 {
 		text = "件名"
 		if o.attack.who == aModel || o.attack.who == aMessage {
-			text += " " + legible.First(o.attack.text, 100)
+			text += " " + language.First(o.attack.text, 100)
 		}
 	} else if o.attack.who == anAnswer {
 		return model.Response{Text: text, Stop: model.StopEnd}, nil
@@ -58,17 +58,17 @@ func (o *obedient) Say(_ context.Context, r model.Request) (model.Response, erro
 func (o *obedient) words(p model.Purpose, text string) any {
 	switch p {
 	case model.Extracting:
-		return map[string]any{"kind": "task", "sentence": "", "title": legible.First(text, model.MaxTitle),
-			"description": legible.First(text, model.MaxDescription), "priority": "medium", "task_type": "standard"}
+		return map[string]any{"kind": "task", "sentence": "", "title": language.First(text, model.MaxTitle),
+			"description": language.First(text, model.MaxDescription), "priority": "medium", "task_type": "standard"}
 	case model.Drafting:
-		return map[string]any{"policy": policy + "\n" + legible.First(text, 2000),
-			"title": legible.First(text, model.MaxTitle)}
+		return map[string]any{"policy": policy + "\n" + language.First(text, 2000),
+			"title": language.First(text, model.MaxTitle)}
 	case model.Summarizing:
-		return map[string]any{"summary": legible.First(text, model.MaxSummary)}
+		return map[string]any{"summary": language.First(text, model.MaxSummary)}
 	}
 	tab := "4月"
 	if o.attack.who == aTab {
-		tab = legible.First(text, 100)
+		tab = language.First(text, 100)
 	}
 	write := plannedStep(2, text, "write_rows_to_google_sheet", map[string]any{
 		"spreadsheet_id": "hr-sheet", "sheet": tab, "columns": []any{map[string]any{"key": "display_name",
@@ -76,14 +76,14 @@ func (o *obedient) words(p model.Purpose, text string) any {
 	})
 	write["requiresHumanCheck"] = true
 	return map[string]any{"steps": []any{listing(text), write, notice(3, text)}, "missing": []any{},
-		"remarks": legible.First(text, model.MaxRemarks)}
+		"remarks": language.First(text, model.MaxRemarks)}
 }
 
 func plannedStep(n int, text, name string, input any) map[string]any {
 	return map[string]any{
-		"stepId": "step-" + string(rune('0'+n)), "order": n, "title": legible.First(text,
+		"stepId": "step-" + string(rune('0'+n)), "order": n, "title": language.First(text,
 			model.MaxTitle), "tool": name, "toolInput": jsonOf(input),
-		"description": legible.First(text, model.MaxStepText), "expectedOutput": legible.First(text,
+		"description": language.First(text, model.MaxStepText), "expectedOutput": language.First(text,
 			model.MaxStepText), "requiresHumanCheck": false,
 	}
 }
@@ -136,7 +136,7 @@ func (a attack) tools(t *testing.T) *tool.Catalog {
 		Input: `{"type":"object","additionalProperties":false,"required":["to","body"],` +
 			`"properties":{"to":{"type":"string"},"body":{"type":"string"}}}`}
 	if a.who == aServer {
-		pin.Title, pin.Description = legible.First(a.text, 100), a.text
+		pin.Title, pin.Description = language.First(a.text, 100), a.text
 	}
 	for name, effect := range map[string]aggregate.Access{"notes.post": aggregate.Write, "notes.find": aggregate.Read} {
 		pin := pin

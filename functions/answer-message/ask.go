@@ -17,7 +17,7 @@ import (
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store/large"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // ask asks the agent's model. What it would not take at once is folded away before. If the vendor refuses the request
@@ -88,7 +88,7 @@ func (t *answering) waitingCut(older []turn.Message) (cut []turn.Message) {
 	waiting := t.waitingOf(older)
 	for _, m := range older {
 		if slices.Contains(waiting, m.Key) {
-			m.Text, m.Files, m.Forwarded = legible.Clip(m.Text, maxWaitingCut), nil, nil
+			m.Text, m.Files, m.Forwarded = language.Clip(m.Text, maxWaitingCut), nil, nil
 			cut = append(cut, m)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/large"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // layWithin bounds the time for laying attachments. Those that take longer are laid in a later turn.
@@ -162,7 +162,7 @@ func (t *answering) show(ctx context.Context, f *turn.File) {
 // unreadable tells people which of the newly noted files the agent can't read, or can't read whole, and why.
 func (t *answering) unreadable(noted []conversation.Attachment) (lines []conversation.Unread) {
 	say := func(name, text string) {
-		lines = append(lines, conversation.Unread{Name: legible.First(legible.OneLine(name), maxFileName), Why: text})
+		lines = append(lines, conversation.Unread{Name: language.First(language.OneLine(name), maxFileName), Why: text})
 	}
 	for _, f := range noted {
 		x, refused := t.laid.ByID(f.FileID), t.laid.refused[f.FileID]

@@ -28,7 +28,7 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 func main() {
@@ -260,8 +260,8 @@ func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, by
 	if x.Why = why; why != "" {
 		return x, nil
 	}
-	name := strings.Join(strings.Fields(legible.Visible(got.Name)), " ")
-	x.Name, x.Type = cmp.Or(legible.FirstBytes(name, maxName), f.Name), cmp.Or(got.Type, f.Type)
+	name := strings.Join(strings.Fields(language.Visible(got.Name)), " ")
+	x.Name, x.Type = cmp.Or(language.FirstBytes(name, maxName), f.Name), cmp.Or(got.Type, f.Type)
 	x.Take(got.Body, place)
 	unread := len(got.Body) > isolated.MaxFile
 	if unread {
@@ -283,7 +283,7 @@ func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, by
 		return x, nil
 	}
 	text.Text = strings.ToValidUTF8(text.Text, "�")
-	shown := legible.FirstLines(text.Text, min(most, task.MaxFileShown))
+	shown := language.FirstLines(text.Text, min(most, task.MaxFileShown))
 	x.Characters, x.Shown = utf8.RuneCountInString(text.Text), utf8.RuneCountInString(shown)
 	if shown == "" {
 		return x, nil

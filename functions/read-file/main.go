@@ -22,7 +22,6 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 func main() {
@@ -103,7 +102,7 @@ func textOf(file []byte, until time.Time) isolated.FileText {
 	case bytes.HasPrefix(file, []byte(`{\rtf`)), bytes.ContainsFunc(file, ofBinary):
 		return isolated.FileText{Why: isolated.OtherType}
 	}
-	text, as := legible.Decode(file)
+	text, as := language.Decode(file)
 	if as == "" {
 		return isolated.FileText{Why: isolated.Encoding}
 	}
@@ -136,7 +135,7 @@ func (w *writer) write(s string) {
 	if w.full {
 		return
 	}
-	fits := legible.FirstBytes(s, isolated.MaxText-w.text.Len())
+	fits := language.FirstBytes(s, isolated.MaxText-w.text.Len())
 	w.text.WriteString(fits)
 	if w.full = fits != s; w.full {
 		w.remark(isolated.FileCut)

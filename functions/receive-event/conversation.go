@@ -19,7 +19,6 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Conversations saves messages to agents, each in one transaction.
@@ -180,7 +179,7 @@ var mention = regexp.MustCompile(`<(?:@|!(?:here|channel|everyone|subteam))[^<>]
 // worded returns a message without the agent's name, or all of it if there are nothing but mentions, spaces and
 // invisible characters beside it.
 func worded(text, rest string) string {
-	if !legible.Text(mention.ReplaceAllString(rest, "")) {
+	if !language.Legible(mention.ReplaceAllString(rest, "")) {
 		return text
 	}
 	return rest

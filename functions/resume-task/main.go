@@ -38,7 +38,7 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 func main() {
@@ -329,7 +329,7 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	t = tenancy.Tenant{ID: a.Head.TenantID, Name: team, TeamID: team}
 	if self, err := h.Slack.Self(within); err == nil {
 		t.BotUserID, t.BotID = self.User, self.Bot
-		t.Name = cmp.Or(legible.First(self.Name, tenancy.MaxTenantName), team)
+		t.Name = cmp.Or(language.First(self.Name, tenancy.MaxTenantName), team)
 	}
 	if t.Admins, err = h.admins(ctx); err != nil {
 		return nil, err

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/large"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // write saves files in the workspace. They are invisible until their version becomes the conversation's, so a failed
@@ -376,7 +375,7 @@ func (l *lines) tail() string {
 		if size += len(one) + 1; size > mostTail && out != nil {
 			break
 		}
-		out = append(out, legible.FirstBytes(one, mostTail))
+		out = append(out, language.FirstBytes(one, mostTail))
 	}
 	slices.Reverse(out)
 	return strings.Join(out, "\n")

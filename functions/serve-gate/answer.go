@@ -18,7 +18,6 @@ import (
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // answer is what an outside agent is told of its call. Say alone is right for a model to follow.
@@ -116,10 +115,10 @@ func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 	}
 	switch out.Status {
 	case refused:
-		out.Reason = legible.Visible(r.door.whyNot(x))
+		out.Reason = language.Visible(r.door.whyNot(x))
 		why = quoted(out.Reason)
 	case string(conversation.ActionFailed):
-		why = quoted(legible.Visible(cmp.Or(keyReasons[x.Error], fmt.Sprintf("%s %s", x.Error, x.ErrorDetail))))
+		why = quoted(language.Visible(cmp.Or(keyReasons[x.Error], fmt.Sprintf("%s %s", x.Error, x.ErrorDetail))))
 	case string(conversation.ActionSucceeded):
 		out.Result = r.door.result(ctx, a)
 	}
@@ -198,7 +197,7 @@ func (d *door) whyNot(x *call.Call) string {
 		return why
 	}
 	if x.Status == call.Refused {
-		return explain.RefusedByRules(language.English, x.Refusal(), legible.First)
+		return explain.RefusedByRules(language.English, x.Refusal(), language.First)
 	}
 	return ""
 }
@@ -210,7 +209,7 @@ func (d *door) result(ctx context.Context, a *call.Aggregate) json.RawMessage {
 	}
 	r, err := large.CallResult(ctx, d.Results, a.Ref(), *a.Call.Result)
 	if err == nil {
-		return legible.JSON(r.Value)
+		return language.VisibleJSON(r.Value)
 	}
 	if !errors.Is(err, large.ErrExpired) {
 		slog.WarnContext(ctx, "what a call returned can't be opened", "call_id", a.Head.CallID, "err", err)
@@ -271,7 +270,7 @@ func (d *door) faultOf(ctx context.Context, err error) fault {
 			map[bool]string{true: "open", false: "today"}[e.Reason == call.ReasonOpen], e.Most), later}
 	}
 	if e, is := errors.AsType[aggregate.Problem](err); is {
-		return no(http.StatusBadRequest, legible.Visible(e.Error()))
+		return no(http.StatusBadRequest, language.Visible(e.Error()))
 	}
 	for _, f := range faults {
 		if errors.Is(err, f.of) {

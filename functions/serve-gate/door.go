@@ -25,7 +25,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/tool"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -287,7 +287,7 @@ func bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, no(http.StatusUnsupportedMediaType, "Content-Type must be application/json")
 	}
 	if err := aggregate.JSON(body).Unambiguous("body", mostDeep, 1); err != nil {
-		return nil, no(http.StatusBadRequest, legible.Visible(err.Error()))
+		return nil, no(http.StatusBadRequest, language.Visible(err.Error()))
 	}
 	return body, nil
 }

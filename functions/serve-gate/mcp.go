@@ -21,7 +21,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // The arguments that are no part of the call.
@@ -101,7 +100,7 @@ func (r request) addTools(s *mcp.Server, only string) error {
 	for _, spec := range o.Specs {
 		reads, yes := spec.Access == aggregate.Read, true
 		t := &mcp.Tool{Name: plainName(spec.Name), Title: spec.Title(language.English),
-			Description: legible.Visible(cmp.Or(spec.Description, spec.Title(language.English))),
+			Description: language.Visible(cmp.Or(spec.Description, spec.Title(language.English))),
 			InputSchema: json.RawMessage(spec.InputSchema),
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: reads, IdempotentHint: true, OpenWorldHint: &yes}}
 		if !reads {
@@ -230,7 +229,7 @@ func (r request) read(ctx context.Context, o calls.Offers, c tool.Call, err erro
 	if e, is := errors.AsType[*explain.CallError](err); is {
 		log.WarnContext(ctx, "a read of a key failed", "problem", e.Problem)
 		tool.NoteChanged(ctx, r.door.Keys, o.Permissions[c.Tool], r.door.Now(), e)
-		return said(legible.Visible(e.Detail), true)
+		return said(language.Visible(e.Detail), true)
 	}
 	if err != nil {
 		return r.failed(ctx, err)
@@ -245,7 +244,7 @@ func (r request) read(ctx context.Context, o calls.Offers, c tool.Call, err erro
 
 // shown is what a read returned, and how much of it is left out.
 func shown(given conversation.CallResult) *mcp.CallToolResult {
-	out := said(string(legible.JSON(given.Value)), false)
+	out := said(string(language.VisibleJSON(given.Value)), false)
 	if left := given.LeftOut(language.English); left != "" {
 		out.Content = append(out.Content, &mcp.TextContent{Text: left})
 	}

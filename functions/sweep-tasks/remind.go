@@ -21,7 +21,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -290,14 +290,14 @@ func titled(a aggregate.Aggregate, gate string) (title string, later int) {
 	switch of := a.(type) {
 	case *task.Aggregate:
 		if of.Task != nil {
-			return legible.First(of.Task.Title, maxTitle), of.CalledAt(gate)
+			return language.First(of.Task.Title, maxTitle), of.CalledAt(gate)
 		}
 	case *conversation.Aggregate:
 		if action := of.Action(gate); action != nil {
-			return legible.First(action.Summary, maxTitle), 0
+			return language.First(action.Summary, maxTitle), 0
 		}
 	case *call.Aggregate:
-		return legible.First(of.Call.Tool, maxTitle), 0
+		return language.First(of.Call.Tool, maxTitle), 0
 	}
 	return "", 0
 }

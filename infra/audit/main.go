@@ -34,7 +34,7 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/store/seal"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -242,7 +242,7 @@ func (l *log) report(wrong []string, out io.Writer) error {
 // spell prints a line with invisible characters and line breaks spelled out. It keeps leading blanks.
 func spell(out io.Writer, line string) {
 	text := strings.TrimLeft(line, " ")
-	fmt.Fprintf(out, "%s%s\n", line[:len(line)-len(text)], legible.OneLine(text))
+	fmt.Fprintf(out, "%s%s\n", line[:len(line)-len(text)], language.OneLine(text))
 }
 
 func list(out io.Writer, what string, keys []string) {

@@ -23,14 +23,13 @@ import (
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // exec runs a file's contest, with instead in place of every model if it is not empty. Its exit code is 0 when every
 // team has a result, 1 when some have failed or it was interrupted, and 2 when all have failed or it could not begin.
 func (p program) exec(ctx context.Context, w teamconfig.Workspace, file, instead, prompt string, asJSON bool) int {
 	switch {
-	case !legible.Text(prompt):
+	case !language.Legible(prompt):
 		return p.misused("%v", round.ErrBlankPrompt)
 	case len(prompt) > contest.MaxPrompt:
 		return p.misused("the prompt must be at most %d bytes", contest.MaxPrompt)

@@ -25,7 +25,7 @@ import (
 
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // The command's exit codes. A contest that could not begin has failed too.
@@ -94,7 +94,7 @@ func (p program) run(ctx context.Context, args []string) int {
 
 // misused reports an error in the command line.
 func (p program) misused(format string, a ...any) int {
-	fmt.Fprintln(p.problem, legible.Visible(fmt.Sprintf(format, a...)))
+	fmt.Fprintln(p.problem, language.Visible(fmt.Sprintf(format, a...)))
 	return exitMisused
 }
 
@@ -143,7 +143,7 @@ func still(s string) string { return strings.Join(strings.Fields(quiet(s)), " ")
 
 // quiet returns a text's visible characters, with a blank for each control character and line end.
 func quiet(s string) string {
-	return legible.Visible(strings.Map(func(r rune) rune {
+	return language.Visible(strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) {
 			return ' '
 		}
@@ -155,7 +155,7 @@ func quiet(s string) string {
 func quietJSON(b []byte) []byte {
 	var out []byte
 	for _, r := range string(b) {
-		if !legible.Ignorable(r) {
+		if !language.Ignorable(r) {
 			out = utf8.AppendRune(out, r)
 			continue
 		}

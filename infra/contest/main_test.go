@@ -23,7 +23,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 type ran struct {
@@ -274,7 +274,7 @@ func TestJSONSaysNothingToATerminal(t *testing.T) {
 	var is map[string]string
 	expect.NoError(t, json.Unmarshal(out.Bytes(), &is))
 	expect.Is(t, is["submission_content"], value)
-	i := strings.IndexFunc(out.String(), legible.Ignorable)
+	i := strings.IndexFunc(out.String(), language.Ignorable)
 	expect.That(t, i < 0 && strings.Contains(out.String(), "稟議") && strings.Contains(out.String(), "😀"), "at %d: %q", i,
 		out.String())
 	expect.Is(t, (program{out: full{}, problem: &problem}).json(1, 0), 2)

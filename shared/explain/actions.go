@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // actionWords are the texts about what agents ask for.
@@ -139,7 +138,7 @@ func DifferenceLines(c files.Change, locale string) (out []string) {
 		out = append(out, h.Heading())
 		for _, line := range h.Lines {
 			text, whole := strings.CutSuffix(line[1:], "\n")
-			out = append(out, line[:1]+legible.Spelled(text))
+			out = append(out, line[:1]+language.Spelled(text))
 			if !whole {
 				out = append(out, `\ `+actionWordsOf.In(locale).NoLineEnd)
 			}
@@ -167,8 +166,8 @@ func PullOf(x *conversation.Action, p conversation.Payload, locale string) (out 
 	default:
 		out.CI = w.PushRuns
 	}
-	out.To = fill(w.PushTo, "repository", legible.OneLine(p.Push.Repository), "into", legible.OneLine(p.Push.Into),
-		"commit", p.Push.Commit[:min(len(p.Push.Commit), 12)], "branch", legible.OneLine(branch))
+	out.To = fill(w.PushTo, "repository", language.OneLine(p.Push.Repository), "into", language.OneLine(p.Push.Into),
+		"commit", p.Push.Commit[:min(len(p.Push.Commit), 12)], "branch", language.OneLine(branch))
 	var said struct{ Title, Body string }
 	if json.Unmarshal([]byte(p.Arguments), &said) != nil {
 		said.Body = p.Arguments

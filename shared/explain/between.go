@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Sum is what steps do as a whole.
@@ -135,7 +135,7 @@ func (s Sum) Short(locale string) string {
 	text, unpriced := s.Lead.short, s.Unpriced()
 	if words := strings.Fields(Plain(s.Lead.Words)); s.Lead.Act == rules.ActMessage && len(words) > 0 {
 		l := &writer{locale: locale, w: lineWordsOf(locale)}
-		l.quoted(legible.Clip(strings.Join(words, " "), maxShortWords))
+		l.quoted(language.Clip(strings.Join(words, " "), maxShortWords))
 		text += ": " + Plain(l.out)
 	}
 	if s.Amount != rules.Nothing() && s.Amount.Known() {
@@ -146,7 +146,7 @@ func (s Sum) Short(locale string) string {
 		more = fill(w.Others, "n", len(s.Then))
 	}
 	more += unpriced
-	return legible.Clip(text, maxShort-len([]rune(more))) + more
+	return language.Clip(text, maxShort-len([]rune(more))) + more
 }
 
 // maxShort is how long a line is, and maxShortWords how much of a message it has.
@@ -344,7 +344,7 @@ func without(files, others []task.ReadFile) []task.ReadFile {
 func fileField(locale string) []Piece { return []Piece{{Words, effectWordsOf.In(locale).Attached}} }
 
 func fileNamed(f task.ReadFile) []Piece {
-	return []Piece{{Kind: Value, Text: legible.OneLine(cmp.Or(f.Name, f.ID))}}
+	return []Piece{{Kind: Value, Text: language.OneLine(cmp.Or(f.Name, f.ID))}}
 }
 
 // changes compares a step in two versions, its arguments leaf by leaf. If these say nothing, or the tool is another one

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Effect is what one step does: all that a person stamps of it. Two different calls have different effects. No model
@@ -225,7 +224,7 @@ func (t *teller) read() {
 
 // text writes a text in quotation marks unless it is a word that nothing else looks like.
 func (l *writer) text(s string) {
-	if bare(s) && legible.OneLine(s) == s {
+	if bare(s) && language.OneLine(s) == s {
 		l.add(Value, s)
 		return
 	}
@@ -243,7 +242,7 @@ func lines(text string) (out []Piece) {
 		if i > 0 {
 			out = append(out, Piece{Break, "\n"})
 		}
-		if line = legible.OneLine(line); line != "" {
+		if line = language.OneLine(line); line != "" {
 			out = append(out, Piece{Value, line})
 		}
 	}
@@ -348,14 +347,14 @@ func lookOf(s *task.Step) look {
 		k.declared, k.titles[x[0]] = append(k.declared, x[0]), x[1]
 	}
 	for _, name := range rules.OwnNames {
-		k.taken[legible.Folded(name)] = true
+		k.taken[language.Folded(name)] = true
 	}
 	if f, own := tenancy.OwnToolNamed(s.Tool); own {
 		k.own, k.party, k.item, k.words, k.names = &f, f.Shown.Party, f.Shown.Item, f.Shown.Words, f.Shown.Names
 	}
 	for _, names := range k.names {
 		for _, name := range names {
-			k.taken[legible.Folded(name)] = true
+			k.taken[language.Folded(name)] = true
 		}
 	}
 	return k

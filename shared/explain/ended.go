@@ -17,7 +17,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // goOn are phrases for what people do to continue: within a sentence, at its beginning, and where it may be one of
@@ -216,7 +215,7 @@ func (e *CallError) Say(locale string, now time.Time) *CallError {
 	args := slices.Clone(e.Args)
 	for i, a := range args {
 		if text, ok := a.(string); ok && e.Problem != ProblemNoRecipient {
-			args[i] = legible.Mask(text)
+			args[i] = language.Mask(text)
 		}
 	}
 	said := e.Problem

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // item names what the call is about, nil if nobody said.
@@ -60,8 +60,8 @@ func (t *teller) sheet() {
 			short = form["ShortTab"]
 			in.value(tab)
 		}
-		t.e.short = fill(short, "party", legible.Clip(Plain(to.out), maxShortParty), "tab",
-			legible.Clip(Plain(in.out), maxShortParty))
+		t.e.short = fill(short, "party", language.Clip(Plain(to.out), maxShortParty), "tab",
+			language.Clip(Plain(in.out), maxShortParty))
 	}
 	t.titles(rows)
 }
@@ -150,7 +150,7 @@ func (t *teller) tool() string {
 	l.foreign(t.step.Tool)
 	if title := t.step.ToolTitle; title != "" && !strings.HasSuffix(t.step.Tool, "."+title) {
 		l.words(" (")
-		l.quoted(legible.Clip(title, maxShortParty))
+		l.quoted(language.Clip(title, maxShortParty))
 		l.words(")")
 	}
 	return Plain(l.out)
@@ -162,9 +162,9 @@ func (t *teller) shortParty() string {
 	case to[0].Kind == Person:
 		return t.w.Person
 	case len(to) == 3 && to[1].Kind == Value: // the quotation marks stay
-		return to[0].Text + legible.Clip(to[1].Text, maxShortParty) + to[2].Text
+		return to[0].Text + language.Clip(to[1].Text, maxShortParty) + to[2].Text
 	default:
-		return legible.Clip(Plain(to), maxShortParty)
+		return language.Clip(Plain(to), maxShortParty)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // PieceKind says who wrote a piece of a line.
@@ -193,11 +192,11 @@ func (l *writer) quoted(s string) {
 
 // Within is a text as it stands between quotation marks. Marks within it are replaced or escaped by a backslash, so
 // that the end is unambiguous. Invisible characters are spelled out.
-func Within(locale, s string) string { return legible.OneLine(language.Within(locale, s)) }
+func Within(locale, s string) string { return language.OneLine(language.Within(locale, s)) }
 
 // name writes the name of a member, a label or a title: a plain word without quotation marks, anything else quoted.
 func (l *writer) name(s string) {
-	if plainName(s) && legible.OneLine(s) == s {
+	if plainName(s) && language.OneLine(s) == s {
 		l.add(Value, s)
 		return
 	}
@@ -210,7 +209,7 @@ func plainName(s string) bool {
 		return false
 	}
 	return !strings.ContainsFunc(s, func(r rune) bool {
-		return r == utf8.RuneError || legible.Blank(r) || legible.Ignorable(r) || !unicode.IsLetter(r) &&
+		return r == utf8.RuneError || language.Blank(r) || language.Ignorable(r) || !unicode.IsLetter(r) &&
 			!unicode.IsDigit(r) && !strings.ContainsRune("_.-$", r)
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 var resourceForm = language.Regexp{Text: `^[A-Za-z0-9_.:-]{0,64}$`}
@@ -131,7 +130,7 @@ func (w LogWords) Briefly(x aggregate.AuditEntry, name func(id string) string) s
 			parts = append(parts, w.Field(member)+": "+w.said(member, v))
 		}
 	}
-	return legible.Clip(legible.OneLine(strings.Join(parts, " · ")), mostBriefly)
+	return language.Clip(language.OneLine(strings.Join(parts, " · ")), mostBriefly)
 }
 
 const (

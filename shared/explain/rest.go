@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // part is a step from a value to one inside: to a member of an object, or to a row of a list, which counts from 1.
@@ -94,9 +94,9 @@ func (t *teller) member(l *writer, pointer, name string) {
 		l.words(" (")
 		l.name(name)
 		l.words(")")
-	case inWords != name && !t.look.taken[legible.Folded(inWords)]:
+	case inWords != name && !t.look.taken[language.Folded(inWords)]:
 		l.add(Value, inWords)
-	case t.look.taken[legible.Folded(name)]:
+	case t.look.taken[language.Folded(name)]:
 		l.quoted(name)
 	default:
 		l.name(name)
@@ -206,7 +206,7 @@ func (t *teller) sorted(path []part, members map[string]any) []string {
 		if t.look.party != "" && pointerOf(inside(path, part{name: name})) == t.look.party {
 			return -1
 		}
-		if len(path) == 0 && legible.MaskDestination(members[name]) && (!is || len(list) > 0) {
+		if len(path) == 0 && language.MaskDestination(members[name]) && (!is || len(list) > 0) {
 			return 0
 		}
 		return 1
@@ -344,7 +344,7 @@ func revealed(planned any, had bool, v any) any {
 	case map[string]any:
 		plan, ok := planned.(map[string]any)
 		if _, ref := plan["$ref"]; !ok || ref {
-			return legible.MaskAll(v)
+			return language.MaskAll(v)
 		}
 		out := make(map[string]any, len(v))
 		for name, member := range v {
@@ -355,7 +355,7 @@ func revealed(planned any, had bool, v any) any {
 	case []any:
 		plan, ok := planned.([]any)
 		if !ok || len(plan) != len(v) {
-			return legible.MaskAll(v)
+			return language.MaskAll(v)
 		}
 		out := make([]any, len(v))
 		for i := range v {
@@ -366,7 +366,7 @@ func revealed(planned any, had bool, v any) any {
 	if had && reflect.DeepEqual(planned, v) {
 		return v
 	}
-	return legible.MaskAll(v)
+	return language.MaskAll(v)
 }
 
 // destinations are the arguments of Ringi's own tools that name the place a call writes or sends to.
@@ -375,7 +375,7 @@ var destinations = []string{"recipient", "spreadsheet_id", "sheet"}
 // destination reports whether an argument says that, by its name or because it consists of addresses only.
 func destination(name string, v any) bool {
 	list, isList := v.([]any)
-	return slices.Contains(destinations, name) || legible.MaskDestination(v) && (!isList || len(list) > 0)
+	return slices.Contains(destinations, name) || language.MaskDestination(v) && (!isList || len(list) > 0)
 }
 
 // Masked returns the arguments of a step's call as surfaces show them, with personal data masked where cards mask it,

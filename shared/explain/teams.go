@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // teamWords are the texts about the teams of a contest.
@@ -40,7 +39,7 @@ func Won(p *task.Prompt, locale, team, who string) string {
 
 // DraftedAlone says why Ringi itself drafted a version although a contest was wanted; "" if there is no draft.
 func DraftedAlone(p *task.Prompt, locale string) string {
-	said, detail := Drafted(p, locale), legible.ForeignLine(p.Contest.Detail)
+	said, detail := Drafted(p, locale), language.ForeignLine(p.Contest.Detail)
 	if said != "" && detail != "" {
 		said += " (" + detail + ")"
 	}
@@ -69,7 +68,7 @@ func (e TeamEnd) In(locale string) string {
 	w := teamWordsOf.In(locale)
 	why := w.Reasons[cmp.Or(e.Reason, contest.ReasonOf(e.Exit))]
 	if e.Detail != "" && e.Exit == contest.PartialFailure {
-		why = legible.ForeignLine(e.Detail)
+		why = language.ForeignLine(e.Detail)
 	}
 	switch {
 	case e.Failed:
@@ -109,7 +108,7 @@ const mostMade = 200
 func Made(locale string, result aggregate.JSON) string {
 	members, _ := decode(result)
 	if url, _ := members["url"].(string); Linked(url) != "" {
-		return legible.Beginning(url, mostMade)
+		return language.Beginning(url, mostMade)
 	}
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -118,10 +117,10 @@ func Made(locale string, result aggregate.JSON) string {
 			text, is = n.String(), true
 		}
 		if is && text != "" && rules.Identifies(name) {
-			all = append(all, legible.OneLine(partOfResult(locale, name))+" "+legible.OneLine(legible.Mask(text)))
+			all = append(all, language.OneLine(partOfResult(locale, name))+" "+language.OneLine(language.Mask(text)))
 		}
 	}
-	return legible.Beginning(strings.Join(all, " · "), mostMade)
+	return language.Beginning(strings.Join(all, " · "), mostMade)
 }
 
 // Titled returns a request's title and, if a reason led to a later version, which one is meant.

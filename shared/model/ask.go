@@ -18,7 +18,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 //go:embed schemas/*.json
@@ -160,7 +159,7 @@ func fenced(data any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "<data>\n" + string(legible.JSON(b)) + "\n</data>", nil
+	return "<data>\n" + string(language.VisibleJSON(b)) + "\n</data>", nil
 }
 
 func shapeOf(p Purpose) (json.RawMessage, *schema.Schema, error) {

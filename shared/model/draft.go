@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // DraftInput is the input of the second layer, which drafts a policy.
@@ -206,7 +205,7 @@ func Recent(thread []Said) (recent []Said, cut int) {
 	kept, left := []Said{}, maxThread
 	for _, s := range slices.Backward(thread) {
 		whole := s.Text
-		s.Text = legible.Clip(s.Text, maxSaid)
+		s.Text = language.Clip(s.Text, maxSaid)
 		if left -= utf8.RuneCountInString(s.Text); left < 0 {
 			break
 		}
@@ -255,7 +254,7 @@ func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage,
 	thread, _ := Recent(in.Thread)
 	tools := []string{}
 	for _, l := range in.Tools[:min(len(in.Tools), maxMoreTools)] {
-		tools = append(tools, legible.Clip(line(l), maxMoreTool))
+		tools = append(tools, language.Clip(line(l), maxMoreTool))
 	}
 	usage, err := ask(ctx, w, question{
 		purpose: Extracting, locale: in.Locale, try: in.Try, tokens: 4096,

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // stops are the reasons to stop that are known. The first say that an answer is whole. With any other reason, and with
@@ -114,7 +114,7 @@ const maxNamed = 150
 
 // Named formats a name from a vendor's server for rows and logs: one line of at most 150 characters.
 func Named(s string) string {
-	return legible.First(line(s), maxNamed)
+	return language.First(line(s), maxNamed)
 }
 
 // RequestID returns a request id from a vendor's server for rows and logs, or an empty text if it can't be one. It is
@@ -127,12 +127,12 @@ func RequestID(s string) string {
 }
 
 // prose trims a text, and removes invisible characters and repeated empty lines.
-func prose(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
+func prose(s string) string { return strings.TrimSpace(language.Paragraphs(language.Visible(s))) }
 
 // bounded returns the problem of a field that is blank or too long.
 func bounded(field, s string, limit int) []string {
 	switch n := utf8.RuneCountInString(s); {
-	case !legible.Text(s):
+	case !language.Legible(s):
 		return []string{field + " is empty"}
 	case n > limit:
 		return []string{fmt.Sprintf("%s has %d characters, the limit is %d", field, n, limit)}
@@ -205,7 +205,7 @@ const wholeReasons, maxOldReason = 12, 100
 // shortened returns the i-th of n reasons, oldest first, as a prompt repeats it.
 func shortened(reason string, i, n int) string {
 	if i < n-wholeReasons {
-		return legible.Beginning(reason, maxOldReason)
+		return language.Beginning(reason, maxOldReason)
 	}
 	return reason
 }

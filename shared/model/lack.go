@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Reasons why no step can do something that a request needs.
@@ -54,8 +53,8 @@ func (e *LackError) never() bool {
 func (e *LackError) sentence() string {
 	w, said := lackWords.In(e.locale), []string(nil)
 	for _, l := range e.Lacks[:min(len(e.Lacks), maxLacks)] {
-		said = append(said, strings.NewReplacer("{what}", legible.Clip(l.What, maxWhat), "{tool}",
-			legible.Clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(w.Lacks[l.Why]))
+		said = append(said, strings.NewReplacer("{what}", language.Clip(l.What, maxWhat), "{tool}",
+			language.Clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(w.Lacks[l.Why]))
 	}
 	if left := len(e.Lacks) - maxLacks; left > 0 {
 		said = append(said, fmt.Sprintf(w.More, left))
@@ -85,7 +84,7 @@ func allowed(lacks []LackData, tools *tool.Catalog, locale string) map[string]st
 		for _, name := range spec.Knows() {
 			switch list := spec.Bounds.Listed(name); {
 			case len(list) > 0:
-				said = append(said, fmt.Sprintf(limits[name], legible.Clip(strings.Join(list, ", "), maxAllowed)))
+				said = append(said, fmt.Sprintf(limits[name], language.Clip(strings.Join(list, ", "), maxAllowed)))
 			case name == tenancy.MaxRows && spec.Bounds.MaxRows > 0:
 				said = append(said, fmt.Sprintf(limits[name], fmt.Sprint(spec.Bounds.MaxRows)))
 			}

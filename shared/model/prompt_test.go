@@ -225,7 +225,7 @@ func FuzzResult(f *testing.F) {
 	})
 }
 
-// A model's text is stored and shown without invisible characters, as package legible defines them.
+// A model's text is stored and shown without invisible characters, as package language defines them.
 func TestAModelsWordsAreWhatPeopleSee(t *testing.T) {
 	for said, want := range map[string]string{
 		"勤怠を\u3164まとめました\u2800。": "勤怠を まとめました 。", // letters that are drawn empty

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Say makes one call, computes its cost, and logs it without any of its content. prompt is the prompt's name with its
@@ -320,7 +320,7 @@ func (e *Error) detail() string {
 			return what.What
 		}
 	case Forbidden, UnknownModel, BadRequest, TooLong, Unpriced:
-		return legible.Clip(e.Model, 150)
+		return language.Clip(e.Model, 150)
 	}
 	return ""
 }

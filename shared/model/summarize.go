@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // SummaryInput is the input for the summary at the end of the fourth layer.
@@ -51,7 +50,7 @@ func Summarize(ctx context.Context, w Wire, in SummaryInput) (string, Usage, err
 			if err := json.Unmarshal(answer, &a); err != nil {
 				return []string{err.Error()}
 			}
-			summary = legible.Mask(prose(a.Summary))
+			summary = language.Mask(prose(a.Summary))
 			return bounded("summary", summary, MaxSummary)
 		},
 	})
@@ -69,7 +68,7 @@ func withPeriods(summary string, in SummaryInput) string {
 		if period, ok := Facts(s.Result)["period"].(string); ok && !foreign && period != "" &&
 			!strings.Contains(summary, period) {
 			added := "\n" + label + line(period)
-			summary = legible.Clip(summary, MaxSummary-utf8.RuneCountInString(added)) + added
+			summary = language.Clip(summary, MaxSummary-utf8.RuneCountInString(added)) + added
 		}
 	}
 	return summary
@@ -132,7 +131,7 @@ func Plain(in SummaryInput) string {
 			text += " — " + line(url)
 		}
 	}
-	return withPeriods(legible.Clip(text, MaxSummary), in)
+	return withPeriods(language.Clip(text, MaxSummary), in)
 }
 
 // Executing is the purpose of a managed session, which has a prompt and no schema.
@@ -175,4 +174,4 @@ func Instruct(in SessionInput) (Instructions, error) {
 }
 
 // SessionSummary returns a session's last message, cut to MaxSummary and without control characters and personal data.
-func SessionSummary(said string) string { return legible.Clip(legible.Mask(prose(said)), MaxSummary) }
+func SessionSummary(said string) string { return language.Clip(language.Mask(prose(said)), MaxSummary) }

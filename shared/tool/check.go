@@ -14,7 +14,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // maxNamed is how many of a value's problems an error lists.
@@ -208,7 +207,7 @@ func NotListed(name string, c tenancy.Constraint, v any, listed []string) *expla
 		text = kind(v)
 	}
 	return explain.Fail(explain.ProblemNotListed, nil, name, string(c),
-		legible.Clip(strings.Join(strings.Fields(text), " "), 100), strings.Join(shown, ", "))
+		language.Clip(strings.Join(strings.Fields(text), " "), 100), strings.Join(shown, ", "))
 }
 
 // same compares texts. In e-mail addresses the case of A to Z does not matter.

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/tool/schema"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Given returns what an agent is given of a result: with personal data masked as on cards, and at most MaxCallResult
@@ -20,7 +20,7 @@ func Given(value json.RawMessage) (r conversation.CallResult, err error) {
 	if err != nil {
 		return r, fmt.Errorf("read a result: %w", err)
 	}
-	whole, err := Written(legible.MaskAll(v))
+	whole, err := Written(language.MaskAll(v))
 	if err != nil {
 		return r, fmt.Errorf("write a result: %w", err)
 	}
@@ -63,7 +63,7 @@ func Declared(s Spec, a Arguments) aggregate.JSON {
 	var all [][2]string
 	for _, m := range schema.Members(s.InputSchema) {
 		if _, has := a.members[m.Path[0]]; has && m.Path[len(m.Path)-1] != schema.Rows {
-			title := legible.Clip(legible.OneLine(m.Title), rules.MaxNamed)
+			title := language.Clip(language.OneLine(m.Title), rules.MaxNamed)
 			all = append(all, [2]string{rules.Pointer(m.Path), title})
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 type actionRow struct {
@@ -71,7 +71,7 @@ var signs = map[string]web.Change{"+": web.Added, "-": web.Removed}
 // changedFiles renders a difference.
 func changedFiles(changes []files.Change, locale string) (out []changedFile) {
 	for _, c := range changes {
-		x := changedFile{Path: legible.Spelled(c.Path), What: explain.Became(c, locale, legible.OneLine)}
+		x := changedFile{Path: language.Spelled(c.Path), What: explain.Became(c, locale, language.OneLine)}
 		for _, line := range explain.DifferenceLines(c, locale) {
 			x.Lines = append(x.Lines, web.Line{Change: signs[line[:min(1, len(line))]], Text: line})
 		}
@@ -97,11 +97,11 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	}
 	p, all := t.asked[x.ActionID]
 	out.Whole = all
-	out.Argv, out.Changes = web.Each(p.Argv, legible.Spelled), changedFiles(p.Changes, locale)
+	out.Argv, out.Changes = web.Each(p.Argv, language.Spelled), changedFiles(p.Changes, locale)
 	if p.Tool != "" {
 		t.call(x, p, &out, locale)
 	} else {
-		out.Script = legible.Spelled(p.Script)
+		out.Script = language.Spelled(p.Script)
 	}
 	out.Pull = pullOf(x, p, words, locale)
 	if x.Status == conversation.ActionPending {
@@ -148,7 +148,7 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 	switch g := x.Gate; {
 	case g.ApprovedAt == nil:
 	case x.ApprovedBy == conversation.ApprovedByAuto:
-		out.Verdicts = []verdict{{"✅", words.Say("by_rule"), legible.OneLine(cmp.Or(x.Rule, "—")), g.ApprovedAt, "", ""}}
+		out.Verdicts = []verdict{{"✅", words.Say("by_rule"), language.OneLine(cmp.Or(x.Rule, "—")), g.ApprovedAt, "", ""}}
 	default:
 		via := ""
 		if at := g.LastSurface(); at != "" {
@@ -212,7 +212,7 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		if l.Error == conversation.ReasonUnknown {
 			status = words.Say("unknown")
 		}
-		text := fmt.Sprintf("%s %s %s", status, l.Tests.Said(locale), legible.ForeignLine(l.ErrorDetail))
+		text := fmt.Sprintf("%s %s %s", status, l.Tests.Said(locale), language.ForeignLine(l.ErrorDetail))
 		if l.ExitCode != nil {
 			text += fmt.Sprintf(" (%s: %d)", words.Say("exit"), *l.ExitCode)
 		}

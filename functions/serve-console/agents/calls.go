@@ -16,7 +16,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const callsPath = "/console/calls"
@@ -62,7 +62,7 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 
 func inList(v *web.Viewer, by subject.Reader, x *call.Call, channels map[string]string) callRow {
 	sum := explain.SumUp(v.Locale, explain.StepsOf(x))
-	row := callRow{Path: callsPath + "/" + x.CallID, Agent: legible.ForeignLine(x.KeyName), Answers: by.Person(x.Answers),
+	row := callRow{Path: callsPath + "/" + x.CallID, Agent: language.ForeignLine(x.KeyName), Answers: by.Person(x.Answers),
 		Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
 	row.Status, row.Badge = callStatus(v.Locale, x)
 	if lead := sum.First(); lead.Order > 0 {
@@ -196,7 +196,7 @@ func offersOf(a *call.Aggregate) (out []aggregate.Offer) {
 
 // drawnCall is the page without whom it asks.
 func drawnCall(x *call.Call, by subject.Reader, surface explain.Surface, words web.Texts) (p callData) {
-	p.Is, p.ID, p.Path, p.Agent = x, x.CallID, callsPath+"/"+x.CallID, legible.ForeignLine(x.KeyName)
+	p.Is, p.ID, p.Path, p.Agent = x, x.CallID, callsPath+"/"+x.CallID, language.ForeignLine(x.KeyName)
 	p.Answers, p.Channel = by.Person(x.Answers), by.Channel
 	p.Route = by.Route(&x.Gate, x.Over() || x.Status == conversation.ActionApproved)
 	if p.Stands, p.Badge = callStatus(words.Locale(), x); !x.Over() {
@@ -204,7 +204,7 @@ func drawnCall(x *call.Call, by subject.Reader, surface explain.Surface, words w
 	}
 	if steps := explain.StepsOf(x); steps != nil {
 		e := by.Effect(explain.EffectOf(by.Locale, steps[0], nil, nil))
-		p.Does, p.Exactly = &e, legible.Spelled(web.Indented(string(steps[0].ToolInput)))
+		p.Does, p.Exactly = &e, language.Spelled(web.Indented(string(steps[0].ToolInput)))
 	}
 	if p.Kind = explain.CallKind(x.Access, by.Locale); x.Elsewhere {
 		p.Kind = words.Say("runs_elsewhere")

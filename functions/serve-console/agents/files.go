@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/store/large"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -69,7 +69,7 @@ func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) 
 
 func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer, o opened) error {
 	s := o.a.Conversation
-	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(legible.ForeignLine(s.Title), v.Untitled()),
+	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(language.ForeignLine(s.Title), v.Untitled()),
 		Gone: o.tree == nil}
 	if o.tree == nil {
 		o.tree = &files.Tree{}
@@ -77,7 +77,7 @@ func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	all, _ := o.tree.Find("") // which is no glob
 	p.Bytes = o.tree.Bytes()
 	for i, f := range all {
-		row := fileOf{Name: legible.Spelled(f.Path), Target: legible.Spelled(f.Link), Bytes: int64(f.Size()),
+		row := fileOf{Name: language.Spelled(f.Path), Target: language.Spelled(f.Link), Bytes: int64(f.Size()),
 			Executable: f.Mode == files.ModeExecutable}
 		if f.Link == "" {
 			p.Files++
@@ -124,7 +124,7 @@ type source struct {
 }
 
 func sourceOf(words web.Texts, s conversation.Source, locale string) *source {
-	out := &source{Short: legible.OneLine(s.Short()), URL: s.URL()}
+	out := &source{Short: language.OneLine(s.Short()), URL: s.URL()}
 	switch s.State {
 	case conversation.SourceWanted:
 		out.State = words.Say("source_wanted")
@@ -144,7 +144,7 @@ func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actio
 		by := subject.Reader{Locale: locale, Person: t.person}
 		does := by.Effect(explain.EffectOf(locale, explain.CalledStep(p), nil, nil))
 		out.Effect, out.ToolKind = &does, explain.CallKind(p.Access, locale)
-		out.Exactly = legible.Spelled(web.Indented(p.Arguments))
+		out.Exactly = language.Spelled(web.Indented(p.Arguments))
 	case x.Status == conversation.ActionPending:
 		out.Notes = t.surface.PushNotes(t.is.Conversation, x)
 	}
@@ -163,7 +163,7 @@ func pullOf(x *conversation.Action, p conversation.Payload, words web.Texts, loc
 		return nil
 	}
 	is, _ := explain.PullOf(x, p, locale)
-	is.Title, is.Body = legible.Spelled(is.Title), legible.Spelled(is.Body)
+	is.Title, is.Body = language.Spelled(is.Title), language.Spelled(is.Body)
 	out := &pullRequest{Pull: is, URL: x.Pushed.URL()}
 	switch {
 	case x.Pushed.Number > 0:

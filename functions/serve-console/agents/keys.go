@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const keysPath = "/console/keys"
@@ -119,9 +119,9 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 
 func rowOf(k tenancy.Key, words web.Texts, called func(id string) string, channels map[string]string,
 	now time.Time) keyRow {
-	row := keyRow{Key: k, Name: legible.ForeignLine(k.Name), Answers: called(k.Answers), Over: k.RevokedAt != nil,
+	row := keyRow{Key: k, Name: language.ForeignLine(k.Name), Answers: called(k.Answers), Over: k.RevokedAt != nil,
 		Channel: cmp.Or(web.ChannelName(channels, k.Channel), k.Channel), State: "stands", Badge: "badge-good",
-		Tools: web.Joined(k.Tools, legible.OneLine, words.Say("and")), LastDay: lastDay(k)}
+		Tools: web.Joined(k.Tools, language.OneLine, words.Say("and")), LastDay: lastDay(k)}
 	if why, is := errors.AsType[tenancy.ErrKey](k.Holds(k.Tools[0], now)); is {
 		row.State, row.Badge = string(why.Why), "badge-wait"
 	}
@@ -162,7 +162,7 @@ func (c *Pages) offered(ctx context.Context, v *web.Viewer) (out []web.Box, err 
 }
 
 func boxOf(name, title string) web.Box {
-	return web.Box{Value: name, Text: legible.OneLine(strings.TrimSpace(title + " (" + name + ")"))}
+	return web.Box{Value: name, Text: language.OneLine(strings.TrimSpace(title + " (" + name + ")"))}
 }
 
 // saveKey makes a key, changes one or revokes it.

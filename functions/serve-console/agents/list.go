@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // rowsOfPage is the number of conversations, or of calls, on a page of their list.
@@ -117,7 +117,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	channels := reach.Channels()
 	c.Naming(r.Context(), v, func(called func(id string) string) {
 		p.Rows = web.Each(page.Items, func(x conversation.Conversation) listedRow {
-			row := listedRow{ID: x.ID, Title: cmp.Or(legible.ForeignLine(x.Title), v.Untitled()),
+			row := listedRow{ID: x.ID, Title: cmp.Or(language.ForeignLine(x.Title), v.Untitled()),
 				Agent: labelOf(p.Agents, x.AgentID), Name: called(x.Opener), Channel: web.Channel(v, x.Origin(), channels),
 				Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt}
 			row.Status, row.Badge = statusOf(words, x)
@@ -131,9 +131,9 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 func labelOf(defs []agent.Definition, id string) string {
 	d, ok := agent.Find(defs, id)
 	if !ok {
-		return legible.OneLine(id)
+		return language.OneLine(id)
 	}
-	return legible.OneLine(d.Label())
+	return language.OneLine(d.Label())
 }
 
 // statusOf returns a session's status in words, and its badge.

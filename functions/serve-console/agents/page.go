@@ -21,7 +21,6 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // saidOfPage is the number of messages on a page; the newest come first.
@@ -176,8 +175,8 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 	if !x.Waits && s.Status == conversation.Open && p.Problem != "" {
 		p.Since.Now = "" // that the conversation is open says nothing of what was decided
 	}
-	return c.Show(w, r, v, web.Document{Title: cmp.Or(legible.ForeignLine(s.Title), v.Untitled()), Here: "agents", Data: p,
-		Status: not.Code, After: p.After}, "conversation")
+	return c.Show(w, r, v, web.Document{Title: cmp.Or(language.ForeignLine(s.Title), v.Untitled()), Here: "agents",
+		Data: p, Status: not.Code, After: p.After}, "conversation")
 }
 
 // drawn is the page without whom it asks.
@@ -194,7 +193,7 @@ func (t *loaded) drawn(v *web.Viewer, words web.Texts) (p conversationPage) {
 		p.Live = p.Path
 	}
 	p.Stands, p.Badge = statusOf(v.Texts("agents"), *s)
-	p.Agent, p.AgentID = labelOf(t.defs, s.AgentID), legible.OneLine(s.AgentID)
+	p.Agent, p.AgentID = labelOf(t.defs, s.AgentID), language.OneLine(s.AgentID)
 	if _, ok := agent.Find(t.defs, s.AgentID); !ok {
 		p.Gone = words.Say("agent_gone")
 	}
@@ -202,11 +201,11 @@ func (t *loaded) drawn(v *web.Viewer, words web.Texts) (p conversationPage) {
 		p.Channel = v.Texts("tasks").Say("direct")
 	}
 	if s.Source != nil {
-		p.Workspace = legible.OneLine(s.WorkspacePath)
+		p.Workspace = language.OneLine(s.WorkspacePath)
 		p.Source = sourceOf(words, *s.Source, v.Locale)
 	}
 	if s.Status == conversation.Failing {
-		p.Trouble = explain.EndedInTalk(v.Locale, s.Error, legible.ForeignLine(s.ErrorDetail))
+		p.Trouble = explain.EndedInTalk(v.Locale, s.Error, language.ForeignLine(s.ErrorDetail))
 	}
 	p.Cost = web.Spent(v.Locale, s.Usage.Cost, s.Usage.Unpriced)
 	if most := t.Settings.MaxCost(); most > 0 {

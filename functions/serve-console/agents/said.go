@@ -11,13 +11,13 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 type saidRow struct {
 	conversation.Message
 	By         string
-	Text       []legible.Passage
+	Text       []language.Passage
 	Files      []fileRow
 	Action     int              // number of the action that the message is about
 	ActionPath string           // where that is on the page
@@ -67,7 +67,7 @@ func (p *conversationPage) messages(t *loaded, words web.Texts) {
 		if x := about[m.ActionID]; x != nil {
 			row.Action, row.ActionPath = x.Number, t.place(x)
 			if m.Proposes(x) { // what it does stands there
-				row.Text = legible.Passages(m.Worded())
+				row.Text = language.Passages(m.Worded())
 			}
 		}
 		if row.Note == "" && gone[m.Key()] {
@@ -96,7 +96,7 @@ const mostUnfolded = 10
 
 // rowOf draws a message without what depends on others.
 func (p *conversationPage) rowOf(t *loaded, m conversation.Message, words web.Texts) saidRow {
-	row := saidRow{Message: m, By: t.person(m.User), Text: legible.Passages(m.Content)}
+	row := saidRow{Message: m, By: t.person(m.User), Text: language.Passages(m.Content)}
 	switch {
 	case m.Deleted:
 		row.Note = words.Say("deletes")
@@ -106,19 +106,19 @@ func (p *conversationPage) rowOf(t *loaded, m conversation.Message, words web.Te
 	by := subject.Reader{Person: t.person, ChannelOf: t.channel}
 	row.Forwarded = web.Each(m.Forwarded, by.Quoted)
 	row.Thread = web.Each(m.Thread, func(e conversation.Earlier) subject.Quoted {
-		return subject.Quoted{By: t.person(e.User), Text: legible.Visible(e.Text), At: e.At}
+		return subject.Quoted{By: t.person(e.User), Text: language.Visible(e.Text), At: e.At}
 	})
-	row.Request = legible.Visible(m.Request)
+	row.Request = language.Visible(m.Request)
 	if aggregate.ValidID(m.TaskID) {
 		row.Task = "/console/tasks/" + m.TaskID
 	}
 	switch m.Sender {
 	case conversation.FromAgent:
-		row.By, row.Text = p.Agent, legible.Answered(m.Content)
+		row.By, row.Text = p.Agent, language.Answered(m.Content)
 	case conversation.FromSystem:
 		row.By = words.Say("system")
 		if m.Collapsed {
-			row.Text = append([]legible.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
+			row.Text = append([]language.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
 		}
 	}
 	return row
@@ -127,7 +127,7 @@ func (p *conversationPage) rowOf(t *loaded, m conversation.Message, words web.Te
 // filesOf returns the files of a message; of an agent's answer those that it could not read, or not wholly.
 func filesOf(m conversation.Message, words web.Texts) (out []fileRow) {
 	for _, f := range m.Attachments {
-		row := fileRow{Name: legible.OneLine(f.Name), Type: legible.OneLine(f.Type), Bytes: f.Bytes,
+		row := fileRow{Name: language.OneLine(f.Name), Type: language.OneLine(f.Type), Bytes: f.Bytes,
 			Unread: m.Sender != conversation.FromUser && (f.Kind == "unread" || f.Why != "")}
 		if f.Why != "" {
 			row.Why = explain.Unread(words.Locale(), f.Why)

@@ -25,7 +25,6 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 const (
@@ -137,7 +136,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		return err
 	}
 	maps.Copy(names, c.Names(ctx, v, ids...))
-	called := func(id string) string { return legible.ForeignLine(cmp.Or(names[id], id)) }
+	called := func(id string) string { return language.ForeignLine(cmp.Or(names[id], id)) }
 	members := sync.OnceValue(func() *people.Members {
 		m, _ := c.Roster.Of(ctx, c.Listing, v.Team, c.Now()) // without names, the ids are shown
 		return &m
@@ -149,7 +148,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 	for i, row := range subject.EntriesOf(entries, log, called, called) {
 		x := entries[i]
 		if id := x.FoundBy(); id != string(x.ActorType) {
-			row.By, row.ByID, row.Asked = called(id), legible.OneLine(id), id != x.ActorID
+			row.By, row.ByID, row.Asked = called(id), language.OneLine(id), id != x.ActorID
 		}
 		if _, there := at[x.AggregateID]; !there {
 			at[x.AggregateID] = len(d.Groups)
@@ -166,7 +165,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		case of != "":
 			g.Path, g.On = "/console/tasks/"+of, log.Resource("task")
 			if t, there := requests[of]; there {
-				g.On, g.Whose = cmp.Or(legible.ForeignLine(t.Title), g.On), words.Say("whose", "who", called(t.Requester()))
+				g.On, g.Whose = cmp.Or(language.ForeignLine(t.Title), g.On), words.Say("whose", "who", called(t.Requester()))
 			}
 		}
 		g.Rows = append(g.Rows, row)
@@ -185,7 +184,7 @@ func (c *Console) keysNamed(ctx context.Context, tenant string, entries []aggreg
 	}
 	keys, err := c.Store.Keys(ctx, tenant)
 	for _, k := range keys {
-		names[k.ID] = key + ": " + legible.ForeignLine(k.Name)
+		names[k.ID] = key + ": " + language.ForeignLine(k.Name)
 	}
 	return names, err
 }

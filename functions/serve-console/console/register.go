@@ -19,7 +19,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -80,17 +80,17 @@ func (c *Console) lines(ctx context.Context, v *web.Viewer, all []task.Numbered)
 // line has what register's columns name.
 func (s speaker) line(x store.RegisteredTask) []string {
 	g, by, id, asked := &x.Gate, x.Head.Requester, x.Decision.TaskID, x.Head.CreatedAt
-	title := explain.Titled(legible.Beginning(legible.ForeignLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle),
+	title := explain.Titled(language.Beginning(language.ForeignLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle),
 		x.Head.Glance.Version)
 	if x.Call != nil {
 		by, id, asked, title = x.Call.Answers, x.Call.CallID, x.Call.CreatedAt, s.called(x.Call)
 	}
 	if by = s.Person(by); x.Call != nil && x.Call.KeyName != "" {
-		by = s.words.Say("by_agent", "agent", legible.ForeignLine(x.Call.KeyName), "who", by)
+		by = s.words.Say("by_agent", "agent", language.ForeignLine(x.Call.KeyName), "who", by)
 	}
 	rule, settled := "", ""
 	if is := g.Terms.Rule; is != nil {
-		rule = legible.ForeignLine(is.Name) + " (" + strconv.Itoa(is.Revision) + ")"
+		rule = language.ForeignLine(is.Name) + " (" + strconv.Itoa(is.Revision) + ")"
 	}
 	if g.ApprovedAt != nil {
 		settled = tenancy.DayOf(*g.ApprovedAt)
@@ -115,11 +115,11 @@ func (s speaker) called(x *call.Call) string {
 	sum := explain.SumUp(s.Locale, steps)
 	lead := sum.First()
 	says := web.Joined(s.Line(lead.Sentence), func(p subject.Piece) string { return p.Text }, "")
-	says = legible.Beginning(legible.ForeignLine(says+" "+explain.Plain(lead.Unsaid())), mostTitle)
+	says = language.Beginning(language.ForeignLine(says+" "+explain.Plain(lead.Unsaid())), mostTitle)
 	if len(steps) == 0 || steps[0].ToolTitle == "" {
-		return cmp.Or(says, legible.ForeignLine(x.Tool))
+		return cmp.Or(says, language.ForeignLine(x.Tool))
 	}
-	return strings.Trim(legible.ForeignLine(steps[0].ToolTitle)+" — "+says, " —")
+	return strings.Trim(language.ForeignLine(steps[0].ToolTitle)+" — "+says, " —")
 }
 
 // path names who stamped, stage by stage: a stand-in with whose stamp it is.
@@ -128,7 +128,7 @@ func (s speaker) path(g *aggregate.Gate) string {
 	by.Person = s.plain
 	return web.Joined(by.Stamped(g), func(stage subject.Stage) string {
 		hands := web.Joined(stage.Stamps, func(act subject.RouteAct) string { return act.By }, "・")
-		return strings.TrimLeft(legible.ForeignLine(stage.Name)+" ", " ") + hands
+		return strings.TrimLeft(language.ForeignLine(stage.Name)+" ", " ") + hands
 	}, " → ")
 }
 

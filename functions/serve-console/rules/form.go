@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // draft is rules that somebody writes. It travels in the page's form: nothing is kept until all of it is saved.
@@ -202,7 +202,7 @@ func (a *asked) edit() error {
 // keep takes the rule into the draft, unless something is wrong with it: then the form says what.
 func (a *asked) keep(e edited, wrong aggregate.Problems) error {
 	if e.Rule.Name == "" {
-		e.Rule.Name = legible.Clip(a.called(&e.Rule), rules.MaxName)
+		e.Rule.Name = language.Clip(a.called(&e.Rule), rules.MaxName)
 	}
 	all := slices.Clone(a.draft.Rules)
 	if e.At < 0 || e.At >= len(all) {

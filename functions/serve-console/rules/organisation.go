@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // OrganisationPages have the page on who works for the tenant: its file, and who stands in it.
@@ -80,7 +80,7 @@ func faultOf(t web.Texts, p aggregate.Problem) (f web.Fault) {
 	}
 	for i, arg := range p.Args {
 		if text, is := arg.(string); is {
-			p.Args[i] = legible.Spelled(text)
+			p.Args[i] = language.Spelled(text)
 		}
 	}
 	f.Label, f.Text = organisation.Called(column, t.Locale()), t.Problem(p, nil)
@@ -119,7 +119,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 		return err
 	}
 	// What is neither UTF-8 nor Shift_JIS is refused for that when it is read.
-	if text, as := legible.Decode(file); as != "" {
+	if text, as := language.Decode(file); as != "" {
 		file = []byte(text)
 	}
 	o, wrong := organisation.Read(file)

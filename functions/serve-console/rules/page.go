@@ -19,7 +19,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Pages serves the rules.
@@ -263,7 +263,7 @@ func (a *asked) finding(f rules.Finding) string {
 		kind += "_condition"
 	}
 	return a.In("findings", kind, "rule", a.ruleNamed(f.Rule), "stage", number(f.Stage-1),
-		"who", legible.OneLine(f.Who))
+		"who", language.OneLine(f.Who))
 }
 
 // mostAsked bounds what Slack is asked one by one: people who are not listed where a workspace has more than a list,
@@ -284,11 +284,11 @@ const mostOptions = 300
 
 // options are whom stages may ask, and who may be a condition; of too many those that somebody looks for.
 func (a *asked) options(find string) (who, by []web.Choice) {
-	sought := legible.Folded(find)
+	sought := language.Folded(find)
 	offered := func(values []string, most int) (all []web.Choice) {
 		for _, value := range values {
 			c := web.Choice{Value: value, Text: a.source(value)}
-			if len(values) <= most || find != "" && strings.Contains(legible.Folded(c.Text), sought) {
+			if len(values) <= most || find != "" && strings.Contains(language.Folded(c.Text), sought) {
 				all = append(all, c)
 			}
 		}
@@ -353,7 +353,7 @@ func (a *asked) toolOptions() (all []web.Choice) {
 			if t.Writes() {
 				note = a.Say("tool_writes")
 			}
-			all = append(all, web.Choice{Value: t.Tool.String(), Text: legible.OneLine(t.Title) + " " + note})
+			all = append(all, web.Choice{Value: t.Tool.String(), Text: language.OneLine(t.Title) + " " + note})
 		}
 	}
 	return all

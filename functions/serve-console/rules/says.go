@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // speaker says rules with the names that people know.
@@ -26,13 +25,13 @@ type speaker struct {
 const mostNamed = 4
 
 // person returns the name of a person or a group, or the id of one that is not listed.
-func (s speaker) person(id string) string { return legible.OneLine(cmp.Or(s.names[id], id)) }
+func (s speaker) person(id string) string { return language.OneLine(cmp.Or(s.names[id], id)) }
 
 func (s speaker) channel(id string) string {
 	if id == rules.Direct {
 		return s.Say("direct")
 	}
-	return cmp.Or(web.ChannelName(s.channels, id), legible.OneLine(id))
+	return cmp.Or(web.ChannelName(s.channels, id), language.OneLine(id))
 }
 
 // toldTo names the channel or the user group that is told at the end.
@@ -45,9 +44,9 @@ func (s speaker) toldTo(id string) string {
 
 func (s speaker) tool(t rules.Tool) string {
 	if i := slices.IndexFunc(s.tools, func(x web.KnownTool) bool { return x.Tool.Same(t) }); i >= 0 {
-		return s.Say("quoted", "text", legible.OneLine(s.tools[i].Title))
+		return s.Say("quoted", "text", language.OneLine(s.tools[i].Title))
 	}
-	return s.Say("quoted", "text", legible.OneLine(t.String()))
+	return s.Say("quoted", "text", language.OneLine(t.String()))
 }
 
 // list joins names with a separator; after mostNamed it says how many others there are.
@@ -75,13 +74,13 @@ func (s speaker) asking(r *rules.Rule) (group, first string, more []string) {
 		more = append(more, list(s, r.Channels, s.channel, or))
 	}
 	if r.Asker() {
-		below := func(code string) string { return s.Say("and_below", "department", legible.OneLine(code)) }
+		below := func(code string) string { return s.Say("and_below", "department", language.OneLine(code)) }
 		more = append(more, s.Say("asked_by", "list", list(s, slices.Concat(web.Each(r.People, s.person),
-			web.Each(r.Departments, below), web.Each(r.Groups, s.person)), legible.OneLine, or)))
+			web.Each(r.Departments, below), web.Each(r.Groups, s.person)), language.OneLine, or)))
 	}
 	for _, name := range r.Names() {
-		more = append(more, s.Say("labelled", "name", legible.OneLine(name),
-			"list", list(s, r.Labels[name], legible.OneLine, or)))
+		more = append(more, s.Say("labelled", "name", language.OneLine(name),
+			"list", list(s, r.Labels[name], language.OneLine, or)))
 	}
 	if len(r.Asks) > 0 {
 		more = append(more, s.Say("only_of", "list", list(s, r.Asks, func(k rules.Kind) string { return s.In("kinds", k) },
@@ -93,7 +92,7 @@ func (s speaker) asking(r *rules.Rule) (group, first string, more []string) {
 	if r.Numbered {
 		more = append(more, s.Say("gets_number"))
 	}
-	return group, legible.Capital(cmp.Or(first, s.Say("all"))), more
+	return group, language.Capital(cmp.Or(first, s.Say("all"))), more
 }
 
 // called makes a name of what a rule is for.
@@ -141,12 +140,12 @@ type chip struct{ Text, Note, Class string }
 // chips are the stages of an outcome; a refusal is one, too.
 func (s speaker) chips(o *rules.Outcome) (all []chip) {
 	if len(o.Stages) == 0 {
-		return []chip{{Text: s.Say("refused"), Note: legible.Clip(legible.OneLine(o.Refuse), mostOfRefusal), Class: "no"}}
+		return []chip{{Text: s.Say("refused"), Note: language.Clip(language.OneLine(o.Refuse), mostOfRefusal), Class: "no"}}
 	}
 	for i := range o.Stages {
 		x := &o.Stages[i]
 		note := cmp.Or(list(s, sourcesOf(x.Who), s.source, s.Say("or")), s.Say("choose"))
-		c := chip{Text: cmp.Or(legible.OneLine(x.Name), note), Note: note}
+		c := chip{Text: cmp.Or(language.OneLine(x.Name), note), Note: note}
 		switch {
 		case x.Need == 0:
 			c.Note = s.Say("chip_all", "who", note)
@@ -177,11 +176,11 @@ func (s speaker) source(value string) string {
 		if position == "" {
 			key = "head"
 		}
-		return s.In("posts", key, "department", legible.OneLine(department), "position", legible.OneLine(position))
+		return s.In("posts", key, "department", language.OneLine(department), "position", language.OneLine(position))
 	case "channel":
 		return s.Say("of_channel")
 	case "department":
-		return s.Say("and_below", "department", legible.OneLine(of))
+		return s.Say("and_below", "department", language.OneLine(of))
 	case "group":
 		return s.Say("group", "name", s.person(of))
 	}
@@ -206,7 +205,7 @@ func (s speaker) problems(all []rules.Rule, wrong aggregate.Problems) (out []web
 		f := web.Fault{Label: s.label(p.Field), Text: s.Problem(p, s.kindNamed)}
 		if at, field := ruleAt(p.Field); at >= 0 && at < len(all) {
 			f = web.Fault{At: fmt.Sprintf("#r-%d", at+1), Text: f.Text,
-				Label: s.Say("rule_at", "n", at+1, "name", legible.OneLine(all[at].Name)) + ": " + s.label(field)}
+				Label: s.Say("rule_at", "n", at+1, "name", language.OneLine(all[at].Name)) + ": " + s.label(field)}
 		}
 		out = append(out, f)
 	}
@@ -245,7 +244,7 @@ func (s speaker) money(n rules.Decimal, currency string) string {
 	if a := (rules.Amount{Value: n, Currency: currency}); a.Known() {
 		return explain.Money(s.Locale(), a)
 	}
-	return legible.OneLine(string(n))
+	return language.OneLine(string(n))
 }
 
 // yen is the currency that a form has until somebody types another.

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // tryData asks which rule would take a request, and has the answer.
@@ -43,7 +43,7 @@ func (a *asked) trying(answer bool) (d tryData, err error) {
 			of = t
 		}
 		if t.Allowed {
-			d.Tools = append(d.Tools, web.Choice{Value: value, Text: legible.OneLine(t.Title)})
+			d.Tools = append(d.Tools, web.Choice{Value: value, Text: language.OneLine(t.Title)})
 		}
 	}
 	chosen(d.Tools, of.Tool.String())
@@ -103,7 +103,7 @@ func (a *asked) labelsToTry() (all []web.Choice) {
 	for i := range a.draft.Rules {
 		for _, name := range a.draft.Rules[i].Names() {
 			for _, value := range a.draft.Rules[i].Labels[name] {
-				c := web.Choice{Value: name + between + value, Text: legible.OneLine(name + ": " + value)}
+				c := web.Choice{Value: name + between + value, Text: language.OneLine(name + ": " + value)}
 				if !slices.ContainsFunc(all, func(x web.Choice) bool { return x.Value == c.Value }) {
 					all = append(all, c)
 				}
@@ -124,7 +124,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		if _, listed := a.members.Person(d.Who); !listed {
 			u, found := a.members.Find(d.Who)
 			if !found {
-				d.Fail = a.Say("try_nobody", "who", legible.OneLine(d.Who))
+				d.Fail = a.Say("try_nobody", "who", language.OneLine(d.Who))
 				return nil
 			}
 			who = u.ID
@@ -152,8 +152,8 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	})
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
-		d.Fail = a.Say("try_refused", "who", a.person(who), "stage", cmp.Or(legible.OneLine(none.Name), d.Rule),
-			"why", a.In("whys", none.Why, "what", legible.OneLine(none.What)))
+		d.Fail = a.Say("try_refused", "who", a.person(who), "stage", cmp.Or(language.OneLine(none.Name), d.Rule),
+			"why", a.In("whys", none.Why, "what", language.OneLine(none.What)))
 		return nil
 	}
 	return err
@@ -163,15 +163,15 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 func (a *asked) answerSaid(facts *rules.Facts, found *rules.Answer, who string) string {
 	switch {
 	case found.Unknown != "":
-		return a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
+		return a.Say("try_unknown", "what", language.OneLine(found.Unknown))
 	case found.Unlabelled != "":
-		return a.Say("try_unlabelled", "label", legible.OneLine(found.Unlabelled))
+		return a.Say("try_unlabelled", "label", language.OneLine(found.Unlabelled))
 	case found.Unsure:
 		return a.Say("try_unsure", "who", a.person(who))
 	case facts.Stranger != "":
 		return a.Say("try_stranger", "who", a.person(who))
 	case found.Refused:
-		return strings.TrimSpace(a.Say("refused") + " " + legible.OneLine(found.Refuse))
+		return strings.TrimSpace(a.Say("refused") + " " + language.OneLine(found.Refuse))
 	}
 	return ""
 }
@@ -181,7 +181,7 @@ func (a *asked) tried(d *tryData, route *circulation.Route) {
 	d.Stages, d.How = nil, nil
 	reader := subject.Reader{Locale: a.Locale(), Person: a.person}
 	for _, s := range route.Stages {
-		x := chip{Text: a.Say("of_channel"), Note: legible.OneLine(s.Name)}
+		x := chip{Text: a.Say("of_channel"), Note: language.OneLine(s.Name)}
 		if len(s.People) > 0 {
 			x.Text = list(a.speaker, s.People, func(p circulation.Person) string { return a.person(p.User) }, a.Say("middot"))
 		}
@@ -204,7 +204,7 @@ func (a *asked) ruleNamed(id string) string {
 	if i < 0 {
 		return a.Say("no_rule")
 	}
-	return a.Say("rule_at", "n", i+1, "name", legible.OneLine(a.draft.Rules[i].Name))
+	return a.Say("rule_at", "n", i+1, "name", language.OneLine(a.draft.Rules[i].Name))
 }
 
 // peopleToTry are the workspace's people, the viewer first.

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/tool"
 	"ringi/shared/tool/schema"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // markable is a tool that writes, as it may be called now, with the form of its mark.
@@ -96,7 +96,7 @@ const maxArguments = 200
 func arguments(text string) (at []string, all []schema.Member) {
 	for _, m := range schema.Members(text) {
 		if m.Leaf && len(all) < maxArguments {
-			m.About = legible.Clip(legible.OneLine(m.About), 80)
+			m.About = language.Clip(language.OneLine(m.About), 80)
 			at, all = append(at, rules.Pointer(m.Path)), append(all, m)
 		}
 	}
@@ -248,7 +248,7 @@ func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m ma
 			m.Why = t.In("whys", call.Amount.Why)
 		}
 		for _, name := range slices.Sorted(maps.Keys(call.Labels)) {
-			m.Labels = append(m.Labels, legible.OneLine(name+": "+strings.Join(call.Labels[name], ", ")))
+			m.Labels = append(m.Labels, language.OneLine(name+": "+strings.Join(call.Labels[name], ", ")))
 		}
 	}
 	return c.Show(w, r, v, web.Document{Title: cmp.Or(m.Title, m.Row.ToolName), Here: "tools", Data: m, Status: m.status},
@@ -275,7 +275,7 @@ func (t markTexts) sum(m *rules.Mark, version string) string {
 
 // shownPointer returns a pointer as people read it: items[] › price.
 func shownPointer(pointer string) string {
-	path := web.Each(rules.Tokens(pointer), legible.Spelled)
+	path := web.Each(rules.Tokens(pointer), language.Spelled)
 	return strings.ReplaceAll(strings.Join(path, " › "), " › "+schema.Rows, "[]")
 }
 

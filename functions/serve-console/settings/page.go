@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 type Pages struct {
@@ -159,10 +159,10 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, p se
 // nameOf returns a member's name, or the id if the name is unknown.
 func nameOf(m *people.Members, id string) string {
 	if u, ok := m.Person(id); ok {
-		return legible.OneLine(u.Name)
+		return language.OneLine(u.Name)
 	}
 	if g, ok := m.Group(id); ok {
-		return legible.OneLine(g.Name)
+		return language.OneLine(g.Name)
 	}
 	return id
 }

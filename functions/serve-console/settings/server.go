@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/tool/mcp"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // ServerTools, as mcp.Admin, lists the tools of MCP servers, and allows or forbids them for tasks and contests.
@@ -139,8 +139,8 @@ func (t toolsTexts) serverTool(x mcp.Listed, p tenancy.ToolPermission) serverToo
 	if changed {
 		was = mcp.Tool{Title: pin.Title, Description: pin.Description, Input: string(pin.Input), Output: string(pin.Output)}
 		if pin.URL != x.URL {
-			out.Says = append(out.Says, saying{Label: t.Say("address"), Is: legible.Spelled(x.URL),
-				Was: legible.Spelled(pin.URL), Changed: true})
+			out.Says = append(out.Says, saying{Label: t.Say("address"), Is: language.Spelled(x.URL),
+				Was: language.Spelled(pin.URL), Changed: true})
 		}
 		if x.Tool.Title == "" && was.Title == x.Tool.Name { // a tool without a title is kept under its name
 			was.Title = ""
@@ -170,7 +170,7 @@ func spelled(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		rest := strings.TrimLeft(line, " ")
-		lines[i] = line[:len(line)-len(rest)] + legible.Spelled(rest)
+		lines[i] = line[:len(line)-len(rest)] + language.Spelled(rest)
 	}
 	return strings.Join(lines, "\n")
 }

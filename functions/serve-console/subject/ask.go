@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Ask is what a page asks its viewer. A page embeds it.
@@ -41,7 +41,7 @@ func refused(r *http.Request, v *web.Viewer, x Tried, why error) Ask {
 	if forbidden {
 		web.Refuse(r, v, why.Error())
 	}
-	return Ask{Typed: legible.First(x.reason, maxTyped), Code: status, tried: x, why: why}
+	return Ask{Typed: language.First(x.reason, maxTyped), Code: status, tried: x, why: why}
 }
 
 // Button is an act that the viewer may try.

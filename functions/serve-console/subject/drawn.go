@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Piece is a part of a line. While people are asked, a person's has their id, since anybody may choose any name.
@@ -59,7 +59,7 @@ type Sum struct {
 
 // Effect returns an effect's drawing.
 func (r Reader) Effect(e explain.Effect) Effect {
-	out := Effect{Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
+	out := Effect{Tool: language.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
 		Text: r.Line(e.Words), Rest: web.Each(e.Rest, func(a explain.Argument) Argument {
 			return Argument{r.Line(a.Name), r.Line(a.Value)}
 		})}
@@ -137,7 +137,7 @@ func (r Reader) Briefly(pieces []explain.Piece) (out []Piece) {
 		if left <= 0 {
 			return append(out, Piece{Text: "…"})
 		}
-		p.Text, p.ID = legible.Beginning(p.Text, left), ""
+		p.Text, p.ID = language.Beginning(p.Text, left), ""
 		left -= utf8.RuneCountInString(p.Text)
 		out = append(out, p)
 	}
@@ -150,7 +150,7 @@ func (r Reader) Line(pieces []explain.Piece) (out []Piece) {
 		is := Piece{Text: p.Text, Planned: p.Kind == explain.Value || p.Kind == explain.Person}
 		if p.Kind == explain.Person {
 			if is.Text = r.Person(p.Text); !r.Settled {
-				is.ID = legible.OneLine(p.Text)
+				is.ID = language.OneLine(p.Text)
 			}
 		}
 		out = append(out, is)
@@ -176,10 +176,11 @@ type Entry struct {
 // EntriesOf formats audit entries in words; person and agent return names.
 func EntriesOf(log []aggregate.AuditEntry, words explain.LogWords, person, agent func(id string) string) (out []Entry) {
 	for _, e := range log {
-		x := Entry{ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
-			Resource: legible.OneLine(e.ResourceID), Briefly: words.Briefly(e, person)}
+		x := Entry{ID: e.ID, At: e.Timestamp, Action: language.OneLine(words.Did(e)),
+			Name: language.OneLine(string(e.Action)), Resource: language.OneLine(e.ResourceID),
+			Briefly: words.Briefly(e, person)}
 		if of := words.Subject(e); of != "" {
-			x.On = legible.OneLine(words.Resource(e.ResourceType) + ": " + of)
+			x.On = language.OneLine(words.Resource(e.ResourceType) + ": " + of)
 		}
 		switch e.ActorType {
 		case aggregate.ActorUser:
@@ -188,7 +189,7 @@ func EntriesOf(log []aggregate.AuditEntry, words explain.LogWords, person, agent
 			x.By = agent(e.ActorID)
 		}
 		x.Details = web.Each(words.Details(e, person), func(d explain.LogDetail) explain.LogDetail {
-			return explain.LogDetail{Name: legible.OneLine(d.Name), Text: legible.ForeignLine(d.Text)}
+			return explain.LogDetail{Name: language.OneLine(d.Name), Text: language.ForeignLine(d.Text)}
 		})
 		out = append(out, x)
 	}
@@ -204,14 +205,14 @@ type Quoted struct {
 
 // Quoted draws a forwarded message. Of its channel Slack may have said only the id.
 func (r Reader) Quoted(q aggregate.Quoted) Quoted {
-	out := Quoted{legible.ForeignLine(q.Name), legible.ForeignLine(q.Where), web.Mentions(card.Prose(q.Text), r.Person),
+	out := Quoted{language.ForeignLine(q.Name), language.ForeignLine(q.Where), web.Mentions(card.Prose(q.Text), r.Person),
 		q.At, q.Cut}
 	if aggregate.IsPerson(q.User) {
 		out.By = r.Person(q.User)
 	}
 	id, is := strings.CutPrefix(q.Where, "<#")
 	if id, _, _ = strings.Cut(strings.TrimSuffix(id, ">"), "|"); is && r.ChannelOf != nil {
-		out.Where = legible.ForeignLine(r.ChannelOf(id))
+		out.Where = language.ForeignLine(r.ChannelOf(id))
 	}
 	return out
 }
@@ -233,5 +234,5 @@ func (m marks) Channel(id string) string { return m.channel(id) }
 func (m marks) Time(t time.Time) string  { return web.Minute(t) }
 
 func (m marks) Text(s string, most int) string {
-	return legible.OneLine(legible.Beginning(strings.Join(strings.Fields(s), " "), most))
+	return language.OneLine(language.Beginning(strings.Join(strings.Fields(s), " "), most))
 }

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Reader is for whom pages draw what steps do, and where a gate under a rule stands: the stages of its route in their
@@ -115,7 +115,7 @@ func (r Reader) Stamped(g *aggregate.Gate) (out []Stage) {
 	d, st := r.walk(g, true), circulation.Walk(g.Circulating())
 	for _, s := range st.Stages {
 		if len(s.Stamps) > 0 {
-			out = append(out, Stage{Name: legible.OneLine(s.Name), Stamps: web.Each(s.Stamps, d.act)})
+			out = append(out, Stage{Name: language.OneLine(s.Name), Stamps: web.Each(s.Stamps, d.act)})
 		}
 	}
 	return out
@@ -185,7 +185,7 @@ const mostName = 120
 
 // line returns a name in one line, with what hides spelled out.
 func (d *drawing) line(name string) string {
-	return cmp.Or(legible.OneLine(legible.Beginning(name, mostName)), explain.RouteOf(d.Locale).NoName)
+	return cmp.Or(language.OneLine(language.Beginning(name, mostName)), explain.RouteOf(d.Locale).NoName)
 }
 
 // Via says by what a route found somebody, as package rules writes it. What it doesn't know is shown as it is.

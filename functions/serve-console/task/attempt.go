@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Attempt is one execution.
@@ -69,7 +69,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		t.Took = explain.Length(r.Locale, e.CompletedAt.Sub(*e.RanFrom()))
 	}
 	if e.Error != "" {
-		t.Error = explain.Ended(r.Locale, e.Error, legible.ForeignLine(card.StepNamed(r.Locale, a, e, e.ErrorDetail)),
+		t.Error = explain.Ended(r.Locale, e.Error, language.ForeignLine(card.StepNamed(r.Locale, a, e, e.ErrorDetail)),
 			explain.RetryOf(a, e))
 	}
 	if e.CancelledAt != nil {
@@ -129,7 +129,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil &&
 		row.CompletedAt.After(*e.CancelledAt)
 	if row.Error != "" {
-		out.Error = explain.Ended(r.Locale, row.Error, legible.ForeignLine(row.ErrorDetail), explain.NoRetry)
+		out.Error = explain.Ended(r.Locale, row.Error, language.ForeignLine(row.ErrorDetail), explain.NoRetry)
 	}
 	arguments := row.Arguments
 	if v, ok := s.Opened[arguments.S3Key]; ok && !v.Expired {
@@ -153,7 +153,7 @@ func (r Reader) done(e explain.Effect, b *aggregate.Blob) []subject.Piece {
 		_ = json.Unmarshal([]byte(b.JSON), &result) // one that says nothing of rows
 	}
 	e.Amount = rules.Nothing() // it stands above
-	return r.Line(e.Done(r.Locale, legible.OneLine(string(result["updated_rows"]))))
+	return r.Line(e.Done(r.Locale, language.OneLine(string(result["updated_rows"]))))
 }
 
 // call returns what a call with these arguments does, uncut if all is set. whole is false if any are missing.
@@ -162,7 +162,7 @@ func (r Reader) call(planned task.Step, b aggregate.Blob, all bool) (c Call, who
 	if !ok {
 		c.Effect = r.Effect(explain.Effect{Tool: planned.Tool, Access: planned.Access, Act: planned.Act(),
 			Amount: planned.Amount()})
-		c.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(b.JSON), maxText)))
+		c.Preview = language.Spelled(language.Mask(language.Beginning(string(b.JSON), maxText)))
 		return c, false
 	}
 	planned.ToolInput = b.JSON
@@ -178,7 +178,7 @@ func (r Reader) told(e explain.Effect, all bool) (c Call) {
 		out := slices.Clone(pieces)
 		for i := range out {
 			if !all {
-				out[i].Text = legible.Beginning(out[i].Text, maxText)
+				out[i].Text = language.Beginning(out[i].Text, maxText)
 			}
 		}
 		return out

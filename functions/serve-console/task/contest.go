@@ -17,7 +17,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -87,7 +87,7 @@ func (p *contestsPage) board(c *Pages, r *http.Request, v *web.Viewer) error {
 			continue
 		}
 		shown[b.TeamID] = true
-		p.Board = append(p.Board, boardRow{len(p.Board) + 1, legible.ForeignLine(cmp.Or(b.TeamName, b.TeamID)),
+		p.Board = append(p.Board, boardRow{len(p.Board) + 1, language.ForeignLine(cmp.Or(b.TeamName, b.TeamID)),
 			contestsPath + "?" + url.Values{"team": {b.TeamID}}.Encode(), contestPath(b.ExecutionID),
 			shownScore(b.EvaluationScore), b.CreatedAt})
 		p.Name = p.Board[0].Team
@@ -109,7 +109,7 @@ func (p *contestsPage) board(c *Pages, r *http.Request, v *web.Viewer) error {
 
 // asked returns a one-line title: that of the request whose policy the contest drafts.
 func (t contestTexts) asked(k *contest.Contest) string {
-	return cmp.Or(legible.ForeignLine(legible.Beginning(k.Title, mostAsked)), t.Say("for_task"))
+	return cmp.Or(language.ForeignLine(language.Beginning(k.Title, mostAsked)), t.Say("for_task"))
 }
 
 func (t contestTexts) inList(k contest.Contest) contestRow {
@@ -256,7 +256,7 @@ func spent(k *contest.Contest, works []*contest.Work, locale string) string {
 
 func (t contestTexts) team(w *contest.Work) teamRow {
 	k := w.Team
-	row := teamRow{ID: legible.OneLine(k.TeamID), Name: legible.ForeignLine(cmp.Or(k.TeamName, k.TeamID)),
+	row := teamRow{ID: language.OneLine(k.TeamID), Name: language.ForeignLine(cmp.Or(k.TeamName, k.TeamID)),
 		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Badge: web.Badge(string(k.Status))}
 	if k.BestScore != nil {
 		row.Best, row.best = shownScore(*k.BestScore), *k.BestScore
@@ -282,8 +282,8 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	row.Metrics.Columns = t.Columns("metric", "#score", "comment")
 	for _, m := range x.Metrics {
 		row.Metrics.Rows = append(row.Metrics.Rows,
-			[]string{legible.ForeignLine(contest.MetricName(m.MetricName, t.Locale())),
-				strconv.FormatFloat(m.Score, 'f', 2, 64), legible.Beginning(card.Prose(m.EvaluatorComment), mostTold)})
+			[]string{language.ForeignLine(contest.MetricName(m.MetricName, t.Locale())),
+				strconv.FormatFloat(m.Score, 'f', 2, 64), language.Beginning(card.Prose(m.EvaluatorComment), mostTold)})
 	}
 	return row
 }

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Reader is the person for whom a history is formatted.
@@ -127,10 +127,10 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 		t.Message = Message{Text: r.prose(m.Text), By: r.Person(m.User), At: m.CreatedAt, Private: m.ChannelType == "im"}
 		r.enclosed(&t.Message, a)
 		line, _, _ := strings.Cut(strings.TrimSpace(m.Words(r.Locale)), "\n")
-		t.Title, t.Created = web.Mentions(legible.ForeignLine(legible.Beginning(line, mostText)), r.Person), m.CreatedAt
+		t.Title, t.Created = web.Mentions(language.ForeignLine(language.Beginning(line, mostText)), r.Person), m.CreatedAt
 	}
 	if x := a.Task; x != nil {
-		t.Title, t.Description, t.Created = legible.ForeignLine(x.Title), r.prose(x.Description), x.CreatedAt
+		t.Title, t.Description, t.Created = language.ForeignLine(x.Title), r.prose(x.Description), x.CreatedAt
 		form := a.Matter() != nil && a.Matter() == a.Request.Matter // else it was filled in again
 		if said := t.Message.Text; said != "" && (strings.Contains(t.Description, said) || form) {
 			t.Description = "" // it says no more than the message
@@ -145,14 +145,14 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 func (r Reader) end(t *History, a *task.Aggregate) {
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), t.Status.Called(e.Reason)
-		detail := explain.FitDetail(e.Reason, e.Detail, legible.ForeignLine, r.Person)
+		detail := explain.FitDetail(e.Reason, e.Detail, language.ForeignLine, r.Person)
 		t.Ending = explain.Ended(r.Locale, e.Reason, detail, explain.RetryOf(a))
 		if last := a.RejectedLast(); last != nil {
 			t.Rejected = &Verdict{By: r.Person(last.RejectedBy), Reason: r.prose(last.RejectionReason), At: *last.RejectedAt}
 		}
 	}
 	if p := a.Head.Parked; p != nil {
-		t.Parked = explain.Ended(r.Locale, p.Sentence, legible.ForeignLine(p.Detail), explain.RetryOf(a))
+		t.Parked = explain.Ended(r.Locale, p.Sentence, language.ForeignLine(p.Detail), explain.RetryOf(a))
 	}
 	if until := a.Head.PausedUntil; until != nil && r.Now.Before(*until) && a.Head.Ended == nil {
 		t.Waits = *until
@@ -176,7 +176,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 	m.Forwarded = web.Each(a.Request.Forwarded, r.Quoted)
 	if m.MoreFiles = a.Request.MoreFiles; a.Read() == nil {
 		for _, f := range a.Listed() {
-			m.Files = append(m.Files, File{Name: legible.ForeignLine(cmp.Or(f.Name, f.ID)), Size: explain.Size(f.Bytes),
+			m.Files = append(m.Files, File{Name: language.ForeignLine(cmp.Or(f.Name, f.ID)), Size: explain.Size(f.Bytes),
 				Waits: true})
 		}
 		return
@@ -187,7 +187,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 // files draws what was read of a version's files.
 func (r Reader) files(a *task.Aggregate, read []task.ReadFile) (out []File) {
 	for _, f := range read {
-		row := File{Name: legible.ForeignLine(cmp.Or(f.Name, f.ID)), Size: explain.Size(f.Bytes), SHA256: f.SHA256,
+		row := File{Name: language.ForeignLine(cmp.Or(f.Name, f.ID)), Size: explain.Size(f.Bytes), SHA256: f.SHA256,
 			Shown: f.Shown, All: f.Characters, Read: f.Why == ""}
 		if row.Left = explain.NotAttached(r.Locale, f); row.Left == "" && a.Task != nil {
 			row.Path, row.View = "/console/tasks/"+a.Head.TaskID+"/files/"+f.SHA256, f.Kind.Previewed()

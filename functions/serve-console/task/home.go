@@ -19,7 +19,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -219,7 +219,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 // tells fills in what happens. What an agent says of its action is not told: it is no word of what the action does.
 func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, sum explain.Sum) {
 	words := v.Texts("home")
-	title := cmp.Or(legible.ForeignLine(x.title), v.Untitled())
+	title := cmp.Or(language.ForeignLine(x.title), v.Untitled())
 	row.Kind = words.In("kinds", x.Kind)
 	switch of := x.Row.(type) {
 	case *task.Prompt:
@@ -231,10 +231,10 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 		return
 	case *conversation.Action:
 		row.Kind = explain.ActionCalled(of, v.Locale)
-		row.Says, row.Then = quoted(title), []string{legible.ForeignLine(x.agent)}
+		row.Says, row.Then = quoted(title), []string{language.ForeignLine(x.agent)}
 		return
 	case *call.Call:
-		row.Then = []string{legible.ForeignLine(x.agent)}
+		row.Then = []string{language.ForeignLine(x.agent)}
 	case *task.StepGate:
 		row.Then = []string{words.Say("step", "n", of.Order)}
 		if of.Arguments.JSON == "" {
@@ -247,14 +247,14 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 		return
 	}
 	row.Kind, row.Says = words.In("acts", cmp.Or(string(lead.Act), otherAct)), by.Briefly(lead.Sentence)
-	if unsaid := legible.ForeignLine(explain.Plain(lead.Unsaid())); unsaid != "" { // its arguments tell calls apart
-		row.Then = append([]string{legible.Beginning(unsaid, mostText)}, row.Then...)
+	if unsaid := language.ForeignLine(explain.Plain(lead.Unsaid())); unsaid != "" { // its arguments tell calls apart
+		row.Then = append([]string{language.Beginning(unsaid, mostText)}, row.Then...)
 	}
 	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it
 		row.Then = append(row.Then, explain.Titled(title, x.Version))
 	}
-	if text := legible.ForeignLine(web.Mentions(explain.Plain(lead.Words), by.Person)); text != "" {
-		row.Then = append(row.Then, words.Say("text", "text", legible.Beginning(text, mostAbout)))
+	if text := language.ForeignLine(web.Mentions(explain.Plain(lead.Words), by.Person)); text != "" {
+		row.Then = append(row.Then, words.Say("text", "text", language.Beginning(text, mostAbout)))
 	}
 	if final := lead.FinalBriefly(v.Locale); final != "" {
 		row.Then = append([]string{"⚠️ " + final}, row.Then...)
@@ -286,8 +286,8 @@ func (c *Pages) returned(ctx context.Context, v *web.Viewer) (out []waitingRow, 
 		}
 		row := waitingRow{Path: tasksPath + "/" + x.ID + "#decide", Kind: words.Say("returned"),
 			Name: c.Called(ctx, v, v.User)(v.User),
-			Says: quoted(legible.ForeignLine(cmp.Or(x.Title, legible.Beginning(x.Text, mostText), v.Untitled()))),
-			Then: []string{v.Texts("tasks").Say("returned", "why", legible.ForeignLine(x.Glance.Detail))}, Since: x.CreatedAt}
+			Says: quoted(language.ForeignLine(cmp.Or(x.Title, language.Beginning(x.Text, mostText), v.Untitled()))),
+			Then: []string{v.Texts("tasks").Say("returned", "why", language.ForeignLine(x.Glance.Detail))}, Since: x.CreatedAt}
 		if x.Glance.Amount.Moves() {
 			row.Amount = explain.Money(v.Locale, x.Glance.Amount)
 		}

@@ -21,7 +21,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -57,7 +57,7 @@ type taskFilter struct{ Status, Person, Search string }
 // readTaskFilter reads an address.
 func readTaskFilter(q url.Values) (taskFilter, error) {
 	f := taskFilter{Status: q.Get("status"), Person: q.Get("person"),
-		Search: strings.TrimSpace(legible.Visible(q.Get("q")))}
+		Search: strings.TrimSpace(language.Visible(q.Get("q")))}
 	return f, cmp.Or(web.Known("status", f.Status, task.Filter{Status: task.Status(f.Status)}.Check() == nil),
 		web.Known("person", f.Person, f.Person == myself),
 		web.Known("q", f.Search, utf8.RuneCountInString(f.Search) <= maxSearch))
@@ -132,9 +132,9 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, f taskFilter, reach peop
 		keep = func(x store.ListedTask) bool { return reach.Sees(originOf(v, x)) }
 	}
 	if f.Search != "" {
-		begins, sees := legible.Folded(f.Search), keep
+		begins, sees := language.Folded(f.Search), keep
 		keep = func(x store.ListedTask) bool {
-			title := legible.Folded(legible.Visible(cmp.Or(x.Title, x.Text)))
+			title := language.Folded(language.Visible(cmp.Or(x.Title, x.Text)))
 			return (sees == nil || sees(x)) && strings.HasPrefix(title, begins)
 		}
 	}
@@ -188,8 +188,8 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 }
 
 func (n namer) row(x store.ListedTask, channels map[string]string) request {
-	said := web.Mentions(legible.Beginning(x.Text, mostText), n.person)
-	row := request{ListedTask: x, Title: legible.ForeignLine(cmp.Or(x.Title, said, n.v.Untitled())),
+	said := web.Mentions(language.Beginning(x.Text, mostText), n.person)
+	row := request{ListedTask: x, Title: language.ForeignLine(cmp.Or(x.Title, said, n.v.Untitled())),
 		Later: explain.LaterVersion(x.Glance.Version), As: x.Stands.Called(x.Glance.Why), Name: n.person(x.Requester()),
 		Channel: web.Channel(n.v, originOf(n.v, x), channels), Next: n.next(x)}
 	if x.Glance.Amount != (rules.Amount{}) { // there are steps
@@ -219,18 +219,18 @@ func (n namer) next(x store.ListedTask) string {
 	case x.Stands == task.StatusWaits:
 		return words.In("waits_for", string(x.WaitsFor), "who", n.asks(x))
 	case x.Stands == task.StatusReturned:
-		return words.Say("returned", "why", legible.ForeignLine(g.Detail))
+		return words.Say("returned", "why", language.ForeignLine(g.Detail))
 	case x.Stands == task.StatusDrafting && g.Back > 0:
-		return words.Say("sent_back", "why", legible.ForeignLine(g.Detail), "n", g.Back+1)
+		return words.Say("sent_back", "why", language.ForeignLine(g.Detail), "n", g.Back+1)
 	case x.Stands.Open(), x.Stands == task.StatusDone, g.Why == "":
 		return ""
 	case g.Why == task.ReasonUnsupported && g.Detail != "":
-		return explain.Happened(firstLine(legible.ForeignLine(g.Detail)))
+		return explain.Happened(firstLine(language.ForeignLine(g.Detail)))
 	case x.Stands.Called(g.Why) == task.StatusDenied:
-		return words.Say("denied", "why", legible.ForeignLine(g.Detail))
+		return words.Say("denied", "why", language.ForeignLine(g.Detail))
 	}
 	return explain.Happened(firstLine(explain.Ended(n.v.Locale, g.Why,
-		explain.FitDetail(g.Why, g.Detail, legible.ForeignLine, n.person), explain.NoRetry)))
+		explain.FitDetail(g.Why, g.Detail, language.ForeignLine, n.person), explain.NoRetry)))
 }
 
 func firstLine(text string) string {
@@ -244,7 +244,7 @@ func (n namer) asks(x store.ListedTask) string {
 	if !x.Routed {
 		return n.surface.Approvers(n.settings, originOf(n.v, x))
 	}
-	stage := cmp.Or(legible.OneLine(g.Stage), words.Say("along_route"))
+	stage := cmp.Or(language.OneLine(g.Stage), words.Say("along_route"))
 	if g.Need > 1 {
 		stage += " " + strconv.Itoa(g.Given) + "/" + strconv.Itoa(g.Need)
 	}

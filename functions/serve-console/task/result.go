@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/store/large"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Limits on what a page shows of a result: table rows, and texts outside tables. The page counts the rest.
@@ -66,7 +66,7 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 	}
 	parts, ok := partsOf(text)
 	if !ok {
-		out.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(text), maxText)))
+		out.Preview = language.Spelled(language.Mask(language.Beginning(string(text), maxText)))
 		return out
 	}
 	out.Left = max(0, len(parts)-maxTexts)
@@ -77,11 +77,11 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 // shown returns a part with invisible characters spelled out, and at most maxRows rows and maxText characters of a
 // text.
 func (p Part) shown() Part {
-	begin := func(text string) string { return legible.Spelled(legible.Beginning(text, maxText)) }
-	p.Name, p.Text = legible.OneLine(p.Name), begin(p.Text)
+	begin := func(text string) string { return language.Spelled(language.Beginning(text, maxText)) }
+	p.Name, p.Text = language.OneLine(p.Name), begin(p.Text)
 	if p.Table != nil {
 		p.Left = max(0, len(p.Table.Rows)-maxRows)
-		p.Table = &Sheet{web.Each(p.Table.Columns, legible.OneLine), web.Each(p.Table.Rows[:len(p.Table.Rows)-p.Left],
+		p.Table = &Sheet{web.Each(p.Table.Columns, language.OneLine), web.Each(p.Table.Rows[:len(p.Table.Rows)-p.Left],
 			func(row []string) []string { return web.Each(row, begin) })}
 	}
 	return p
@@ -95,7 +95,7 @@ func partsOf(text []byte) (parts []Part, ok bool) {
 	if dec.Decode(&v) != nil || dec.More() {
 		return nil, false
 	}
-	v = legible.MaskAll(v)
+	v = language.MaskAll(v)
 	if members, isObject := v.(map[string]any); !isObject || len(members) == 0 {
 		v = map[string]any{"result": v}
 	}
@@ -188,7 +188,7 @@ func rank(key string) int {
 // plainly shows a value. A text stands in quotation marks only if it could be taken for another type, as "5".
 func plainly(v any) string {
 	if text, is := v.(string); is {
-		return legible.Literal(text)
+		return language.Literal(text)
 	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -200,9 +200,9 @@ func plainly(v any) string {
 // memberName quotes a member's name that could be taken for an item's number or for two names.
 func memberName(name string) string {
 	if strings.Contains(name, strings.TrimSpace(explain.PathSign)) {
-		return legible.Quoted(name)
+		return language.Quoted(name)
 	}
-	return legible.Literal(name)
+	return language.Literal(name)
 }
 
 // sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables.

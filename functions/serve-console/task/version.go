@@ -17,7 +17,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 type Version struct {
@@ -64,7 +64,7 @@ type Draft struct {
 }
 
 func (r Reader) draft(e contest.Place) Draft {
-	d := Draft{Key: contest.TeamHash(e.TeamID), Team: legible.ForeignLine(e.TeamName), Round: e.RoundNumber,
+	d := Draft{Key: contest.TeamHash(e.TeamID), Team: language.ForeignLine(e.TeamName), Round: e.RoundNumber,
 		Score: e.Points()}
 	if why := (explain.TeamEnd{Exit: e.ExitReason, Reason: e.Reason}); why.Short() {
 		d.Ended = why.In(r.Locale)
@@ -166,8 +166,8 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 func (r Reader) steps(planned []task.Step) []Step {
 	out := make([]Step, len(planned))
 	for i, s := range planned {
-		out[i] = Step{Order: s.Order, Name: legible.ForeignLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
-			Tool: legible.OneLine(s.Tool), Write: s.Access == aggregate.Write, Checked: explain.Check(r.Locale, s, false)}
+		out[i] = Step{Order: s.Order, Name: language.ForeignLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
+			Tool: language.OneLine(s.Tool), Write: s.Access == aggregate.Write, Checked: explain.Check(r.Locale, s, false)}
 		if s.Title != "" {
 			out[i].Description = r.prose(s.Description)
 		}

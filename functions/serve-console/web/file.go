@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/large"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // byteOrderMark tells Excel that a file is UTF-8.
@@ -183,9 +183,9 @@ func masked(text []byte) any {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if d.Decode(&v) != nil {
-		return legible.Mask(string(text))
+		return language.Mask(string(text))
 	}
-	return legible.MaskAll(v)
+	return language.MaskAll(v)
 }
 
 // Indented spreads a text that is JSON over lines; any other text stays as it is.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Answer returns the status of the page that shows a form again: somebody else saved meanwhile, something in it is
@@ -75,10 +75,10 @@ func Distinct(names map[string]string) {
 	for range 2 { // somebody may be called as somebody else is written then
 		n := map[string]int{}
 		for _, name := range names {
-			n[legible.Folded(name)]++
+			n[language.Folded(name)]++
 		}
 		for key, name := range names {
-			if n[legible.Folded(name)] > 1 {
+			if n[language.Folded(name)] > 1 {
 				names[key] = name + " (" + key + ")"
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Limits and words that all lists share.
@@ -139,7 +139,7 @@ func MembersToChoose(m people.Members, chosen, without, none string) (out []Choi
 	names := map[string]string{}
 	for _, u := range m.People {
 		if m.Rule(u) == "" && u.ID != without {
-			names[u.ID] = legible.OneLine(cmp.Or(u.Name, u.ID))
+			names[u.ID] = language.OneLine(cmp.Or(u.Name, u.ID))
 		}
 	}
 	Distinct(names)
@@ -194,7 +194,7 @@ func Channel(v *Viewer, o aggregate.Origin, names map[string]string) string {
 
 // ChannelName returns a channel's name, or "" if the person isn't in that channel.
 func ChannelName(names map[string]string, id string) string {
-	if name := legible.ForeignLine(names[id]); name != "" {
+	if name := language.ForeignLine(names[id]); name != "" {
 		return "#" + name
 	}
 	return ""

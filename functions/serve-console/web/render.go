@@ -20,7 +20,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 //go:embed ui
@@ -165,11 +164,11 @@ var pageFuncs = template.FuncMap{
 	"pair":    func(a, b any) pair { return pair{a, b} },
 	"fields":  fields, "typed": typed, "hinted": hinted, "faulty": faulty,
 	"badge":   func(status any) string { return Badge(fmt.Sprint(status)) },
-	"spelled": legible.Spelled, "spelledLine": legible.OneLine, "oneLine": legible.ForeignLine,
+	"spelled": language.Spelled, "spelledLine": language.OneLine, "oneLine": language.ForeignLine,
 	"prose": card.Prose, "spent": Spent,
 	"first": func(all []Fault) []Fault { return all[:min(len(all), mostFaults)] },
 	"more":  func(all []Fault) string { return Count(int64(max(0, len(all)-mostFaults))) },
-	"brief": func(s string) string { return legible.ForeignLine(legible.Beginning(s, mostBrief)) },
+	"brief": func(s string) string { return language.ForeignLine(language.Beginning(s, mostBrief)) },
 }
 
 // mostBrief is how many characters a page shows of a text that stands elsewhere.

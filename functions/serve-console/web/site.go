@@ -25,7 +25,7 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Site has what every page needs.
@@ -57,7 +57,7 @@ func Returned(ctx context.Context, from Results, ref aggregate.Ref, result *aggr
 	if errors.Is(err, large.ErrExpired) {
 		return "", nil
 	}
-	return legible.Spelled(Indented(string(r.Value))), err
+	return language.Spelled(Indented(string(r.Value))), err
 }
 
 // Results opens values that are too large for a row.
@@ -162,11 +162,11 @@ func (c *Site) Today() tenancy.Date { return tenancy.DateOf(c.Now().In(tenancy.Z
 
 // WorkspaceName returns the workspace's name, or its id if the name can't be shown.
 func WorkspaceName(team, called string) string {
-	name := strings.Join(strings.Fields(legible.Visible(called)), " ")
-	if !legible.Text(name) {
+	name := strings.Join(strings.Fields(language.Visible(called)), " ")
+	if !language.Legible(name) {
 		return team
 	}
-	return legible.First(name, tenancy.MaxTenantName)
+	return language.First(name, tenancy.MaxTenantName)
 }
 
 // Refuse logs a forbidden attempt and who made it.

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // catalogs has a folder for each language, with a file for each page or few of them.
@@ -164,7 +163,7 @@ func Mentions(s string, name func(id string) string) string {
 func Named(names map[string]string) func(id string) string {
 	called := map[string]string{}
 	for id, name := range names {
-		called[id] = cmp.Or(legible.ForeignLine(name), id)
+		called[id] = cmp.Or(language.ForeignLine(name), id)
 	}
 	Distinct(called)
 	return func(id string) string { return cmp.Or(called[id], id) }

@@ -12,7 +12,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Definition describes an agent. The JSON names are those of the settings and of the settings file.
@@ -273,7 +272,7 @@ func badMetadata(m map[string]string) bool {
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if name == "" || utf8.RuneCountInString(name) > 64 || utf8.RuneCountInString(m[name]) > 500 ||
-			legible.Visible(m[name]) != m[name] {
+			language.Visible(m[name]) != m[name] {
 			return true
 		}
 	}

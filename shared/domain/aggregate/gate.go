@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/circulation"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Gate is the part of a row that people decide on.
@@ -40,7 +40,7 @@ const MaxReason = 1000
 
 // SeenReason trims a reason. One in which nobody can see a character is empty.
 func SeenReason(reason string) string {
-	if !legible.Text(reason) {
+	if !language.Legible(reason) {
 		return ""
 	}
 	return strings.TrimSpace(reason)

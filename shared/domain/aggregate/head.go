@@ -1,6 +1,6 @@
 // Package aggregate holds what all kinds of aggregates share. An aggregate, such as a task, is a set of rows in one
 // partition under one head. This package knows no kind by name. It imports the standard library, ulid, circulation and
-// the two packages of words by which it reads and writes people's texts, language and legible.
+// language, by which it reads and writes people's texts.
 //
 // A decision is a pure function from loaded rows to a Change or an error. It may be called again after each conflict,
 // so it asks nobody and reads no clock: actor, policy and time are its arguments. Times within an aggregate only grow

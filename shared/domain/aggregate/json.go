@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // JSON is a JSON value stored as text, so that rows stay readable in the AWS console.
@@ -96,7 +95,7 @@ func (r reader) value(at string, deep int) error {
 				within = strings.TrimPrefix(at+"."+same, ".")
 			}
 			if deep < r.folded {
-				same = legible.InAnyCase(same)
+				same = language.InAnyCase(same)
 			}
 			if names[same] {
 				return r.wrong(within, "is there twice")

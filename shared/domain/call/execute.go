@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // AuditGranted records that an attempt took the grant of a call that runs elsewhere.
@@ -121,7 +121,7 @@ type Result = conversation.Result
 
 func (c *change) take(r Result) {
 	c.to(r.Status)
-	c.row.Error, c.row.ErrorDetail, c.row.Result = r.Error, legible.First(r.ErrorDetail, mostDetail), r.Call
+	c.row.Error, c.row.ErrorDetail, c.row.Result = r.Error, language.First(r.ErrorDetail, mostDetail), r.Call
 }
 
 // Finish records the result of the call that the invocation had claimed, even if its run is superseded, and also if the

@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Limits on long texts, in bytes. Longer texts are shortened.
@@ -83,7 +82,7 @@ func shortened(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	return legible.FirstBytes(s, most-len("…")) + "…"
+	return language.FirstBytes(s, most-len("…")) + "…"
 }
 
 // MetricScore is an evaluator's score for one metric.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Limits of an order.
@@ -83,7 +83,7 @@ func (o Order) check() error {
 	switch {
 	case !ValidID(o.Execution):
 		return wrong("execution_id", "must be a UUID of version 4, got %.50q", o.Execution)
-	case !legible.Text(o.Prompt):
+	case !language.Legible(o.Prompt):
 		return wrong("user_prompt", "must not be empty")
 	case len(o.Prompt) > MaxPrompt || !utf8.ValidString(o.Prompt):
 		return wrong("user_prompt", "must be at most %d bytes of text, got %d", MaxPrompt, len(o.Prompt))
@@ -104,7 +104,7 @@ func (o Order) check() error {
 	seen := map[string]bool{}
 	for i, t := range o.Teams {
 		for field, value := range map[string]string{"team_id": t.TeamID, "team_name": t.TeamName} {
-			if !legible.Text(value) || utf8.RuneCountInString(value) > maxTeamName {
+			if !language.Legible(value) || utf8.RuneCountInString(value) > maxTeamName {
 				return wrong(fmt.Sprintf("teams[%d].%s", i, field), "must be 1 to %d characters, got %.50q", maxTeamName, value)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -100,7 +100,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	if x.Text != "" || proposed != "" || x.Request != "" || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
 		answer := Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed,
 			Attachments: x.Read, Read: x.Files, Late: c.late, Answers: c.answers, Shown: x.Shown,
-			Request: legible.FirstBytes(x.Request, task.MaxText)}
+			Request: language.FirstBytes(x.Request, task.MaxText)}
 		m := c.say(answer)
 		if use != nil {
 			use.Made = m.Key()

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Limits of the attachments of a conversation. A file's own limit is isolated.MaxFile; their texts count too.
@@ -119,17 +119,17 @@ func (l *Laid) free(name, ending string) string {
 	if len(last) > maxFileName/4 {
 		last = ""
 	}
-	stem := legible.FirstBytes(strings.TrimSuffix(name, last), maxFileName-len(last))
+	stem := language.FirstBytes(strings.TrimSuffix(name, last), maxFileName-len(last))
 	taken := map[string]bool{}
 	for _, p := range l.Tree.Paths() {
-		taken[legible.Folded(p)] = true
+		taken[language.Folded(p)] = true
 	}
 	for n := 1; ; n++ {
 		p := stem + last + ending
 		if n > 1 {
 			p = fmt.Sprintf("%s (%d)%s%s", stem, n, last, ending)
 		}
-		if !taken[legible.Folded(p)] {
+		if !taken[language.Folded(p)] {
 			return p
 		}
 	}

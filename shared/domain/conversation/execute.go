@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/files"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Result is the result of an execution.
@@ -216,7 +216,7 @@ func (c *change) takeVersion(x *Action, r Result) bool {
 // into writes the result into the action's row.
 func (r Result) into(n *Action, locale string) {
 	r = r.bounded()
-	n.ResultSummary, n.Tests = legible.First(r.sum(locale), mostSummary), r.Tests
+	n.ResultSummary, n.Tests = language.First(r.sum(locale), mostSummary), r.Tests
 	n.Error, n.ErrorDetail, n.ExitCode = r.Error, r.ErrorDetail, r.ExitCode
 	n.Version, n.Lines, n.Dropped, n.Changed = r.Version, r.Lines, r.Dropped, r.Changed
 	n.tail, n.CallResult = r.Tail, r.Call
@@ -225,10 +225,10 @@ func (r Result) into(n *Action, locale string) {
 }
 
 func (r Result) bounded() Result {
-	r.ErrorDetail = legible.First(r.ErrorDetail, mostDetail)
+	r.ErrorDetail = language.First(r.ErrorDetail, mostDetail)
 	r.Detail = slices.Clone(r.Detail)
 	for i := range r.Detail {
-		r.Detail[i].Text = legible.First(r.Detail[i].Text, mostDetail)
+		r.Detail[i].Text = language.First(r.Detail[i].Text, mostDetail)
 	}
 	return r
 }

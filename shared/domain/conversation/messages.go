@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 const (
@@ -56,7 +55,7 @@ func (in Inbound) message(keep int64) (*Message, error) {
 	}
 	m := &Message{
 		MessageID: MessageID(in.Team, in.Channel,
-			in.TS), SessionID: in.Ref().ID, Sender: FromUser, Content: legible.FirstBytes(in.Text, MaxText),
+			in.TS), SessionID: in.Ref().ID, Sender: FromUser, Content: language.FirstBytes(in.Text, MaxText),
 		CreatedAt: at, Forwarded: in.Forwarded, Attachments: in.Attachments, User: in.User, TS: in.TS, DeleteAfter: keep,
 	}
 	if in.Changes == "" {
@@ -73,7 +72,7 @@ func (in Inbound) message(keep int64) (*Message, error) {
 
 // title is how a conversation that begins with the message is called.
 func (in Inbound) title(locale string) string {
-	if legible.Text(in.Text) {
+	if language.Legible(in.Text) {
 		return in.Text
 	}
 	var names []string
@@ -94,7 +93,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	s := &Conversation{
 		ID: ref.ID, TenantID: ref.Tenant, AgentID: o.AgentID, Status: Open, CreatedAt: now, LastActivityAt: now,
 		WorkspacePath: noSource, IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
-		ThreadTS: in.Thread, Opener: in.User, Title: legible.First(in.title(o.Locale), maxTitle), Locale: o.Locale,
+		ThreadTS: in.Thread, Opener: in.User, Title: language.First(in.title(o.Locale), maxTitle), Locale: o.Locale,
 		Source: o.Source,
 	}
 	if in.TS != in.Thread {

@@ -7,7 +7,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Offered is a request that the agent wants to make, and that a person makes by a button: what the agent was shown may
@@ -84,7 +83,7 @@ func (c *change) offer(text string) {
 		}
 	}
 	c.Conversation.Offered++
-	o := &Offered{Number: c.Conversation.Offered, Text: legible.FirstBytes(text, task.MaxText), User: user,
+	o := &Offered{Number: c.Conversation.Offered, Text: language.FirstBytes(text, task.MaxText), User: user,
 		MessageTS: ts}
 	o.ID = aggregate.Derive(c.Now, "offered", c.Head.TenantID, c.Conversation.ID, o.Key())
 	c.Put(o)

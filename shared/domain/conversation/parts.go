@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 // next part is closed, and opened again in the same language.
 func Parts(text string) []string {
 	var w parts
-	for _, p := range legible.MarkdownPieces(strings.TrimRight(text, " \t\n")) {
+	for _, p := range language.MarkdownPieces(strings.TrimRight(text, " \t\n")) {
 		w.add(p)
 	}
 	w.end()
@@ -49,13 +49,13 @@ func (w *parts) end() {
 	w.used = 0
 }
 
-func (w *parts) add(p legible.Piece) {
+func (w *parts) add(p language.Piece) {
 	rest := p.Source
-	if p.Kind == legible.Block {
+	if p.Kind == language.Block {
 		rest = p.Text
 	}
 	for whole := len(rest); rest != ""; {
-		if w.used == 0 && p.Kind == legible.Prose { // indented deeply it would be code
+		if w.used == 0 && p.Kind == language.Prose { // indented deeply it would be code
 			if rest = strings.TrimLeft(rest, " \t\n"); rest == "" {
 				return
 			}
@@ -63,13 +63,13 @@ func (w *parts) add(p legible.Piece) {
 		n := w.fits(p, rest)
 		switch part := rest[:n]; {
 		case n == 0:
-		case p.Kind == legible.Block:
+		case p.Kind == language.Block:
 			if w.used > 0 && !strings.HasSuffix(w.part.String(), "\n") {
 				w.write("\n")
 			}
-			w.write(legible.Fenced(part, p.Language) + "\n")
-		case p.Kind == legible.Span && n < whole:
-			w.write(legible.Ticked(strings.Trim(strings.ReplaceAll(part, "\n", " "), "`")))
+			w.write(language.Fenced(part, p.Language) + "\n")
+		case p.Kind == language.Span && n < whole:
+			w.write(language.Ticked(strings.Trim(strings.ReplaceAll(part, "\n", " "), "`")))
 		default:
 			w.write(part)
 		}
@@ -87,9 +87,9 @@ func (w *parts) write(text string) {
 }
 
 // fits returns how many bytes of a piece's rest the part takes.
-func (w *parts) fits(p legible.Piece, rest string) int {
+func (w *parts) fits(p language.Piece, rest string) int {
 	used, line, word := w.used, 0, 0 // ends of the last line and word that fit
-	if p.Kind != legible.Prose {
+	if p.Kind != language.Prose {
 		used += 2*len(p.Language) + 8
 	}
 	for i, r := range rest {
@@ -105,10 +105,10 @@ func (w *parts) fits(p legible.Piece, rest string) int {
 			return max(i, utf8.RuneLen(r))
 		}
 		switch {
-		case p.Kind == legible.Span:
+		case p.Kind == language.Span:
 		case r == '\n':
 			line = i + 1
-		case p.Kind == legible.Prose && (r == ' ' || r == '。' || r == '、'):
+		case p.Kind == language.Prose && (r == ' ' || r == '。' || r == '、'):
 			word = i + utf8.RuneLen(r)
 		}
 	}

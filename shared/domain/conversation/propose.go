@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // ErrType says that the agent may not propose actions of this type, or that the type is unknown.
@@ -123,7 +122,7 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	p.Rule = ""
 	m, locale := Message{Sender: FromSystem, ActionID: c.propose(p, RequestedByUser, by)}, c.Conversation.Locale
 	m.own(fmt.Sprintf(said.In(locale).ownProposal, c.Conversation.Actions, agent.Called(locale)[p.Type]))
-	m.quote(legible.FirstBytes(string(p.Payload.JSON), mostTold))
+	m.quote(language.FirstBytes(string(p.Payload.JSON), mostTold))
 	c.say(m)
 	return c.done()
 }

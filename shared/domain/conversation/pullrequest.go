@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/files"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Push is the part of a kept payload that says where a pull request goes. Changes says what it changes there, by the
@@ -37,7 +37,7 @@ const titleMarks = " .,:_-"
 // CheckPull returns what is wrong with the texts of a pull request, worded so that a model can mend it.
 func CheckPull(title, body string) (problems []string) {
 	odd := strings.IndexFunc(title, func(r rune) bool {
-		return !strings.ContainsRune(titleMarks, r) && (!unicode.IsLetter(r) && !unicode.IsDigit(r) || !legible.Shows(r))
+		return !strings.ContainsRune(titleMarks, r) && (!unicode.IsLetter(r) && !unicode.IsDigit(r) || !language.Shows(r))
 	})
 	switch n := utf8.RuneCountInString(title); {
 	case !utf8.ValidString(title) || strings.TrimSpace(title) == "" || strings.TrimSpace(title) != title:
@@ -52,7 +52,7 @@ func CheckPull(title, body string) (problems []string) {
 	switch n := utf8.RuneCountInString(body); {
 	case !utf8.ValidString(body) || strings.ContainsFunc(body, control):
 		problems = append(problems, "body must be text with LF line ends")
-	case !legible.Text(body):
+	case !language.Legible(body):
 		problems = append(problems, "body is empty")
 	case n > MaxPullBody:
 		problems = append(problems, fmt.Sprintf("body has %d characters, the limit is %d", n, MaxPullBody))
@@ -137,7 +137,7 @@ var (
 func guards(p string) string {
 	names := strings.Split(p, "/")
 	for i, name := range names {
-		low := strings.TrimRight(strings.ToLower(legible.Folded(name)), ". ") // Windows leaves these out
+		low := strings.TrimRight(strings.ToLower(language.Folded(name)), ". ") // Windows leaves these out
 		same := func(pattern string) bool {
 			ok, err := path.Match(strings.ToLower(pattern), low)
 			return ok || err != nil

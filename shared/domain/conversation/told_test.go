@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Text by people, programs and files is never taken for the system's own words, whatever it contains.
@@ -153,11 +153,11 @@ func plain(s string) string { return strings.NewReplacer(" ", "", "\n", "").Repl
 // codeOf returns the code of a Markdown text, and the languages of its blocks.
 func codeOf(texts ...string) (code string, languages []string) {
 	for _, text := range texts {
-		for _, p := range legible.MarkdownPieces(text) {
-			if p.Kind != legible.Prose {
+		for _, p := range language.MarkdownPieces(text) {
+			if p.Kind != language.Prose {
 				code += p.Text
 			}
-			if p.Kind == legible.Block {
+			if p.Kind == language.Block {
 				languages = append(languages, p.Language)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Edit replaces a part of a file: the text Old, which the file has exactly once.
@@ -249,7 +249,7 @@ func CheckNames(all iter.Seq[string], changes []Change) error {
 	forms := map[string][]string{}
 	for p := range all {
 		for ; p != ""; p = parent(p) {
-			form := legible.Folded(p)
+			form := language.Folded(p)
 			if slices.Contains(forms[form], p) {
 				break // and so are the folders above
 			}
@@ -258,7 +258,7 @@ func CheckNames(all iter.Seq[string], changes []Change) error {
 	}
 	for _, c := range changes {
 		for p := c.Path; c.Is != nil && p != ""; p = parent(p) {
-			for _, other := range forms[legible.Folded(p)] {
+			for _, other := range forms[language.Folded(p)] {
 				if other != p {
 					return refuse("path %q differs from %q only in case, width or how letters are composed", p, other)
 				}

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Limits of a conversation's files. Lambda's memory must hold the files and their archive at the same time.
@@ -98,7 +98,7 @@ func CheckPath(p string) error {
 
 // Illegible reports whether people can't see the character or would take it for a space.
 func Illegible(r rune) bool {
-	return r != ' ' && (legible.Ignorable(r) || legible.Blank(r))
+	return r != ' ' && (language.Ignorable(r) || language.Blank(r))
 }
 
 // Apply returns a copy of the tree with these files written. It refuses to write through a link, or to replace a folder

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Post is a row: what a person does in a department.
@@ -103,7 +102,7 @@ func (o *Organisation) AllDepartments() []string {
 
 // Knows reports whether there is a department and, if one is given, a position in it: without a department, in any.
 func (o *Organisation) Knows(department, position string) bool {
-	if department, position = legible.Narrow(department), Posted(position); position != "" {
+	if department, position = language.Narrow(department), Posted(position); position != "" {
 		return slices.ContainsFunc(o.posts, func(p Post) bool {
 			return (department == "" || p.Department == department) && p.Position == position
 		})
@@ -113,7 +112,7 @@ func (o *Organisation) Knows(department, position string) bool {
 
 // Holders returns who has a position of a department, also as a second post, or without one who heads it.
 func (o *Organisation) Holders(department, position string) (people []string) {
-	department, position = legible.Narrow(department), Posted(position)
+	department, position = language.Narrow(department), Posted(position)
 	for _, p := range o.members[department] {
 		if position == "" && p.Head || position != "" && p.Position == position {
 			people = append(people, p.Person)
@@ -164,7 +163,7 @@ func (o *Organisation) Above(person string) (chain []string, top bool) {
 // them. That is the department's head where somebody else has the position there. A head might stand below a position
 // that nobody has there, so then only who heads a department above counts, if anybody does.
 func (o *Organisation) Over(department, position string) []string {
-	department, position = legible.Narrow(department), Posted(position)
+	department, position = language.Narrow(department), Posted(position)
 	over := o.head(department[:max(strings.LastIndexByte(department, '/'), 0)], "")
 	head, led := o.heads[department]
 	if led && position != "" && position != head.Position && (over == "" || len(o.Holders(department, position)) > 0) {

@@ -13,7 +13,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Limits of a file, and of cells in characters.
@@ -54,7 +53,7 @@ func Called(column, locale string) string {
 // columnOf returns the place of the column that a header names in any language, -1 for none.
 func columnOf(header string) int {
 	plain := func(s string) string {
-		return strings.ToLower(strings.NewReplacer(" ", "", "_", "").Replace(legible.Narrow(s)))
+		return strings.ToLower(strings.NewReplacer(" ", "", "_", "").Replace(language.Narrow(s)))
 	}
 	for _, locale := range language.All {
 		is := func(h string) bool { return plain(h) == plain(header) }
@@ -194,7 +193,7 @@ func (r *reader) row(line int, cells []string) {
 		c := r.columns[i]
 		of[c] = v
 		switch {
-		case errorValue.Get().MatchString(legible.Narrow(v)), v == "0" && c != head && c != main:
+		case errorValue.Get().MatchString(language.Narrow(v)), v == "0" && c != head && c != main:
 			r.wrong(line, columns[c], "csv_formula", quoted(v))
 		case unseen(v):
 			r.wrong(line, columns[c], "csv_unreadable", quoted(v))
@@ -218,7 +217,7 @@ func (r *reader) row(line int, cells []string) {
 	}
 }
 
-func quoted(s string) string { return legible.Clip(s, maxValue) }
+func quoted(s string) string { return language.Clip(s, maxValue) }
 
 // literal returns the text of a cell without the apostrophe that keeps a spreadsheet from taking it for a formula.
 func literal(s string) string {
@@ -234,7 +233,7 @@ func unseen(s string) bool {
 	var before rune
 	for _, r := range s {
 		chosen := unicode.Is(unicode.Variation_Selector, r) && unicode.Is(unicode.Han, before)
-		if !chosen && (r == utf8.RuneError || legible.Ignorable(r) || legible.Blank(r) && r != ' ' && r != '\u3000') {
+		if !chosen && (r == utf8.RuneError || language.Ignorable(r) || language.Blank(r) && r != ' ' && r != '\u3000') {
 			return true
 		}
 		before = r
@@ -250,7 +249,7 @@ func (r *reader) short(line, column int, s string, most int) string {
 }
 
 func (r *reader) says(line, column int, cell string) bool {
-	cell = strings.ToLower(legible.Narrow(cell))
+	cell = strings.ToLower(language.Narrow(cell))
 	if slices.Contains(yes, cell) {
 		return true
 	}
@@ -262,7 +261,7 @@ func (r *reader) says(line, column int, cell string) bool {
 
 // person reads an address, of which the case doesn't matter, or a Slack id.
 func (r *reader) person(line, column int, cell string) string {
-	cell = strings.TrimSpace(legible.Narrow(cell))
+	cell = strings.TrimSpace(language.Narrow(cell))
 	if id := strings.ToUpper(cell); aggregate.UserForm.Get().MatchString(id) {
 		return id
 	}
@@ -284,7 +283,7 @@ func isMail(s string) bool {
 // departmentOf reads a path: its parts as positions are read, and none of them empty.
 func departmentOf(cell string) string {
 	var parts []string
-	for part := range strings.SplitSeq(legible.Narrow(cell), "/") {
+	for part := range strings.SplitSeq(language.Narrow(cell), "/") {
 		if part = Posted(part); part != "" {
 			parts = append(parts, part)
 		}
@@ -297,7 +296,7 @@ func departmentOf(cell string) string {
 func Posted(s string) string {
 	var out []rune
 	blank := false
-	for _, r := range strings.TrimSpace(legible.Narrow(s)) {
+	for _, r := range strings.TrimSpace(language.Narrow(s)) {
 		if r == ' ' {
 			blank = true
 			continue

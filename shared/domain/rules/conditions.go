@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Conditions say which requests a rule takes: those that meet all of them. One that is absent is met by every request,
@@ -78,7 +78,7 @@ func (c *Conditions) here(at Place) bool {
 func (c *Conditions) Asker() bool { return len(c.People)+len(c.Departments)+len(c.Groups) > 0 }
 
 func (c *Conditions) by(f *Facts) bool {
-	within := func(code string) bool { return slices.Contains(f.Departments, legible.Narrow(code)) }
+	within := func(code string) bool { return slices.Contains(f.Departments, language.Narrow(code)) }
 	grouped := func(group string) bool { return slices.Contains(f.Groups, group) }
 	return slices.Contains(c.People, f.Requester) || slices.ContainsFunc(c.Groups, grouped) ||
 		f.placed() && slices.ContainsFunc(c.Departments, within)

@@ -4,7 +4,6 @@ import (
 	"reflect"
 
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Act says what a call does, as people say it.
@@ -35,12 +34,13 @@ func (m *Mark) Same(other *Mark) bool {
 func (p *problems) name(text, field string, most int) {
 	p.words(text, field, most)
 	for _, r := range text {
-		if legible.Ignorable(r) || legible.Blank(r) && r != ' ' {
+		if language.Ignorable(r) || language.Blank(r) && r != ' ' {
 			p.Unless(false, field, "must have no hidden character and no other space than the usual one")
 			return
 		}
 	}
-	p.Unless(legible.OneLine(text) == text, field, "must have no letter that looks like another, and no space at its ends")
+	p.Unless(language.OneLine(text) == text, field,
+		"must have no letter that looks like another, and no space at its ends")
 }
 
 // IsName reports whether a text can be the name of an argument or a label, or of a value by which rules tell calls
@@ -75,7 +75,7 @@ func Lead(acts []Act, amounts []Amount) (lead int, sum Amount) {
 // Identifies reports whether a result's member is called like an id or a number: order_number, 発注番号. One of money,
 // such as price_id, is none.
 func Identifies(name string) bool {
-	name = legible.Narrow(name)
+	name = language.Narrow(name)
 	return identifying.Get().MatchString(name) && !moneyed.Get().MatchString(name)
 }
 

@@ -78,7 +78,7 @@ func KindOf(content []byte) FileKind {
 }
 
 // isText reports whether content is text: none of its bytes is a control character that texts don't have.
-// legible.Decode would tell more, and link its tables into each click's function.
+// language.Decode would tell more, and link its tables into each click's function.
 func isText(content []byte) bool {
 	return len(content) > 0 && !bytes.ContainsFunc(content, func(r rune) bool {
 		return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r)

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Contest is what a policy version records about the contest that drafts it.
@@ -97,7 +97,7 @@ func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate
 // AskContest doesn't.
 func (a *Aggregate) SkipContest(run int, file, why, detail string, now time.Time) (aggregate.Change, error) {
 	at := now.UTC().Truncate(time.Millisecond)
-	detail = legible.Beginning(detail, maxContestDetail)
+	detail = language.Beginning(detail, maxContestDetail)
 	return a.AskContest(run, Contest{File: file, Until: at, EndedAt: &at, As: why, Detail: detail}, now)
 }
 

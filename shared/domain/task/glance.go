@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Glance is what lists show of a request beside its title and status. It is written in the commits that change it, into
@@ -44,7 +44,7 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 		case *Execution:
 			g.Number = cmp.Or(r.Number, g.Number)
 		case *Answer:
-			g.Detail = legible.FirstBytes(r.Sentence, maxGlanceOf)
+			g.Detail = language.FirstBytes(r.Sentence, maxGlanceOf)
 		case Gated:
 			g.rest()
 		}
@@ -80,7 +80,7 @@ func (g *Glance) gated(row Gated) {
 			g.Version = max(g.Version, row.Asks().Version)
 		}
 	case aggregate.Rejected:
-		g.Back, g.Detail = row.Asks().Version, legible.FirstBytes(gate.RejectionReason, maxGlanceOf)
+		g.Back, g.Detail = row.Asks().Version, language.FirstBytes(gate.RejectionReason, maxGlanceOf)
 	default:
 		g.Back, g.Detail = 0, ""
 	}
@@ -104,7 +104,7 @@ func (g *Glance) asked(gate *aggregate.Gate) {
 	if s == nil {
 		return
 	}
-	g.Stage, g.Given, g.Need = legible.FirstBytes(s.Name, maxGlanceOf), s.Need-s.Owed, s.Need
+	g.Stage, g.Given, g.Need = language.FirstBytes(s.Name, maxGlanceOf), s.Need-s.Owed, s.Need
 	if owes := st.Owes(); len(owes) <= maxWho {
 		for _, p := range owes {
 			g.Who = append(g.Who, p.User)
@@ -129,7 +129,7 @@ func (h *Head) listed() Glance {
 			g.Detail = h.Ended.Detail
 		}
 	}
-	g.Detail = legible.FirstBytes(g.Detail, maxGlanceOf)
+	g.Detail = language.FirstBytes(g.Detail, maxGlanceOf)
 	return g
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Status is how a request stands, for people: the list, its filter and the request's page say the same.
@@ -98,7 +98,7 @@ func (c *change) note(out *aggregate.Change) {
 		out.RelyOn(&Task{})
 	case was == nil:
 		if r := c.of.Request; r != nil && (head.Noted != StatusDrafting || delayed) {
-			n := Task{ID: head.TaskID, TenantID: head.TenantID, Text: legible.FirstBytes(r.Words(""), MaxListed),
+			n := Task{ID: head.TaskID, TenantID: head.TenantID, Text: language.FirstBytes(r.Words(""), MaxListed),
 				Source: r.Source, SlackChannel: r.Channel, Glance: head.listed(), CreatedAt: r.CreatedAt, UpdatedAt: c.Now}
 			n.ListedAs = n.listedAs(head.Noted)
 			out.Put(&n)

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Matter is a request for a decision alone, as a form has it. No model reads it: the policy is the form's text, and the
@@ -37,8 +36,8 @@ const (
 // ReadMatter returns a form of some settings as it was typed, in the form that is kept, and what the fields that are
 // wrong are called.
 func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
-	m = Matter{Kind: typed.Kind, Title: strings.Join(strings.Fields(legible.Visible(typed.Title)), " "),
-		Description: strings.TrimSpace(legible.Paragraphs(legible.Visible(typed.Description)))}
+	m = Matter{Kind: typed.Kind, Title: strings.Join(strings.Fields(language.Visible(typed.Title)), " "),
+		Description: strings.TrimSpace(language.Paragraphs(language.Visible(typed.Description)))}
 	m.Amount = typedAmount(string(typed.Amount))
 	unless := func(fits bool, field string) {
 		if !fits {
@@ -61,7 +60,7 @@ var zerosOf = map[string]string{"万": "0000", "億": "00000000"}
 
 // typedAmount reads an amount. What it can't read is not Valid.
 func typedAmount(text string) rules.Decimal {
-	if text = strings.TrimSpace(legible.Narrow(text)); text == "" {
+	if text = strings.TrimSpace(language.Narrow(text)); text == "" {
 		return ""
 	}
 	is := typedForm.Get().FindStringSubmatch(text)

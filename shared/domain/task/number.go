@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // NumbersList begins the lists of a tenant's numbers, one for each fiscal year.
@@ -68,7 +68,7 @@ func (x *Numbered) String() string { return fmt.Sprintf("%04d-%06d", x.Year, x.N
 // ParseNumber returns the row of a number as people write it, such as 2026-000123, its digits also in full width as
 // Japanese input methods leave them; ok is false for any other text.
 func ParseNumber(text string) (x Numbered, ok bool) {
-	text = hyphens.Replace(legible.Narrow(strings.TrimSpace(text)))
+	text = hyphens.Replace(language.Narrow(strings.TrimSpace(text)))
 	if _, err := fmt.Sscanf(text, "%4d-%6d", &x.Year, &x.N); err != nil || x.N < 1 || x.String() != text {
 		return Numbered{}, false
 	}

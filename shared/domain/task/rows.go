@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Head is the head row of a task.
@@ -92,7 +92,7 @@ type Request struct {
 
 // Words returns what the request says on one line or more, or names what it consists of if it has no words.
 func (r Request) Words(locale string) string {
-	if legible.Text(r.Text) {
+	if language.Legible(r.Text) {
 		return r.Text
 	}
 	var names []string

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Limits of a key.
@@ -208,7 +208,7 @@ func (k Key) fits(was Key, now time.Time) error {
 	for i, tool := range k.Tools {
 		between(fmt.Sprintf("tools[%d]", i), len(tool), 1, MaxKeyTool, "length")
 	}
-	all.Unless(k.Name == legible.OneLine(k.Name), "name", "must be one line of visible characters")
+	all.Unless(k.Name == language.OneLine(k.Name), "name", "must be one line of visible characters")
 	all.Unless(aggregate.UserForm.Get().MatchString(k.Answers), "answers", "user_id")
 	all.Unless(aggregate.ChannelForm.Get().MatchString(k.Channel), "channel", "channel_id")
 	until := k.ExpiresAt

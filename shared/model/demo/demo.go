@@ -22,7 +22,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Layers answers the four layers of the pipeline. Its answers are checked like any other model's.
@@ -173,7 +172,9 @@ func (t *words) text(name string, data any) string {
 func (t *words) quote(s string) string { return fmt.Sprintf(t.Say["quote"], s) }
 
 // clip joins a text into one line of at most so many characters.
-func clip(most int, s string) string { return legible.Clip(strings.Join(strings.Fields(s), " "), most) }
+func clip(most int, s string) string {
+	return language.Clip(strings.Join(strings.Fields(s), " "), most)
+}
 
 // Text fills a template in with the request, and ends the lines that it keeps.
 func (w *meant) Text(name string) string {

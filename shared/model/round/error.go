@@ -15,7 +15,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 var (
@@ -123,7 +122,7 @@ type texts struct {
 
 // because is why, with the model.
 func (w *texts) because(e *model.Error) string {
-	name := legible.OneLine(legible.Clip(e.Model, maxNamed))
+	name := language.OneLine(language.Clip(e.Model, maxNamed))
 	why := w.why(e.Kind)
 	if _, named := w.Kinds[e.Kind]; !named && e.Status >= http.StatusBadRequest {
 		why = fmt.Sprintf(w.Answered, e.Status)

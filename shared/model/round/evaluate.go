@@ -12,7 +12,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Limits of the evaluator.
@@ -43,15 +43,15 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, submissio
 		return contest.MetricScore{}, err
 	}
 	about := m.SystemInstruction
-	if known, err := promptIn("metric-"+m.Name, p.Locale); !legible.Text(about) && m.BuiltIn() && err == nil {
+	if known, err := promptIn("metric-"+m.Name, p.Locale); !language.Legible(about) && m.BuiltIn() && err == nil {
 		system.name, about = known.name, known.text
 	}
-	if legible.Text(about) { // an unknown metric without an instruction is described only by its name
+	if language.Legible(about) { // an unknown metric without an instruction is described only by its name
 		system = system.with(&about)
 	}
 	asked := agent{name: Evaluator, prompt: system, model: m.Model}
 	t := &talk{playing: p, key: key, agent: asked.called(m.Call, evaluatorTokens), schema: scoreSchema}
-	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": submission,
+	t.begin(fenced(map[string]string{"metric": m.Name, "request": language.Visible(p.Prompt), "submission": submission,
 		"today": p.today()}), p.Now().UTC())
 	for again := 0; ; again++ {
 		text, _, err := t.ask(ctx)
@@ -88,11 +88,11 @@ func scoreIn(text string) (s contest.MetricScore, problem string) {
 		return s, "it must be an object with score, a number, and comment, a text"
 	case a.Score == nil || !(*a.Score >= 0 && *a.Score <= 100): // NaN too
 		return s, "score must be a number from 0 to 100"
-	case !legible.Text(a.Comment):
+	case !language.Legible(a.Comment):
 		return s, "comment must be a text that is not empty"
 	}
 	s.Score, s.EvaluatorComment = contest.Round2(*a.Score),
-		legible.First(strings.TrimSpace(legible.Visible(a.Comment)), maxComment)
+		language.First(strings.TrimSpace(language.Visible(a.Comment)), maxComment)
 	return s, ""
 }
 
@@ -142,7 +142,7 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 	}
 	ended := beforeStop(got.Text, t.sampling.StopSequences)
 	t.cutOff = got.Stop == model.StopLength && ended == got.Text
-	text = strings.TrimSpace(legible.Visible(ended))
+	text = strings.TrimSpace(language.Visible(ended))
 	used := runUsage(got.Usage)
 	answer := contest.ModelMessage{Kind: contest.KindResponse, Parts: []contest.Part{}, ModelName: got.Answered,
 		Timestamp: &got.At, Usage: &used}
@@ -185,7 +185,7 @@ func (t *talk) answer(results []result) {
 	turn := model.Message{Role: model.User}
 	message := contest.ModelMessage{Kind: contest.KindRequest}
 	for _, r := range results {
-		if !legible.Text(r.text) {
+		if !language.Legible(r.text) {
 			r.text = "(empty)"
 		}
 		at := t.Now().UTC()

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 func TestWhatARoundIsShown(t *testing.T) {
@@ -212,10 +211,10 @@ func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
 	p := p2(play(), "leader")
 	p.Accept = func(string) []string { return nil }
 	for _, said := range []string{"目的: 集計\n\n" + above + "\n\n以上", "目的: 集計\n\n" + young + "\n\n以上",
-		"目的: 集計" + strings.Repeat(" ", legible.MaxBlanks) + young + "\n\n以上"} {
+		"目的: 集計" + strings.Repeat(" ", language.MaxBlanks) + young + "\n\n以上"} {
 		m := roundModels{"leader": func(context.Context, model.Request) (model.Response, error) { return text(said) }}
 		got := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t).Result.SubmissionContent
-		expect.That(t, got == legible.Paragraphs(said) && !strings.Contains(got, young) && !strings.Contains(got, above),
+		expect.That(t, got == language.Paragraphs(said) && !strings.Contains(got, young) && !strings.Contains(got, above),
 			"submitted is %+q", got)
 	}
 }

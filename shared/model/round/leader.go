@@ -16,7 +16,7 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // leader is the agent that submits, with the submissions of its members.
@@ -74,7 +74,7 @@ func (l *leader) submit(ctx context.Context) (string, error) {
 			continue
 		}
 		if l.Accept != nil {
-			text = strings.TrimSpace(legible.Paragraphs(text))
+			text = strings.TrimSpace(language.Paragraphs(text))
 		}
 		problems := l.problems(text)
 		if len(problems) == 0 {
@@ -91,7 +91,7 @@ func (l *leader) submit(ctx context.Context) (string, error) {
 
 func (l *leader) problems(text string) []string {
 	switch {
-	case !legible.Text(text):
+	case !language.Legible(text):
 		return []string{"it is empty"}
 	case l.cutOff:
 		return []string{fmt.Sprintf("it was cut off after %d tokens: be shorter", l.tokens)}
@@ -148,7 +148,7 @@ func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, er
 func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
 	m = l.members[c.Name]
 	var input struct{ Task string }
-	if json.Unmarshal(c.Input, &input) != nil || !legible.Text(input.Task) {
+	if json.Unmarshal(c.Input, &input) != nil || !language.Legible(input.Task) {
 		return m, "", "task must be a text that is not empty."
 	}
 	l.mu.Lock()
@@ -156,7 +156,7 @@ func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
 	if l.calls++; l.calls > maxCalls || l.turns > leaderTurns-2 {
 		return m, "", "No more calls are possible in this round: submit now."
 	}
-	return m, strings.TrimSpace(legible.Visible(input.Task)), ""
+	return m, strings.TrimSpace(language.Visible(input.Task)), ""
 }
 
 // first returns the most important error: one that ends the team or the contest before others, and ErrAgain last.
@@ -192,7 +192,7 @@ func promptIn(purpose, locale string) (prompt, error) {
 
 // with replaces the part about the agent by a configured text. A blank or nil text changes nothing.
 func (p prompt) with(configured *string) prompt {
-	if configured == nil || !legible.Text(*configured) {
+	if configured == nil || !language.Legible(*configured) {
 		return p
 	}
 	_, rules, _ := strings.Cut(p.text, mark)
@@ -201,7 +201,7 @@ func (p prompt) with(configured *string) prompt {
 
 // and appends a text to the part about the agent. A blank or nil text changes nothing.
 func (p prompt) and(configured *string) prompt {
-	if configured == nil || !legible.Text(*configured) {
+	if configured == nil || !language.Legible(*configured) {
 		return p
 	}
 	about, _, _ := strings.Cut(p.text, mark)
@@ -264,7 +264,7 @@ func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 }
 
 func (p *playing) brief() brief {
-	b := brief{Request: legible.Visible(p.Prompt), Team: p.Team.TeamName, TeamID: p.Team.TeamID, Round: p.Number,
+	b := brief{Request: language.Visible(p.Prompt), Team: p.Team.TeamName, TeamID: p.Team.TeamID, Round: p.Number,
 		MaxRounds: p.MaxRounds, History: []past{}, Today: p.today()}
 	for i, h := range p.History {
 		x := past{Round: h.RoundNumber, Score: contest.Round2(h.EvaluationScore * 100),

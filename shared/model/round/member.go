@@ -17,7 +17,7 @@ import (
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // executeCode is the tool of members of type code-exec.
@@ -111,7 +111,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools []memberTool) (text, 
 			return "", refused, nil
 		case t.cutOff:
 			return "", w.CutOff, nil
-		case len(calls) == 0 && !legible.Text(text):
+		case len(calls) == 0 && !language.Legible(text):
 			return "", w.NoWords, nil
 		case len(calls) == 0:
 			return text, "", nil
@@ -171,7 +171,7 @@ func (p *playing) use(ctx context.Context, t *talk, tools []memberTool, c model.
 			r.Refused = string(refused)
 		}
 	}
-	if r.Text = legible.VisibleCode(r.Text); len(r.Text) > maxResult {
+	if r.Text = language.VisibleCode(r.Text); len(r.Text) > maxResult {
 		r.Text = strings.ToValidUTF8(r.Text[:maxResult], "") + "…"
 	}
 	return result{c, r.Text, r.Failed, r.Refused}, p.keep(ctx, key, r, model.Usage{})

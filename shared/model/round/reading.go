@@ -18,7 +18,6 @@ import (
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Rows reads what a tenant's administrators decided.
@@ -93,7 +92,7 @@ func (t *Tools) offer(s tool.Spec) {
 		about = s.Title(language.English)
 	}
 	said, _ := json.Marshal(about + "\nAll arguments, as one JSON object of this schema:\n" + s.InputSchema) // a text
-	t.offered = append(t.offered, model.Tool{Name: name, Description: legible.Clip(about, maxDescription),
+	t.offered = append(t.offered, model.Tool{Name: name, Description: language.Clip(about, maxDescription),
 		Schema: fmt.Appendf(nil, `{"type":"object","properties":{"%s":{"type":"string","description":%s}},`+
 			`"required":["%[1]s"],"additionalProperties":false}`, argumentsJSON, said)})
 }
@@ -159,13 +158,13 @@ func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (s
 		return "", t.failed(ctx, p, err)
 	}
 	if only, ok := result.(map[string]string); ok {
-		return legible.VisibleCode(only["text"]), nil
+		return language.VisibleCode(only["text"]), nil
 	}
 	b, err := json.Marshal(result)
 	if err != nil {
 		return "", errors.New("the tool's result can't be read")
 	}
-	return string(legible.JSON(b)), nil
+	return string(language.VisibleJSON(b)), nil
 }
 
 // checked returns the arguments if they fit the schema that was allowed.
@@ -196,7 +195,7 @@ func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error)
 	slog.WarnContext(ctx, "a member's tool call failed", "tool", p.ToolName, "problem", e.Problem, "err", e.Err)
 	e.Say(t.locale, t.source.Now())
 	if e.Problem != explain.ProblemChanged {
-		return errors.New(legible.Visible(e.Detail))
+		return errors.New(language.Visible(e.Detail))
 	}
 	tool.NoteChanged(ctx, t.source.Rows, p, t.source.Now(), e)
 	return Refused(e.Detail)
@@ -271,7 +270,7 @@ func (p *playing) reads(ctx context.Context, t *talk) (tools []memberTool, why s
 	case lacking != "":
 		return nil, lacking, nil
 	case allowed:
-		return nil, fmt.Sprintf(w.NoSearch, legible.OneLine(legible.Clip(called, maxNamed))), nil
+		return nil, fmt.Sprintf(w.NoSearch, language.OneLine(language.Clip(called, maxNamed))), nil
 	}
 	return nil, w.NoReads, nil
 }
@@ -311,11 +310,11 @@ func reported(got keptAnswer) (string, error) {
 	case got.Stop == model.StopLength:
 		return "", errors.New("the report of the search was cut off: search for less at once")
 	case got.SearchFailed != "" && len(got.Found) == 0:
-		return "", fmt.Errorf("the vendor's search failed: %s", legible.OneLine(got.SearchFailed))
+		return "", fmt.Errorf("the vendor's search failed: %s", language.OneLine(got.SearchFailed))
 	case got.Usage.Searches == 0:
 		return "", errors.New("the vendor did not search the web for this: ask for something that can be looked up")
 	}
-	text := strings.TrimSpace(legible.Visible(got.Text))
+	text := strings.TrimSpace(language.Visible(got.Text))
 	if len(text) > maxResult/2 {
 		text = strings.ToValidUTF8(text[:maxResult/2], "") + "…"
 	}
@@ -336,8 +335,8 @@ func named(found []model.Source) string {
 			continue
 		}
 		seen[s.URL] = true
-		fmt.Fprintf(&list, "- %s %s\n", legible.OneLine(legible.Clip(s.Title, 200)),
-			legible.OneLine(legible.Clip(s.URL, 500)))
+		fmt.Fprintf(&list, "- %s %s\n", language.OneLine(language.Clip(s.Title, 200)),
+			language.OneLine(language.Clip(s.URL, 500)))
 	}
 	if list.Len() == 0 {
 		return "Pages found: none are named."

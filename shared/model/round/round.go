@@ -30,7 +30,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Play describes the round that a team plays.
@@ -140,7 +140,7 @@ type playing struct {
 // Round plays a round, or the rest of a round that was interrupted. It returns an *Error if the team has ended,
 // ErrAgain if the caller should call again with more time, ErrStopped, or an error of Kept or May.
 func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
-	if !legible.Text(play.Prompt) {
+	if !language.Legible(play.Prompt) {
 		return Outcome{}, ErrBlankPrompt
 	}
 	p := r.of(play)

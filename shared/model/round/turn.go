@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // agent has the settings with which an agent asks its model.
@@ -106,7 +106,7 @@ const cutOff = "/" + contest.CutOff
 
 func keptOf(got model.Response, now time.Time) keptAnswer {
 	t := keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Found: got.Found,
-		SearchFailed: legible.Clip(got.SearchFailed, maxNamed), Usage: got.Usage, At: now.UTC()}
+		SearchFailed: language.Clip(got.SearchFailed, maxNamed), Usage: got.Usage, At: now.UTC()}
 	for _, c := range got.Calls {
 		t.Calls = append(t.Calls, call{c.Name, c.Object(), c.Opaque})
 	}

@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Finding is a mistake in a file.
@@ -29,7 +28,7 @@ func (f Finding) String() string {
 	if f.Field != "" {
 		s += ": " + f.Field
 	}
-	return legible.Clip(legible.OneLine(s+": "+f.Message), maxSaid)
+	return language.Clip(language.OneLine(s+": "+f.Message), maxSaid)
 }
 
 // Texts returns the texts of the first most mistakes, and then how many more there are. It returns
@@ -58,7 +57,7 @@ func written(s string) string {
 	if agent.LikeKey(strings.TrimSpace(s)) {
 		return "what looks like a key"
 	}
-	return fmt.Sprintf("%q", legible.Beginning(s, maxShown))
+	return fmt.Sprintf("%q", language.Beginning(s, maxShown))
 }
 
 // maxShown is how much of a value a message quotes, in characters.

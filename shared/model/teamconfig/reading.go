@@ -18,7 +18,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Defaults and bounds of what files say.
@@ -385,7 +384,7 @@ func (t table) unique(field, what string, names []string) {
 	for _, n := range names {
 		alike := func(x string) bool { return x == n }
 		if at := slices.IndexFunc(names, alike); !blank(n) && slices.ContainsFunc(names[at+1:], alike) {
-			twice = append(twice, "'"+legible.Beginning(n, maxShown)+"'")
+			twice = append(twice, "'"+language.Beginning(n, maxShown)+"'")
 		}
 	}
 	if twice != nil {
@@ -394,4 +393,4 @@ func (t table) unique(field, what string, names []string) {
 }
 
 // blank reports whether a text has no visible character. An ideographic space is not visible either.
-func blank(s string) bool { return !legible.Text(s) }
+func blank(s string) bool { return !language.Legible(s) }

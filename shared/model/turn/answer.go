@@ -17,7 +17,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // mostAgain is how often a model is asked again if its proposal can't be used.
@@ -80,7 +79,7 @@ func Answer(ctx context.Context, w model.Wire, t Turn) (Reply, error) {
 // messages. Half a text is not usable.
 func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []model.Message {
 	reply.Code = ""
-	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" &&
+	if text := strings.TrimSpace(language.Visible(got.Text)); text != "" &&
 		got.Stop != model.StopLength { // asked again, a model may omit its text
 		reply.Text = text
 	}
@@ -132,11 +131,11 @@ func (t Turn) finish(reply *Reply) {
 	case NotSupported:
 		missing = w.Unsupported
 	}
-	if missing == "" && !legible.Text(reply.Text) && reply.Action == nil && reply.Request == "" {
+	if missing == "" && !language.Legible(reply.Text) && reply.Action == nil && reply.Request == "" {
 		missing, reply.Code = w.Empty, Empty
 	}
 	switch { // a proposal is shown only in a message with a text
-	case legible.Text(reply.Text):
+	case language.Legible(reply.Text):
 	case reply.Action != nil:
 		reply.Text = reply.Action.Summary
 	case reply.Request != "":

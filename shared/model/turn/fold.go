@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Limits of the part of a conversation that a model is shown, including the summary of older messages.
@@ -64,8 +64,8 @@ func Summarize(ctx context.Context, w model.Wire, older []Message, room int, loc
 		Messages: []model.Message{model.Words(model.User, fenced(within(plainly(older), room*3/4)))}}
 	got, err := model.SayWhole(ctx, w, r, p.Name())
 	got.Usage.ID = aggregate.NewID()
-	text := strings.TrimSpace(legible.Visible(got.Text))
-	if err != nil || got.Stop != model.StopEnd || !legible.Text(text) || len(text) > MaxFolded {
+	text := strings.TrimSpace(language.Visible(got.Text))
+	if err != nil || got.Stop != model.StopEnd || !language.Legible(text) || len(text) > MaxFolded {
 		slog.WarnContext(ctx, "older messages have no summary", "stop", got.Stop, "bytes", len(text), "err", err)
 		return "", got.Usage
 	}
@@ -99,7 +99,7 @@ func within(list []entry, room int) []entry {
 	for most := MaxBytes; most > maxLine && model.Tokens(fenced(list)) > room; most /= 2 {
 		for i := range list {
 			for _, text := range []*string{&list[i].Agent, &list[i].System, &list[i].Quoted, &list[i].Summary, &list[i].Text} {
-				*text = legible.Clip(*text, most)
+				*text = language.Clip(*text, most)
 			}
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/model"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // The tools with which an agent reads the conversation's files.
@@ -114,7 +113,7 @@ func arguments(c model.Call) (a asked, err error) {
 // asRead returns what a call asks for, for people. It reports false for any other call.
 func asRead(c model.Call) (conversation.Read, bool) {
 	a, err := arguments(c)
-	r := conversation.Read{Tool: c.Name, Path: legible.Visible(a.Path), Text: legible.Visible(a.Text)}
+	r := conversation.Read{Tool: c.Name, Path: language.Visible(a.Path), Text: language.Visible(a.Text)}
 	if c.Name == readFile {
 		r.From, r.To = a.From, a.To
 	}
@@ -321,9 +320,9 @@ func numbers(list []conversation.Lines) string {
 // sees.
 func legibleLine(line []byte) (text string, cut, hidden bool) {
 	is := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
-	text = strings.ReplaceAll(legible.VisibleCode(is), "\n", " ")
+	text = strings.ReplaceAll(language.VisibleCode(is), "\n", " ")
 	if hidden = text != is; utf8.RuneCountInString(text) > maxWidth {
-		text, cut = legible.First(text, maxWidth), true
+		text, cut = language.First(text, maxWidth), true
 	}
 	return text, cut, hidden
 }
@@ -393,7 +392,7 @@ func around(line []byte, place, length int) (h hit) {
 		h.Cut = fmt.Sprintf("characters %s of %s", is, conversation.Grouped(len(all)))
 	}
 	part := string(all[from:to])
-	h.Text = strings.ReplaceAll(legible.VisibleCode(part), "\n", " ")
+	h.Text = strings.ReplaceAll(language.VisibleCode(part), "\n", " ")
 	h.Hidden = h.Text != part
 	return h
 }

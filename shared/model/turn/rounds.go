@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Round is an answer that read files, with what it read.
@@ -75,7 +75,7 @@ func (x *readers) said(text string) string {
 	for _, round := range x.rounds {
 		all = append(all, round.Text)
 	}
-	all = slices.DeleteFunc(append(all, strings.TrimSpace(legible.Visible(text))), func(s string) bool { return s == "" })
+	all = slices.DeleteFunc(append(all, strings.TrimSpace(language.Visible(text))), func(s string) bool { return s == "" })
 	return strings.Join(all, "\n\n")
 }
 
@@ -85,7 +85,7 @@ func (x *readers) read(ctx context.Context, r *model.Request, got model.Response
 		!slices.ContainsFunc(got.Calls, func(c model.Call) bool { return reads(c.Name) }) {
 		return false, nil
 	}
-	round := Round{Text: strings.TrimSpace(legible.Visible(got.Text)), Version: x.t.Files.Version}
+	round := Round{Text: strings.TrimSpace(language.Visible(got.Text)), Version: x.t.Files.Version}
 	for i, c := range got.Calls {
 		c.ID, c.Input = fmt.Sprintf(roundID+"%d_%d", len(x.rounds)+1, i+1), c.Object()
 		round.Calls = append(round.Calls, c)

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/tool"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // offerRequest is the tool with which an agent offers a request that a person makes.
@@ -155,8 +154,8 @@ func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 	if err := json.Unmarshal(c.Input, &x); err != nil {
 		return judged{code: Invalid, problems: []string{"request must be a text"}}
 	}
-	text := strings.TrimSpace(legible.Visible(x.Request))
-	if n := utf8.RuneCountInString(text); !legible.Text(text) || n > MaxRequest {
+	text := strings.TrimSpace(language.Visible(x.Request))
+	if n := utf8.RuneCountInString(text); !language.Legible(text) || n > MaxRequest {
 		return judged{code: Invalid, problems: []string{fmt.Sprintf("request has %d characters, it must have 1 to %d", n,
 			MaxRequest)}}
 	}
@@ -184,7 +183,7 @@ func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
 		p, problems = t.Complete(x, p)
 	}
 	summary := line(said.Summary)
-	if n := utf8.RuneCountInString(summary); !legible.Text(summary) || n > MaxSummary {
+	if n := utf8.RuneCountInString(summary); !language.Legible(summary) || n > MaxSummary {
 		problems = append(problems, fmt.Sprintf("summary has %d characters, it must have 1 to %d", n, MaxSummary))
 	}
 	if len(problems) > 0 {
@@ -216,7 +215,7 @@ func (t Turn) callables() (shown []callable, left int) {
 	}
 	size := 0
 	for _, s := range t.Calls.All() {
-		c := callable{Name: s.Name, Access: s.Access, Description: legible.VisibleCode(s.Description),
+		c := callable{Name: s.Name, Access: s.Access, Description: language.VisibleCode(s.Description),
 			Input: shownInput(s), sourced: s.Sourced}
 		if !s.Bounds.None() {
 			c.Constraints = &s.Bounds

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/tool"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Message is a message of a conversation with its proposals and their results.
@@ -209,7 +209,7 @@ func (m Message) spoken() []entry {
 	case m.Deleted:
 		e.Deletes = clock(m.Replaces)
 	default:
-		e.Text, e.Changes = legible.Visible(m.Text), clock(m.Replaces)
+		e.Text, e.Changes = language.Visible(m.Text), clock(m.Replaces)
 	}
 	out := []entry{e}
 	if m.Deleted {
@@ -274,7 +274,7 @@ func (t Turn) passing() []model.Part {
 }
 
 // line returns the visible part of a name on one line.
-func line(s string) string { return strings.Join(strings.Fields(legible.Visible(s)), " ") }
+func line(s string) string { return strings.Join(strings.Fields(language.Visible(s)), " ") }
 
 // fenced returns the visible parts of entries as data. JSON escapes every <, so no text in them can end the fence.
 func fenced(list []entry) string {
@@ -283,7 +283,7 @@ func fenced(list []entry) string {
 		for _, text := range []*string{&e.From, &e.ID, &e.Agent, &e.System, &e.Quoted, &e.Forwards, &e.NotShown, &e.Summary,
 			&e.Text,
 			&e.File, &e.NotRead, &e.Lies, &e.TextAt, &e.Read, &e.Searched} {
-			*text = legible.VisibleCode(*text)
+			*text = language.VisibleCode(*text)
 		}
 	}
 	b, err := json.Marshal(list)

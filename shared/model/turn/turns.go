@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // turns converts the history to the form that vendors accept.
@@ -80,7 +80,7 @@ func shownAs(f File) model.Part {
 // agent adds a message of the agent's, after which the history goes on at next. Each call gets its result at once: the
 // action's end if it came before the agent's next message, or else a note that a person has to decide.
 func (t *turns) agent(m Message, history []Message, next int) {
-	text := strings.TrimSpace(legible.Visible(m.Text))
+	text := strings.TrimSpace(language.Visible(m.Text))
 	if text == "" && m.Proposal == nil && m.Request == "" {
 		return
 	}

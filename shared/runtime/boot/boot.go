@@ -24,13 +24,13 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Run reads a function's environment into E, wires the function and serves its invocations. It does not return. If
 // wiring fails, it logs the error and exits, and Lambda restarts the function.
 func Run[E, H any](wire func(ctx context.Context, cfg aws.Config, env E) (H, error), handle func(H) any) {
-	slog.SetDefault(slog.New(legible.MaskingHandler(lambdacontext.NewLogHandler())))
+	slog.SetDefault(slog.New(language.MaskingHandler(lambdacontext.NewLogHandler())))
 	cfg, err := environment()
 	if err != nil {
 		fail(err)

@@ -198,7 +198,7 @@ const (
 type FileText struct {
 	Text     string       `json:"text,omitempty"`
 	Form     FileForm     `json:"form,omitempty"`
-	Encoding string       `json:"encoding,omitempty"` // of a plain text, as legible.Decode names it
+	Encoding string       `json:"encoding,omitempty"` // of a plain text, as language.Decode names it
 	Remarks  []FileRemark `json:"remarks,omitempty"`
 	Why      Unreadable   `json:"why,omitempty"`
 }

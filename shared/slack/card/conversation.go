@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Conversation is a conversation's rows with the large values that its cards show.
@@ -91,8 +90,8 @@ func AgentReads(t Conversation, s tenancy.Settings) string {
 	}
 	var names []string
 	for _, x := range slices.Backward(r.Read) {
-		if name := legible.OneLine(x.Path); name != "" && len(names) < mostReading && !slices.Contains(names, name) {
-			names = append(names, legible.First(name, maxReading))
+		if name := language.OneLine(x.Path); name != "" && len(names) < mostReading && !slices.Contains(names, name) {
+			names = append(names, language.First(name, maxReading))
 		}
 	}
 	slices.Reverse(names)
@@ -167,7 +166,7 @@ func (d drawing) offered(o *conversation.Offered) face {
 }
 
 func (d drawing) madeOf(o *conversation.Offered) []slack.Block {
-	short := legible.First(o.Text, maxAbout)
+	short := language.First(o.Text, maxAbout)
 	blocks := sectioned(d.written(short)...)
 	if short != o.Text {
 		blocks = append(blocks, contextLine(d.talk.Shortened))
@@ -214,7 +213,7 @@ const maxTailLine = 240 // of one line of output
 var terminalCode = language.Regexp{Text: "\x1b\\[[0-9;?]*[A-Za-z]"}
 
 // Output is a line of a command's output without a terminal's colours, and with nothing hidden.
-func Output(line string) string { return legible.Code(terminalCode.Get().ReplaceAllString(line, "")) }
+func Output(line string) string { return language.Code(terminalCode.Get().ReplaceAllString(line, "")) }
 
 // tail shows the last lines of the action's output and says how many lines there were, and how many are missing.
 func (d drawing) tail(x *conversation.Action) []slack.Block {

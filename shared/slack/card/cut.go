@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // units counts UTF-16 units after escaping, the strictest reading of the "characters" in Slack's limits
@@ -37,7 +37,7 @@ func cut(s string, limit int) string {
 
 const maxMention = 50 // bytes of a mention that people makes
 
-// breakAt returns where to cut an escaped text so that at most room units remain. More than legible.MaxRun combining
+// breakAt returns where to cut an escaped text so that at most room units remain. More than language.MaxRun combining
 // marks in a row may be split, since they could leave pages empty.
 func breakAt(s string, room int) int {
 	whole, used, run, joined := 0, 0, 0, false // whole: where the last letter began
@@ -54,7 +54,7 @@ func breakAt(s string, room int) int {
 			}
 		}
 		run++
-		belongs := (joined || extends(r)) && run <= legible.MaxRun
+		belongs := (joined || extends(r)) && run <= language.MaxRun
 		if !belongs {
 			whole, run = i, 0
 		}
@@ -183,7 +183,7 @@ func emptyCounted(text string) string {
 		empty = 0
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if legible.Text(line) {
+		if language.Legible(line) {
 			end()
 			out = append(out, line)
 			continue
@@ -218,7 +218,7 @@ func visible(s string) string {
 	})
 	var b strings.Builder
 	for _, r := range s {
-		hidden := r != '\n' && r != ' ' && r != '\u3000' && (legible.Ignorable(r) || legible.Blank(r))
+		hidden := r != '\n' && r != ' ' && r != '\u3000' && (language.Ignorable(r) || language.Blank(r))
 		switch {
 		case !hidden:
 			b.WriteRune(r)

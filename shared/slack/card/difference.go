@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/explain"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // difference draws changes of files: for each path what became of it, and the lines that change.
@@ -20,7 +20,7 @@ func (d drawing) difference(changes []files.Change) listing {
 	l := listing{more: d.talk.Rest["files"]}
 	l.add(0, "", fill(d.talk.Difference, "n", len(changes)))
 	for i, c := range changes {
-		again := fill(d.talk.Again, "name", inlineCode(legible.First(c.Path, maxAgain)))
+		again := fill(d.talk.Again, "name", inlineCode(language.First(c.Path, maxAgain)))
 		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+explain.Became(c, d.w.Locale, inlineCode))
 		if lines := strings.Join(explain.DifferenceLines(c, d.w.Locale), "\n"); lines != "" {
 			fences, _ := fenced(tickedApart(tabs.Replace(lines)), maxSection-200-units(again), everything)
@@ -51,7 +51,7 @@ func (d drawing) filesChanged(x *conversation.Action) (lines []string) {
 func (d drawing) named(first []string, of int) string {
 	names := make([]string, len(first))
 	for i, name := range first {
-		names[i] = inlineCode(legible.First(name, maxTool))
+		names[i] = inlineCode(language.First(name, maxTool))
 	}
 	text := strings.Join(names, ", ")
 	if more := of - len(names); more > 0 {
@@ -293,7 +293,7 @@ var tabs = strings.NewReplacer("⇥", "⟨U+21E5⟩", "⟨U+0009⟩", "⇥ ")
 
 // written shows a text in code blocks, with every invisible character spelled out.
 func (drawing) written(text string) []string {
-	fences, _ := fenced(tickedApart(tabs.Replace(legible.Spelled(text))), maxSection-200, everything)
+	fences, _ := fenced(tickedApart(tabs.Replace(language.Spelled(text))), maxSection-200, everything)
 	return fences
 }
 

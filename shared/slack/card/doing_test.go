@@ -20,7 +20,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // read returns the dialog of the last action, and whether it can be approved there.
@@ -98,7 +98,7 @@ func TestEachKindOfChangeIsDrawnInItsWords(t *testing.T) {
 		"changed · +3 −1 lines · too large": {Was: side("100644", "1"), Is: side("100644", "2"),
 			Unshown: files.UnshownLarge, Added: 3, Removed: 1},
 	} {
-		got := explain.Became(c, "en", legible.OneLine)
+		got := explain.Became(c, "en", language.OneLine)
 		expect.That(t, strings.Contains(got, want), "%q, want %q", got, want)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // MessageTool sends a message.
@@ -180,10 +179,10 @@ func (d drawing) argument(a explain.Argument) []string {
 	name := d.line(a.Name) + ":"
 	switch {
 	case strings.ContainsAny(a.Text, "\n`") || units(a.Text) > maxInlineCode:
-		fences, _ := fenced(tickedApart(legible.Spelled(a.Text)), maxSection-200, everything)
+		fences, _ := fenced(tickedApart(language.Spelled(a.Text)), maxSection-200, everything)
 		return append([]string{name}, fences...)
 	case a.Text != "":
-		return []string{name + " " + coded(legible.OneLine(legible.Literal(a.Text)))}
+		return []string{name + " " + coded(language.OneLine(language.Literal(a.Text)))}
 	case len(a.Value) == 1 && a.Value[0].Kind == explain.Value:
 		return []string{name + " " + coded(a.Value[0].Text)}
 	}
@@ -270,7 +269,7 @@ func decoded(text string) (v any, ok bool) {
 }
 
 // Prose is a text of several lines by others, for any surface, without invisible characters and marks of Ringi's.
-func Prose(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Foreign(s))) }
+func Prose(s string) string { return strings.TrimSpace(language.Paragraphs(language.Foreign(s))) }
 
 // Address returns the url in a completed step's result if cards may link to it, else "".
 func Address(row *task.StepResult) string {
@@ -336,11 +335,11 @@ func (d drawing) below(r attempt) []slack.Block {
 }
 
 // inlineCode shows a text as code within a line, with invisible characters spelled out.
-func inlineCode(s string) string { return coded(legible.OneLine(s)) }
+func inlineCode(s string) string { return coded(language.OneLine(s)) }
 
 // coded is inlineCode for a text whose invisible characters are spelled out. It replaces backticks, which would end it.
 func coded(spelled string) string {
-	return "`" + legible.Isolated(unticked(escape(spelled))) + "`"
+	return "`" + language.Isolated(unticked(escape(spelled))) + "`"
 }
 
 // tickedApart spells out backticks that would end a block of code. Fewer than three don't.

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // HomeCallback names the Home tab in the payload of a click there, NewRequest its button for a request.
@@ -203,7 +203,7 @@ func began(text string) string {
 	if word, _, _ := strings.Cut(text, " "); strings.Contains(word, "_") {
 		return text
 	}
-	return legible.Capital(text)
+	return language.Capital(text)
 }
 
 func opens(link string, w *askWords) string { return linkAs(link, w.Open) }

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // The callback of the form that asks for a decision, and NewMatter, the Home tab's button that opens it. Its blocks are
@@ -112,7 +111,7 @@ type KeptFile struct{ ID, Name, About string }
 
 func keptFiles(files []task.ReadFile) (all []KeptFile) {
 	for _, f := range files {
-		all = append(all, KeptFile{f.ID, legible.OneLine(cmp.Or(f.Name, f.ID)), explain.Size(f.Bytes)})
+		all = append(all, KeptFile{f.ID, language.OneLine(cmp.Or(f.Name, f.ID)), explain.Size(f.Bytes)})
 	}
 	return all
 }
@@ -124,7 +123,7 @@ func (w *askWords) kept(files []KeptFile) []slack.Block {
 	}
 	e := slack.NewCheckboxGroupsBlockElement(MatterInput)
 	for _, f := range files {
-		e.Options = append(e.Options, slack.NewOptionBlockObject(f.ID, label(legible.Clip(f.Name, maxOption)),
+		e.Options = append(e.Options, slack.NewOptionBlockObject(f.ID, label(language.Clip(f.Name, maxOption)),
 			label(f.About)))
 	}
 	e.InitialOptions = e.Options
@@ -145,7 +144,7 @@ func MatterFilesFault(locale string, files []aggregate.SharedFile) string {
 	w, sum, name := askWordsOf.In(locale), int64(0), ""
 	for _, f := range files {
 		if sum += f.Bytes; name == "" && (f.Bytes > task.MaxFileBytes || f.Bytes == 0) {
-			name = legible.ForeignLine(f.Name)
+			name = language.ForeignLine(f.Name)
 		}
 	}
 	if name == "" && sum <= task.MaxFilesBytes && len(files) <= task.MaxAttached {

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // mostEnclosed is how many forwarded messages, and how many files, a card lists; the request's page has all.
@@ -178,7 +178,7 @@ func (d drawing) notAttached(f task.ReadFile, most int) string {
 // fileName sets a file's name apart from the words around it: in quotation marks, or as code if Slack would format it.
 // Different names look different, unless one takes more than most units: then only its beginning is shown.
 func fileName(w *words, f aggregate.SharedFile, most int) string {
-	name := legible.OneLine(cmp.Or(f.Name, f.ID, "?"))
+	name := language.OneLine(cmp.Or(f.Name, f.ID, "?"))
 	shown := asWritten(name)
 	if units(shown) > most {
 		return fill(w.Quoted, "text", or(inline(name, most), "?"))
@@ -244,7 +244,7 @@ func (w *askWords) place() slack.Block {
 
 // Readable removes invisible characters and long runs of empty lines from a text, since nobody would read what follows
 // those. The dialog shows this text, and the request stores it.
-func Readable(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
+func Readable(s string) string { return strings.TrimSpace(language.Paragraphs(language.Visible(s))) }
 
 // TooLong reports whether the field for a request doesn't take a text.
 func TooLong(text string) bool {

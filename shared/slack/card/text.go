@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Slack's limits, in blocks or units (UTF-16 after escaping), by the Block Kit reference and @slack/types.
@@ -48,19 +47,19 @@ func inline(s string, limit int) string { return bounded(unformatted(s, limit), 
 
 // unformatted is inline without the cut, for texts that are cut to several limits. most is the largest of them.
 func unformatted(s string, most int) string {
-	return neutral(escape(legible.ForeignLine(beginning(s, most))))
+	return neutral(escape(language.ForeignLine(beginning(s, most))))
 }
 
 // bounded cuts a text that unformatted returned, and isolates its reading direction if that could spread.
 func bounded(s string, limit int) string {
-	if strings.ContainsFunc(s, legible.RightToLeft) {
+	if strings.ContainsFunc(s, language.RightToLeft) {
 		limit -= 2
 	}
-	return legible.Isolated(cut(s, limit))
+	return language.Isolated(cut(s, limit))
 }
 
 func plain(s string, limit int) string {
-	return cut(legible.Quiet(escape(legible.ForeignLine(beginning(s, limit)))), limit)
+	return cut(language.Quiet(escape(language.ForeignLine(beginning(s, limit)))), limit)
 }
 
 // paragraph prepares a text of several lines for a section of its own. Its Markdown and mentions of people stay, but no
@@ -71,7 +70,7 @@ func paragraph(s string, limit int) string { return cut(prepared(beginning(s, li
 // struck out.
 func prepared(s string) string {
 	s = strings.ReplaceAll(Prose(s), "~", "～")
-	return people(legible.Quiet(escape(s)))
+	return people(language.Quiet(escape(s)))
 }
 
 // code prepares a name for inline code: one line without backticks.
@@ -82,7 +81,7 @@ func code(s string, limit int) string {
 func or(s, instead string) string { return cmp.Or(s, instead) }
 
 // beginning bounds the work on a text of which limit characters will be shown to somewhat more than twice that.
-func beginning(s string, limit int) string { return legible.FirstBytes(s, (2*limit+64)*utf8.UTFMax) }
+func beginning(s string, limit int) string { return language.FirstBytes(s, (2*limit+64)*utf8.UTFMax) }
 
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
@@ -93,7 +92,7 @@ var fullWidth = strings.NewReplacer("*", "＊", "`", "｀", "~", "～", "://", "
 // neutral replaces Slack's formatting characters by their full-width forms, since Slack has no escape for them. An
 // underscore formats only at a word's edge, and if no other stands beside it.
 func neutral(s string) string {
-	s = legible.Quiet(fullWidth.Replace(s))
+	s = language.Quiet(fullWidth.Replace(s))
 	var b strings.Builder
 	before := ' '
 	for i, r := range s {
@@ -168,18 +167,18 @@ const maxMarkdown, maxSaid = 12_000, 3600
 // are broken in it, too, for cells of a table are told apart before code is.
 func said(text string) string {
 	var out strings.Builder
-	for _, p := range legible.MarkdownPieces(text) {
+	for _, p := range language.MarkdownPieces(text) {
 		switch p.Kind {
-		case legible.Block:
+		case language.Block:
 			if out.Len() > 0 && !strings.HasSuffix(out.String(), "\n") {
 				out.WriteByte('\n')
 			}
-			out.WriteString(legible.Fenced(marked.Replace(legible.Code(p.Text)), p.Language) + "\n")
-		case legible.Span:
-			out.WriteString(legible.Ticked(unlinked.Replace(marked.Replace(strings.ReplaceAll(legible.Code(p.Text),
+			out.WriteString(language.Fenced(marked.Replace(language.Code(p.Text)), p.Language) + "\n")
+		case language.Span:
+			out.WriteString(language.Ticked(unlinked.Replace(marked.Replace(strings.ReplaceAll(language.Code(p.Text),
 				"\n", " ")))))
 		default:
-			prose := legible.Spoken(p.Text)
+			prose := language.MarkdownProse(p.Text)
 			if strings.HasSuffix(prose, `\`) { // it would escape the tick that follows
 				prose += joiner
 			}
@@ -203,7 +202,7 @@ func linked(words, address string) string {
 // shownCode escapes code for a fence. Slack's own formatting knows no longer fence, so three backticks in a row are
 // kept apart.
 func shownCode(code string) string {
-	return fenceForm.Get().ReplaceAllStringFunc(escape(legible.Code(code)), func(ticks string) string {
+	return fenceForm.Get().ReplaceAllStringFunc(escape(language.Code(code)), func(ticks string) string {
 		return strings.Join(strings.Split(ticks, ""), joiner)
 	})
 }

@@ -19,7 +19,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 func TestInlineCannotForge(t *testing.T) {
@@ -140,12 +139,12 @@ func TestNobodyElseWritesOurMarks(t *testing.T) {
 			if r < 0x2190 || !unicode.Is(unicode.So, r) || strings.ContainsRune("→←…", r) {
 				continue
 			}
-			got := legible.Foreign("x" + string(r))
+			got := language.Foreign("x" + string(r))
 			expect.That(t, !strings.ContainsRune(got, r), "%s has %c (%U), and so may anybody's text", field, r, r)
 		}
 	}
 	for _, like := range "🉑🆗🗹🗸☑✔🈴⭕🚫⛔☒" {
-		got := legible.Foreign("x" + string(like))
+		got := language.Foreign("x" + string(like))
 		expect.That(t, !strings.ContainsRune(got, like), "%c looks like a mark of ours and stays", like)
 	}
 }
@@ -305,8 +304,8 @@ func TestAnAnswerNotifiesNobodyAndHidesNothing(t *testing.T) {
 		text := anyAnswer(t)
 		out := said(text)
 		around := ""
-		for _, p := range legible.MarkdownPieces(out) {
-			if p.Kind == legible.Prose {
+		for _, p := range language.MarkdownPieces(out) {
+			if p.Kind == language.Prose {
 				around += p.Text + "|"
 			}
 		}
@@ -320,29 +319,29 @@ func TestAnAnswerNotifiesNobodyAndHidesNothing(t *testing.T) {
 }
 
 func TestAPageShowsCodeAsItIs(t *testing.T) {
-	for text, want := range map[string][]legible.Passage{
+	for text, want := range map[string][]language.Passage{
 		"a `2**3` ~b~\n\n```go\n\tx[1:n:2]\n```\nc": {{Text: "a "}, {Text: "2**3", Code: true}, {Text: " ～b～"},
 			{Text: "\tx[1:n:2]\n", Block: true}, {Text: "c"}},
 		"`a\u202e`\u202e": {{Text: "a⟨U+202E⟩", Code: true}},
 		" \u200b\n ":      nil,
 		"**a** # b":       {{Text: "**a** # b"}},
 	} {
-		diff := cmp.Diff(want, legible.Passages(text))
+		diff := cmp.Diff(want, language.Passages(text))
 		expect.That(t, diff == "", "%q:\n%s", text, diff)
 	}
 }
 
 func TestAPageShowsAnAnswersBoldText(t *testing.T) {
-	for text, want := range map[string][]legible.Passage{
+	for text, want := range map[string][]language.Passage{
 		"には**ありません**。": {{Text: "には"}, {Text: "ありません", Strong: true}, {Text: "。"}},
 		"**「x」**は `**y**` 2**3 a_b *c*": {{Text: "「x」", Strong: true}, {Text: "は "}, {Text: "**y**", Code: true},
 			{Text: " 2**3 a_b *c*"}},
 		"**a**b\n**c": {{Text: "a", Strong: true}, {Text: "b\n**c"}},
 	} {
-		diff := cmp.Diff(want, legible.Answered(text))
+		diff := cmp.Diff(want, language.Answered(text))
 		expect.That(t, diff == "", "%q:\n%s", text, diff)
 	}
-	expect.Same(t, []legible.Passage{{Text: "には**ありません**。"}}, legible.Passages("には**ありません**。"))
+	expect.Same(t, []language.Passage{{Text: "には**ありません**。"}}, language.Passages("には**ありません**。"))
 }
 
 // A page has the same code as a card.
@@ -350,18 +349,18 @@ func TestPagesAndCardsFindTheSameCode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyAnswer(t)
 		var got, want []string
-		for _, p := range legible.Answered(text) {
+		for _, p := range language.Answered(text) {
 			if p.Code || p.Block && strings.TrimSpace(p.Text) != "" {
 				got = append(got, strings.Trim(p.Text, " \t\n"))
 			}
 			expect.That(t, !strings.Contains(p.Text, "\u202e"), "%q of %q", p.Text, text)
 		}
-		for _, p := range legible.MarkdownPieces(strings.TrimRight(text, " \t\n")) {
-			code := legible.Code(p.Text)
-			if p.Kind == legible.Span {
+		for _, p := range language.MarkdownPieces(strings.TrimRight(text, " \t\n")) {
+			code := language.Code(p.Text)
+			if p.Kind == language.Span {
 				code = strings.ReplaceAll(code, "\n", " ")
 			}
-			if p.Kind == legible.Span || p.Kind == legible.Block && strings.TrimSpace(code) != "" {
+			if p.Kind == language.Span || p.Kind == language.Block && strings.TrimSpace(code) != "" {
 				want = append(want, strings.Trim(code, " \t\n"))
 			}
 		}

@@ -16,13 +16,13 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // seen returns the visible letters of a text, without those that Slack draws differently.
 func seen(s string) string {
 	return strings.Map(func(r rune) rune {
-		if legible.Ignorable(r) || legible.Blank(r) || unicode.IsMark(r) {
+		if language.Ignorable(r) || language.Blank(r) || unicode.IsMark(r) {
 			return -1
 		}
 		return r

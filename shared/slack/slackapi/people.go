@@ -16,7 +16,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // User is Slack's record of a person.
@@ -68,8 +68,8 @@ func userOf(u *slack.User) User {
 // shown cleans a display name, which people choose freely: one line without invisible characters, which could imitate
 // another name or reverse the text next to it. It is empty for a name that shows nothing.
 func shown(name string) string {
-	name = strings.Join(strings.Fields(legible.Visible(name)), " ")
-	if !legible.Text(name) {
+	name = strings.Join(strings.Fields(language.Visible(name)), " ")
+	if !language.Legible(name) {
 		return ""
 	}
 	return name

@@ -24,7 +24,6 @@ import (
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Client calls MCP servers.
@@ -120,7 +119,7 @@ func result(p explain.Provider, of map[string]json.RawMessage, declares bool) (a
 	failed := slices.Contains([]string{`true`, `"true"`}, string(of["isError"]))
 	declares = declares && bytes.HasPrefix(structured, []byte("{"))
 	if structured != nil && (!declares || failed) && !repeated {
-		said = strings.TrimPrefix(said+"\n"+string(legible.JSON(structured)), "\n")
+		said = strings.TrimPrefix(said+"\n"+string(language.VisibleJSON(structured)), "\n")
 	}
 	switch {
 	case string(of["resultType"]) == asksForInput:

@@ -1,4 +1,6 @@
-// Package language lists the languages of cards and messages.
+// Package language has what texts for people need: Ringi's own in each language, and others' made fit to stand beside
+// them. It decides which characters of a text people can see. Prompts, stored texts and cards all follow this rule:
+// otherwise a text could have words for the model that people don't see.
 package language
 
 import (

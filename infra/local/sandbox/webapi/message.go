@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Message is a message as Slack's Web API shows it.
@@ -202,7 +202,7 @@ func (w *Workspace) fillAttachments(attachments []any) []any {
 func (c content) draft(p params) Draft {
 	d := Draft{
 		Channel: p.str("channel"), User: Bot, ThreadTS: p.str("thread_ts"),
-		Text: legible.First(c.text, maxText), Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata,
+		Text: language.First(c.text, maxText), Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata,
 	}
 	if kind, _ := d.Metadata["event_type"].(string); kind == "" {
 		d.Metadata = nil

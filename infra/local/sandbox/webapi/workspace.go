@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // Code is Slack's error code, such as "channel_not_found".
@@ -277,7 +277,7 @@ func setSession(a *API, p params) (reply, error) {
 	}
 	s, err := a.ws.setSession(p.str("channel_id"), p.str("thread_ts"), func(s *Session) {
 		if s.Status == "" { // only a new session takes a title
-			s.Title = legible.First(p.str("title"), 200)
+			s.Title = language.First(p.str("title"), 200)
 		}
 		s.Status, s.Waiting = status, ""
 	})

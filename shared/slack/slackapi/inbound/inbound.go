@@ -28,7 +28,6 @@ import (
 	"ringi/shared/runtime/secret"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // MaxBody is the largest body that is read, in bytes. Slack's own requests are far smaller.
@@ -312,7 +311,7 @@ func Unanswered(err error) bool {
 func SavedText(text string) string { return SavedPlain(Unescaped(text)) }
 
 // SavedPlain is SavedText for a text without escapes.
-func SavedPlain(text string) string { return legible.Clip(strings.TrimSpace(text), task.MaxText) }
+func SavedPlain(text string) string { return language.Clip(strings.TrimSpace(text), task.MaxText) }
 
 // ChannelType derives Slack's channel type from an id. New private channels have the same ids as public ones and are
 // treated alike.

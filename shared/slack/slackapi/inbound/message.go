@@ -8,7 +8,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
 // Message is a message as Slack sends it in events, with interactions and in threads. Parts of an unexpected form count
@@ -53,7 +52,7 @@ func (m Message) Content() Content {
 		whole := people(said)
 		q := aggregate.Quoted{User: cmp.Or(id(a["author_id"]), id(a["bot_id"])),
 			Name: cmp.Or(name(a["author_name"]), name(a["author_subname"])), Where: where(a),
-			Text: legible.First(whole, min(MaxQuoted, left))}
+			Text: language.First(whole, min(MaxQuoted, left))}
 		left -= utf8.RuneCountInString(q.Text)
 		q.Cut = q.Text != whole
 		if ts, ok := a["ts"].(string); ok {
@@ -165,7 +164,7 @@ func FileName(text string) string { return name(text) }
 // name returns a name on one line.
 func name(v any) string {
 	text, _ := v.(string)
-	return legible.FirstBytes(strings.Join(strings.Fields(legible.Visible(Unescaped(text))), " "), maxName)
+	return language.FirstBytes(strings.Join(strings.Fields(language.Visible(Unescaped(text))), " "), maxName)
 }
 
 // where names the channel that a forwarded message was written in.

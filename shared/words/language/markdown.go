@@ -1,11 +1,9 @@
-package legible
+package language
 
 import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"ringi/shared/words/language"
 )
 
 // PieceKind says what a piece of a text is.
@@ -63,10 +61,10 @@ func run(s string, c byte) int { return len(s) - len(strings.TrimLeft(s, string(
 var (
 	// opening is the first line of a block of code: the marks of quotes around it, its indentation, which a list's marker
 	// counts to, its backticks or tildes, and what follows them.
-	opening = language.Regexp{Text: "^((?:[ \t]*> ?)*)([ \t]*(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)" +
+	opening = Regexp{Text: "^((?:[ \t]*> ?)*)([ \t]*(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*)" +
 		"(?:(`{3,})([^`]*)|(~{3,})(.*))$"}
 	// name is what a block's language may be called.
-	name = language.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9+#._-]{0,39}$`}
+	name = Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9+#._-]{0,39}$`}
 )
 
 // fence is the first line of a block of code.
@@ -202,7 +200,7 @@ func Passages(text string) []Passage { return passagesOf(text, nil) }
 func Answered(text string) []Passage { return passagesOf(text, boldForm.Get()) }
 
 // boldForm is bold text of Markdown within a line, and the text around it.
-var boldForm = language.Regexp{Text: `\*\*([^*\s](?:[^*\n]*[^*\s])?)\*\*`}
+var boldForm = Regexp{Text: `\*\*([^*\s](?:[^*\n]*[^*\s])?)\*\*`}
 
 func passagesOf(text string, bold *regexp.Regexp) (out []Passage) {
 	var pieces []Piece
@@ -222,7 +220,7 @@ func passagesOf(text string, bold *regexp.Regexp) (out []Passage) {
 			out = append(out, Passage{Text: strings.ReplaceAll(Code(p.Text), "\n", " "), Code: true})
 			continue
 		}
-		prose, at := Spoken(p.Text), 0
+		prose, at := MarkdownProse(p.Text), 0
 		if i == 0 || pieces[i-1].Kind == Block {
 			prose = strings.TrimLeft(prose, "\n")
 		}
@@ -238,7 +236,7 @@ func passagesOf(text string, bold *regexp.Regexp) (out []Passage) {
 		out = append(out, Passage{Text: prose[at:]})
 	}
 	out = slices.DeleteFunc(out, func(p Passage) bool { return p.Text == "" })
-	if !slices.ContainsFunc(out, func(p Passage) bool { return p.Code || p.Block || Text(p.Text) }) {
+	if !slices.ContainsFunc(out, func(p Passage) bool { return p.Code || p.Block || Legible(p.Text) }) {
 		return nil
 	}
 	return out

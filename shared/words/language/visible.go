@@ -1,7 +1,4 @@
-// Package legible decides which characters of a text people can see. Prompts, stored texts and cards all follow this
-// rule: otherwise a text could have words for the model that people don't see. It also makes others' words fit to stand
-// beside Ringi's.
-package legible
+package language
 
 import (
 	"encoding/json"
@@ -10,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"ringi/shared/words/language"
 )
 
 // Visible returns a text as people see it: without characters that are invisible or reorder the text around them, with
@@ -99,7 +94,7 @@ func Paragraphs(s string) string {
 	empty := false
 	for l := range strings.SplitSeq(s, "\n") {
 		was := empty
-		if empty = !Text(l); empty && was {
+		if empty = !Legible(l); empty && was {
 			continue
 		}
 		out = append(out, l)
@@ -135,10 +130,10 @@ func fewBlanks(s string) string {
 	return b.String()
 }
 
-var literal = language.Regexp{Text: `"(?:[^"\\]|\\.)*"`}
+var literal = Regexp{Text: `"(?:[^"\\]|\\.)*"`}
 
-// JSON applies VisibleCode to all texts of valid JSON, including members' names.
-func JSON(text []byte) []byte {
+// VisibleJSON applies VisibleCode to all texts of valid JSON, including members' names.
+func VisibleJSON(text []byte) []byte {
 	return literal.Get().ReplaceAllFunc(text, func(quoted []byte) []byte {
 		var s string
 		if json.Unmarshal(quoted, &s) != nil { // never fails for valid JSON
@@ -207,8 +202,8 @@ func Shows(r rune) bool {
 		!Ignorable(r) && !Blank(r) && !unicode.IsMark(r) && unicode.IsGraphic(r)
 }
 
-// Text reports whether a text has a visible character.
-func Text(s string) bool { return strings.ContainsFunc(s, Shows) }
+// Legible reports whether a text has a visible character.
+func Legible(s string) bool { return strings.ContainsFunc(s, Shows) }
 
 // Joiner reports whether a character is invisible but changes how adjacent letters or emoji look.
 func Joiner(r rune) bool {

@@ -1,4 +1,4 @@
-package legible_test
+package language_test
 
 import (
 	"fmt"
@@ -11,17 +11,17 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 // code lists the code of a text: a block as its language, "|" and its text, code within a line in parentheses.
 func code(text string) string {
 	var out []string
-	for _, p := range legible.MarkdownPieces(text) {
+	for _, p := range language.MarkdownPieces(text) {
 		switch p.Kind {
-		case legible.Block:
+		case language.Block:
 			out = append(out, p.Language+"|"+p.Text)
-		case legible.Span:
+		case language.Span:
 			out = append(out, "("+p.Text+")")
 		}
 	}
@@ -77,7 +77,7 @@ func anyText(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(bits), 0, 40).Draw(t, "bits"), "")
 }
 
-func sources(pieces []legible.Piece) string {
+func sources(pieces []language.Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
 		b.WriteString(p.Source)
@@ -88,21 +88,21 @@ func sources(pieces []legible.Piece) string {
 func TestPiecesAreTheWholeText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyText(t)
-		got := sources(legible.MarkdownPieces(text))
+		got := sources(language.MarkdownPieces(text))
 		expect.Must(t, got == text, "%q became %q", text, got)
 	})
 }
 
 func TestCodeIsWrittenSoThatItIsFoundAgain(t *testing.T) {
 	for _, x := range []string{"x", "a`b", "``", "`", " a ", " ", "a```b`c", "`a", "漢字"} {
-		expect.Is(t, code("see "+legible.Ticked(x)+" there"), "("+x+")", "%q", x)
+		expect.Is(t, code("see "+language.Ticked(x)+" there"), "("+x+")", "%q", x)
 	}
 	for _, x := range []string{"x\n", "```\na\n```\n", "\n", "  a\n\tb\n", "````", ""} {
 		want := x
 		if x != "" && !strings.HasSuffix(x, "\n") {
 			want += "\n"
 		}
-		expect.Is(t, code("see\n"+legible.Fenced(x, "go")+"\nthere"), "go|"+want, "%q", x)
+		expect.Is(t, code("see\n"+language.Fenced(x, "go")+"\nthere"), "go|"+want, "%q", x)
 	}
 }
 
@@ -110,8 +110,8 @@ func TestALongTextIsReadInGoodTime(t *testing.T) {
 	took := expect.Computed(t, func() {
 		for _, line := range []string{"x\n", "`", "```\n", "    x\n", "> x\n", "- ", "` `` ", "\n", "- x\n  ```\n", "\\`"} {
 			text := strings.Repeat(line, 1<<19/len(line))
-			legible.MarkdownPieces(text)
-			legible.MarkdownPieces("```\n" + text)
+			language.MarkdownPieces(text)
+			language.MarkdownPieces("```\n" + text)
 		}
 	})
 	expect.That(t, took < 5*time.Second, "it computes %s", took)
@@ -132,10 +132,10 @@ func TestATextIsCutBetweenCharacters(t *testing.T) {
 		"no UTF-8 at all": {"a\xff\xfeb", 2, "a\xff", "a\xff", "a\xff…", "a…"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect.Is(t, legible.First(x.text, x.most), x.first, "First")
-			expect.Is(t, legible.FirstBytes(x.text, x.most), x.bytes, "FirstBytes")
-			expect.Is(t, legible.Beginning(x.text, x.most), x.beginning, "Beginning")
-			expect.Is(t, legible.Clip(x.text, x.most), x.clip, "Clip")
+			expect.Is(t, language.First(x.text, x.most), x.first, "First")
+			expect.Is(t, language.FirstBytes(x.text, x.most), x.bytes, "FirstBytes")
+			expect.Is(t, language.Beginning(x.text, x.most), x.beginning, "Beginning")
+			expect.Is(t, language.Clip(x.text, x.most), x.clip, "Clip")
 		})
 	}
 }
@@ -146,7 +146,7 @@ func TestATextIsCutAfterAWholeLine(t *testing.T) {
 		"abcdefghijkl\nx": "abcdefghijkl", "abcdefghijklmn": "abcdefghijkl", "a,営業、人事部の全員の残業": "a,営業、人事部の全員の",
 		"稟議書類です。人事部の全員": "稟議書類です。",
 	} {
-		expect.Is(t, legible.FirstLines(text, 12), want, "%q", text)
+		expect.Is(t, language.FirstLines(text, 12), want, "%q", text)
 	}
 }
 
@@ -156,10 +156,10 @@ func TestNamesThatFileSystemsConfuseHaveOneForm(t *testing.T) {
 		{"がっこう", "か\u3099っこう"}, {"ｶﾞ", "ガ"}, {"한", "\u1112\u1161\u11ab"}, {"ΣΑΣ", "σας"}, {"ᾳ", "αι"}, {"K", "\u212a"}, {"ſ",
 			"S"},
 	} {
-		expect.Is(t, legible.Folded(same[0]), legible.Folded(same[1]), "%q and %q", same[0], same[1])
+		expect.Is(t, language.Folded(same[0]), language.Folded(same[1]), "%q and %q", same[0], same[1])
 	}
 	for _, other := range [][2]string{{"a", "b"}, {"a/b", "ab"}, {"а", "a"}, {"は", "ば"}, {"1", "l"}} {
-		expect.That(t, legible.Folded(other[0]) != legible.Folded(other[1]), "%q and %q have one form", other[0], other[1])
+		expect.That(t, language.Folded(other[0]) != language.Folded(other[1]), "%q and %q have one form", other[0], other[1])
 	}
 }
 
@@ -192,7 +192,7 @@ func TestNothingHidesInWhatIsSpelled(t *testing.T) {
 		"\xff\ufffd":       "⟨0xFF⟩⟨U+FFFD⟩",
 		"":                 "",
 	} {
-		expect.Is(t, legible.Spelled(s), want, "%+q", s)
+		expect.Is(t, language.Spelled(s), want, "%+q", s)
 	}
 }
 
@@ -205,20 +205,20 @@ func TestNoTwoWordsLookAlike(t *testing.T) {
 		{"\u0622\u064b", "\u0627\u064b\u0653"},
 		{"ا", "\ufe8d"}, {"é", "e\u0301"}, {"a\u0323\u0302", "a\u0302\u0323"},
 	} {
-		seen := legible.OneLine(same[1])
+		seen := language.OneLine(same[1])
 		expect.That(t, seen != same[1] && strings.Contains(seen, "⟨U+"), "%q is drawn as %q, as %q is",
 			same[1], seen, same[0])
 	}
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		if is := norm.NFC.String(string(r)); is != string(r) {
-			expect.Has(t, legible.OneLine(string(r)), fmt.Sprintf("⟨U+%04X⟩", r))
+			expect.Has(t, language.OneLine(string(r)), fmt.Sprintf("⟨U+%04X⟩", r))
 		}
 	}
 	for _, s := range []string{
 		"α版 プラスα β線 χ値", "Ⅱ期 フェーズⅢ Ⅰ・Ⅴ", "ＡＢＣ株式会社 ｱｸﾒ ㈱ ① ㎏ ㎡ № ½", "大塚 﨑山 髙橋 々 〆切", "Ｖα", "Ｗ杯", "5 µm", "Москва",
 		"Ελλάδα", "한국", "東京―大阪 コーヒー", "Élan naïve Ångström Łódź", "हिन्दी", "שלום", "Ω抵抗",
 	} {
-		expect.Is(t, legible.OneLine(s), s)
+		expect.Is(t, language.OneLine(s), s)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestALineHasNoOther(t *testing.T) {
 		"a\nb": "a ⏎ b", "a\n\nb\n": "a ⏎ ⏎ b ⏎", "\n": "⏎", "a" + strings.Repeat("\n",
 			4000) + " b": "a ⟨⏎ ×4000⟩ ␣b", "a ⏎ b": "a ⟨U+23CE⟩ b", "a \n b": "a␣ ⏎ ␣b",
 	} {
-		expect.Is(t, legible.OneLine(s), want, "%q", s)
+		expect.Is(t, language.OneLine(s), want, "%q", s)
 	}
 }
 
@@ -238,11 +238,11 @@ func FuzzTwoTextsHaveTwoSpellings(f *testing.F) {
 		f.Add(pair[0], pair[1])
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		first, second := legible.Spelled(a), legible.Spelled(b)
+		first, second := language.Spelled(a), language.Spelled(b)
 		expect.That(t, a == b || first != second, "%+q and %+q are both %q", a, b, first)
-		one, two := legible.OneLine(a), legible.OneLine(b)
+		one, two := language.OneLine(a), language.OneLine(b)
 		expect.That(t, a == b || one != two, "%+q and %+q are both %q in a line", a, b, one)
-		expect.Is(t, legible.Visible(first), first, "%+q is spelled, of which a part is not seen", a)
+		expect.Is(t, language.Visible(first), first, "%+q is spelled, of which a part is not seen", a)
 	})
 }
 
@@ -250,7 +250,7 @@ func FuzzTwoTextsHaveTwoSpellings(f *testing.F) {
 func TestALongWordIsSpelledInGoodTime(t *testing.T) {
 	took := expect.Computed(t, func() {
 		for _, word := range []string{"ж", "Ⅽ", "א(", "が"} {
-			_ = legible.Spelled(strings.Repeat(word, 1<<17))
+			_ = language.Spelled(strings.Repeat(word, 1<<17))
 		}
 	})
 	expect.That(t, took < 2*time.Second, "it computes %s", took)
@@ -272,17 +272,17 @@ func TestCodeIsShownAsItIsAndHidesNothing(t *testing.T) {
 		"שלום":                                 "שלום",
 		"":                                     "",
 	} {
-		expect.Is(t, legible.Code(s), want, "%+q", s)
+		expect.Is(t, language.Code(s), want, "%+q", s)
 	}
 }
 
 func FuzzCodeIsSeen(f *testing.F) {
 	f.Add("a\u200b\xff\r\n\u202e")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := legible.Code(s)
-		expect.Is(t, legible.Code(got), got, "%+q, twice", s)
+		got := language.Code(s)
+		expect.Is(t, language.Code(got), got, "%+q, twice", s)
 		for _, r := range got {
-			expect.That(t, r == '\n' || r == '\t' || legible.Joiner(r) || !legible.Ignorable(r), "%+q became %+q", s, got)
+			expect.That(t, r == '\n' || r == '\t' || language.Joiner(r) || !language.Ignorable(r), "%+q became %+q", s, got)
 		}
 	})
 }
@@ -293,17 +293,17 @@ func TestARadicalIsItsKanji(t *testing.T) {
 		if !unicode.Is(unicode.Radical, r) || r == '\u2e80' {
 			continue
 		}
-		got := legible.Narrow(string(r))
+		got := language.Narrow(string(r))
 		expect.That(t, unicode.Is(unicode.Unified_Ideograph, []rune(got)[0]), "%c is %s", r, got)
 	}
-	expect.Is(t, legible.Narrow("\u2ed1\u2ed8\u2ef3"), "長青龟")
+	expect.Is(t, language.Narrow("\u2ed1\u2ed8\u2ef3"), "長青龟")
 }
 
 // Letters and digits of another script in a Latin word tell their numbers.
 func TestAStrayLetterIsTold(t *testing.T) {
 	for _, forged := range []string{"g\u1040\u1040gle.com", "c\U000104eaop", "\U00010300CME", "1\u0b66\u0b660", "l\u0661",
 		"o\u0665", "\u15c5cme", "x\u2571y", "ac\u0e41me", "ac\u0271e"} {
-		expect.That(t, strings.Contains(legible.OneLine(forged), "⟨U+"), "%s stands as it is", forged)
+		expect.That(t, strings.Contains(language.OneLine(forged), "⟨U+"), "%s stands as it is", forged)
 	}
 }
 
@@ -312,6 +312,6 @@ func TestEverydayWordsHaveNoNumbers(t *testing.T) {
 	words := strings.Fields(`工場 力仕事 口コミ 〆切 一ヶ月 データ一覧 プレゼン力 サーバー トイレへ ト書き PC部門 Web会議 IT推進室 SNS運用
 		A4用紙 USBメモリ Wi-Fi e-Tax 10月分 2台 No.3 v2 R&D α版 μm Ａ社 １０月 ①番 ㈱山田 東京ー大阪`)
 	for _, word := range words {
-		expect.Is(t, legible.OneLine(word), word)
+		expect.Is(t, language.OneLine(word), word)
 	}
 }

@@ -1,4 +1,4 @@
-package legible
+package language
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"ringi/shared/words/language"
 )
 
 // Mask hides the personal data in a text: e-mail addresses, phone numbers, and My Number, whose twelve digits only
@@ -150,10 +148,10 @@ const (
 )
 
 var (
-	mailForm = language.Regexp{Text: `[A-Za-z0-9._%+'/-]+[@＠](?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}`}
+	mailForm = Regexp{Text: `[A-Za-z0-9._%+'/-]+[@＠](?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}`}
 	// numberForm matches twelve digits, together or in groups of four.
-	numberForm = language.Regexp{Text: d + `{4}` + sep + `?` + d + `{4}` + sep + `?` + d + `{4}`}
-	phoneForm  = language.Regexp{Text: strings.Join([]string{
+	numberForm = Regexp{Text: d + `{4}` + sep + `?` + d + `{4}` + sep + `?` + d + `{4}`}
+	phoneForm  = Regexp{Text: strings.Join([]string{
 		// international, in groups
 		`[+＋]` + d + `{1,3}` + sep + `?(?:` + open + d + `{1,4}` + shut + ` ?)?` + d + `{1,4}(?:` + sep + d + `{2,4}){2,4}`,
 		`[+＋][8８][1１]` + d + `{9,10}`,
@@ -164,7 +162,7 @@ var (
 		`[0０][1-9１-９]` + d + `{8,9}`,                                                   // 0312345678
 	}, `|`)}
 	// counted matches a unit after an amount: money, times, things.
-	counted = language.Regexp{Text: `^[ 　]?(?:円|万|億|ドル|ユーロ|元|秒|ミリ秒|分|時間|件|個|回|行|人|名|点|バイト|(?i:yen|jpy|usd|eur|ms|sec|` +
+	counted = Regexp{Text: `^[ 　]?(?:円|万|億|ドル|ユーロ|元|秒|ミリ秒|分|時間|件|個|回|行|人|名|点|バイト|(?i:yen|jpy|usd|eur|ms|sec|` +
 		`bytes?|rows?|%))`}
 )
 
@@ -333,7 +331,7 @@ func each(attrs []slog.Attr) []slog.Attr {
 
 // quoted matches the text that the standard library's parse errors quote: it may be a vendor's number, such as
 // somebody's pay or telephone.
-var quoted = language.Regexp{Text: `(json: cannot unmarshal number )[^ ]+|((?:strconv\.\w+: parsing|parsing time|` +
+var quoted = Regexp{Text: `(json: cannot unmarshal number )[^ ]+|((?:strconv\.\w+: parsing|parsing time|` +
 	`invalid number literal, trying to unmarshal) )"(?:[^"\\]|\\.)*"`}
 
 // logged returns a text as logs may contain it.

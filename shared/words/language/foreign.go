@@ -1,4 +1,4 @@
-package legible
+package language
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // visible becomes empty.
 func Foreign(s string) string {
 	s = Visible(s)
-	if !Text(s) {
+	if !Legible(s) {
 		return ""
 	}
 	return strings.Map(unmarked, s)
@@ -101,8 +101,10 @@ const wordJoiner = "\u2060" // invisible: it keeps Slack from interpreting what 
 // unticking replaces what would begin code or strike out text.
 var unticking = strings.NewReplacer("\\`", "｀", "`", "｀", "~", "～")
 
-// Spoken prepares prose of a message in Markdown.
-func Spoken(s string) string { return Quiet(unticking.Replace(strings.Map(unmarked, Visible(s)))) }
+// MarkdownProse prepares prose of a message in Markdown.
+func MarkdownProse(s string) string {
+	return Quiet(unticking.Replace(strings.Map(unmarked, Visible(s))))
+}
 
 // Names of the encodings of files: UTF-8, and Shift_JIS as Excel writes it in Japan. Others are not guessed.
 const (

@@ -1,4 +1,4 @@
-package legible_test
+package language_test
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/words/legible"
+	"ringi/shared/words/language"
 )
 
 func TestWhatIsVisible(t *testing.T) {
@@ -42,7 +42,7 @@ func TestWhatIsVisible(t *testing.T) {
 		"a\r\nb\u2028c\vd\x00\x1b":        "a\nb\nc\nd",
 		"勤怠 <b> & \"q\" \\":               "勤怠 <b> & \"q\" \\",
 	} {
-		expect.Is(t, legible.Visible(s), want, "%+q", s)
+		expect.Is(t, language.Visible(s), want, "%+q", s)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestJSONKeepsItsFormAndLosesWhatNobodySees(t *testing.T) {
 	in := "{\"a\\\"\\u200bb\": [\"x\\udb40\\udc61\", \"\\\\\\\"\u202e\", 1e400, 18446744073709551616, true, null, " +
 		"\"\\u003c\\n\", \"a\\t\\tb\"]}"
 	want := `{"a\"b": ["x", "\\\"", 1e400, 18446744073709551616, true, null, "\u003c\n", "a\t\tb"]}`
-	got := string(legible.JSON([]byte(in)))
+	got := string(language.VisibleJSON([]byte(in)))
 	expect.That(t, got == want && json.Valid([]byte(got)), "%s, want %s", got, want)
 }
 
@@ -68,7 +68,7 @@ func TestEmptyLinesAreOneInARow(t *testing.T) {
 		"👩\u200d👩 ❤\ufe0f\u200d🔥 क\u094d\u200dष e\u0301 1\ufe0f\u20e3": "👩\u200d👩 ❤\ufe0f\u200d🔥 क\u094d\u200dष e\u0301 " +
 			"1\ufe0f\u20e3",
 	} {
-		expect.Is(t, legible.Paragraphs(text), want, "%q became", text)
+		expect.Is(t, language.Paragraphs(text), want, "%q became", text)
 	}
 }
 
@@ -81,10 +81,10 @@ func TestTextsOfNothing(t *testing.T) {
 		"Mongolian separators":  "\u180b\u180e\u180f", "Khmer vowels that are not " +
 			"drawn": "\u17b4\u17b5", "a mark alone": "\u0301", "private use": "\ue000\U000f0000",
 	} {
-		expect.That(t, !legible.Text(s), "%s: %+q is taken for a text", name, s)
+		expect.That(t, !language.Legible(s), "%s: %+q is taken for a text", name, s)
 	}
 	for _, s := range []string{"a", "勤怠", "👍🏽", "e\u0301", "\u0600", "가", "ሀ"} {
-		expect.That(t, legible.Text(s), "%q is taken for nothing", s)
+		expect.That(t, language.Legible(s), "%q is taken for nothing", s)
 	}
 }
 
@@ -101,12 +101,12 @@ func TestScriptsFromRightToLeft(t *testing.T) {
 		"Old Turkic": unicode.Old_Turkic,
 	} {
 		for _, r := range first(script) {
-			expect.That(t, !unicode.IsLetter(r) || legible.RightToLeft(r), "%s: %U is said to be written from left to right",
+			expect.That(t, !unicode.IsLetter(r) || language.RightToLeft(r), "%s: %U is said to be written from left to right",
 				name, r)
 		}
 	}
 	for _, r := range "aБ漢カ가ไअ፩😀" {
-		expect.That(t, !legible.RightToLeft(r), "%c is said to be written from right to left", r)
+		expect.That(t, !language.RightToLeft(r), "%c is said to be written from right to left", r)
 	}
 }
 
@@ -128,9 +128,9 @@ func TestEverydayCharactersAreAsTheTablesSay(t *testing.T) {
 		drawn := unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 		ignorable := !drawn && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector,
 			unicode.Other_Default_Ignorable_Code_Point)
-		expect.Is(t, legible.Ignorable(r), ignorable, "%U is ignorable", r)
-		shows := drawn || !ignorable && !legible.Blank(r) && !unicode.IsMark(r) && unicode.IsGraphic(r)
-		expect.Is(t, legible.Shows(r), shows, "%U shows", r)
+		expect.Is(t, language.Ignorable(r), ignorable, "%U is ignorable", r)
+		shows := drawn || !ignorable && !language.Blank(r) && !unicode.IsMark(r) && unicode.IsGraphic(r)
+		expect.Is(t, language.Shows(r), shows, "%U shows", r)
 	}
 }
 
@@ -179,8 +179,8 @@ func TestText(t *testing.T) {
 		"個人番号123456789018を確認":   "個人番号************を確認",
 		"マイナンバー: 123456789018。": "マイナンバー: ************。",
 	} {
-		expect.Is(t, legible.Mask(text), want, "%q", text)
-		expect.Is(t, legible.Mask(want), want, "masked again")
+		expect.Is(t, language.Mask(text), want, "%q", text)
+		expect.Is(t, language.Mask(want), want, "masked again")
 	}
 }
 
@@ -201,7 +201,7 @@ func TestWhatIsNoPersonalDataStays(t *testing.T) {
 			"1-2-3",
 		"'勤怠 2026-04'!A1:I43", "120.5 h", "1,234,567,890,123",
 	} {
-		expect.Is(t, legible.Mask(text), text)
+		expect.Is(t, language.Mask(text), text)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestIdsAndTimesOfAllKindsStay(t *testing.T) {
 			fmt.Sprintf("%d.%06d", at.Unix(), at.Nanosecond()/1000), fmt.Sprint(at.UnixMilli()), fmt.Sprintf("%d円",
 				at.UnixMicro()),
 		} {
-			expect.Is(t, legible.Mask(text), text)
+			expect.Is(t, language.Mask(text), text)
 		}
 	})
 }
@@ -228,7 +228,7 @@ func TestIdsAndTimesOfAllKindsStay(t *testing.T) {
 func TestMyNumberIsFoundByItsCheckDigit(t *testing.T) {
 	masked := 0
 	for last := range 10 {
-		if legible.Mask(fmt.Sprintf("12345678901%d", last)) == "************" {
+		if language.Mask(fmt.Sprintf("12345678901%d", last)) == "************" {
 			masked++
 		}
 	}
@@ -246,7 +246,7 @@ func TestJSON(t *testing.T) {
 		"rows":[{"email":"b*@example.com","tel":"***-****-**78","n":"************",
 			"amounts":[123456789012,1234567890180,-123456789018,202604180910,9012345678],
 			"ok":true,"none":null}],"b*@example.com":"x"}`
-	expect.Same(t, decode(t, want), legible.MaskAll(decode(t, text)))
+	expect.Same(t, decode(t, want), language.MaskAll(decode(t, text)))
 }
 
 // A JSON number has no leading zero and several notations.
@@ -264,11 +264,11 @@ func TestANumberThatIsAMyNumberIsMasked(t *testing.T) {
 		if hidden {
 			want = "************"
 		}
-		expect.Is(t, legible.MaskScalar(json.Number(n)), want, "%s is shown", n)
+		expect.Is(t, language.MaskScalar(json.Number(n)), want, "%s is shown", n)
 	}
 	masked := 0
 	for n := range 10_000 {
-		if _, number := legible.MaskScalar(json.Number(fmt.Sprint(10_000_000_000 + 7_919*n))).(json.Number); !number {
+		if _, number := language.MaskScalar(json.Number(fmt.Sprint(10_000_000_000 + 7_919*n))).(json.Number); !number {
 			masked++
 		}
 	}
@@ -291,7 +291,7 @@ func FuzzText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := legible.Mask(s)
+		got := language.Mask(s)
 		expect.That(t, (!utf8.ValidString(s) || utf8.ValidString(got)) &&
 			(strings.ContainsAny(s, "@＠") || utf8.RuneCountInString(got) == utf8.RuneCountInString(s)), "%q became %q", s, got)
 	})
@@ -304,7 +304,7 @@ func TestPersonalDataInEncodedJSONIsMaskedHoweverItIsSpelled(t *testing.T) {
 		`{"to":"sato@example.com"}`:      `{"to":"s***@example.com"}`,
 		`{"n":10,"<":">"}`:               `{"<":">","n":10}`, `sato@example.com`: `s***@example.com`, ``: ``,
 	} {
-		got := legible.MaskJSON(raw)
+		got := language.MaskJSON(raw)
 		expect.That(t, got == want, "%s is masked as %s, want %s", raw, got, want)
 	}
 }
@@ -316,7 +316,7 @@ func (n named) LogValue() slog.Value { return slog.StringValue(n.text) }
 
 func TestHandlerMasksAllThatIsLogged(t *testing.T) {
 	var b bytes.Buffer
-	log := slog.New(legible.MaskingHandler(slog.NewJSONHandler(&b, &slog.HandlerOptions{Level: slog.LevelInfo})))
+	log := slog.New(language.MaskingHandler(slog.NewJSONHandler(&b, &slog.HandlerOptions{Level: slog.LevelInfo})))
 	const who, tel = "hanako@example.com", "090-1234-5678"
 	log.With("with", who).WithGroup("group").With("in", tel).Warn("to "+who, "text", tel, "err",
 		errors.Join(errors.New("x"), errors.New(who)),
@@ -351,7 +351,7 @@ func TestAnErrorQuotesNoNumber(t *testing.T) {
 	errs = append(errs, err, fmt.Errorf("read it: %w", errs[0]))
 	for _, err := range errs {
 		var b bytes.Buffer
-		slog.New(legible.MaskingHandler(slog.NewJSONHandler(&b, nil))).Error("x", "err", err, "text", err.Error())
+		slog.New(language.MaskingHandler(slog.NewJSONHandler(&b, nil))).Error("x", "err", err, "text", err.Error())
 		expect.That(t, err != nil && !strings.Contains(b.String(), "45000") && strings.Count(b.String(), "…") == 2,
 			"%v: logged %s", err, &b)
 	}
@@ -362,14 +362,14 @@ func TestUTF8AndShiftJISAreDecoded(t *testing.T) {
 	sjis := expect.Value(japanese.ShiftJIS.NewEncoder().String(names))(t)
 	euc := expect.Value(japanese.EUCJP.NewEncoder().String("氏名,部署\r\n佐藤,営業\r\n"))(t)
 	for file, want := range map[string][2]string{
-		names: {names, legible.UTF8}, "\ufeff" + names: {names, legible.UTF8}, "": {"", legible.UTF8},
-		"plain": {"plain", legible.UTF8},
-		sjis:    {names, legible.ShiftJIS},
+		names: {names, language.UTF8}, "\ufeff" + names: {names, language.UTF8}, "": {"", language.UTF8},
+		"plain": {"plain", language.UTF8},
+		sjis:    {names, language.ShiftJIS},
 		euc:     {}, "caf\x8e cr\x8fme": {}, "\xff\xfea\x00": {}, names[:1]: {},
-		strings.Repeat(sjis, 3) + "\xf0\x40": {strings.Repeat(names, 3) + "\ufffd", legible.ShiftJIS},
+		strings.Repeat(sjis, 3) + "\xf0\x40": {strings.Repeat(names, 3) + "\ufffd", language.ShiftJIS},
 		sjis + "\xf0\x40\xf0\x40\xf0\x40":    {},
 	} {
-		text, as := legible.Decode([]byte(file))
+		text, as := language.Decode([]byte(file))
 		expect.That(t, text == want[0] && as == want[1], "%.20q: %q as %q", file, text, as)
 	}
 }
@@ -377,7 +377,7 @@ func TestUTF8AndShiftJISAreDecoded(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("\x8e\x81\x96\xbc"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		text, as := legible.Decode(file)
+		text, as := language.Decode(file)
 		expect.That(t, utf8.ValidString(text) && (as != "" || text == ""), "%q as %q", text, as)
 	})
 }

@@ -1,4 +1,4 @@
-package legible
+package language
 
 import (
 	"fmt"
@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"ringi/shared/words/language"
 )
 
 // First returns the first most characters of a text.
@@ -179,7 +177,7 @@ func Spelled(s string) string {
 	return b.String()
 }
 
-var lineEnds = language.Regexp{Text: `\n+`}
+var lineEnds = Regexp{Text: `\n+`}
 
 // OneLine is Spelled in one line: a line end becomes ⏎, and more than three in a row are counted.
 func OneLine(s string) string {
