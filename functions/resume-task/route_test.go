@@ -12,7 +12,6 @@ import (
 	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -404,7 +403,7 @@ func (w *ruledWorld) waits() *task.Aggregate {
 // U0SHACHO.
 func (w *ruledWorld) organised(over int) {
 	w.T.Helper()
-	o, wrong := organisation.Read([]byte("email,department,position,head\n" + mailOf("U0SHACHO") + ",HQ,社長,yes\n" +
+	o, wrong := rules.ReadOrganisation([]byte("email,department,position,head\n" + mailOf("U0SHACHO") + ",HQ,社長,yes\n" +
 		mailOf("U0BUCHO") + ",HQ/HR,部長,yes\n" + mailOf(ringitest.Requester) + ",HQ/HR\n"))
 	expect.NoError(w.T, wrong.Err())
 	expect.NoError(w.T, w.Store.SaveOrganisation(w.T.Context(), w.Ref.Tenant, over, o, w.By, w.Now()))
@@ -417,7 +416,7 @@ func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
 	w.rules(asks(desk("上長", rules.Who{Superior: 1})))
 	w.unrouted()
 	w.slack.then = func() {
-		o, wrong := organisation.Read([]byte("email,department,head\n" + mailOf("U0NEW") + ",HQ,yes\n" +
+		o, wrong := rules.ReadOrganisation([]byte("email,department,head\n" + mailOf("U0NEW") + ",HQ,yes\n" +
 			mailOf(ringitest.Requester) + ",HQ\n"))
 		expect.NoError(t, wrong.Err())
 		expect.NoError(t, w.Store.SaveOrganisation(t.Context(), w.Ref.Tenant, 1, o, w.By, w.Now()))

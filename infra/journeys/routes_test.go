@@ -16,7 +16,6 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -118,7 +117,7 @@ func organise(t *testing.T, s *stack.Stack, tenant, rows string) {
 // stands has an organisation of a whole file stand for a test.
 func stands(t *testing.T, s *stack.Stack, tenant, file string) {
 	t.Helper()
-	o, wrong := organisation.Read([]byte(file))
+	o, wrong := rules.ReadOrganisation([]byte(file))
 	expect.NoError(t, wrong.Err())
 	store := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	is := expect.Value(store.Organisation(t.Context(), tenant))(t)

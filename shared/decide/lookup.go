@@ -13,7 +13,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -31,7 +30,7 @@ type Places struct {
 	Known        *people.Requesters
 	Listed       *people.Members // answers first, and nobody is asked who is in channels; nil: nobody is listed
 	Team         string
-	Organisation *organisation.Organisation // nil: none stands
+	Organisation *rules.Organisation // nil: none stands
 	Now          time.Time
 	Most         int // answers that Slack may be asked for; 0: any number
 }
@@ -63,16 +62,16 @@ func (p *Places) Resolve(ctx context.Context, do func(d *Directory) error) error
 // and that channels have others.
 type Directory struct {
 	*Places
-	*organisation.Organisation                            // an empty one while none stands
-	accounts                   map[string]string          // ids by address; "" where nobody has it
-	people                     map[string]people.Standing // by id
-	groups                     map[string]group
-	channels                   map[string]channel
-	lacks                      lacking
+	*rules.Organisation                            // an empty one while none stands
+	accounts            map[string]string          // ids by address; "" where nobody has it
+	people              map[string]people.Standing // by id
+	groups              map[string]group
+	channels            map[string]channel
+	lacks               lacking
 }
 
 func (p *Places) directory() *Directory {
-	return &Directory{Places: p, Organisation: cmp.Or(p.Organisation, &organisation.Organisation{}),
+	return &Directory{Places: p, Organisation: cmp.Or(p.Organisation, &rules.Organisation{}),
 		accounts: map[string]string{}, people: map[string]people.Standing{}, groups: map[string]group{},
 		channels: map[string]channel{}}
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -90,7 +89,7 @@ func (w *workspaceRows) Members(_ context.Context, id string, _ int) ([]string, 
 
 func noon() time.Time { return time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC) }
 
-func (w *workspaceRows) places(org *organisation.Organisation) *Places {
+func (w *workspaceRows) places(org *rules.Organisation) *Places {
 	return &Places{Slack: w, Known: &people.Requesters{}, Team: "T1", Organisation: org, Now: noon()}
 }
 
@@ -182,9 +181,9 @@ func TestSilenceIsAnError(t *testing.T) {
 }
 
 // org reads an organisation; each line has who, department, position, whether they head it, and who is named above.
-func org(t *testing.T, rows string) *organisation.Organisation {
+func org(t *testing.T, rows string) *rules.Organisation {
 	t.Helper()
-	o, wrong := organisation.Read([]byte("email,department,position,head,manager\n" + rows))
+	o, wrong := rules.ReadOrganisation([]byte("email,department,position,head,manager\n" + rows))
 	expect.NoError(t, wrong.Err())
 	return o
 }
@@ -285,7 +284,7 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 		{Conditions: rules.Conditions{Groups: []string{"S1"}, Departments: []string{"HQ"}}},
 	}}
 	w := &workspaceRows{groups: map[string][]string{"S1": {"R"}}}
-	about := func(o *organisation.Organisation, askers ...circulation.Person) (f rules.Facts) {
+	about := func(o *rules.Organisation, askers ...circulation.Person) (f rules.Facts) {
 		expect.NoError(t, w.places(o).Resolve(t.Context(), func(d *Directory) error {
 			f = rules.Facts{Askers: askers, Calls: []rules.Call{{}}}
 			AskedBy(&f, x, d, "R")
@@ -372,7 +371,7 @@ func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
 }
 
 // asked resolves a stage for R, and writes whom it asks or why nobody.
-func asked(t *testing.T, o *organisation.Organisation, who rules.Who) string {
+func asked(t *testing.T, o *rules.Organisation, who rules.Who) string {
 	t.Helper()
 	var route circulation.Route
 	err := new(workspaceRows).places(o).Resolve(t.Context(), func(d *Directory) (err error) {

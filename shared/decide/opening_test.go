@@ -8,7 +8,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -268,7 +267,7 @@ func cityHall(t *testing.T) *Directory {
 	for user := range strings.FieldsSeq("M F B S K R Z E O W V Q H I J Y X") {
 		all.People = append(all.People, w.account(user))
 	}
-	o, wrong := organisation.Read([]byte("email,department,position,head,manager,main\n" + city))
+	o, wrong := rules.ReadOrganisation([]byte("email,department,position,head,manager,main\n" + city))
 	expect.NoError(t, wrong.Err())
 	return (&Places{Team: "T1", Listed: all, Organisation: o}).directory()
 }

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -31,7 +31,7 @@ func organisationsAt() time.Time { return time.Date(2026, 4, 17, 9, 30, 0, 0, ti
 func suzuki() aggregate.Actor { return aggregate.Actor{Type: aggregate.ActorUser, ID: "U0SUZUKI"} }
 
 // company returns an organisation of so many people in departments of ten, the first of whom has a name.
-func company(t *testing.T, people int, first string) *organisation.Organisation {
+func company(t *testing.T, people int, first string) *rules.Organisation {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("email,name,department,position,head\n")
@@ -46,7 +46,7 @@ func company(t *testing.T, people int, first string) *organisation.Organisation 
 		fmt.Fprintf(&b, "person.%d@a-company-with-a-long-name.example,%s,本社/第 %d 営業部/第 %d 課,課長,%s\n", i, name, i/50,
 			i/10, head)
 	}
-	o, wrong := organisation.Read([]byte(b.String()))
+	o, wrong := rules.ReadOrganisation([]byte(b.String()))
 	expect.NoError(t, wrong.Err())
 	return o
 }
@@ -63,7 +63,7 @@ func start(t *testing.T) *organisationWorld {
 	return &organisationWorld{s.Store, name}
 }
 
-func (w *organisationWorld) save(over int, o *organisation.Organisation) error {
+func (w *organisationWorld) save(over int, o *rules.Organisation) error {
 	return w.SaveOrganisation(context.Background(), organisationTenant, over, o, suzuki(), organisationsAt())
 }
 
@@ -138,15 +138,15 @@ func TestAnOrganisationOfThousandsIsSavedAndRead(t *testing.T) {
 			return sum[:64] + "@x.example," + sum[30:64]
 		},
 		"csv_bytes": func(i int) string {
-			return fmt.Sprintf("%05d@x.example,%s", i, strings.Repeat("d", (organisation.MaxBytes-20)/organisation.MaxRows-17))
+			return fmt.Sprintf("%05d@x.example,%s", i, strings.Repeat("d", (rules.MaxOrganisationBytes-20)/rules.MaxPosts-17))
 		},
 	} {
 		var b strings.Builder
 		b.WriteString("email,department\n")
-		for i := range organisation.MaxRows {
+		for i := range rules.MaxPosts {
 			b.WriteString(row(i) + "\n")
 		}
-		o, wrong := organisation.Read([]byte(b.String()))
+		o, wrong := rules.ReadOrganisation([]byte(b.String()))
 		expect.NoError(t, wrong.Err())
 		large, is := errors.AsType[aggregate.Problem](w.save(1, o))
 		expect.That(t, is && large.Code == code, "%v, want %s", large, code)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -20,7 +20,7 @@ const MaxOrganisation = 390_000
 // StandingOrganisation is what stands for a tenant. Organisation is nil where nothing does.
 type StandingOrganisation struct {
 	tenancy.OrganisationRow
-	Organisation *organisation.Organisation
+	Organisation *rules.Organisation
 }
 
 // ErrUnreadable says that the file isn't the one that was saved, or a later release's. Another may be saved in its
@@ -51,25 +51,25 @@ func (s *Store) Organisation(ctx context.Context, tenant string) (is StandingOrg
 
 var errOther = errors.New("it is not what was saved")
 
-func unpacked(packed []byte, sum string) (*organisation.Organisation, error) {
+func unpacked(packed []byte, sum string) (*rules.Organisation, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
-	file, err := io.ReadAll(io.LimitReader(r, 2*organisation.MaxBytes))
+	file, err := io.ReadAll(io.LimitReader(r, 2*rules.MaxOrganisationBytes))
 	if err != nil {
 		return nil, err
 	}
 	if aggregate.HashOf(string(file)) != sum {
 		return nil, errOther
 	}
-	o, wrong := organisation.Read(file)
+	o, wrong := rules.ReadOrganisation(file)
 	return o, wrong.Err()
 }
 
 // SaveOrganisation has an organisation stand, over the revision that was shown. What stands already is not saved again.
 // It returns a Problem for one that is too large, and aggregate.ErrConflict when somebody saved in between.
-func (s *Store) SaveOrganisation(ctx context.Context, tenant string, over int, o *organisation.Organisation,
+func (s *Store) SaveOrganisation(ctx context.Context, tenant string, over int, o *rules.Organisation,
 	by aggregate.Actor, now time.Time) error {
 	was, err := s.Organisation(ctx, tenant)
 	if err != nil && !errors.Is(err, ErrUnreadable) {
@@ -80,8 +80,8 @@ func (s *Store) SaveOrganisation(ctx context.Context, tenant string, over int, o
 	if err == nil && sum == was.SHA256 && was.Rev == over {
 		return nil
 	}
-	if len(file) > organisation.MaxBytes { // written out it is larger than what was read, and couldn't be read again
-		return aggregate.Problem{Code: "csv_bytes", Args: []any{organisation.MaxBytes >> 20}}
+	if len(file) > rules.MaxOrganisationBytes { // written out it is larger than what was read, and couldn't be read again
+		return aggregate.Problem{Code: "csv_bytes", Args: []any{rules.MaxOrganisationBytes >> 20}}
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

@@ -25,7 +25,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -386,7 +385,7 @@ func organised(w *consoletest.World) []look {
 		fmt.Fprintf(&b, "shain.%d@example.com,社員 %d,みどり製作所ホールディングス株式会社/第 %d 営業部東日本法人課,,,tanaka@example.com\n", i, i, i%4)
 	}
 	file := b.String()
-	o, problems := organisation.Read([]byte(file))
+	o, problems := rules.ReadOrganisation([]byte(file))
 	expect.NoError(w.T, problems.Err())
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
 	expect.NoError(w.T, w.Store.SaveOrganisation(w.T.Context(), w.Tenant.ID, 0, o, by, w.Now()))

@@ -8,7 +8,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
@@ -64,7 +64,7 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 			c.Names(r.Context(), v, is.SavedBy)[is.SavedBy], "at", web.Minute(is.SavedAt))
 		d.list(t, o)
 	}
-	for i, header := range organisation.Header(v.Locale) {
+	for i, header := range rules.OrganisationHeader(v.Locale) {
 		d.Columns = append(d.Columns, header+t.List("about_lists", "columns")[i])
 	}
 	d.Faults = web.Each(wrong, func(p aggregate.Problem) web.Fault { return faultOf(t, p) })
@@ -83,7 +83,7 @@ func faultOf(t web.Texts, p aggregate.Problem) (f web.Fault) {
 			p.Args[i] = language.Spelled(text)
 		}
 	}
-	f.Label, f.Text = organisation.Called(column, t.Locale()), t.Problem(p, nil)
+	f.Label, f.Text = rules.OrganisationColumn(column, t.Locale()), t.Problem(p, nil)
 	return f
 }
 
@@ -91,9 +91,9 @@ func faultOf(t web.Texts, p aggregate.Problem) (f web.Fault) {
 const mostPosts = 200
 
 // list shows the first posts.
-func (d *organisationData) list(t web.Texts, o *organisation.Organisation) {
+func (d *organisationData) list(t web.Texts, o *rules.Organisation) {
 	d.Posts = web.Table{Long: true}
-	headers := organisation.Header(t.Locale())
+	headers := rules.OrganisationHeader(t.Locale())
 	for _, i := range []int{1, 0, 2, 3, 5} {
 		d.Posts.Columns = append(d.Posts.Columns, web.Column{Name: headers[i]})
 	}
@@ -122,7 +122,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	if text, as := language.Decode(file); as != "" {
 		file = []byte(text)
 	}
-	o, wrong := organisation.Read(file)
+	o, wrong := rules.ReadOrganisation(file)
 	if len(wrong) > 0 {
 		return c.show(w, r, v, wrong, false)
 	}
@@ -154,7 +154,7 @@ func (c *OrganisationPages) download(w http.ResponseWriter, r *http.Request, v *
 		return err
 	}
 	t := v.Texts("organisation")
-	rows := [][]string{organisation.Header(v.Locale), t.List("example", "head"), t.List("example", "member")}
+	rows := [][]string{rules.OrganisationHeader(v.Locale), t.List("example", "head"), t.List("example", "member")}
 	if is.Organisation != nil {
 		rows = is.Organisation.Rows(v.Locale)
 	}

@@ -18,7 +18,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -49,7 +48,7 @@ func sent(t *testing.T, b *consoletest.Browser, file string) consoletest.Answer 
 // organised has an organisation stand.
 func organised(w *consoletest.World, file string) {
 	w.T.Helper()
-	o, wrong := organisation.Read([]byte(file))
+	o, wrong := rules.ReadOrganisation([]byte(file))
 	expect.NoError(w.T, wrong.Err())
 	expect.NoError(w.T, w.Store.SaveOrganisation(w.T.Context(), w.Tenant.ID, stands(w).Rev, o, w.By, w.Now()))
 }
@@ -147,7 +146,7 @@ func testAnOrganisationIsRemoved(t *testing.T, w *consoletest.World) {
 	b.Get(page).Says(t, http.StatusOK, ja.Say("about"), ja.Say("template")).Lacks(t, page+"/remove")
 	remove("0").Says(t, http.StatusConflict) // nothing stands
 	for _, b.Locale = range language.All {
-		example, wrong := organisation.Read([]byte(b.Get(page+".csv").Says(t, http.StatusOK).Body))
+		example, wrong := rules.ReadOrganisation([]byte(b.Get(page+".csv").Says(t, http.StatusOK).Body))
 		expect.That(t, len(wrong) == 0 && example.People() == 2, "%s: %v", b.Locale, wrong)
 	}
 	b.Locale = "ja"

@@ -13,7 +13,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -48,7 +47,7 @@ type asked struct {
 	v *web.Viewer
 	speaker
 	members people.Members
-	org     *organisation.Organisation // nil: none stands
+	org     *rules.Organisation // nil: none stands
 	draft   draft
 }
 

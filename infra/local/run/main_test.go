@@ -21,7 +21,7 @@ import (
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
-	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
 
@@ -275,7 +275,7 @@ func TestTheCompanysFilesFitItsPeople(t *testing.T) {
 	}
 	expect.Is(t, len(mails), 8)
 	for _, name := range []string{"organisation.csv", "organisation.en.csv"} {
-		o, wrong := organisation.Read(expect.Value(os.ReadFile(filepath.Join("..", name)))(t))
+		o, wrong := rules.ReadOrganisation(expect.Value(os.ReadFile(filepath.Join("..", name)))(t))
 		expect.Must(t, len(wrong) == 0 && o.People() == 8, "%s: %v", name, wrong)
 		for id, mail := range mails {
 			chain, _ := o.Above(mail)

@@ -1,4 +1,4 @@
-package organisation_test
+package rules_test
 
 import (
 	"fmt"
@@ -9,20 +9,20 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
 // twelve is a company of eleven people in three departments.
-func twelve(t expect.T) *organisation.Organisation {
+func twelve(t expect.T) *rules.Organisation {
 	t.Helper()
-	return read(t, string(expect.Value(os.ReadFile("testdata/twelve.csv"))(t)))
+	return listed(t, string(expect.Value(os.ReadFile("testdata/twelve.csv"))(t)))
 }
 
-func read(t expect.T, file string) *organisation.Organisation {
+func listed(t expect.T, file string) *rules.Organisation {
 	t.Helper()
-	o, wrong := organisation.Read([]byte(file))
+	o, wrong := rules.ReadOrganisation([]byte(file))
 	expect.Must(t, len(wrong) == 0, "%v of %s", wrong, file)
 	return o
 }
@@ -32,7 +32,7 @@ const header = "email,name,department,position,head,manager,main\n"
 // file returns a file with the usual header and these rows, whose cells stand in the header's order.
 func file(rows ...string) string { return header + strings.Join(rows, "\n") + "\n" }
 
-func above(o *organisation.Organisation, who string) string {
+func above(o *rules.Organisation, who string) string {
 	chain, _ := o.Above(who)
 	return strings.Join(chain, " ")
 }
@@ -72,7 +72,7 @@ func TestPeopleHaveTheirPosts(t *testing.T) {
 }
 
 func TestHoldersOfAPositionHaveItAsAnyPost(t *testing.T) {
-	o := read(t, file("U1,Ann,A,boss,yes,,", "U2,Bob,A/B,chief,yes,,", "U3,Cem,A/B,chief,,,", "U5,Eve,A,,,,yes",
+	o := listed(t, file("U1,Ann,A,boss,yes,,", "U2,Bob,A/B,chief,yes,,", "U3,Cem,A/B,chief,,,", "U5,Eve,A,,,,yes",
 		"U5,Eve,A/B,chief,,,", "U7,Gus,A/B,aide,,,", "U8,Hal,A/C,chief,,,"))
 	expect.Same(t, o.Holders("A/B", "chief"), []string{"U2", "U3", "U5"})
 	expect.Same(t, o.Holders("Ａ／C", "ｃhief"), []string{"U8"})
@@ -83,7 +83,7 @@ func TestHoldersOfAPositionHaveItAsAnyPost(t *testing.T) {
 }
 
 // staff is a company below a boss, U1 of A, in shorthand: person, department, and what is unusual.
-func staff(t *testing.T, people string) *organisation.Organisation {
+func workforce(t *testing.T, people string) *rules.Organisation {
 	t.Helper()
 	rows := []string{"U1,Ann,A,boss,yes,,yes"}
 	for p := range strings.SplitSeq(people, ", ") {
@@ -103,7 +103,7 @@ func staff(t *testing.T, people string) *organisation.Organisation {
 		}
 		rows = append(rows, strings.Join(cells, ","))
 	}
-	return read(t, file(rows...))
+	return listed(t, file(rows...))
 }
 
 func TestWhoLeadsADepartment(t *testing.T) {
@@ -120,14 +120,14 @@ func TestWhoLeadsADepartment(t *testing.T) {
 		"a second post's manager not":    {"2 A/B, 2 A/D second below:4, 3 A/B head, 4 A/D", "U3 U1"},
 		"no part of a department's name": {"2 A/BC, 3 A/B head", "U1"},
 	} {
-		t.Run(name, func(t *testing.T) { expect.Is(t, above(staff(t, c.people), "U2"), c.want) })
+		t.Run(name, func(t *testing.T) { expect.Is(t, above(workforce(t, c.people), "U2"), c.want) })
 	}
 }
 
 // Who takes the place of a post stands above it: over the head's own position, and over one that nobody has there, that
 // is the department above.
 func TestWhoStandsOverAPost(t *testing.T) {
-	o := staff(t, "2 A/B 部長 head, 3 A/B 課長, 4 A/B/C 課長, 5 A/D 部長, 6 A/E 課長 head, 7 A/E 係長")
+	o := workforce(t, "2 A/B 部長 head, 3 A/B 課長, 4 A/B/C 課長, 5 A/D 部長, 6 A/E 課長 head, 7 A/E 係長")
 	for post, want := range map[[2]string]string{
 		{"A/B", "部長"}: "U1", {"A/B", ""}: "U1", {"A/B", "課長"}: "U2 U1", {"A/B/C", "課長"}: "U2 U1", {"A/B/C", ""}: "U2 U1",
 		{"A/E", "部長"}: "U1", {"A/E", "係長"}: "U6 U1",
@@ -139,7 +139,7 @@ func TestWhoStandsOverAPost(t *testing.T) {
 
 // Heads by second posts can stand above each other. A chain ends before it repeats somebody.
 func TestAChainEndsAtACycle(t *testing.T) {
-	o := read(t, file("U1,Ann,A/B,chief,yes,,yes", "U2,Bob,C/D,chief,yes,,yes", "U1,,C,chief,yes,,", "U2,,A,chief,yes,,",
+	o := listed(t, file("U1,Ann,A/B,chief,yes,,yes", "U2,Bob,C/D,chief,yes,,yes", "U1,,C,chief,yes,,", "U2,,A,chief,yes,,",
 		"U3,Cem,A/B,,,,"))
 	expect.Same(t, []string{above(o, "U1"), above(o, "U2"), above(o, "U3")}, []string{"U2", "U1", "U1 U2"})
 	_, top := o.Above("U3")
@@ -185,7 +185,7 @@ func drawCompany(t *rapid.T) (rows []string) {
 // Chains end and never repeat anybody; each goes on as that of its first member.
 func TestChainsOfAnyCompany(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := read(t, file(drawCompany(t)...))
+		o := listed(t, file(drawCompany(t)...))
 		for _, p := range o.All() {
 			chain, _ := o.Above(p.Person)
 			for i, s := range chain {
@@ -203,12 +203,12 @@ func TestChainsOfAnyCompany(t *testing.T) {
 // What is written is read as the same, in every language.
 func TestAnyCompanyIsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := read(t, file(drawCompany(t)...))
+		o := listed(t, file(drawCompany(t)...))
 		readBack(t, o)
 	})
 }
 
-func readBack(t expect.T, o *organisation.Organisation) {
+func readBack(t expect.T, o *rules.Organisation) {
 	t.Helper()
 	for _, locale := range language.All {
 		var b strings.Builder
@@ -221,16 +221,16 @@ func readBack(t expect.T, o *organisation.Organisation) {
 			}
 			b.WriteByte('\n')
 		}
-		expect.Is(t, string(read(t, b.String()).Bytes()), string(o.Bytes()))
+		expect.Is(t, string(listed(t, b.String()).Bytes()), string(o.Bytes()))
 	}
-	expect.Is(t, string(read(t, string(o.Bytes())).Bytes()), string(o.Bytes()))
+	expect.Is(t, string(listed(t, string(o.Bytes())).Bytes()), string(o.Bytes()))
 }
 
 const top = "U1,Ann,A,boss,yes,,"
 
 // wrongWith returns what is wrong with a file.
 func wrongWith(text string) (all []string) {
-	_, wrong := organisation.Read([]byte(text))
+	_, wrong := rules.ReadOrganisation([]byte(text))
 	for _, p := range wrong {
 		all = append(all, p.Error())
 	}
@@ -255,8 +255,8 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 		"who may stand below":   {file(top, "U2,Bob,A,,,U9,", `U9,"`), []string{"4 csv_quotes"}},
 		"headers are missing":   {"hobby,name\ngo,Ann\n", []string{"1.person csv_missing", "1.department csv_missing"}},
 		"a header twice":        {"mail," + file(top), []string{"1.person csv_twice"}},
-		"too many bytes":        {file(top) + strings.Repeat("\n", organisation.MaxBytes), []string{" csv_bytes 2"}},
-		"too many rows":         {header + strings.Repeat(top+"\n", organisation.MaxRows) + top + "\n", nil},
+		"too many bytes":        {file(top) + strings.Repeat("\n", rules.MaxOrganisationBytes), []string{" csv_bytes 2"}},
+		"too many rows":         {header + strings.Repeat(top+"\n", rules.MaxPosts) + top + "\n", nil},
 		"a cell without header": {file(top + ",x"), []string{"2 csv_extra x"}},
 		"no person":             {file(top, ",Bob,A"), []string{"3.person csv_required"}},
 		"no department":         {file(top, "U2,Bob, / "), []string{"3.department csv_required"}},
@@ -283,7 +283,7 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 	} {
 		got := wrongWith(c.file)
 		if name == "too many rows" {
-			c.want = []string{fmt.Sprint(organisation.MaxRows+2, " csv_rows ", organisation.MaxRows)}
+			c.want = []string{fmt.Sprint(rules.MaxPosts+2, " csv_rows ", rules.MaxPosts)}
 			got = got[len(got)-1:]
 		}
 		expect.That(t, slices.Equal(got, c.want), "%s: %q, want %q", name, got, c.want)
@@ -328,11 +328,11 @@ func TestTheSameSaidDifferently(t *testing.T) {
 		"headers as people type them": strings.NewReplacer("メール", "E-Mail", "氏名", "　名前 ", "部署の長", "ＨＥＡＤ").Replace(japanese),
 		"what it writes":              want,
 	} {
-		expect.Is(t, string(read(t, text).Bytes()), want, name)
+		expect.Is(t, string(listed(t, text).Bytes()), want, name)
 	}
 	other := strings.Replace(japanese, "鈴木 花", "鈴木 華", 1)
-	expect.That(t, string(read(t, other).Bytes()) != want, "a name makes no difference")
-	guarded := read(t, file(`U1,'=cmd,A,'+x,,,`)) // from a spreadsheet
+	expect.That(t, string(listed(t, other).Bytes()) != want, "a name makes no difference")
+	guarded := listed(t, file(`U1,'=cmd,A,'+x,,,`)) // from a spreadsheet
 	expect.Is(t, guarded.Name("U1")+guarded.Posts("U1")[0].Position, "=cmd+x")
 }
 
@@ -344,7 +344,7 @@ func TestAddressesThatAreNone(t *testing.T) {
 		expect.That(t, len(got) == 1 && strings.HasPrefix(got[0], "3.person csv_person "), "%q: %v", mail, got)
 	}
 	longest := strings.Repeat("a", 244) + "@x.example"
-	o := read(t, file(top, " B@X.example ,Bob,A", longest+",Cem,A"))
+	o := listed(t, file(top, " B@X.example ,Bob,A", longest+",Cem,A"))
 	expect.That(t, o.Has("b@x.example") && o.Has(longest), "%v", o.All())
 }
 
@@ -354,7 +354,7 @@ func TestAPositionIsTheSameHoweverItIsTyped(t *testing.T) {
 		"部　長": "部長", " 部 長 ": "部長", "営業　部長": "営業部長", "ﾏﾈｰｼﾞｬｰ": "マネージャー", "ＧＭ": "GM", "第 1 課長": "第1課長",
 		"General  Manager": "General Manager", "영업 부장": "영업부장", "課長代理": "課長代理",
 	} {
-		o := read(t, file("U1,One,A,\""+typed+"\""))
+		o := listed(t, file("U1,One,A,\""+typed+"\""))
 		expect.Is(t, o.Posts("U1")[0].Position, want, typed)
 		expect.That(t, o.Knows("A", typed) && o.Knows("Ａ", want) && !o.Knows("A", "長"), "%q", typed)
 	}
@@ -372,7 +372,7 @@ func FuzzRead(f *testing.F) {
 		if len(text) > 1<<16 {
 			return
 		}
-		o, wrong := organisation.Read(text)
+		o, wrong := rules.ReadOrganisation(text)
 		if o == nil {
 			line := 0
 			for _, p := range wrong {

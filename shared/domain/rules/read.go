@@ -1,4 +1,4 @@
-package organisation
+package rules
 
 import (
 	"bytes"
@@ -15,37 +15,37 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Limits of a file, and of cells in characters.
+// Limits of an organisation's file, and of cells in characters.
 const (
-	MaxBytes      = 2 << 20
-	MaxRows       = 10_000
-	MaxName       = 100
-	MaxPosition   = 50
-	MaxDepartment = 200
-	maxMail       = 254 // what RFC 5321 leaves of a path of 256 bytes
-	maxValue      = 40  // characters of a cell that a problem quotes
+	MaxOrganisationBytes = 2 << 20
+	MaxPosts             = 10_000
+	maxName              = 100
+	maxPosition          = 50
+	maxDepartment        = 200
+	maxMail              = 254 // what RFC 5321 leaves of a path of 256 bytes
+	maxValue             = 40  // characters of a cell that a problem quotes
 )
 
 // columns are the fields of a row in the order of the headers. The first and the third are what a file must have.
 var columns = []string{"person", "name", "department", "position", "head", "manager", "main"}
 
-const person, name, department, position, head, manager, main = 0, 1, 2, 3, 4, 5, 6
+const colPerson, colName, colDepartment, colPosition, colHead, colManager, colMain = 0, 1, 2, 3, 4, 5, 6
 
-var headers = language.InEach(
+var columnHeaders = language.InEach(
 	[]string{"メールか Slack ID", "氏名", "部署", "役職", "部署の長", "上長", "主務"},
 	[]string{"Email or Slack ID", "Name", "Department", "Position", "Head", "Manager", "Main"})
 
-// also are further names of columns, without blanks and in lower case.
-var also = map[string]int{"メール": person, "メールアドレス": person, "slackid": person, "email": person, "mail": person,
-	"e-mail": person, "名前": name, "長": head}
+// alsoCalled are further names of columns, without blanks and in lower case.
+var alsoCalled = map[string]int{"メール": colPerson, "メールアドレス": colPerson, "slackid": colPerson, "email": colPerson,
+	"mail": colPerson, "e-mail": colPerson, "名前": colName, "長": colHead}
 
-// Header returns the headers of a file in a language.
-func Header(locale string) []string { return headers.In(locale) }
+// OrganisationHeader returns the headers of a file in a language.
+func OrganisationHeader(locale string) []string { return columnHeaders.In(locale) }
 
-// Called returns the header of a problem's column in a language, "" of none.
-func Called(column, locale string) string {
+// OrganisationColumn returns the header of a problem's column in a language, "" of none.
+func OrganisationColumn(column, locale string) string {
 	if i := slices.Index(columns, column); i >= 0 {
-		return headers.In(locale)[i]
+		return columnHeaders.In(locale)[i]
 	}
 	return ""
 }
@@ -57,11 +57,11 @@ func columnOf(header string) int {
 	}
 	for _, locale := range language.All {
 		is := func(h string) bool { return plain(h) == plain(header) }
-		if i := slices.IndexFunc(headers.In(locale), is); i >= 0 {
+		if i := slices.IndexFunc(columnHeaders.In(locale), is); i >= 0 {
 			return i
 		}
 	}
-	if i, is := also[plain(header)]; is {
+	if i, is := alsoCalled[plain(header)]; is {
 		return i
 	}
 	return -1
@@ -70,17 +70,18 @@ func columnOf(header string) int {
 // affirmed is how a file says yes in a language.
 var affirmed = language.InEach("はい", "yes")
 
-// yes and no are what else it may say, in lower case.
-var yes, no = []string{"はい", "yes", "y", "true", "1", "○", "〇"}, []string{"", "いいえ", "no", "n", "false", "0", "×", "-"}
+// affirmative and negative are what else it may say, in lower case.
+var affirmative, negative = []string{"はい", "yes", "y", "true", "1", "○", "〇"},
+	[]string{"", "いいえ", "no", "n", "false", "0", "×", "-"}
 
-// Read reads a file in UTF-8, with or without a byte order mark. If anything is wrong with it, there is no
+// ReadOrganisation reads a file in UTF-8, with or without a byte order mark. If anything is wrong with it, there is no
 // organisation, and all is said that could be found, by line: the field of a problem is the line, a dot and the column.
 // Its last argument is another line, where one has to do with it.
-func Read(file []byte) (*Organisation, aggregate.Problems) {
+func ReadOrganisation(file []byte) (*Organisation, aggregate.Problems) {
 	r := &reader{}
 	switch {
-	case len(file) > MaxBytes:
-		r.wrong(0, "", "csv_bytes", MaxBytes>>20)
+	case len(file) > MaxOrganisationBytes:
+		r.wrong(0, "", "csv_bytes", MaxOrganisationBytes>>20)
 	case bytes.HasPrefix(file, []byte("PK\x03\x04")), bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0")):
 		r.wrong(0, "", "csv_workbook")
 	case !utf8.Valid(file):
@@ -90,7 +91,7 @@ func Read(file []byte) (*Organisation, aggregate.Problems) {
 		r.rows(bytes.TrimPrefix(file, []byte("\ufeff")))
 		r.check()
 	}
-	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
+	slices.SortStableFunc(r.problems, func(a, b lineProblem) int { return cmp.Compare(a.line, b.line) })
 	var all aggregate.Problems
 	for _, p := range r.problems {
 		all = append(all, p.Problem)
@@ -101,7 +102,7 @@ func Read(file []byte) (*Organisation, aggregate.Problems) {
 	return newOrganisation(r.posts), nil
 }
 
-type problem struct {
+type lineProblem struct {
 	line int
 	aggregate.Problem
 }
@@ -110,7 +111,7 @@ type problem struct {
 type reader struct {
 	columns  []int // of the cells, -1 where one is ignored
 	posts    []Post
-	problems []problem
+	problems []lineProblem
 }
 
 // wrong adds a problem of a line; 0 is the whole file.
@@ -119,7 +120,7 @@ func (r *reader) wrong(line int, column, code string, args ...any) {
 	if line > 0 {
 		field = strings.TrimSuffix(fmt.Sprint(line, ".", column), ".")
 	}
-	r.problems = append(r.problems, problem{line, aggregate.Problem{Field: field, Code: code, Args: args}})
+	r.problems = append(r.problems, lineProblem{line, aggregate.Problem{Field: field, Code: code, Args: args}})
 }
 
 // rows reads the header and the rows below it.
@@ -142,8 +143,8 @@ func (r *reader) rows(text []byte) {
 			if !r.header(line, cells) {
 				return
 			}
-		case n == MaxRows:
-			r.wrong(line, "", "csv_rows", MaxRows)
+		case n == MaxPosts:
+			r.wrong(line, "", "csv_rows", MaxPosts)
 			return
 		default:
 			n++
@@ -164,7 +165,7 @@ func (r *reader) header(line int, cells []string) bool {
 		}
 		r.columns = append(r.columns, c)
 	}
-	for _, c := range []int{person, department} {
+	for _, c := range []int{colPerson, colDepartment} {
 		if !slices.Contains(r.columns, c) {
 			r.wrong(line, columns[c], "csv_missing")
 		}
@@ -193,7 +194,7 @@ func (r *reader) row(line int, cells []string) {
 		c := r.columns[i]
 		of[c] = v
 		switch {
-		case errorValue.Get().MatchString(language.Narrow(v)), v == "0" && c != head && c != main:
+		case errorValue.Get().MatchString(language.Narrow(v)), v == "0" && c != colHead && c != colMain:
 			r.wrong(line, columns[c], "csv_formula", quoted(v))
 		case unseen(v):
 			r.wrong(line, columns[c], "csv_unreadable", quoted(v))
@@ -202,16 +203,22 @@ func (r *reader) row(line int, cells []string) {
 	if len(r.problems) > before {
 		return
 	}
-	p := Post{line: line, Person: r.person(line, person, of[person]), Name: r.short(line, name, of[name], MaxName),
-		Department: r.short(line, department, departmentOf(of[department]), MaxDepartment),
-		Position:   r.short(line, position, Posted(of[position]), MaxPosition), Head: r.says(line, head, of[head]),
-		Manager: r.person(line, manager, of[manager]), Main: r.says(line, main, of[main])}
+	p := Post{
+		line:       line,
+		Person:     r.person(line, colPerson, of[colPerson]),
+		Name:       r.short(line, colName, of[colName], maxName),
+		Department: r.short(line, colDepartment, departmentOf(of[colDepartment]), maxDepartment),
+		Position:   r.short(line, colPosition, Posted(of[colPosition]), maxPosition),
+		Head:       r.says(line, colHead, of[colHead]),
+		Manager:    r.person(line, colManager, of[colManager]),
+		Main:       r.says(line, colMain, of[colMain]),
+	}
 	switch {
 	case len(r.problems) > before:
 	case p.Person == "":
-		r.wrong(line, columns[person], "csv_required")
+		r.wrong(line, columns[colPerson], "csv_required")
 	case p.Department == "":
-		r.wrong(line, columns[department], "csv_required")
+		r.wrong(line, columns[colDepartment], "csv_required")
 	default:
 		r.posts = append(r.posts, p)
 	}
@@ -250,10 +257,10 @@ func (r *reader) short(line, column int, s string, most int) string {
 
 func (r *reader) says(line, column int, cell string) bool {
 	cell = strings.ToLower(language.Narrow(cell))
-	if slices.Contains(yes, cell) {
+	if slices.Contains(affirmative, cell) {
 		return true
 	}
-	if !slices.Contains(no, cell) {
+	if !slices.Contains(negative, cell) {
 		r.wrong(line, columns[column], "csv_yes", quoted(cell))
 	}
 	return false
@@ -320,13 +327,13 @@ func (r *reader) check() {
 		p := &r.posts[i]
 		people[p.Person] = append(people[p.Person], p)
 		if first, twice := heads[p.Department]; p.Head && twice {
-			r.wrong(p.line, columns[head], "csv_two_heads", first)
+			r.wrong(p.line, columns[colHead], "csv_two_heads", first)
 		} else if p.Head {
 			heads[p.Department] = p.line
 		}
 		place := [3]string{p.Person, p.Department, p.Position}
 		if first, twice := posts[place]; twice {
-			r.wrong(p.line, columns[position], "csv_same_post", first)
+			r.wrong(p.line, columns[colPosition], "csv_same_post", first)
 		} else {
 			posts[place] = p.line
 		}
@@ -340,7 +347,7 @@ func (r *reader) check() {
 	for i := range r.posts {
 		p := &r.posts[i]
 		if whole && p.Manager != "" && people[p.Manager] == nil {
-			r.wrong(p.line, columns[manager], "csv_unknown", quoted(p.Manager))
+			r.wrong(p.line, columns[colManager], "csv_unknown", quoted(p.Manager))
 		}
 	}
 	r.circles(above)
@@ -355,10 +362,10 @@ func (r *reader) main(all []*Post, whole bool) (is *Post) {
 		case named.Name == "":
 			named = p
 		default:
-			r.wrong(p.line, columns[name], "csv_two_names", named.line)
+			r.wrong(p.line, columns[colName], "csv_two_names", named.line)
 		}
 		if p.Main && is != nil {
-			r.wrong(p.line, columns[main], "csv_two_mains", is.line)
+			r.wrong(p.line, columns[colMain], "csv_two_mains", is.line)
 		} else if p.Main {
 			is = p
 		}
@@ -367,7 +374,7 @@ func (r *reader) main(all []*Post, whole bool) (is *Post) {
 	case is == nil && len(all) == 1:
 		is, all[0].Main = all[0], true
 	case is == nil && whole:
-		r.wrong(all[0].line, columns[main], "csv_no_main")
+		r.wrong(all[0].line, columns[colMain], "csv_no_main")
 	}
 	return is
 }
@@ -382,7 +389,7 @@ func (r *reader) circles(above map[string]*Post) {
 			at = above[at.Manager]
 		}
 		for at != nil && at.Manager != "" && walked[at.Person] == n+1 { // once round
-			r.wrong(at.line, columns[manager], "csv_cycle")
+			r.wrong(at.line, columns[colManager], "csv_cycle")
 			walked[at.Person] = -1
 			at = above[at.Manager]
 		}

@@ -1,9 +1,4 @@
-// Package organisation holds who works for a tenant: people, their posts, their departments and who stands above whom.
-// One CSV says it, a row a post (read.go).
-//
-// A person is an e-mail address, or a Slack id where the address isn't to be told. A department is its path, such as
-// 本社/営業部: what stands above it is the path without its last part. One person at most heads a department.
-package organisation
+package rules
 
 import (
 	"bytes"
@@ -28,7 +23,11 @@ type Post struct {
 	line int
 }
 
-// Organisation is who works for a tenant. It doesn't change once it is read.
+// Organisation is who works for a tenant: people, their posts, their departments and who stands above whom. One CSV
+// says it, a row a post (read.go), and it doesn't change once it is read.
+//
+// A person is an e-mail address, or a Slack id where the address isn't to be told. A department is its path, such as
+// 本社/営業部: what stands above it is the path without its last part. One person at most heads a department.
 type Organisation struct {
 	posts   []Post            // as the file has them
 	held    map[string][]Post // by person, the main post first
@@ -48,7 +47,7 @@ func newOrganisation(posts []Post) *Organisation {
 		if p.Head {
 			o.heads[p.Department] = p
 		}
-		for _, d := range path(p.Department) {
+		for _, d := range upFrom(p.Department) {
 			o.known[d] = true
 		}
 		o.members[p.Department] = append(o.members[p.Department], p)
@@ -78,8 +77,8 @@ func (o *Organisation) Name(person string) string {
 // Posts returns somebody's posts, the main one first.
 func (o *Organisation) Posts(person string) []Post { return slices.Clone(o.held[person]) }
 
-// path returns a department and those above it, the topmost last.
-func path(department string) (all []string) {
+// upFrom returns a department and those above it, the topmost last.
+func upFrom(department string) (all []string) {
 	for at := department; at != ""; {
 		all = append(all, at)
 		at = at[:max(strings.LastIndexByte(at, '/'), 0)]
@@ -90,7 +89,7 @@ func path(department string) (all []string) {
 // Departments returns the department of somebody's main post and those above it; none for a stranger.
 func (o *Organisation) Departments(person string) []string {
 	if all := o.held[person]; len(all) > 0 {
-		return path(all[0].Department)
+		return upFrom(all[0].Department)
 	}
 	return nil
 }
@@ -123,7 +122,7 @@ func (o *Organisation) Holders(department, position string) (people []string) {
 
 // head returns who heads a department or the nearest above it, beside somebody; "" if nobody does.
 func (o *Organisation) head(department, but string) string {
-	for _, d := range path(department) {
+	for _, d := range upFrom(department) {
 		if p, is := o.heads[d]; is && p.Person != but {
 			return p.Person
 		}
@@ -176,9 +175,10 @@ func (o *Organisation) Over(department, position string) []string {
 	return append([]string{over}, chain...)
 }
 
-// Rows returns the rows of a file that says the same, with the header and words of a language. Read reads it.
+// Rows returns the rows of a file that says the same, with the header and words of a language. ReadOrganisation
+// reads it.
 func (o *Organisation) Rows(locale string) [][]string {
-	out, yes := [][]string{Header(locale)}, func(is bool) string {
+	out, yes := [][]string{OrganisationHeader(locale)}, func(is bool) string {
 		if is {
 			return affirmed.In(locale)
 		}
