@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 )
 
 // changed is what Slack sends when a message was edited or deleted
@@ -58,16 +58,16 @@ func (c changed) person(e envelope) (was, is message, deleted, ok bool) {
 
 // at returns a message of the event with the place, which the event has.
 func (c changed) at(m message) message {
-	m.Type, m.Channel, m.ChannelType = "message", c.Channel, cmp.Or(c.ChannelType, inbound.ChannelType(c.Channel))
+	m.Type, m.Channel, m.ChannelType = "message", c.Channel, cmp.Or(c.ChannelType, slackapi.ChannelType(c.Channel))
 	return m
 }
 
 // change saves that a person edited or deleted a request's message, or a message to an agent. Messages to agents never
 // change, so the change is a message of its own. Changes of other messages are ignored.
-func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.Response, error) {
+func (h *Handler) change(ctx context.Context, e envelope, why string) (slackapi.Response, error) {
 	var c changed
-	if err := inbound.Decode(e.Event, &c, "event"); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.Decode(e.Event, &c, "event"); err != nil {
+		return slackapi.Response{}, err
 	}
 	m, is, deleted, ok := c.person(e)
 	if !ok {
@@ -75,32 +75,32 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 	}
 	us, err := h.us(ctx, e, m)
 	if err != nil {
-		return inbound.Response{}, unkept(ctx, e.EventID, err)
+		return slackapi.Response{}, unkept(ctx, e.EventID, err)
 	}
 	at := cmp.Or(c.TS, c.EventTS)
-	if err := inbound.CheckTS("event.ts", at); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.CheckTS("event.ts", at); err != nil {
+		return slackapi.Response{}, err
 	}
 	r, err := m.request(e, us)
 	if err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	request := r
 	dropped := !deleted && m.channelType() != "im" && m.mentions(us) && !is.mentions(us)
 	if !deleted {
 		if request, err = is.request(e, us); err != nil {
-			return inbound.Response{}, err
+			return slackapi.Response{}, err
 		}
 		if c.Previous != nil && request.Saying() == r.Saying() && !dropped {
 			return ignore(ctx, e, why)
 		}
 	}
 	if done, err := h.ofRequest(ctx, r, deleted || dropped); done || err != nil {
-		return inbound.OK(), err
+		return slackapi.OK(), err
 	}
 	if m.channelType() == "im" || m.mentions(us) {
 		if told, err := h.changeSaid(ctx, r, request, at, deleted); told || err != nil {
-			return inbound.OK(), err
+			return slackapi.OK(), err
 		}
 	}
 	return h.early(ctx, e, c, us, why)
@@ -108,7 +108,7 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 
 // early handles a change that overtook its message, which Slack may deliver again for some minutes: what is edited is
 // received as it is now, and what was deleted is never received.
-func (h *Handler) early(ctx context.Context, e envelope, c changed, us bot, why string) (inbound.Response, error) {
+func (h *Handler) early(ctx context.Context, e envelope, c changed, us bot, why string) (slackapi.Response, error) {
 	was, is, deleted, _ := c.person(e)
 	sent, _ := aggregate.ParseTS(was.TS)
 	at, err := aggregate.ParseTS(cmp.Or(c.TS, c.EventTS))
@@ -124,11 +124,11 @@ func (h *Handler) early(ctx context.Context, e envelope, c changed, us bot, why 
 	}
 	r, err := was.request(e, us)
 	if err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	change, ref, err := task.Gone(aggregate.TenantID(r.TeamID), r, h.Now())
 	if err != nil {
-		return inbound.Response{}, inbound.Bad("event.ts: %s", err)
+		return slackapi.Response{}, slackapi.Bad("event.ts: %s", err)
 	}
 	out, err := h.create(ctx, change, ref, r.Unsaid())
 	if err == nil && was.channelType() == "im" { // it may have come in this moment
@@ -207,7 +207,7 @@ func (h *Handler) known(ctx context.Context, r task.Request) (bool, error) {
 func (h *Handler) decide(ctx context.Context, r task.Request, decision task.Decision) (*task.Aggregate, error) {
 	id, err := task.ID(r.TeamID, r.Channel, r.MessageTS)
 	if err != nil {
-		return nil, inbound.Bad("event.ts: %s", err)
+		return nil, slackapi.Bad("event.ts: %s", err)
 	}
 	a, err := h.Tasks.Decide(ctx, task.RefOf(aggregate.TenantID(r.TeamID), id), decision)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
@@ -41,7 +41,7 @@ const mostKnown = 100
 // other message.
 func (h *Handler) toAgent(
 	ctx context.Context, e envelope, m message, r task.Request,
-) (out inbound.Response, taken bool, err error) {
+) (out slackapi.Response, taken bool, err error) {
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {
 		return out, true, unkept(ctx, r.EventID, err)
@@ -61,7 +61,7 @@ func (h *Handler) toAgent(
 		return out, false, nil
 	}
 	if gone, err := h.known(ctx, r); gone || err != nil {
-		return inbound.OK(), true, err
+		return slackapi.OK(), true, err
 	}
 	if to.asksSource {
 		if e.Shared { // people of other organizations read it
@@ -93,13 +93,13 @@ func (h *Handler) toAgent(
 			err = h.Conversations.Tell(ctx, in.Ref(), c)
 		}
 	}
-	return inbound.OK(), true, said(ctx, in, to.agent, r, err)
+	return slackapi.OK(), true, said(ctx, in, to.agent, r, err)
 }
 
 // inThread saves a message to the conversation of its thread. taken is false if the thread has none.
 func (h *Handler) inThread(
 	ctx context.Context, r task.Request, s tenancy.Settings, in conversation.Inbound,
-) (out inbound.Response, taken bool, err error) {
+) (out slackapi.Response, taken bool, err error) {
 	c, err := conversation.Tell(in, openingOf(s), h.Now())
 	if err == nil {
 		err = h.Conversations.Tell(ctx, in.Ref(), c)
@@ -107,7 +107,7 @@ func (h *Handler) inThread(
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return out, false, nil
 	}
-	return inbound.OK(), true, said(ctx, in, "", r, err)
+	return slackapi.OK(), true, said(ctx, in, "", r, err)
 }
 
 // source returns the listed source that a message names, or nil, and the sources that are listed. What was cached may
@@ -158,7 +158,7 @@ func said(ctx context.Context, in conversation.Inbound, agent string, r task.Req
 }
 
 // errAgain asks Slack to deliver the event again.
-var errAgain = inbound.Unavailable("the event could not be kept, send it again")
+var errAgain = slackapi.Unavailable("the event could not be kept, send it again")
 
 func unkept(ctx context.Context, event string, err error) error {
 	slog.ErrorContext(ctx, "not kept", "event_id", event, "err", err)
@@ -221,20 +221,20 @@ func attachments(r task.Request) (out []conversation.Attachment) {
 
 // stopped ends the conversation's present work after somebody pressed Slack's stop button. Only the person who began
 // the conversation may; others can cancel actions on their cards.
-func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, error) {
+func (h *Handler) stopped(ctx context.Context, e envelope) (slackapi.Response, error) {
 	var stop struct {
 		Channel  string `json:"channel"`
 		ThreadTS string `json:"thread_ts"`
 		User     string `json:"user"`
 	}
-	if err := inbound.Decode(e.Event, &stop, "event"); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.Decode(e.Event, &stop, "event"); err != nil {
+		return slackapi.Response{}, err
 	}
-	if err := inbound.CheckIDs("team_id", e.team(), "event.user", stop.User, "event.channel", stop.Channel); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.CheckIDs("team_id", e.team(), "event.user", stop.User, "event.channel", stop.Channel); err != nil {
+		return slackapi.Response{}, err
 	}
-	if err := inbound.CheckTS("event.thread_ts", stop.ThreadTS); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.CheckTS("event.thread_ts", stop.ThreadTS); err != nil {
+		return slackapi.Response{}, err
 	}
 	ref := conversation.Inbound{Team: e.team(), Channel: stop.Channel, Thread: stop.ThreadTS}.Ref()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: stop.User, Team: e.team()}
@@ -249,7 +249,7 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 		slog.InfoContext(ctx, "not stopped", "session_id", ref.ID, "err", err)
 	default:
 		slog.ErrorContext(ctx, "not stopped", "session_id", ref.ID, "err", err)
-		return inbound.Response{}, errAgain
+		return slackapi.Response{}, errAgain
 	}
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 )
 
 type envelope struct {
@@ -87,7 +87,7 @@ func (e envelope) enterprise() string {
 // ended returns why an event ends integrations. It is empty if nothing ends, as for a person's revoked token: Ringi
 // uses only the bot's.
 func (e envelope) ended(what string) (tenancy.IntegrationReason, error) {
-	if err := inbound.CheckIDs("team_id", e.team(), "event_id", e.EventID); err != nil {
+	if err := slackapi.CheckIDs("team_id", e.team(), "event_id", e.EventID); err != nil {
 		return "", err
 	}
 	if what == "app_uninstalled" {
@@ -98,7 +98,7 @@ func (e envelope) ended(what string) (tenancy.IntegrationReason, error) {
 			Bot []string `json:"bot"`
 		} `json:"tokens"`
 	}
-	if err := inbound.Decode(e.Event, &revoked, "event"); err != nil || len(revoked.Tokens.Bot) == 0 {
+	if err := slackapi.Decode(e.Event, &revoked, "event"); err != nil || len(revoked.Tokens.Bot) == 0 {
 		return "", err
 	}
 	return tenancy.TokensRevoked, nil
@@ -113,7 +113,7 @@ type kind struct {
 
 type message struct {
 	kind
-	inbound.Message
+	slackapi.Message
 	User        string          `json:"user"`
 	BotID       string          `json:"bot_id"`
 	AppID       string          `json:"app_id"` // of the app that wrote it
@@ -165,7 +165,7 @@ func (m message) authorTeam() string {
 
 // channelType returns the channel's type. A mention comes without it; then the channel's id decides.
 func (m message) channelType() string {
-	return cmp.Or(m.ChannelType, inbound.ChannelType(m.Channel))
+	return cmp.Or(m.ChannelType, slackapi.ChannelType(m.Channel))
 }
 
 // The reasons for which an accepted event makes no task.
@@ -220,20 +220,20 @@ func (m message) request(e envelope, us bot) (task.Request, error) {
 		{"event.channel", m.Channel, true},
 		{"event.channel_type", m.ChannelType, false},
 	} {
-		if err := inbound.CheckID(f.name, f.value); err != nil && (f.required || f.value != "") {
+		if err := slackapi.CheckID(f.name, f.value); err != nil && (f.required || f.value != "") {
 			return task.Request{}, err
 		}
 	}
-	if err := inbound.CheckTS("event.ts", m.TS); err != nil {
+	if err := slackapi.CheckTS("event.ts", m.TS); err != nil {
 		return task.Request{}, err
 	}
 	content := m.Content()
 	r := task.Request{
 		TeamID: e.team(), Text: us.plain(content.Text), User: m.User, Channel: m.Channel, ChannelType: m.channelType(),
-		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: inbound.SourceOf(m.channelType()), EventID: e.EventID,
+		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: slackapi.SourceOf(m.channelType()), EventID: e.EventID,
 		Forwarded: content.Forwarded, Files: content.Files, MoreFiles: content.MoreFiles,
 	}
-	return r, inbound.CheckTS("event.thread_ts", r.ThreadTS)
+	return r, slackapi.CheckTS("event.thread_ts", r.ThreadTS)
 }
 
 // bot is how messages mention Ringi: by its bot's user id, and by the bot's own id, which some of Slack's clients
@@ -266,7 +266,7 @@ var leadingMention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
 // mention matches mentions of the bot. If the bot's user id is unknown, it matches a mention at the beginning of a
 // text.
 func (b bot) mention() *regexp.Regexp {
-	if inbound.CheckID("user_id", b.user) != nil {
+	if slackapi.CheckID("user_id", b.user) != nil {
 		return leadingMention
 	}
 	ids := b.user
@@ -283,7 +283,7 @@ func (m message) mentions(b bot) bool {
 
 // plain returns a text without Slack's escapes as it is saved: without the mentions.
 func (b bot) plain(text string) string {
-	return inbound.SavedPlain(b.mention().ReplaceAllString(text, " "))
+	return slackapi.SavedPlain(b.mention().ReplaceAllString(text, " "))
 }
 
 // only reports whether a message of a channel mentions Ringi by nothing but the bot's own id. Slack sends no

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
 
@@ -312,7 +312,7 @@ func FuzzReceive(f *testing.F) {
 	f.Add("\x00\xff")
 	f.Fuzz(func(t *testing.T, body string) {
 		out, err := handler(&kept{}).Handle(context.Background(), signed(body))
-		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 400 || len(body) > inbound.MaxBody),
+		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 400 || len(body) > slackapi.MaxBody),
 			"%d %v for %q", out.StatusCode, err, body)
 	})
 }

@@ -18,7 +18,6 @@ import (
 	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 )
 
@@ -41,7 +40,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		Tasks:         rows,
 		Conversations: store.OpenConversations(cfg, env.Table),
 		Slack:         slackapi.With(keys, noteWithin),
-		Edge:          inbound.Edge{Keys: keys, Now: time.Now},
+		Edge:          slackapi.Edge{Keys: keys, Now: time.Now},
 		Queue:         sqs.NewFromConfig(cfg),
 		QueueURL:      env.CardQueueURL,
 		Now:           time.Now,
@@ -77,7 +76,7 @@ type Handler struct {
 	Slack         Slack
 	Queue         effect.Queue
 	QueueURL      string
-	Edge          inbound.Edge
+	Edge          slackapi.Edge
 	Now           func() time.Time
 
 	cached clock.Answers[string, tenancy.Settings] // by tenant
@@ -86,42 +85,42 @@ type Handler struct {
 
 // Handle saves an event's rows and then answers 200, also for an event that was saved before. If the write fails, it
 // answers 503 and Slack sends the event again.
-func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
+func (h *Handler) Handle(ctx context.Context, r slackapi.Request) (slackapi.Response, error) {
 	return h.Edge.Serve(ctx, r, h.receive), nil
 }
 
-func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, error) {
+func (h *Handler) receive(ctx context.Context, body []byte) (slackapi.Response, error) {
 	var e envelope
-	if err := inbound.Decode(body, &e, "body"); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.Decode(body, &e, "body"); err != nil {
+		return slackapi.Response{}, err
 	}
 	if err := h.Edge.FromOurs(e.AppID); err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	switch e.Type {
 	case "url_verification":
 		if e.Challenge == "" || len(e.Challenge) > maxChallenge {
-			return inbound.Response{}, inbound.Bad("challenge must have 1 to %d bytes", maxChallenge)
+			return slackapi.Response{}, slackapi.Bad("challenge must have 1 to %d bytes", maxChallenge)
 		}
-		return inbound.JSON(200, map[string]string{"challenge": e.Challenge}), nil
+		return slackapi.JSON(200, map[string]string{"challenge": e.Challenge}), nil
 	case "event_callback":
 		return h.event(ctx, e)
 	case "":
-		return inbound.Response{}, inbound.Bad("type is required")
+		return slackapi.Response{}, slackapi.Bad("type is required")
 	}
 	return ignore(ctx, e, ignoredType)
 }
 
-func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, error) {
+func (h *Handler) event(ctx context.Context, e envelope) (slackapi.Response, error) {
 	var k kind
 	if len(e.Event) == 0 {
-		return inbound.Response{}, inbound.Bad("event is required")
+		return slackapi.Response{}, slackapi.Bad("event is required")
 	}
-	if err := inbound.Decode(e.Event, &k, "event"); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.Decode(e.Event, &k, "event"); err != nil {
+		return slackapi.Response{}, err
 	}
 	if k.Type == "" {
-		return inbound.Response{}, inbound.Bad("event.type is required")
+		return slackapi.Response{}, slackapi.Bad("event.type is required")
 	}
 	switch {
 	case k.Type == "app_uninstalled" || k.Type == "tokens_revoked":
@@ -142,28 +141,28 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 		return ignore(ctx, e, why)
 	}
 	var m message
-	if err := inbound.Decode(e.Event, &m, "event"); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.Decode(e.Event, &m, "event"); err != nil {
+		return slackapi.Response{}, err
 	}
 	return h.message(ctx, e, m)
 }
 
 // message handles what a person wrote.
-func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.Response, error) {
+func (h *Handler) message(ctx context.Context, e envelope, m message) (slackapi.Response, error) {
 	us, err := h.us(ctx, e, m)
 	if err != nil {
-		return inbound.Response{}, unkept(ctx, e.EventID, err)
+		return slackapi.Response{}, unkept(ctx, e.EventID, err)
 	}
 	if why := m.ignored(e, us); why != "" {
 		return ignore(ctx, e, why)
 	}
 	request, err := m.request(e, us)
 	if err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	if m.Edited != nil { // Slack mentions Ringi again; message_changed says so to the author
 		if known, err := h.known(ctx, request); known || err != nil {
-			return inbound.OK(), err
+			return slackapi.OK(), err
 		}
 	}
 	if m.channelType() == "im" || request.Threaded() || calls.MatchString(request.Text) {
@@ -173,17 +172,17 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 	}
 	if request.Threaded() {
 		if done, err := h.beside(ctx, request, m.mentions(us)); done || err != nil {
-			return inbound.OK(), err
+			return slackapi.OK(), err
 		}
 	}
 	return h.keep(ctx, request)
 }
 
-func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, error) {
-	ref, repeated, err := inbound.Keep(ctx, h.Store, r, h.Now())
-	var bad inbound.ErrTimestamp
+func (h *Handler) keep(ctx context.Context, r task.Request) (slackapi.Response, error) {
+	ref, repeated, err := slackapi.Keep(ctx, h.Store, r, h.Now())
+	var bad slackapi.ErrTimestamp
 	if errors.As(err, &bad) {
-		return inbound.Response{}, inbound.Bad("event.ts: %s", bad)
+		return slackapi.Response{}, slackapi.Bad("event.ts: %s", bad)
 	}
 	return answered(ctx, ref, r, repeated, err)
 }
@@ -191,37 +190,37 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 // create saves a message of Ringi's to a person who has requested nothing.
 func (h *Handler) create(
 	ctx context.Context, change aggregate.Change, ref aggregate.Ref, r task.Request,
-) (inbound.Response, error) {
-	repeated, err := inbound.Create(ctx, h.Store, change)
+) (slackapi.Response, error) {
+	repeated, err := slackapi.Create(ctx, h.Store, change)
 	return answered(ctx, ref, r, repeated, err)
 }
 
 // answered returns the answer after the write. If the rows existed, Slack had repeated the event: the answer is 200.
 func answered(
 	ctx context.Context, ref aggregate.Ref, r task.Request, repeated bool, err error,
-) (inbound.Response, error) {
+) (slackapi.Response, error) {
 	log := slog.With("task_id", ref.ID, "event_id", r.EventID)
 	switch {
 	case repeated:
 		log.InfoContext(ctx, "repeated")
 	case err != nil:
 		log.ErrorContext(ctx, "not kept", "err", err)
-		return inbound.Response{}, errAgain
+		return slackapi.Response{}, errAgain
 	default:
 		log.InfoContext(ctx, "received", "source", r.Source, "characters", len([]rune(r.Text)))
 	}
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // end disconnects the integrations that an app_uninstalled or tokens_revoked event ends. An event that is repeated, or
 // older than the present connection, changes nothing.
-func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
+func (h *Handler) end(ctx context.Context, e envelope, what string) (slackapi.Response, error) {
 	if e.organization() {
 		return ignore(ctx, e, ignoredOrg)
 	}
 	why, err := e.ended(what)
 	if err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	if why == "" {
 		return ignore(ctx, e, ignoredType)
@@ -229,17 +228,17 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 	all, err := h.Store.EndIntegrations(ctx, aggregate.TenantID(e.team()), why, e.at(h.Now()), h.Now())
 	if err != nil {
 		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", why, "integrations", all, "err", err)
-		return inbound.Response{}, errAgain
+		return slackapi.Response{}, errAgain
 	}
 	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", why, "integrations", all)
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // ignore accepts an event that makes no task.
-func ignore(ctx context.Context, e envelope, why string) (inbound.Response, error) {
+func ignore(ctx context.Context, e envelope, why string) (slackapi.Response, error) {
 	if len(e.EventID) > 64 {
 		e.EventID = ""
 	}
 	slog.InfoContext(ctx, "ignored", "why", why, "event_id", e.EventID)
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }

@@ -16,32 +16,31 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/words/language"
 )
 
 // opened greets a person who opens the app's messages for the first time, and asks update-card for the Home tab that
 // somebody opened. Slack sends the event each time; after the first the greeting's row exists and nothing is written.
-func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, error) {
+func (h *Handler) opened(ctx context.Context, e envelope) (slackapi.Response, error) {
 	var home struct {
 		User    string `json:"user"`
 		Channel string `json:"channel"`
 		Tab     string `json:"tab"`
 	}
-	if err := inbound.Decode(e.Event, &home, "event"); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.Decode(e.Event, &home, "event"); err != nil {
+		return slackapi.Response{}, err
 	}
 	if home.Tab != "messages" && home.Tab != "home" {
 		return ignore(ctx, e, ignoredType)
 	}
-	if err := inbound.CheckIDs("team_id", e.team(), "event.user", home.User, "event.channel", home.Channel); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.CheckIDs("team_id", e.team(), "event.user", home.User, "event.channel", home.Channel); err != nil {
+		return slackapi.Response{}, err
 	}
 	if home.Tab == "home" {
 		if _, err := h.Queue.SendMessage(ctx, effect.OpenedHome(h.QueueURL, e.team(), home.User, e.EventID)); err != nil {
-			return inbound.Response{}, unkept(ctx, e.EventID, err)
+			return slackapi.Response{}, unkept(ctx, e.EventID, err)
 		}
-		return inbound.OK(), nil
+		return slackapi.OK(), nil
 	}
 	r := task.Request{
 		TeamID: e.team(), User: home.User, Channel: home.Channel, ChannelType: "im", Source: task.SourceAgentContainer,
@@ -55,7 +54,7 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 // begins, so that none has other files than were meant. The message's text is not saved.
 func (h *Handler) noSource(
 	ctx context.Context, r task.Request, to addressed, sources []agent.Source,
-) (inbound.Response, error) {
+) (slackapi.Response, error) {
 	r = r.Unsaid()
 	name := ""
 	if typedSource.MatchString(to.source) { // anything else could look like our own words
@@ -71,7 +70,7 @@ var typedSource = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
 // changed revokes the keys for which somebody answers who has left, or is a guest now. Other changes of a person are
 // ignored (https://docs.slack.dev/reference/events/user_change).
-func (h *Handler) changed(ctx context.Context, e envelope) (inbound.Response, error) {
+func (h *Handler) changed(ctx context.Context, e envelope) (slackapi.Response, error) {
 	var x struct {
 		User struct {
 			ID      string `json:"id"`
@@ -79,21 +78,21 @@ func (h *Handler) changed(ctx context.Context, e envelope) (inbound.Response, er
 			Guest   bool   `json:"is_restricted"`
 		} `json:"user"`
 	}
-	if err := inbound.Decode(e.Event, &x, "event"); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.Decode(e.Event, &x, "event"); err != nil {
+		return slackapi.Response{}, err
 	}
 	if !x.User.Deleted && !x.User.Guest {
 		return ignore(ctx, e, ignoredType)
 	}
-	if err := inbound.CheckIDs("team_id", e.team(), "event.user.id", x.User.ID); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.CheckIDs("team_id", e.team(), "event.user.id", x.User.ID); err != nil {
+		return slackapi.Response{}, err
 	}
 	n, err := h.Store.RevokeKeysOf(ctx, aggregate.TenantID(e.team()), x.User.ID, h.Now())
 	if err != nil {
-		return inbound.Response{}, unkept(ctx, e.EventID, err)
+		return slackapi.Response{}, unkept(ctx, e.EventID, err)
 	}
 	slog.InfoContext(ctx, "somebody left", "event_id", e.EventID, "keys", n)
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // Slack shows notes to one person.

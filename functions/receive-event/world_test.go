@@ -21,7 +21,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
@@ -142,7 +142,7 @@ func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
 	opened, _ := s.(Conversations)
 	return &Handler{Store: s, Tasks: requests{}, Conversations: opened, Slack: &noting{}, Queue: &queue{},
-		Edge: inbound.Edge{Keys: ringitest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
+		Edge: slackapi.Edge{Keys: ringitest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
 }
 
 // requests are tasks by id.
@@ -161,15 +161,15 @@ func (r requests) Decide(_ context.Context, ref aggregate.Ref, decide task.Decis
 }
 
 // signed returns a signed body as API Gateway passes it on.
-func signed(body string) inbound.Request {
+func signed(body string) slackapi.Request {
 	stamp := "1776675600" // now
-	return inbound.Request{Body: body, Headers: map[string]string{
-		"x-slack-request-timestamp": stamp, "x-slack-signature": inbound.Sign(stamp, []byte(body),
+	return slackapi.Request{Body: body, Headers: map[string]string{
+		"x-slack-request-timestamp": stamp, "x-slack-signature": slackapi.Sign(stamp, []byte(body),
 			signingSecret), "content-type": "application/json",
 	}}
 }
 
-func post(t *testing.T, h *Handler, body string) inbound.Response {
+func post(t *testing.T, h *Handler, body string) slackapi.Response {
 	t.Helper()
 	return expect.Value(h.Handle(t.Context(), signed(body)))(t)
 }
@@ -198,7 +198,7 @@ func with(fields map[string]any, more ...map[string]any) map[string]any {
 }
 
 // send sends an event: a mention with these fields otherwise, in an envelope with these otherwise.
-func send(t *testing.T, h *Handler, fields map[string]any, outer ...map[string]any) inbound.Response {
+func send(t *testing.T, h *Handler, fields map[string]any, outer ...map[string]any) slackapi.Response {
 	t.Helper()
 	return post(t, h, callback(t, fields, outer...))
 }

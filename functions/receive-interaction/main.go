@@ -25,7 +25,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
@@ -50,7 +49,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	return &Handler{
 		Rows: all, Store: rows, Results: large.Open(cfg, env.Results),
 		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
-		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
+		Edge: slackapi.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil
 }
 
@@ -74,7 +73,7 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	inbound.Store
+	slackapi.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came store.Came, err error)
 	Came(ctx context.Context, tenant, what string, c store.Came) error
 	Again(ctx context.Context, tenant, what string) error
@@ -105,7 +104,7 @@ type Handler struct {
 	Slack   Slack
 	People  *people.People
 	Results Results
-	Edge    inbound.Edge
+	Edge    slackapi.Edge
 	Now     func() time.Time
 }
 
@@ -124,32 +123,32 @@ type click struct {
 
 // Handle answers Slack after the decision was committed, or after the person was told why it was not. update-card later
 // draws the card with the decision.
-func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
-	return h.Edge.Serve(ctx, r, func(ctx context.Context, body []byte) (inbound.Response, error) {
+func (h *Handler) Handle(ctx context.Context, r slackapi.Request) (slackapi.Response, error) {
+	return h.Edge.Serve(ctx, r, func(ctx context.Context, body []byte) (slackapi.Response, error) {
 		return h.receive(ctx, boot.Address(r.RequestContext.DomainName)+"/console", body)
 	}), nil
 }
 
 // receive answers 200 to every signed request: for any other answer Slack shows the person a warning that doesn't help
 // them. It counts payloads that can't be read.
-func (h *Handler) receive(ctx context.Context, console string, body []byte) (inbound.Response, error) {
+func (h *Handler) receive(ctx context.Context, console string, body []byte) (slackapi.Response, error) {
 	out, err := h.act(ctx, console, body)
-	var refusal inbound.Refusal
+	var refusal slackapi.Refusal
 	if errors.As(err, &refusal) && refusal.Status == http.StatusBadRequest {
 		slog.WarnContext(ctx, "could not be read", "err", err)
-		return inbound.OK(), nil
+		return slackapi.OK(), nil
 	}
 	return out, err
 }
 
-func (h *Handler) act(ctx context.Context, console string, body []byte) (inbound.Response, error) {
+func (h *Handler) act(ctx context.Context, console string, body []byte) (slackapi.Response, error) {
 	p, ok, err := read(body)
 	if err != nil || !ok {
-		return inbound.OK(), err
+		return slackapi.OK(), err
 	}
 	p.console = console
 	if err := h.Edge.FromOurs(p.AppID); err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	if p.OrgInstall { // tokens, settings and rows belong to a workspace
 		return ignore(ctx, "organization_install")
@@ -207,16 +206,16 @@ func (p payload) pressed(a action) (c click, hash string, err error) {
 	hash, words, _ := strings.Cut(rest, "/")
 	subject, stage, shown, ok := card.Subject(a.BlockID)
 	if !ok {
-		return c, "", inbound.Bad("payload.actions.0.block_id must end with the number of a stage, if with any")
+		return c, "", slackapi.Bad("payload.actions.0.block_id must end with the number of a stage, if with any")
 	}
 	c = p.click(subject, id)
 	c.Stage, c.words = stage, words
 	return c, cmp.Or(hash, shown), nil
 }
 
-func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) button(ctx context.Context, p payload) (slackapi.Response, error) {
 	if len(p.Actions) == 0 {
-		return inbound.Response{}, inbound.Bad("payload.actions must not be empty")
+		return slackapi.Response{}, slackapi.Bad("payload.actions must not be empty")
 	}
 	a := p.Actions[0] // Slack sends one for each click
 	if a.ActionID == card.NewRequest {
@@ -227,14 +226,14 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	c, hash, err := p.pressed(a)
 	if err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
-	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil && p.View.CallbackID != card.HomeCallback {
-		return inbound.Response{}, err
+	if err := slackapi.CheckID("payload.channel.id", p.channel()); err != nil && p.View.CallbackID != card.HomeCallback {
+		return slackapi.Response{}, err
 	}
 	if verb, kind, _ := strings.Cut(a.ActionID, "_"); store.Asks(aggregate.CardType(kind)) &&
 		h.press(ctx, c, verb, aggregate.CardType(kind), hash) {
-		return inbound.OK(), nil
+		return slackapi.OK(), nil
 	}
 	b, ok := decide.Buttons()[a.ActionID]
 	switch {
@@ -246,7 +245,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		c.Withdraws, c.Retries = b.Withdraws, b.Retries
 		h.tell(ctx, c, h.decide(ctx, c, b.Act))
 	}
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // press handles a button of a gate's card. kind is the card's type, hash that of the content that the card shows. It
@@ -303,7 +302,7 @@ func (c click) withdrawing(kind aggregate.CardType) click {
 
 // submit handles a form: a Review, a rejection, or the end of a task or conversation. If the reason is
 // invalid or nothing was saved, the form stays open and says so; otherwise it closes.
-func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) submit(ctx context.Context, p payload) (slackapi.Response, error) {
 	switch p.View.CallbackID {
 	case card.RejectionCallback:
 		return h.reject(ctx, p)
@@ -324,7 +323,7 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 }
 
 // reject handles the dialogs of ❌ and ⋯.
-func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) reject(ctx context.Context, p payload) (slackapi.Response, error) {
 	r, ok := card.ReadRejection(p.View.PrivateMetadata, func(block, input string) string {
 		field := p.View.State.Values[block][input]
 		return cmp.Or(field.Value, field.Selected.Value)
@@ -342,20 +341,20 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 		return atField(card.ReasonBlock, text), nil
 	}
 	h.tell(ctx, c, v)
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // malformed answers a form whose private_metadata can't be read, at one of its fields.
-func (h *Handler) malformed(ctx context.Context, p payload, block string) (inbound.Response, error) {
+func (h *Handler) malformed(ctx context.Context, p payload, block string) (slackapi.Response, error) {
 	slog.WarnContext(ctx, "the form's private_metadata could not be read")
 	return atField(block, card.Note(h.language(ctx, p.Team.ID, p.User.ID), explain.ErrMalformedForm)), nil
 }
 
 // ignore accepts an interaction that Ringi doesn't handle.
-func ignore(ctx context.Context, why string) (inbound.Response, error) {
+func ignore(ctx context.Context, why string) (slackapi.Response, error) {
 	if len(why) > 64 {
 		why = "kind"
 	}
 	slog.InfoContext(ctx, "ignored", "why", why)
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }

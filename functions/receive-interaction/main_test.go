@@ -19,7 +19,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 )
 
 func TestInteractions(t *testing.T) {
@@ -104,7 +104,7 @@ func testReject(t *testing.T, w *world) {
 }
 
 // inForm checks that the form stays open with this text at the reason.
-func inForm(t *testing.T, out inbound.Response, want string) {
+func inForm(t *testing.T, out slackapi.Response, want string) {
 	t.Helper()
 	var got struct {
 		Action string            `json:"response_action"`

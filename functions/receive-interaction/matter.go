@@ -13,28 +13,28 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 )
 
 // openMatter shows the form that asks for a decision, by the shortcut or the Home tab's button. If it does not open,
 // the person tries again.
-func (h *Handler) openMatter(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) openMatter(ctx context.Context, p payload) (slackapi.Response, error) {
 	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
 	if err == nil {
 		person := h.People.Language(ctx, p.Team.ID, p.User.ID, s.Locale)
 		err = h.Slack.OpenView(ctx, p.TriggerID, card.MatterModal(person, s))
 	}
 	slog.InfoContext(ctx, "asked for a decision", "user", p.User.ID, "err", err)
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // filledMatter handles that form's submission. What is wrong stands at its field, and the form stays open.
-func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) filledMatter(ctx context.Context, p payload) (slackapi.Response, error) {
 	said, cancel := clock.Sparing(ctx, decide.KeepWithin)
 	defer cancel()
 	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
 	person := h.People.Spoken(said, p.Team.ID, p.User.ID, s.Locale)
-	problem := func(block string, n card.AskNote) (inbound.Response, error) {
+	problem := func(block string, n card.AskNote) (slackapi.Response, error) {
 		return atField(block, n.Told(person)), nil
 	}
 	if err != nil {
@@ -44,13 +44,13 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 	m, faults := p.matter(person, s)
 	files, err := p.shared()
 	if err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	if fault := card.MatterFilesFault(person, files); fault != "" && faults == nil {
 		faults = map[string]string{card.MatterFiles: fault}
 	}
 	if faults != nil {
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
+		return slackapi.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
 	}
 	w := decide.Wanted{Text: card.MatterText(s.Locale, m), Like: task.Request{Matter: &m, Files: files}}
 	return h.requestAt(ctx, said, p, w, s.Locale, card.MatterDescription, problem)
@@ -60,7 +60,7 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[string]string) {
 	return card.ReadMatter(person, s, func(field string) string {
 		x := p.View.State.Values[field][card.MatterInput]
-		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value))
+		return slackapi.Unescaped(cmp.Or(x.Value, x.Selected.Value))
 	})
 }
 
@@ -68,13 +68,13 @@ func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[str
 // form stays open, as it does after a temporary failure. A refusal is said in its place, with what was typed. s are the
 // settings as the workspace has them, v is of f.Asks, and a is what was given back.
 func (h *Handler) refill(ctx context.Context, p payload, c click, f decide.Refilled, s tenancy.Settings,
-	v verdict, a *task.Aggregate) (inbound.Response, error) {
+	v verdict, a *task.Aggregate) (slackapi.Response, error) {
 	person := v.Settings.Locale
 	m, faults := p.matter(person, s)
 	typed := card.MatterText(s.Locale, m)
 	added, err := p.shared()
 	if err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	files := a.WithFiles(c.ID, p.several(), added)
 	if fault := card.MatterFilesFault(person, files); fault != "" && faults == nil {
@@ -87,15 +87,16 @@ func (h *Handler) refill(ctx context.Context, p payload, c click, f decide.Refil
 		v.Log(ctx, slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User))
 		text, again := v.inForm()
 		if !again { // it may name people, which no field's problem shows
-			return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Unsent(v.text(), typed, v.Settings.Locale))), nil
+			unsent := card.Unsent(v.text(), typed, v.Settings.Locale)
+			return slackapi.JSON(200, slack.NewUpdateViewSubmissionResponse(unsent)), nil
 		}
 		faults = map[string]string{card.MatterDescription: text}
 	}
 	if faults != nil {
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
+		return slackapi.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
 	}
 	h.tell(ctx, c, v)
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // openRefill opens the form that was given back, filled in, to whoever asked.
@@ -114,10 +115,10 @@ func (h *Handler) openRefill(ctx context.Context, c click, kind aggregate.CardTy
 }
 
 // refilled handles that form. What can't be saved is told at its field, and the form stays open.
-func (h *Handler) refilled(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) refilled(ctx context.Context, p payload) (slackapi.Response, error) {
 	r, err := aboutOf[card.Review](p, "form")
 	if err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	c, f := p.click(r.TaskID, r.ID), decide.Refilled{Hash: r.Hash}
 	was := h.maker().Check(ctx, c.Click, f.Asks())

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
 )
 
@@ -102,7 +102,7 @@ func (w *world) refilled(m task.Matter) {
 }
 
 // refills is what somebody sends in the form of what was given back, with some fields otherwise.
-func (w *world) refills(user string, v webapi.View, change map[string]string) inbound.Response {
+func (w *world) refills(user string, v webapi.View, change map[string]string) slackapi.Response {
 	w.T.Helper()
 	return w.post(w.refill(user, v, change))
 }

@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/inbound"
 )
 
 const (
@@ -54,7 +53,7 @@ type container struct {
 }
 
 type message struct {
-	inbound.Message
+	slackapi.Message
 	User     string `json:"user"`   // who wrote it
 	AppID    string `json:"app_id"` // of the app that posted it
 	TS       string `json:"ts"`
@@ -108,11 +107,11 @@ type file struct {
 // shared lists the dialog's files as those of whoever filled it in.
 func (p payload) shared() (files []aggregate.SharedFile, err error) {
 	for _, f := range p.View.State.Values[card.MatterFiles][card.MatterInput].Files {
-		if err := inbound.CheckID("payload.view.files.id", f.ID); err != nil {
+		if err := slackapi.CheckID("payload.view.files.id", f.ID); err != nil {
 			return nil, err
 		}
-		files = append(files, aggregate.SharedFile{ID: f.ID, Name: inbound.FileName(f.Name),
-			Type: inbound.FileName(f.MIMEType), Bytes: max(0, f.Size), User: p.User.ID})
+		files = append(files, aggregate.SharedFile{ID: f.ID, Name: slackapi.FileName(f.Name),
+			Type: slackapi.FileName(f.MIMEType), Bytes: max(0, f.Size), User: p.User.ID})
 	}
 	return files, nil
 }
@@ -129,7 +128,7 @@ func (p payload) several() (values []string) {
 func read(body []byte) (p payload, ok bool, err error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return payload{}, false, inbound.Bad("body is not a form")
+		return payload{}, false, slackapi.Bad("body is not a form")
 	}
 	if form.Get("ssl_check") != "" && !form.Has("payload") {
 		return payload{}, false, nil
@@ -139,7 +138,7 @@ func read(body []byte) (p payload, ok bool, err error) {
 	case form.Get("command") == kindCommand:
 		return readCommand(form)
 	default:
-		return payload{}, false, inbound.Bad("payload is required")
+		return payload{}, false, slackapi.Bad("payload is required")
 	}
 	// Unhandled types may have other shapes, so the type is decoded first.
 	var kind struct {
@@ -147,12 +146,12 @@ func read(body []byte) (p payload, ok bool, err error) {
 		AppID      string `json:"api_app_id"`
 		OrgInstall bool   `json:"is_enterprise_install"`
 	}
-	if err := inbound.Decode([]byte(form.Get("payload")), &kind, "payload"); err != nil {
+	if err := slackapi.Decode([]byte(form.Get("payload")), &kind, "payload"); err != nil {
 		return payload{}, false, err
 	}
 	switch {
 	case kind.Type == "":
-		return payload{}, false, inbound.Bad("payload.type is required")
+		return payload{}, false, slackapi.Bad("payload.type is required")
 	case kind.OrgInstall: // then the team may be missing
 		return payload{Type: kind.Type, AppID: kind.AppID, OrgInstall: true}, true, nil
 	}
@@ -161,16 +160,16 @@ func read(body []byte) (p payload, ok bool, err error) {
 	default:
 		return payload{Type: kind.Type, AppID: kind.AppID}, true, nil
 	}
-	if err := inbound.Decode([]byte(form.Get("payload")), &p, "payload"); err != nil {
+	if err := slackapi.Decode([]byte(form.Get("payload")), &p, "payload"); err != nil {
 		return payload{}, false, err
 	}
 	if p.Team == nil {
 		p.Team = &named{}
 	}
-	if err := inbound.CheckID("payload.team.id", p.Team.ID); err != nil {
+	if err := slackapi.CheckID("payload.team.id", p.Team.ID); err != nil {
 		return payload{}, false, err
 	}
-	return p, true, inbound.CheckID("payload.user.id", p.User.ID)
+	return p, true, slackapi.CheckID("payload.user.id", p.User.ID)
 }
 
 // readCommand reads the form of a slash command.
@@ -181,13 +180,13 @@ func readCommand(form url.Values) (payload, bool, error) {
 		return p, true, nil
 	}
 	p.Team = &named{form.Get("team_id")}
-	return p, true, inbound.CheckIDs("team_id", p.Team.ID, "user_id", p.User.ID, "trigger_id", p.TriggerID)
+	return p, true, slackapi.CheckIDs("team_id", p.Team.ID, "user_id", p.User.ID, "trigger_id", p.TriggerID)
 }
 
 // aboutOf decodes the private_metadata of the payload's dialog. of names it in errors.
 func aboutOf[R any](p payload, of string) (r R, err error) {
 	if json.Unmarshal([]byte(p.View.PrivateMetadata), &r) != nil {
-		return r, inbound.Bad("payload.view.private_metadata must be the JSON object of a %s", of)
+		return r, slackapi.Bad("payload.view.private_metadata must be the JSON object of a %s", of)
 	}
 	return r, nil
 }

@@ -25,7 +25,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store/storetest"
 )
 
@@ -56,7 +55,7 @@ func idle() *Handler {
 	clock := func() time.Time { return now }
 	return &Handler{Store: nobody{}, Slack: nobody{}, People: &people.People{Slack: everybody{}, Now: clock},
 		Results: storetest.Bucket{}, Now: clock,
-		Edge: inbound.Edge{Keys: ringitest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}}
+		Edge: slackapi.Edge{Keys: ringitest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}}
 }
 
 // For any answer but 200, Slack shows a warning that doesn't help the person.

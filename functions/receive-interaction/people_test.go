@@ -21,7 +21,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
@@ -232,7 +232,7 @@ func (k *inConversation) action() *conversation.Action {
 	return k.Load().Action(k.x.ActionID)
 }
 
-func (k *inConversation) press(user, action, value string) inbound.Response {
+func (k *inConversation) press(user, action, value string) slackapi.Response {
 	k.T.Helper()
 	p := k.click(user, action, value)
 	p["actions"].([]any)[0].(map[string]any)["block_id"] = k.Ref.ID
@@ -322,7 +322,7 @@ func TestAFormOfAConversationThatIsGoneIsAnswered(t *testing.T) {
 }
 
 // proposeFromMenu chooses 「操作を提案」 in the menu of a message in the conversation's thread.
-func (k *inConversation) proposeFromMenu(user string, message map[string]any) inbound.Response {
+func (k *inConversation) proposeFromMenu(user string, message map[string]any) slackapi.Response {
 	k.T.Helper()
 	p := k.shortcut(user, message)
 	p["callback_id"] = shortcutPropose

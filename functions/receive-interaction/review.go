@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 )
 
 // review opens the dialog that shows all of a gate's content. Members of the workspace who may not approve may read it,
@@ -63,10 +63,10 @@ func mayRead(err error) bool {
 }
 
 // approveRead approves after the submission of a Review.
-func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) approveRead(ctx context.Context, p payload) (slackapi.Response, error) {
 	r, err := aboutOf[card.Review](p, "review")
 	if err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	c := p.click(r.TaskID, r.ID)
 	c.Stage = r.Stage

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/inbound"
 )
 
 // onRoute has steps wait along a route that asks these people, one after the other; without steps, one of its own.
@@ -33,7 +32,7 @@ func (w *world) onRoute(users []string, steps ...task.Step) *task.Process {
 }
 
 // stamps has somebody press the button of a stage that approves the steps.
-func (w *world) stamps(user, stage string) inbound.Response {
+func (w *world) stamps(user, stage string) slackapi.Response {
 	w.T.Helper()
 	return w.post(at(w.click(user, "approve_process", w.Load().Process().ID), w.Ref.ID+stage))
 }

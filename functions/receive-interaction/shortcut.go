@@ -17,7 +17,6 @@ import (
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/words/language"
 )
 
@@ -30,7 +29,7 @@ const (
 	shortcutMatter  = "ringi_matter"       // everywhere: a form that asks for a decision
 )
 
-func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) shortcut(ctx context.Context, p payload) (slackapi.Response, error) {
 	switch p.CallbackID {
 	case shortcutCancel:
 		return h.askCancel(ctx, p)
@@ -40,11 +39,11 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	default:
 		return ignore(ctx, "shortcut")
 	}
-	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.CheckID("payload.channel.id", p.channel()); err != nil {
+		return slackapi.Response{}, err
 	}
-	if err := inbound.CheckTS("payload.message_ts", p.MessageTS); p.Message.TS == "" && err != nil {
-		return inbound.Response{}, err
+	if err := slackapi.CheckTS("payload.message_ts", p.MessageTS); p.Message.TS == "" && err != nil {
+		return slackapi.Response{}, err
 	}
 	person := h.language(ctx, p.Team.ID, p.User.ID)
 	text := p.Message.shown()
@@ -58,14 +57,14 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	default:
 		return h.opens(ctx, p.TriggerID, p.User.ID, card.RequestModal(person, text)), nil
 	}
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // opens shows the dialog for a new request. If it does not open, the person tries again.
-func (h *Handler) opens(ctx context.Context, trigger, user string, dialog slack.ModalViewRequest) inbound.Response {
+func (h *Handler) opens(ctx context.Context, trigger, user string, dialog slack.ModalViewRequest) slackapi.Response {
 	err := h.Slack.OpenView(ctx, trigger, dialog)
 	slog.InfoContext(ctx, "asked for a request", "user", user, "err", err)
-	return inbound.OK()
+	return slackapi.OK()
 }
 
 // own reports whether the payload's message is one of Ringi's.
@@ -89,7 +88,7 @@ func (h *Handler) note(ctx context.Context, p payload, note card.AskNote, locale
 }
 
 // open shows the dialog for a new request, by the shortcut or the Home tab's button.
-func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) open(ctx context.Context, p payload) (slackapi.Response, error) {
 	switch {
 	case p.Type != kindGlobal, p.CallbackID == shortcutNew:
 	case p.CallbackID == shortcutMatter:
@@ -102,13 +101,13 @@ func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error)
 }
 
 // filled handles that dialog's submission. If no request was made, the dialog stays open and shows a note at its field.
-func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, error) {
-	text := inbound.SavedText(card.Readable(p.View.State.Values[card.RequestTextBlock][card.RequestText].Value))
+func (h *Handler) filled(ctx context.Context, p payload) (slackapi.Response, error) {
+	text := slackapi.SavedText(card.Readable(p.View.State.Values[card.RequestTextBlock][card.RequestText].Value))
 	said, cancel := clock.Sparing(ctx, decide.KeepWithin)
 	defer cancel()
 	workspace := h.workspace(ctx, p.Team.ID)
 	person := h.People.Spoken(said, p.Team.ID, p.User.ID, workspace) // whose dialog was shown a moment ago
-	problem := func(block string, n card.AskNote) (inbound.Response, error) {
+	problem := func(block string, n card.AskNote) (slackapi.Response, error) {
 		return atField(block, n.Told(person)), nil
 	}
 	switch {
@@ -123,9 +122,9 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 // requestAt makes a request of a form that has a field for the place of its cards, and returns the answer to the form.
 // What goes wrong elsewhere stands at the block of what was written. said is ctx for calls of Slack.
 func (h *Handler) requestAt(ctx, said context.Context, p payload, w decide.Wanted, workspace, block string,
-	problem func(block string, n card.AskNote) (inbound.Response, error)) (inbound.Response, error) {
+	problem func(block string, n card.AskNote) (slackapi.Response, error)) (slackapi.Response, error) {
 	at := p.View.State.Values[card.RequestAtBlock][card.RequestAt].Conversation
-	if at != "" && inbound.CheckID("channel", at) != nil {
+	if at != "" && slackapi.CheckID("channel", at) != nil {
 		return problem(card.RequestAtBlock, card.NoteUnreachable)
 	}
 	w.Team, w.User, w.Channel = p.Team.ID, p.User.ID, at
@@ -137,7 +136,7 @@ func (h *Handler) requestAt(ctx, said context.Context, p payload, w decide.Wante
 	switch out.Note {
 	case card.NoteAccepted, card.NoteRepeated:
 		// The person sees the first message, which an earlier delivery may have posted.
-		return inbound.OK(), nil
+		return slackapi.OK(), nil
 	case card.NoteUnreachable:
 		return problem(card.RequestAtBlock, out.Note)
 	}
@@ -146,7 +145,7 @@ func (h *Handler) requestAt(ctx, said context.Context, p payload, w decide.Wante
 
 // outside says why a person may not ask in a channel, or "": the dialog also lists channels that they are not in.
 func (h *Handler) outside(ctx context.Context, p payload, channel string) card.AskNote {
-	if channel == "" || inbound.ChannelType(channel) == "im" {
+	if channel == "" || slackapi.ChannelType(channel) == "im" {
 		return ""
 	}
 	sight, err := h.People.Sight(ctx, p.Team.ID, p.User.ID)
@@ -166,9 +165,9 @@ func (h *Handler) outside(ctx context.Context, p payload, channel string) card.A
 
 // askProposal handles 「操作を提案」 in the menu of a message. In the thread of a conversation it opens a dialog, with the
 // message's text as the command unless Ringi wrote that, if the person may propose an action there now.
-func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response, error) {
-	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
-		return inbound.Response{}, err
+func (h *Handler) askProposal(ctx context.Context, p payload) (slackapi.Response, error) {
+	if err := slackapi.CheckID("payload.channel.id", p.channel()); err != nil {
+		return slackapi.Response{}, err
 	}
 	thread := cmp.Or(p.thread(), p.Message.TS, p.MessageTS)
 	id := conversation.ID(p.Team.ID, p.channel(), thread)
@@ -179,7 +178,7 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 	if explain.ClassOf(v.Err) == explain.NotFound {
 		c.thread = p.thread()
 		h.sendEphemeral(ctx, c, v, card.ProposeNote(v.Settings.Locale))
-		return inbound.OK(), nil
+		return slackapi.OK(), nil
 	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		if p.own() {
@@ -187,12 +186,12 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 		}
 		return card.ProposalModal(id, p.Message.shown(), v.Settings.Locale), nil
 	})
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // propose handles the submission of that dialog. What is wrong stands at its field, and the dialog stays open, as it
 // does when nothing was saved.
-func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) propose(ctx context.Context, p payload) (slackapi.Response, error) {
 	var m card.ProposalForm
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
 	if err != nil || !conversation.ValidID(m.Session) {
@@ -211,15 +210,15 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 		return atField(conversation.OwnCommand, v.text()), nil
 	}
 	h.tell(ctx, c, v)
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // command answers /ringi with the dialog for a new request, with what was typed after it
 // (https://docs.slack.dev/interactivity/implementing-slash-commands).
-func (h *Handler) command(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) command(ctx context.Context, p payload) (slackapi.Response, error) {
 	person := h.language(ctx, p.Team.ID, p.User.ID)
 	if card.TooLong(p.typed) { // only this person sees the answer
-		return inbound.JSON(200, map[string]string{"response_type": "ephemeral", "text": card.NoteTooLong.Told(person)}), nil
+		return slackapi.JSON(200, map[string]string{"response_type": "ephemeral", "text": card.NoteTooLong.Told(person)}), nil
 	}
 	return h.opens(ctx, p.TriggerID, p.User.ID, card.RequestModal(person, p.typed)), nil
 }

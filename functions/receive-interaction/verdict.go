@@ -16,7 +16,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/inbound"
 )
 
 // verdict is the outcome of a click, with its texts for Slack. The settings' locale is the person's language, in which
@@ -157,19 +156,19 @@ func (v verdict) inForm() (text string, ok bool) {
 
 // submitted answers a dialog without a field. After a temporary failure the dialog stays open and says so. The thread
 // shows a refusal.
-func (h *Handler) submitted(ctx context.Context, c click, v verdict) inbound.Response {
+func (h *Handler) submitted(ctx context.Context, c click, v verdict) slackapi.Response {
 	if text, ok := v.inForm(); ok {
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.Settings.Locale)))
+		return slackapi.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.Settings.Locale)))
 	}
 	h.tell(ctx, c, v)
-	return inbound.OK()
+	return slackapi.OK()
 }
 
 // askCancel handles 「キャンセル・終了」 in the menu of a message: a card, or the request itself. It opens a dialog that asks for
 // confirmation, if the person may cancel now. In a conversation's thread, the dialog ends the conversation.
-func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, error) {
-	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
-		return inbound.Response{}, err
+func (h *Handler) askCancel(ctx context.Context, p payload) (slackapi.Response, error) {
+	if err := slackapi.CheckID("payload.channel.id", p.channel()); err != nil {
+		return slackapi.Response{}, err
 	}
 	thread := cmp.Or(p.thread(), p.Message.TS)
 	var c click
@@ -185,35 +184,35 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 		c.thread = thread
 	}
 	h.askEnding(ctx, c, v)
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // cancel handles that dialog's submission. If nothing was saved, the dialog stays open and says so; otherwise it
 // closes.
-func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, error) {
+func (h *Handler) cancel(ctx context.Context, p payload) (slackapi.Response, error) {
 	m, err := aboutOf[card.Cancellation](p, "cancellation")
 	if err != nil {
-		return inbound.Response{}, err
+		return slackapi.Response{}, err
 	}
 	c := p.click(m.TaskID, m.TaskID)
 	c.Withdraws = true
-	if inbound.CheckID("channel", m.Channel) == nil {
+	if slackapi.CheckID("channel", m.Channel) == nil {
 		c.channel, c.thread = m.Channel, m.Thread
 	}
 	v := h.decide(ctx, c, decide.End().Act)
 	if v.Unsaved() {
 		view := card.DialogsOf(v.Subject).Ending(m, v.text(), v.Settings)
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(&view)), nil
+		return slackapi.JSON(200, slack.NewUpdateViewSubmissionResponse(&view)), nil
 	}
 	h.tell(ctx, c, v)
 	_, talk := v.Subject.(*conversation.Aggregate)
 	if v.Err == nil && !v.Empty && !talk { // the shortcut's message need not be a card that shows the change
 		h.sendEphemeral(ctx, c, v, card.Surface(v.Settings.Locale).CancelAccepted())
 	}
-	return inbound.OK(), nil
+	return slackapi.OK(), nil
 }
 
 // atField answers a form so that it stays open and shows a sentence at one of its fields.
-func atField(block, text string) inbound.Response {
-	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{block: text}))
+func atField(block, text string) slackapi.Response {
+	return slackapi.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{block: text}))
 }

@@ -21,7 +21,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
@@ -48,7 +48,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w.StartClock()
 	w.h = &Handler{Rows: all, Store: s, Slack: w.slack.Client,
 		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
-		Edge: inbound.Edge{Keys: ringitest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now}
+		Edge: slackapi.Edge{Keys: ringitest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now}
 	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, "今月の勤怠をまとめて")
 	w.receive(webapi.Sato, webapi.HR, "channel", w.root)
 	return w
@@ -109,20 +109,20 @@ func (w *world) shown() {
 }
 
 // post sends a payload as API Gateway passes it on.
-func (w *world) post(payload map[string]any) inbound.Response {
+func (w *world) post(payload map[string]any) slackapi.Response {
 	w.T.Helper()
 	b := expect.Value(json.Marshal(payload))(w.T)
 	return expect.Value(w.h.Handle(w.T.Context(), signed(url.Values{"payload": {string(b)}}.Encode(), w.Now())))(w.T)
 }
 
-func signed(body string, now time.Time) inbound.Request {
+func signed(body string, now time.Time) slackapi.Request {
 	stamp := strconv.FormatInt(now.Unix(), 10)
-	return inbound.Request{
+	return slackapi.Request{
 		RequestContext: events.APIGatewayV2HTTPRequestContext{DomainName: "ringi.example"},
 		Body:           base64.StdEncoding.EncodeToString([]byte(body)), IsBase64Encoded: true,
 		Headers: map[string]string{
 			"content-type": "application/x-www-form-urlencoded", "x-slack-request-timestamp": stamp,
-			"x-slack-signature": inbound.Sign(stamp, []byte(body), signingSecret),
+			"x-slack-signature": slackapi.Sign(stamp, []byte(body), signingSecret),
 		},
 	}
 }
@@ -197,12 +197,12 @@ func (w *world) view(user string) webapi.View {
 }
 
 // send submits a person's open dialog, sendView one that they had open.
-func (w *world) send(user string, values map[string]any) inbound.Response {
+func (w *world) send(user string, values map[string]any) slackapi.Response {
 	w.T.Helper()
 	return w.sendView(user, w.taken(user), values)
 }
 
-func (w *world) sendView(user string, v webapi.View, values map[string]any) inbound.Response {
+func (w *world) sendView(user string, v webapi.View, values map[string]any) slackapi.Response {
 	w.T.Helper()
 	return w.post(submits(user, v.CallbackID, v.PrivateMetadata, values))
 }
@@ -227,7 +227,7 @@ func (w *world) shortcut(user string, message map[string]any) map[string]any {
 }
 
 // quiet checks for an empty 200, and that nobody got another note.
-func (w *world) quiet(out inbound.Response, user string) {
+func (w *world) quiet(out slackapi.Response, user string) {
 	w.T.Helper()
 	expect.That(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
 	if told := w.slack.Ephemerals(user)[w.heard[user]:]; len(told) != 0 {
@@ -236,7 +236,7 @@ func (w *world) quiet(out inbound.Response, user string) {
 }
 
 // told checks for an empty 200, and that the person got only this note, in the card's thread.
-func (w *world) told(out inbound.Response, user, want string) {
+func (w *world) told(out slackapi.Response, user, want string) {
 	w.T.Helper()
 	expect.That(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
 	told := w.slack.Ephemerals(user)[w.heard[user]:]

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 )
 
 type object = map[string]any
@@ -37,8 +37,8 @@ type request struct {
 
 func signed(s *stack.Stack, path, kind string, body []byte) request {
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
-	return request{path, body, http.Header{"Content-Type": {kind}, inbound.HeaderTimestamp: {stamp},
-		inbound.HeaderSignature: {inbound.Sign(stamp, body, s.SigningSecret)}}}
+	return request{path, body, http.Header{"Content-Type": {kind}, slackapi.HeaderTimestamp: {stamp},
+		slackapi.HeaderSignature: {slackapi.Sign(stamp, body, s.SigningSecret)}}}
 }
 
 // send sends a request, the very same bytes each time.
@@ -186,15 +186,15 @@ func TestWhatTheFrontDoorTurnsAway(t *testing.T) {
 		of := func(body string) request { return signed(s, path, tt.kind, []byte(body)) }
 		forged, unsigned, old := of("{}"), of("{}"), of("{}")
 		forged.body = []byte("[]")
-		unsigned.header.Del(inbound.HeaderSignature)
-		old.header.Set(inbound.HeaderTimestamp, "1776675600")
-		old.header.Set(inbound.HeaderSignature, inbound.Sign("1776675600", old.body, s.SigningSecret))
+		unsigned.header.Del(slackapi.HeaderSignature)
+		old.header.Set(slackapi.HeaderTimestamp, "1776675600")
+		old.header.Set(slackapi.HeaderSignature, slackapi.Sign("1776675600", old.body, s.SigningSecret))
 		for name, x := range map[string]struct {
 			in   request
 			want int
 		}{
-			"a megabyte and a byte":        {of(strings.Repeat("x", inbound.MaxBody+1)), http.StatusRequestEntityTooLarge},
-			"a megabyte of nonsense":       {of(strings.Repeat("x", inbound.MaxBody)), tt.nonsense},
+			"a megabyte and a byte":        {of(strings.Repeat("x", slackapi.MaxBody+1)), http.StatusRequestEntityTooLarge},
+			"a megabyte of nonsense":       {of(strings.Repeat("x", slackapi.MaxBody)), tt.nonsense},
 			"another body than was signed": {forged, http.StatusUnauthorized},
 			"no signature":                 {unsigned, http.StatusUnauthorized},
 			"a signature of long ago":      {old, http.StatusUnauthorized},

@@ -14,7 +14,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 )
 
 // The only workspace has a channel with a bot and two people.
@@ -75,8 +75,8 @@ func send(ctx context.Context, to, kind, body, secret string) (status int, answe
 	}
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
 	r.Header.Set("Content-Type", kind)
-	r.Header.Set(inbound.HeaderTimestamp, stamp)
-	r.Header.Set(inbound.HeaderSignature, inbound.Sign(stamp, []byte(body), secret))
+	r.Header.Set(slackapi.HeaderTimestamp, stamp)
+	r.Header.Set(slackapi.HeaderSignature, slackapi.Sign(stamp, []byte(body), secret))
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return 0, "", err

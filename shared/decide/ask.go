@@ -17,7 +17,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
@@ -64,7 +63,7 @@ type Requests struct {
 
 // AskStore keeps requests, and what came of asking for them.
 type AskStore interface {
-	inbound.Store
+	slackapi.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came store.Came, err error)
 	Came(ctx context.Context, tenant, what string, c store.Came) error
 	Again(ctx context.Context, tenant, what string) error
@@ -81,7 +80,7 @@ type AskSlack interface {
 // request that arrives twice makes one task.
 func (x Requests) Make(ctx context.Context, w Wanted, locale string) Asked {
 	tenant, log := aggregate.TenantID(w.Team), slog.With("user", w.User)
-	w.Text = inbound.SavedText(w.Text)
+	w.Text = slackapi.SavedText(w.Text)
 	// Nothing is posted for a person whose request would be refused. If Slack doesn't answer now, resume-task asks
 	// again.
 	said, cancel := clock.Sparing(ctx, KeepWithin)
@@ -107,14 +106,14 @@ func (x Requests) Make(ctx context.Context, w Wanted, locale string) Asked {
 	if err == nil {
 		r := w.Like
 		r.TeamID, r.Text, r.User, r.Channel, r.ChannelType = w.Team, w.Text, w.User, at.Channel,
-			inbound.ChannelType(at.Channel)
-		r.MessageTS, r.ThreadTS, r.Source = at.TS, at.TS, inbound.SourceOf(r.ChannelType)
+			slackapi.ChannelType(at.Channel)
+		r.MessageTS, r.ThreadTS, r.Source = at.TS, at.TS, slackapi.SourceOf(r.ChannelType)
 		var ref aggregate.Ref
 		within, cancel := clock.Sparing(ctx, keepAgainWithin)
-		ref, _, err = inbound.Keep(within, x.Store, r, x.Now())
+		ref, _, err = slackapi.Keep(within, x.Store, r, x.Now())
 		cancel()
-		if err != nil && inbound.Unanswered(err) { // the first write may have succeeded: this finds its rows
-			ref, _, err = inbound.Keep(ctx, x.Store, r, x.Now())
+		if err != nil && slackapi.Unanswered(err) { // the first write may have succeeded: this finds its rows
+			ref, _, err = slackapi.Keep(ctx, x.Store, r, x.Now())
 			if err != nil { // a missing task is better than a task without its message, or a second task
 				log.ErrorContext(ctx, "not known to be kept", "channel", at.Channel, "ts", at.TS, "err", err)
 				return Asked{Note: card.NoteUnsure}

@@ -17,7 +17,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
 )
 
 // startFront serves the template's routes, and the sandbox on all other paths.
@@ -134,6 +134,6 @@ func sign(ctx context.Context, endpoint, secretID string, event []byte) ([]byte,
 		return nil, fmt.Errorf("sign the event: %w", err)
 	}
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
-	headers["x-slack-request-timestamp"], headers["x-slack-signature"] = stamp, inbound.Sign(stamp, body, key)
+	headers["x-slack-request-timestamp"], headers["x-slack-signature"] = stamp, slackapi.Sign(stamp, body, key)
 	return json.Marshal(request)
 }

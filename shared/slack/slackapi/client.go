@@ -1,5 +1,7 @@
-// Package slackapi calls Slack. It wraps slack-go with deadlines, with errors that say what is known about a call's
-// outcome, and with metadata by which a card's message is found again.
+// Package slackapi calls Slack and takes its calls. It wraps slack-go with deadlines, with errors that say what is
+// known about a call's outcome, and with metadata by which a card's message is found again. It verifies, decodes and
+// answers Slack's HTTP requests, and saves what people ask for, each request by one write that a repeated delivery does
+// not repeat.
 package slackapi
 
 import (

@@ -11,7 +11,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/slack/slackapi/inbound"
 )
 
 // maxPages bounds the reading of a thread to 50 pages of 200 replies, more than any task's thread has.
@@ -128,7 +127,7 @@ func (c *Client) repliesAt(
 // Said is a person's or another app's message in a thread.
 type Said struct {
 	User string // the author; of what an app sent, for itself or with a person's token, its bot's id
-	Text string // see inbound.Content.Whole
+	Text string // see Content.Whole
 	TS   string
 	// Quoted are the authors of messages that it forwards.
 	Quoted []string
@@ -138,7 +137,7 @@ type Said struct {
 // writes, such as “This message was deleted.”, and messages without a text and a file. Slack lists a thread's oldest
 // messages first, so that all of them are read.
 func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) (said []Said, err error) {
-	shown := map[string]inbound.Message{} // by timestamp
+	shown := map[string]Message{} // by timestamp
 	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) {
 		clear(shown)
 		readShown(answer, shown)
@@ -163,8 +162,8 @@ func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) 
 
 // Seen returns what people see of a message by now, and whether it is still there. thread is the root of its thread, if
 // it is in one.
-func (c *Client) Seen(ctx context.Context, channel, thread, ts string) (m inbound.Message, there bool, err error) {
-	shown := map[string]inbound.Message{}
+func (c *Client) Seen(ctx context.Context, channel, thread, ts string) (m Message, there bool, err error) {
+	shown := map[string]Message{}
 	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) { readShown(answer, shown) })
 	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: cmp.Or(thread, ts), Inclusive: true,
 		Oldest: ts, Latest: ts}
@@ -184,14 +183,14 @@ func (c *Client) Seen(ctx context.Context, channel, thread, ts string) (m inboun
 const tombstone = "tombstone"
 
 // readShown adds the messages of an answer to those that are shown.
-func readShown(answer []byte, shown map[string]inbound.Message) {
+func readShown(answer []byte, shown map[string]Message) {
 	var page struct {
 		Messages []json.RawMessage `json:"messages"`
 	}
 	_ = json.Unmarshal(answer, &page) // slack-go refuses what is no answer
 	for _, text := range page.Messages {
 		var m struct {
-			inbound.Message
+			Message
 			TS string `json:"ts"`
 		}
 		_ = json.Unmarshal(text, &m) // it goes on after a member of another form

@@ -1,4 +1,4 @@
-package inbound
+package slackapi
 
 import (
 	"cmp"

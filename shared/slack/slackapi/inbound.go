@@ -1,6 +1,4 @@
-// Package inbound handles Slack's HTTP requests: it verifies their signature, decodes them, and answers. It saves what
-// people ask for anywhere in Slack, each request by one write that a repeated delivery does not repeat.
-package inbound
+package slackapi
 
 import (
 	"cmp"
@@ -56,8 +54,8 @@ func Bad(format string, args ...any) Refusal {
 // Unavailable asks Slack to send the request again.
 func Unavailable(message string) Refusal { return Refusal{http.StatusServiceUnavailable, message} }
 
-// Keys give the signing secret and the app's id.
-type Keys interface {
+// SigningKeys give the signing secret and the app's id.
+type SigningKeys interface {
 	SigningSecret(ctx context.Context) (string, error)
 	// AppID returns the app that may call, once the signing secret was read. It is empty if any app that signs with the
 	// secret may.
@@ -68,7 +66,7 @@ type Keys interface {
 
 // Edge verifies requests before they are handled.
 type Edge struct {
-	Keys   Keys
+	Keys   SigningKeys
 	Now    func() time.Time
 	Within time.Duration // the time limit of an answer; 0: answerWithin
 }
