@@ -117,6 +117,7 @@ func TestASession(t *testing.T) {
 		is, err := OpenSession(cookie, secret, began.Add(after))
 		return err == nil && is == s
 	}
+	connection := Consent{Browser: aggregate.HashOf("c"), Tenant: "t", User: "u"}
 	for name, tt := range map[string]struct {
 		got, want bool
 	}{
@@ -136,6 +137,9 @@ func TestASession(t *testing.T) {
 		"who began a sign-in":         {Consent{Browser: aggregate.HashOf("c")}.By("c", "", ""), true},
 		"another browser":             {Consent{Browser: aggregate.HashOf("c")}.By("d", "", ""), false},
 		"no cookie of a browser":      {Consent{Browser: aggregate.HashOf("")}.By("", "", ""), false},
+		"who began a connection":      {connection.By("c", "t", "u"), true},
+		"in another tenant":           {connection.By("c", "t2", "u"), false},
+		"another person":              {connection.By("c", "t", "u2"), false},
 	} {
 		expect.Is(t, tt.got, tt.want, "%s", name)
 	}
