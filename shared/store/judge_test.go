@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
 )
 
 // observed is a test whose errors are recorded.
@@ -38,11 +39,11 @@ func TestWhatARoleRefusesFailsTheTest(t *testing.T) {
 	}{
 		"its code, what it may":     {putByItsCode, "TASK#t#1", ""},
 		"its code, what it may not": {putByItsCode, "TENANT#t", "dynamodb:PutItem"},
-		"the test":                  {put, "TENANT#t", ""},
+		"the test":                  {putByItself, "TENANT#t", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &observed{TB: t}
-			server := Start(o)
+			server := storetest.Start(o)
 			_, table := server.Store(t)
 			err := tt.put(t.Context(), server.DB, table, tt.key)
 			for _, end := range o.ends {
@@ -58,12 +59,12 @@ func TestWhatARoleRefusesFailsTheTest(t *testing.T) {
 	}
 }
 
-func put(ctx context.Context, db *dynamodb.Client, table, key string) error {
-	_, err := db.PutItem(ctx, row(table, key))
+func putByItself(ctx context.Context, db *dynamodb.Client, table, key string) error {
+	_, err := db.PutItem(ctx, anyRow(table, key))
 	return err
 }
 
-func row(table, key string) *dynamodb.PutItemInput {
+func anyRow(table, key string) *dynamodb.PutItemInput {
 	return &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: "x"},
 	}}
@@ -73,6 +74,6 @@ func row(table, key string) *dynamodb.PutItemInput {
 //
 //line /ringi/functions/give-up/handler.go:1
 func putByItsCode(ctx context.Context, db *dynamodb.Client, table, key string) error {
-	_, err := db.PutItem(ctx, row(table, key))
+	_, err := db.PutItem(ctx, anyRow(table, key))
 	return err
 }
