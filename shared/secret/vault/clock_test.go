@@ -1,4 +1,4 @@
-package clock_test
+package vault_test
 
 import (
 	"context"

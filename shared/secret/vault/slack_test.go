@@ -1,4 +1,4 @@
-package secret_test
+package vault_test
 
 import (
 	"context"
@@ -15,22 +15,22 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// vault holds one secret and counts how often it was read.
-type vault struct {
+// pastedSecret is the Slack secret, and counts how often it was read.
+type pastedSecret struct {
 	value string
 	err   error
 	reads int
 }
 
-func (v *vault) read(context.Context, string) (string, error) {
+func (v *pastedSecret) read(context.Context, string) (string, error) {
 	v.reads++
 	return v.value, v.err
 }
 
-func (v *vault) hold(value string) { v.value, v.err = value, nil }
+func (v *pastedSecret) hold(value string) { v.value, v.err = value, nil }
 
 // environment is a new execution environment with its clock.
-func environment(v *vault) (*secret.Slack, *time.Time) {
+func environment(v *pastedSecret) (*secret.Slack, *time.Time) {
 	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	s := secret.NewSlack(v.read, boot.Slack{SlackSecretID: "slack"})
 	s.Now = func() time.Time { return now }
@@ -52,7 +52,7 @@ func TestSlackSecretSaysWhatIsMissing(t *testing.T) {
 		"of another type":   {`{"signing_secret":1,"bot_token":"xoxb-himitsu"}`, "not JSON with", "not JSON with"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := &vault{}
+			v := &pastedSecret{}
 			v.hold(test.value)
 			s, _ := environment(v)
 			s.Preload(t.Context()) // a failure does not stop the start
@@ -74,7 +74,7 @@ func check(t *testing.T, want, got string, err error, says string) {
 }
 
 func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
-	v := &vault{}
+	v := &pastedSecret{}
 	v.hold(pasted)
 	s, now := environment(v)
 	token := func() string {
@@ -111,7 +111,7 @@ func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 		"another app, without its id": {`{"signing_secret":"sign-new","bot_token":"xoxb-new"}`,
 			[]string{"sign-new", "xoxb-new", "", "https://slack.com/api/"}},
 	} {
-		v := &vault{}
+		v := &pastedSecret{}
 		v.hold(whole)
 		s, now := environment(v)
 		s.Preload(t.Context())
@@ -127,7 +127,7 @@ func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 }
 
 func TestARefusedSecretIsReadAtOnceAndNotTooOften(t *testing.T) {
-	v := &vault{}
+	v := &pastedSecret{}
 	v.hold(pasted)
 	s, now := environment(v)
 	s.Preload(t.Context())
@@ -145,7 +145,7 @@ func TestARefusedSecretIsReadAtOnceAndNotTooOften(t *testing.T) {
 }
 
 func TestAPastedSecretIsFoundWithinHalfAMinute(t *testing.T) {
-	v := &vault{}
+	v := &pastedSecret{}
 	v.hold(`{"signing_secret":"","bot_token":""}`)
 	s, now := environment(v)
 	for range 20 {
@@ -160,12 +160,12 @@ func TestAPastedSecretIsFoundWithinHalfAMinute(t *testing.T) {
 }
 
 func TestASecretThatCannotBeReadIsNoMissingOne(t *testing.T) {
-	for _, v := range []*vault{{err: errors.New("down")}, {}} {
+	for _, v := range []*pastedSecret{{err: errors.New("down")}, {}} {
 		s, _ := environment(v)
 		_, err := s.SigningSecret(t.Context())
 		expect.That(t, err != nil && !errors.Is(err, secret.ErrMissing), "%v", err)
 	}
-	s, _ := environment(&vault{})
+	s, _ := environment(&pastedSecret{})
 	s.ID = ""
 	_, _, err := s.Bot(t.Context())
 	expect.That(t, err != nil && strings.Contains(err.Error(), "SLACK_SECRET_ID"), "%v", err)
@@ -179,7 +179,7 @@ func hanging(ctx context.Context, _ string) (string, error) {
 
 // Slack waits three seconds: while Secrets Manager hangs, calls whose secret is cached must not wait.
 func TestAKnownSecretServesWhileTheVaultHangs(t *testing.T) {
-	v := &vault{}
+	v := &pastedSecret{}
 	v.hold(`{"signing_secret":"s","bot_token":"t"}`)
 	s, now := environment(v)
 	s.Preload(t.Context())

@@ -1,4 +1,4 @@
-package isolated
+package outbound_test
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -13,10 +15,11 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
 )
 
-func read(text string) (lines []Line, end End, err error) {
-	end, err = Read(iotest.HalfReader(strings.NewReader(text)), func(l Line) error {
+func read(text string) (lines []isolated.Line, end isolated.End, err error) {
+	end, err = isolated.Read(iotest.HalfReader(strings.NewReader(text)), func(l isolated.Line) error {
 		lines = append(lines, l)
 		return nil
 	})
@@ -25,10 +28,11 @@ func read(text string) (lines []Line, end End, err error) {
 
 func TestAnAnswerIsReadAsItWasWritten(t *testing.T) {
 	var out bytes.Buffer
-	w := NewWriter(&out)
-	want := []Line{{Number: 1, Text: "ok  \u3042"}, {Number: 2, Text: "warning", Err: true},
+	w := isolated.NewWriter(&out)
+	want := []isolated.Line{{Number: 1, Text: "ok  \u3042"}, {Number: 2, Text: "warning", Err: true},
 		{Number: 9501, Text: "more", Unfinished: true}}
-	end := End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc", Held: []string{"namespaces"}}
+	end := isolated.End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc",
+		Held: []string{"namespaces"}}
 	expect.NoError(t, w.Begun())
 	for _, l := range want {
 		expect.NoError(t, w.Line(l))
@@ -75,8 +79,8 @@ func TestAnAnswerIsNotBelievedTooMuch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, err := read(tt.text)
-			expect.That(t, err != nil && errors.Is(err, ErrNotBegun) == tt.notBegun &&
-				errors.Is(err, ErrCannot) == tt.cannot, "got %v", err)
+			expect.That(t, err != nil && errors.Is(err, isolated.ErrNotBegun) == tt.notBegun &&
+				errors.Is(err, isolated.ErrCannot) == tt.cannot, "got %v", err)
 		})
 	}
 }
@@ -84,7 +88,7 @@ func TestAnAnswerIsNotBelievedTooMuch(t *testing.T) {
 // Reading stops if a sender never ends.
 func TestAnEndlessAnswerIsLeft(t *testing.T) {
 	lines := 0
-	_, err := Read(endless{}, func(Line) error { lines++; return nil })
+	_, err := isolated.Read(endless{}, func(isolated.Line) error { lines++; return nil })
 	expect.That(t, err != nil && lines != 0, "%d lines, %v", lines, err)
 }
 
@@ -96,38 +100,39 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func TestAForgedLineIsCut(t *testing.T) {
-	long := strings.Repeat("あ", MaxLine/2)
+	long := strings.Repeat("あ", isolated.MaxLine/2)
 	lines, _, err := read(fmt.Sprintf(`{"line":{"text":%q}}`+"\n"+`{"end":{}}`+"\n", long))
 	expect.NoError(t, err)
-	if got := lines[0].Text; len(got) > MaxLine || !utf8.ValidString(got) || !strings.HasSuffix(got, " bytes)") {
+	if got := lines[0].Text; len(got) > isolated.MaxLine || !utf8.ValidString(got) || !strings.HasSuffix(got, " bytes)") {
 		t.Errorf("%d bytes, ending %q", len(got), got[len(got)-20:])
 	}
 }
 
 func TestALineThatNobodyTakesEndsTheReading(t *testing.T) {
-	_, err := Read(strings.NewReader(`{"line":{"text":"x"}}`+"\n"+`{"end":{}}`+"\n"),
-		func(Line) error { return io.ErrClosedPipe })
-	expect.That(t, errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, ErrNotBegun), "got %v", err)
+	_, err := isolated.Read(strings.NewReader(`{"line":{"text":"x"}}`+"\n"+`{"end":{}}`+"\n"),
+		func(isolated.Line) error { return io.ErrClosedPipe })
+	expect.That(t, errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, isolated.ErrNotBegun), "got %v", err)
 }
 
 func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
-	good := func() Order {
-		return Order{Action: "a", Type: TestRun, Argv: []string{"go", "test"}, TimeoutSeconds: 600, Deadline: time.Unix(1, 0)}
+	good := func() isolated.Order {
+		return isolated.Order{Action: "a", Type: isolated.TestRun, Argv: []string{"go", "test"},
+			TimeoutSeconds: 600, Deadline: time.Unix(1, 0)}
 	}
-	tests := map[string]func(*Order){
-		"":                                 func(*Order) {},
-		"action is missing":                func(o *Order) { o.Action = "" },
-		"timeout_seconds is 601":           func(o *Order) { o.TimeoutSeconds = 601 },
-		"timeout_seconds is 0":             func(o *Order) { o.TimeoutSeconds = 0 },
-		"deadline is missing":              func(o *Order) { o.Deadline = time.Time{} },
-		"type \"code_generate\" runs in":   func(o *Order) { o.Type = "code_generate" },
-		"test_run takes argv":              func(o *Order) { o.Argv = nil },
-		"test_run takes argv, and":         func(o *Order) { o.Script = "x" },
-		"shell_command takes script":       func(o *Order) { o.Type = ShellCommand },
-		"argv has 257 elements":            func(o *Order) { o.Argv = make([]string, 257); o.Argv[0] = "x" },
-		"argv has 1 elements and 131074 b": func(o *Order) { o.Argv = []string{strings.Repeat("x", 131073)} },
-		"script has 65537 bytes": func(o *Order) {
-			o.Type, o.Argv, o.Script = ShellCommand, nil, strings.Repeat("x", 65537)
+	tests := map[string]func(*isolated.Order){
+		"":                                 func(*isolated.Order) {},
+		"action is missing":                func(o *isolated.Order) { o.Action = "" },
+		"timeout_seconds is 601":           func(o *isolated.Order) { o.TimeoutSeconds = 601 },
+		"timeout_seconds is 0":             func(o *isolated.Order) { o.TimeoutSeconds = 0 },
+		"deadline is missing":              func(o *isolated.Order) { o.Deadline = time.Time{} },
+		"type \"code_generate\" runs in":   func(o *isolated.Order) { o.Type = "code_generate" },
+		"test_run takes argv":              func(o *isolated.Order) { o.Argv = nil },
+		"test_run takes argv, and":         func(o *isolated.Order) { o.Script = "x" },
+		"shell_command takes script":       func(o *isolated.Order) { o.Type = isolated.ShellCommand },
+		"argv has 257 elements":            func(o *isolated.Order) { o.Argv = make([]string, 257); o.Argv[0] = "x" },
+		"argv has 1 elements and 131074 b": func(o *isolated.Order) { o.Argv = []string{strings.Repeat("x", 131073)} },
+		"script has 65537 bytes": func(o *isolated.Order) {
+			o.Type, o.Argv, o.Script = isolated.ShellCommand, nil, strings.Repeat("x", 65537)
 		},
 	}
 	for want, change := range tests {
@@ -143,16 +148,18 @@ func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
 // What a model is told of programs is what commands find: each can be started from the folders that are searched, and
 // none that is there is left out.
 func TestAModelIsToldWhatIsInstalled(t *testing.T) {
-	told := Programs()
-	t.Setenv("PATH", Searched)
-	for _, name := range asked {
-		_, err := exec.LookPath(name)
-		there := strings.Contains(", "+told+",", ", "+name+",")
-		expect.That(t, there == (err == nil) || err == nil && !there && !readable(find(name)), "%s: told %t, found %v", name,
-			there, err)
+	told := ", " + isolated.Programs() + ","
+	t.Setenv("PATH", isolated.Searched)
+	for _, name := range []string{"bash", "gcc", "git", "go", "jq", "node", "perl", "python3"} {
+		path, err := exec.LookPath(name)
+		if err == nil {
+			path = expect.Value(filepath.EvalSymlinks(path))(t)
+		}
+		found := slices.ContainsFunc(isolated.Tools, func(dir string) bool { return strings.HasPrefix(path, dir+"/") })
+		expect.Is(t, strings.Contains(told, ", "+name+","), found, "%s, found at %q, is told", name, path)
 	}
-	expect.Has(t, Installed("git, python3"),
+	expect.Has(t, isolated.Installed("git, python3"),
 		"sh, the usual small programs of Linux, and git, python3. There is no network")
-	expect.That(t, strings.Contains(Installed(""), "Node.js 24") && Runtime == "nodejs24.x", "in Lambda: %s",
-		Installed(""))
+	expect.That(t, strings.Contains(isolated.Installed(""), "Node.js 24") && isolated.Runtime == "nodejs24.x",
+		"in Lambda: %s", isolated.Installed(""))
 }
