@@ -2,7 +2,6 @@ package expect
 
 import (
 	"bytes"
-	"embed"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -19,22 +18,17 @@ import (
 
 var place = regexp.MustCompile(`\{[a-z]+\}`)
 
-// Whole fails the test if a language's file has a text that T has no field for, or lacks a text that T or another
+// Whole fails the test if a language's file has a text that W has no field for, or lacks a text that W or another
 // language's file has, or a placeholder in it, unless each language has its own.
-func Whole[T any](t *testing.T, files embed.FS, folder string, own ...string) {
+func Whole[W any](t T, files fs.ReadFileFS, folder string, own ...string) {
 	t.Helper()
 	var all []reflect.Value
 	for _, locale := range language.All {
-		name, words := folder+"/"+locale+".json", new(T)
-		text, err := files.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := json.NewDecoder(bytes.NewReader(text))
+		name, words := folder+"/"+locale+".json", new(W)
+		d := json.NewDecoder(bytes.NewReader(Value(files.ReadFile(name))(t)))
 		d.DisallowUnknownFields()
-		if err := d.Decode(words); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		err := d.Decode(words)
+		Must(t, err == nil, "%s: %v", name, err)
 		all = append(all, reflect.ValueOf(words).Elem())
 	}
 	for i, v := range all {
