@@ -227,7 +227,8 @@ const findings = `(async () => {
   }));
 })()`
 
-type finding struct {
+// Finding is a rule of axe that a page breaks.
+type Finding struct {
 	Rule string   `json:"rule"`
 	Says string   `json:"says"`
 	At   []string `json:"at"`
@@ -246,12 +247,14 @@ func (p *Tab) Accessible(t testing.TB) {
 	if !expect.Long() && looked.Add(1) > mostByDay {
 		return
 	}
-	for _, f := range p.violations(t) {
+	found, _ := p.Violations(t)
+	for _, f := range found {
 		t.Errorf("axe: %s: %s, at\n\t%s (and %d more)", f.Rule, f.Says, strings.Join(f.At, "\n\t"), f.More)
 	}
 }
 
-func (p *Tab) violations(t testing.TB) []finding {
+// Violations returns what axe finds on the page. Where there is no Node, axe does not look.
+func (p *Tab) Violations(t testing.TB) (found []Finding, looked bool) {
 	t.Helper()
 	p.Until(`document.readyState === "complete"`)
 	there, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("!!window.axe"))
@@ -259,12 +262,12 @@ func (p *Tab) violations(t testing.TB) []finding {
 		script := axeScript(t)
 		if script == "" {
 			t.Log("axe looks at no page: ", process.ErrNode)
-			return nil
+			return nil, false
 		}
 		_, err = chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](script+"; undefined"))
 	}
 	expect.Must(t, err == nil, "browser: load axe-core: %v", err)
-	found, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]finding](findings, chromedp.EvalAwaitPromise))
+	found, err = chromedp.Run(p.ctx, chromedp.Evaluate[[]Finding](findings, chromedp.EvalAwaitPromise))
 	expect.Must(t, err == nil, "browser: run axe-core: %v", err)
-	return found
+	return found, true
 }

@@ -1,4 +1,4 @@
-package models_test
+package vendors_test
 
 import (
 	"io"
@@ -44,7 +44,7 @@ func (v vendor) ask(t *testing.T, url, key string, want int, differences func(st
 }
 
 // The answers of the stand-in must have the members that each vendor publishes.
-func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
+func TestAnswersOfModelsAreAsTheVendorsPublishThem(t *testing.T) {
 	for _, v := range []vendor{
 		{
 			"anthropic", "/anthropic/v1/messages",

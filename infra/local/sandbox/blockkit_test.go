@@ -1,4 +1,4 @@
-package webapi_test
+package sandbox_test
 
 import (
 	"encoding/json"
@@ -123,13 +123,13 @@ func TestViewAnswersAsSlackDoes(t *testing.T) {
 
 // Blocks for the limits below. %s stands for the member with the limit.
 const (
-	text    = `{"type":"mrkdwn","text":"x"}`
-	divider = `{"type":"divider"}`
-	button  = `{"type":"button","text":#}`
-	pressed = `[{"type":"actions","elements":[{"type":"button","text":#,%s}]}]`
-	asked   = `"confirm":{"title":#,"text":#,"confirm":#,"deny":#}`
-	typed   = `[{"type":"input","label":#,"element":{"type":"plain_text_input"},%s}]`
-	field   = `[{"type":"input","label":#,"element":{"type":"plain_text_input",%s}}]`
+	text      = `{"type":"mrkdwn","text":"x"}`
+	divider   = `{"type":"divider"}`
+	pressable = `{"type":"button","text":#}`
+	pressed   = `[{"type":"actions","elements":[{"type":"button","text":#,%s}]}]`
+	asked     = `"confirm":{"title":#,"text":#,"confirm":#,"deny":#}`
+	typed     = `[{"type":"input","label":#,"element":{"type":"plain_text_input"},%s}]`
+	field     = `[{"type":"input","label":#,"element":{"type":"plain_text_input",%s}}]`
 )
 
 func in(frame, member string) string { return strings.Replace(frame, "%s", member, 1) }
@@ -153,7 +153,7 @@ var limits = []struct {
 	{2000, "/0/fields/0/text", "", `[{"type":"section","fields":[{"type":"mrkdwn","text":"$"}]}]`},
 	{10, "/0/elements", text, `[{"type":"context","elements":$}]`},
 	{3000, "/0/elements/0/text", "", `[{"type":"context","elements":[{"type":"mrkdwn","text":"$"}]}]`},
-	{25, "/0/elements", button, `[{"type":"actions","elements":$}]`},
+	{25, "/0/elements", pressable, `[{"type":"actions","elements":$}]`},
 	{75, "/0/elements/0/text/text", "",
 		`[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"$"}}]}]`},
 	{255, "/0/elements/0/action_id", "", in(pressed, `"action_id":"$"`)},
