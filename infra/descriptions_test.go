@@ -11,7 +11,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
@@ -60,7 +59,7 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 		row    reflect.Type
 		fields []string
 	}{
-		"AgentDefinition": {reflect.TypeFor[agent.Definition](),
+		"AgentDefinition": {reflect.TypeFor[tenancy.Agent](),
 			[]string{"id", "provider", "model", "endpoint", "capabilities", "is_default", "auth_ref", "metadata"}},
 		"AgentSession": {reflect.TypeFor[conversation.Conversation](),
 			[]string{"session_id", "agent_id", "created_at", "status", "pending_action_id", "last_activity_at",
@@ -87,14 +86,14 @@ var oursToo = []string{"tools", "tool_call"}
 // TestNothingOfTheEnumerationsOfAgentsIsMissing compares the enumerations of agents, and the moves between an action's
 // statuses, with their original description.
 func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
-	sameNames(t, "provider", []string{"openai", "anthropic", "http", "local"}, all(agent.Providers...))
-	sameNames(t, "capabilities", append([]string{"code", "shell", "test"}, oursToo[0]), all(agent.Capabilities...))
+	sameNames(t, "provider", []string{"openai", "anthropic", "http", "local"}, all(tenancy.AgentProviders...))
+	sameNames(t, "capabilities", append([]string{"code", "shell", "test"}, oursToo[0]), all(tenancy.Capabilities...))
 	sameNames(t, "session status", []string{"open", "executing", "closed", "error"},
 		all(conversation.Open, conversation.Executing, conversation.Closed, conversation.Failing))
 	sameNames(t, "sender", []string{"user", "agent", "system"},
 		all(conversation.FromUser, conversation.FromAgent, conversation.FromSystem))
 	sameNames(t, "action type", append([]string{"code_generate", "test_run", "shell_command"}, oursToo[1]),
-		all(agent.ActionTypes...))
+		all(tenancy.ActionTypes...))
 	sameNames(t, "action status", []string{"pending", "approved", "executing", "succeeded", "failed", "cancelled"},
 		all(conversation.ActionPending, conversation.ActionApproved, conversation.ActionExecuting,
 			conversation.ActionSucceeded, conversation.ActionFailed, conversation.ActionCancelled))
@@ -128,11 +127,11 @@ func TestTheLimitsAndDefaultsOfAgentsAreTheDescribed(t *testing.T) {
 		expect.That(t, of[0] == of[1], "%s: described %d, here %d", limit, of[0], of[1])
 	}
 	for _, id := range []string{"codex", "claude"} {
-		d, ok := agent.Find(agent.BuiltIn(), id)
+		d, ok := tenancy.AgentByID(tenancy.BuiltInAgents(), id)
 		expect.That(t, ok && len(d.Capabilities) != 0 && d.Provider != "" && d.Model != "", "%s is not built in", id)
 	}
 	expect.That(t, !tenancy.DefaultSettings().AISessions.Cache.Enabled, "sessions are kept though nobody asked for it")
-	expect.Is(t, len((agent.Definition{}).Problems()), 3,
+	expect.Is(t, len((tenancy.Agent{}).Problems()), 3,
 		"asked for of an empty definition: id, provider and capabilities")
 	expect.That(t, slices.Contains(columns(reflect.TypeFor[tenancy.Settings]()), "agents"),
 		"the settings have no agents of their own")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/shared/decide"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	trees "ringi/shared/domain/files"
@@ -32,16 +31,16 @@ type walked struct {
 }
 
 // asks reports whether people may be asked about it.
-func (is walked) asks(typ agent.ActionType) bool { return typ != agent.ToolCall || is.push != nil }
+func (is walked) asks(typ tenancy.ActionType) bool { return typ != tenancy.ToolCall || is.push != nil }
 
 var toShop = &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7,
-	Commit: strings.Repeat("c0", 20), Into: "main", CI: agent.CISkip}
+	Commit: strings.Repeat("c0", 20), Into: "main", CI: tenancy.CISkip}
 
 // undrawn is what a card shows by something else: a pull request by its heading, a repository by its name.
 var undrawn = map[string]bool{".base": true, ".push.source": true, ".push.repository_id": true, ".push.commit": true}
 
-var typesWalked = map[agent.ActionType][]walked{
-	agent.CodeGenerate: {{
+var typesWalked = map[tenancy.ActionType][]walked{
+	tenancy.CodeGenerate: {{
 		proposals: []string{
 			`{"files":[{"path":"new.txt","content":"one\ntwo\n"}],
 				"edits":[{"path":"a.txt","old":"two","new":"2"}],"delete":["b.txt"]}`,
@@ -50,11 +49,11 @@ var typesWalked = map[agent.ActionType][]walked{
 			Path: "a", Is: &trees.Side{Mode: trees.ModeFile, SHA256: strings.Repeat("a", 64)},
 			Hunks: []trees.Hunk{{From: 1, To: 1, Lines: []string{"+" + strings.Repeat("x", trees.MaxChangedLine+1)}}}}}}},
 	}},
-	agent.TestRun: {{byRule: true, proposals: []string{`{"argv":["npm","test","--","a b"],"timeout_seconds":61}`},
+	tenancy.TestRun: {{byRule: true, proposals: []string{`{"argv":["npm","test","--","a b"],"timeout_seconds":61}`},
 		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}}}},
-	agent.ShellCommand: {{proposals: []string{`{"script":"make\nmake test","timeout_seconds":62}`},
+	tenancy.ShellCommand: {{proposals: []string{`{"script":"make\nmake test","timeout_seconds":62}`},
 		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}}}},
-	agent.ToolCall: {{byRule: true, proposals: []string{`{"tool":"list_employees","arguments":"{\"status\":\"all\"}"}`},
+	tenancy.ToolCall: {{byRule: true, proposals: []string{`{"tool":"list_employees","arguments":"{\"status\":\"all\"}"}`},
 		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
 		called:  conversation.Called{ToolVersion: strings.Repeat("a1", 32), Access: aggregate.Read}}, {
 		proposals: []string{`{"tool":"open_pull_request","arguments":"{\"title\":\"A\",\"body\":\"B\"}"}`},
@@ -66,10 +65,10 @@ var typesWalked = map[agent.ActionType][]walked{
 }
 
 // eachWalked runs a test for each type of action, and each form of its payload.
-func eachWalked(t *testing.T, test func(t *testing.T, typ agent.ActionType, is walked, kept conversation.Payload)) {
+func eachWalked(t *testing.T, test func(t *testing.T, typ tenancy.ActionType, is walked, kept conversation.Payload)) {
 	base := expect.Value((&trees.Tree{}).Apply([]trees.File{{Path: "a.txt", Content: "one\ntwo\n"},
 		{Path: "b.txt", Content: "x\n"}}))(t)
-	for _, typ := range agent.ActionTypes {
+	for _, typ := range tenancy.ActionTypes {
 		expect.That(t, len(typesWalked[typ]) != 0,
 			"actions of type %s are in no walk: say in typesWalked what they are like", typ)
 		for i, is := range typesWalked[typ] {
@@ -126,13 +125,13 @@ func (k *inThread) claim() error {
 	if k.Head.Resting {
 		_ = k.do(k.StartRun(k.now)) // what has nothing to do starts none
 	}
-	if x := k.Current(); x != nil && x.ActionType == agent.ToolCall {
+	if x := k.Current(); x != nil && x.ActionType == tenancy.ToolCall {
 		return k.do(k.ClaimCall(k.Head.Run, "i1", k.now.Add(time.Minute), k.now))
 	}
 	return k.do(k.Claim(k.Head.Run, "i1", k.now.Add(time.Minute), k.now))
 }
 
-func proposing(typ agent.ActionType, p conversation.Payload, rule string) *conversation.Proposal {
+func proposing(typ tenancy.ActionType, p conversation.Payload, rule string) *conversation.Proposal {
 	text := p.JSON()
 	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
 		Seconds: p.TimeoutSeconds, On: conversation.On{Base: *p.Base}, Summary: "why",
@@ -149,7 +148,7 @@ var (
 // A1: nothing is executed without a person's yes, but for the types that a rule may approve, whatever way a
 // conversation takes to the claim.
 func TestNothingIsExecutedWithoutAYes(t *testing.T) {
-	eachWalked(t, func(t *testing.T, typ agent.ActionType, is walked, p conversation.Payload) {
+	eachWalked(t, func(t *testing.T, typ tenancy.ActionType, is walked, p conversation.Payload) {
 		ways := map[string]func(k *inThread) error{
 			"it waits": func(*inThread) error { return nil },
 			"rejected": func(k *inThread) error {
@@ -223,8 +222,8 @@ func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 }
 
 // eachAsked is eachWalked for what people may be asked about.
-func eachAsked(t *testing.T, test func(t *testing.T, typ agent.ActionType, is walked, kept conversation.Payload)) {
-	eachWalked(t, func(t *testing.T, typ agent.ActionType, is walked, kept conversation.Payload) {
+func eachAsked(t *testing.T, test func(t *testing.T, typ tenancy.ActionType, is walked, kept conversation.Payload)) {
+	eachWalked(t, func(t *testing.T, typ tenancy.ActionType, is walked, kept conversation.Payload) {
 		if is.asks(typ) {
 			test(t, typ, is, kept)
 		}
@@ -266,7 +265,7 @@ func changedLeaves(t *testing.T, text string) map[string]string {
 // A2: the hash that people stamp covers each part of what is drawn, and the base; what has another payload, or works on
 // other files, is not claimed.
 func TestAStampCoversAllThatIsDrawn(t *testing.T) {
-	eachAsked(t, func(t *testing.T, typ agent.ActionType, _ walked, p conversation.Payload) {
+	eachAsked(t, func(t *testing.T, typ tenancy.ActionType, _ walked, p conversation.Payload) {
 		leaves := changedLeaves(t, p.JSON())
 		expect.Must(t, len(leaves) >= 3 && leaves[".base"] != "", "%v", leaves)
 		shown := draw(t, typ, p)
@@ -296,7 +295,7 @@ func TestAStampCoversAllThatIsDrawn(t *testing.T) {
 }
 
 // draw returns the blocks of the action's card.
-func draw(t *testing.T, typ agent.ActionType, p conversation.Payload) string {
+func draw(t *testing.T, typ tenancy.ActionType, p conversation.Payload) string {
 	t.Helper()
 	k := newThread(t)
 	was := k.Conversation.WorkspaceVersion
@@ -327,7 +326,7 @@ func TestWhatCantBeShownWholeHasNoButton(t *testing.T) {
 	approves := func(k *inThread) bool {
 		return strings.Contains(string(expect.Value(json.Marshal(k.card()))(k.T)), `"action_id":"`+card.ApproveAction+`"`)
 	}
-	eachAsked(t, func(t *testing.T, typ agent.ActionType, is walked, p conversation.Payload) {
+	eachAsked(t, func(t *testing.T, typ tenancy.ActionType, is walked, p conversation.Payload) {
 		k := newThread(t)
 		expect.NoError(t, k.answer(proposing(typ, p, "")))
 		expect.That(t, approves(k), "what is shown whole has no button")

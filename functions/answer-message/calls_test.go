@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -46,10 +45,10 @@ func lists(people ...string) func(*tenancy.Settings) {
 	}
 }
 
-func listedRead(name string, people ...string) agent.ListedRead {
+func listedRead(name string, people ...string) tenancy.ListedRead {
 	all, _ := tool.Builtin()
 	s, _ := all.Lookup(name)
-	return agent.ListedRead{Agent: "codex", Tool: name, Version: s.Version(), People: people}
+	return tenancy.ListedRead{Agent: "codex", Tool: name, Version: s.Version(), People: people}
 }
 
 func TestAnAgentIsOfferedListedReadsByName(t *testing.T) {
@@ -77,7 +76,7 @@ func TestAnAgentIsOfferedListedReadsByName(t *testing.T) {
 	}
 	expect.Has(t, strings.Join(offered, " "), "tool_call")
 
-	able := []agent.Definition{{ID: "codex", Provider: agent.OpenAI, Capabilities: []agent.Capability{agent.Code}}}
+	able := []tenancy.Agent{{ID: "codex", Provider: tenancy.OpenAI, Capabilities: []tenancy.Capability{tenancy.CanCode}}}
 	for name, change := range map[string]func(*tenancy.Settings){"nothing is listed": func(*tenancy.Settings) {},
 		"without the capability": func(s *tenancy.Settings) { lists("U1")(s); s.Agents = able }} {
 		none := calling(t, "hello", change)
@@ -196,11 +195,11 @@ func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 // sourced returns a conversation that began with a.py of a repository, in which it has changed since.
 func sourced(t *testing.T, ref string, is ...files.File) *world {
 	t.Helper()
-	source := agent.Source{Name: "shop", Repository: "acme/shop", Ref: ref, People: []string{agent.Everybody},
-		Agents: []string{"codex"}, CI: agent.CISkip, RepositoryID: 7}
+	source := tenancy.Source{Name: "shop", Repository: "acme/shop", Ref: ref, People: []string{tenancy.Everybody},
+		Agents: []string{"codex"}, CI: tenancy.CISkip, RepositoryID: 7}
 	w := talkingOf(t, inbound(root, "U1", "please open a pull request"),
 		conversation.Opening{AgentID: "codex", Locale: "en", Source: conversation.SourceOf(source)},
-		func(s *tenancy.Settings) { s.Sources = []agent.Source{source} })
+		func(s *tenancy.Settings) { s.Sources = []tenancy.Source{source} })
 	kept := &trees{all: map[string]*files.Tree{}}
 	put := func(list []files.File) string {
 		tree := expect.Value((&files.Tree{}).Apply(list))(t)
@@ -239,7 +238,7 @@ func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(x.Payload.JSON))
 	expect.Must(t, problems == nil && p.Push != nil, "%v", problems)
 	expect.Same(t, conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7,
-		Commit: strings.Repeat("c", 40), Into: "main", CI: agent.CISkip}, *p.Push)
+		Commit: strings.Repeat("c", 40), Into: "main", CI: tenancy.CISkip}, *p.Push)
 	expect.Is(t, len(p.Changes), 2)
 	expect.Is(t, *p.Base, w.Load().Conversation.WorkspaceVersion)
 	expect.That(t, strings.Contains(w.vendor.requests[0].Messages[0].Parts[0].Text, "open_pull_request"),

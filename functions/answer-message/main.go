@@ -30,7 +30,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -83,7 +82,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Catalog: sync.OnceValues(tool.Builtin),
 		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on",
 		Programs: env.Programs, Now: time.Now,
-		Open: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
+		Open: func(ctx context.Context, d tenancy.Agent, s tenancy.Settings) (model.Wire, error) {
 			return models.OpenAgent(ctx, d, env.Model, s)
 		},
 		File: func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) {
@@ -142,7 +141,7 @@ type Handler struct {
 	Attachments Files
 	// Text has a file's text read by the function read-file. Its error says that this may work later.
 	Text func(ctx context.Context, ref aggregate.Ref, file []byte) (isolated.FileText, error)
-	Open func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
+	Open func(ctx context.Context, d tenancy.Agent, s tenancy.Settings) (model.Wire, error)
 	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep
 	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // asks Slack
@@ -230,7 +229,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if why, err := t.limits(ctx); err != nil || why != nil {
 		return t.refused(ctx, why, err)
 	}
-	d, known := agent.Find(agent.Definitions(t.settings.Agents, t.Allow), t.a.Conversation.AgentID)
+	d, known := tenancy.AgentByID(tenancy.Agents(t.settings.Agents, t.Allow), t.a.Conversation.AgentID)
 	if !known {
 		return t.refused(ctx, t.noAgent(ctx), nil)
 	}
@@ -287,7 +286,7 @@ func (t *answering) unseen() int {
 	return max(0, n)
 }
 
-func (t *answering) commit(ctx context.Context, d agent.Definition, x conversation.Answer,
+func (t *answering) commit(ctx context.Context, d tenancy.Agent, x conversation.Answer,
 	p *turn.Proposal) (aggregate.Next, error) {
 	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
 		return t.record(ctx, x, p)

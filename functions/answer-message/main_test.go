@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/ringitest"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -86,7 +85,7 @@ func talkingOf(t *testing.T, in conversation.Inbound, o conversation.Opening,
 	w.Handler = &Handler{
 		Store: settled{w.Rows, s}, Payloads: storetest.Rows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
 		Attachments: &kept{trees: trees{all: map[string]*files.Tree{}}},
-		Open:        func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
+		Open:        func(context.Context, tenancy.Agent, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
 		Prompts:     func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil
@@ -173,7 +172,7 @@ func TestAnswers(t *testing.T) {
 // byRule approves a test by a rule.
 func byRule(place string, argv ...string) func(*tenancy.Settings) {
 	return func(s *tenancy.Settings) {
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: argv, Place: place}}
+		s.AutoActions = []tenancy.AutoRule{{Type: tenancy.TestRun, Argv: argv, Place: place}}
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"strings"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/turn"
 	"ringi/shared/store/large"
 )
@@ -34,13 +34,13 @@ func (t *answering) base() string {
 
 // complete adds to a proposal the version of the files that it works on and, for files, what it changes in them.
 func (t *answering) complete(ctx context.Context) turn.Complete {
-	return func(typ agent.ActionType, p conversation.Payload) (kept conversation.Payload, problems []string) {
-		if typ == agent.ToolCall {
+	return func(typ tenancy.ActionType, p conversation.Payload) (kept conversation.Payload, problems []string) {
+		if typ == tenancy.ToolCall {
 			if p, problems = t.completeCall(ctx, p); problems != nil {
 				return p, problems
 			}
 		}
-		if typ == agent.CodeGenerate {
+		if typ == tenancy.CodeGenerate {
 			if why := t.open(ctx); why != "" {
 				return p, []string{why}
 			}
@@ -89,7 +89,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 // approvedBySettings returns the entry of the settings by which a proposal needs no person; empty: it needs one.
 func (t *answering) approvedBySettings(p *turn.Proposal) (string, error) {
 	var entry any
-	if p.Type == agent.ToolCall {
+	if p.Type == tenancy.ToolCall {
 		s, _ := t.calls.Lookup(p.Decoded.Tool)
 		if i := t.listed(s); i >= 0 {
 			entry = t.settings.ListedReads[i]
@@ -97,7 +97,7 @@ func (t *answering) approvedBySettings(p *turn.Proposal) (string, error) {
 	} else if t.Sandbox {
 		where := t.a.Conversation.Where(t.settings.Sources)
 		where.Attached = p.Decoded.AttachmentsVersion != ""
-		if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, where); i >= 0 {
+		if i := tenancy.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, where); i >= 0 {
 			entry = t.settings.AutoActions[i]
 		}
 	}
@@ -144,12 +144,12 @@ const (
 
 // source returns the source for whose repository pull requests may be proposed here. It must be a branch, and listed as
 // it was when the conversation began.
-func (t *answering) source() (s agent.Source, ok bool) {
+func (t *answering) source() (s tenancy.Source, ok bool) {
 	is := t.a.Conversation.Source
 	if is == nil || is.State != conversation.SourceThere || !t.a.Conversation.Lists(t.settings.Sources) {
 		return s, false
 	}
-	s, ok = agent.SourceNamed(t.settings.Sources, is.Name, t.a.Conversation.Opener, t.a.Conversation.AgentID)
+	s, ok = tenancy.SourceNamed(t.settings.Sources, is.Name, t.a.Conversation.Opener, t.a.Conversation.AgentID)
 	return s, ok && strings.HasPrefix(s.Ref, "heads/")
 }
 

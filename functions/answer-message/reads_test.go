@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -241,8 +240,8 @@ func restarted(w *world) {
 
 // small is an agent whose model takes little at once.
 func small(s *tenancy.Settings) {
-	s.Agents = []agent.Definition{{ID: "small", Provider: agent.OpenAI, Model: "small",
-		Capabilities: agent.Capabilities, ContextTokens: 20_000}}
+	s.Agents = []tenancy.Agent{{ID: "small", Provider: tenancy.OpenAI, Model: "small",
+		Capabilities: tenancy.Capabilities, ContextTokens: 20_000}}
 }
 
 // fits checks that each request, with what is asked for, fits a model that takes 20,000 tokens.

@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -348,29 +347,29 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 // called, a person is asked, unless the rule says that it holds then, too.
 func TestARuleOfASourceHoldsWhileTheFilesAreTheSources(t *testing.T) {
 	fetched := strings.Repeat("a", 64)
-	shop := agent.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7, Ref: "heads/main",
-		People: []string{agent.Everybody}, Agents: []string{"codex"}, CI: agent.CISkip}
+	shop := tenancy.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7, Ref: "heads/main",
+		People: []string{tenancy.Everybody}, Agents: []string{"codex"}, CI: tenancy.CISkip}
 	for name, tt := range map[string]struct {
-		rule    agent.AutoRule
+		rule    tenancy.AutoRule
 		version string
-		change  func(s *agent.Source)
+		change  func(s *tenancy.Source)
 		want    conversation.ActionStatus
 	}{
-		"the source's files": {agent.AutoRule{Source: "shop", Place: "D1"}, fetched, nil, conversation.ActionApproved},
-		"a file was changed": {agent.AutoRule{Source: "shop", Place: "D1"}, strings.Repeat("b", 64), nil,
+		"the source's files": {tenancy.AutoRule{Source: "shop", Place: "D1"}, fetched, nil, conversation.ActionApproved},
+		"a file was changed": {tenancy.AutoRule{Source: "shop", Place: "D1"}, strings.Repeat("b", 64), nil,
 			conversation.ActionPending},
-		"a file was changed, and it may": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true},
+		"a file was changed, and it may": {tenancy.AutoRule{Source: "shop", Place: "D1", Changed: true},
 			strings.Repeat("b", 64), nil, conversation.ActionApproved},
-		"the name is another's now": {agent.AutoRule{Source: "shop", Place: "D1"}, fetched,
-			func(s *agent.Source) { s.RepositoryID = 8 }, conversation.ActionPending},
+		"the name is another's now": {tenancy.AutoRule{Source: "shop", Place: "D1"}, fetched,
+			func(s *tenancy.Source) { s.RepositoryID = 8 }, conversation.ActionPending},
 	} {
-		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
+		tt.rule.Type, tt.rule.Argv = tenancy.TestRun, []string{"npm", "test"}
 		listed := shop
 		if tt.change != nil {
 			tt.change(&listed)
 		}
 		w := talking(t, func(s *tenancy.Settings) {
-			s.AutoActions, s.Sources = []agent.AutoRule{tt.rule}, []agent.Source{listed}
+			s.AutoActions, s.Sources = []tenancy.AutoRule{tt.rule}, []tenancy.Source{listed}
 		})
 		w.Rewrite(func(s *conversation.Conversation) {
 			s.WorkspaceVersion, s.Source = tt.version, conversation.SourceOf(shop)

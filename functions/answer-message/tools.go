@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -23,8 +22,8 @@ import (
 
 // openCalls finds the tools that the agent may call, of those that the tenant allows and has connected: reads that the
 // settings list for everybody who speaks here, and the pull request.
-func (t *answering) openCalls(ctx context.Context, d agent.Definition) error {
-	if t.Catalog == nil || !d.May(agent.ToolCall) {
+func (t *answering) openCalls(ctx context.Context, d tenancy.Agent) error {
+	if t.Catalog == nil || !d.May(tenancy.ToolCall) {
 		return nil
 	}
 	catalog, err := t.Catalog()
@@ -117,7 +116,7 @@ func (t *answering) listed(s tool.Spec) int {
 	if !tool.Listable(s) {
 		return -1
 	}
-	return agent.Listed(t.settings.ListedReads, t.a.Conversation.AgentID, s.Name, s.Version(),
+	return tenancy.ListedReadFor(t.settings.ListedReads, t.a.Conversation.AgentID, s.Name, s.Version(),
 		slices.Concat(t.askers(), t.speakers()))
 }
 

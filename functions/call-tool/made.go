@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -191,7 +190,7 @@ func (j *job) prepare(ctx context.Context) (why refusal, err error) {
 // listed reports whether the settings list the read for everybody who asked for it.
 func (j *job) listed(p conversation.Payload) bool {
 	return tool.Listable(j.tool.Spec) && len(j.action.Askers) > 0 &&
-		agent.Listed(j.settings.ListedReads, j.session.AgentID, p.Tool, p.ToolVersion, j.action.Askers) >= 0
+		tenancy.ListedReadFor(j.settings.ListedReads, j.session.AgentID, p.Tool, p.ToolVersion, j.action.Askers) >= 0
 }
 
 // call makes the claimed read and commits its end, even if the action was cancelled meanwhile.

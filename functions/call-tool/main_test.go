@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ringi/infra/local/ringitest"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -127,16 +126,16 @@ func (w *world) proposed() *conversation.Action {
 }
 
 // entry lists the read for U1.
-func entry(t *testing.T) agent.ListedRead {
+func entry(t *testing.T) tenancy.ListedRead {
 	s, _ := catalog(t).Lookup(read.tool)
-	return agent.ListedRead{Agent: "codex", Tool: read.tool, Version: s.Version(), People: []string{"U1"}}
+	return tenancy.ListedRead{Agent: "codex", Tool: read.tool, Version: s.Version(), People: []string{"U1"}}
 }
 
 // calling is a world whose agent makes a listed read.
 func calling(t *testing.T) *world {
 	t.Helper()
 	w := opened(t)
-	w.Store = listing{w.Rows, []agent.ListedRead{entry(t)}}
+	w.Store = listing{w.Rows, []tenancy.ListedRead{entry(t)}}
 	w.proposed()
 	return w
 }
@@ -283,15 +282,15 @@ func testCancelled(t *testing.T, w *world) {
 }
 
 func TestAListedReadIsAskedOfTheSettingsAgain(t *testing.T) {
-	for name, change := range map[string]func(*agent.ListedRead){
-		"for another agent":      func(e *agent.ListedRead) { e.Agent = "claude" },
-		"in another version":     func(e *agent.ListedRead) { e.Version = strings.Repeat("0", 64) },
-		"another tool is listed": func(e *agent.ListedRead) { e.Tool = "list_departments" },
+	for name, change := range map[string]func(*tenancy.ListedRead){
+		"for another agent":      func(e *tenancy.ListedRead) { e.Agent = "claude" },
+		"in another version":     func(e *tenancy.ListedRead) { e.Version = strings.Repeat("0", 64) },
+		"another tool is listed": func(e *tenancy.ListedRead) { e.Tool = "list_departments" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, e := opened(t), entry(t)
 			change(&e)
-			w.Store = listing{w.Rows, []agent.ListedRead{e}}
+			w.Store = listing{w.Rows, []tenancy.ListedRead{e}}
 			expect.Is(t, w.proposed().ApprovedBy, conversation.ApprovedByAuto)
 			w.refuses(reasonUnlisted)
 		})
@@ -301,7 +300,7 @@ func TestAListedReadIsAskedOfTheSettingsAgain(t *testing.T) {
 // listing has the settings of a workspace that lists reads.
 type listing struct {
 	Store
-	list []agent.ListedRead
+	list []tenancy.ListedRead
 }
 
 func (l listing) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
@@ -406,7 +405,7 @@ func TestNothingIsCalledWithoutAYes(t *testing.T) {
 			a.Head.Resting = false
 			settings := tenancy.DefaultSettings()
 			if way.listed {
-				settings.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: c.tool, Version: s.Version(),
+				settings.ListedReads = []tenancy.ListedRead{{Agent: "codex", Tool: c.tool, Version: s.Version(),
 					People: []string{"U1"}}}
 			}
 			w.vendor.calls, w.Store = nil, &rows{Store: w.Rows, a: &a, settings: settings}

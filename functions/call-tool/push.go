@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -32,7 +31,7 @@ func (j *job) pushable(p conversation.Payload) refusal {
 		j.cause = errors.New("the settings don't list the source")
 		return refusal{reason: conversation.ReasonPushSource}
 	}
-	source, _ := agent.SourceNamed(j.settings.Sources, s.Name, j.session.Opener, j.session.AgentID)
+	source, _ := tenancy.SourceNamed(j.settings.Sources, s.Name, j.session.Opener, j.session.AgentID)
 	if source.CI != p.Push.CI || source.Ref != "heads/"+p.Push.Into {
 		j.cause = errors.New("the settings of the source have changed")
 		return refusal{reason: conversation.ReasonPushSource}

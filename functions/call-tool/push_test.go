@@ -11,10 +11,10 @@ import (
 
 	"ringi/infra/local/ringitest"
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/github"
 	"ringi/shared/tool/wire"
@@ -53,9 +53,9 @@ func newHub(t *testing.T) *hub {
 	return h
 }
 
-func (h *hub) source() agent.Source {
-	return agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{agent.Everybody},
-		Agents: []string{"codex"}, CI: agent.CISkip, RepositoryID: int(h.repo.ID)}
+func (h *hub) source() tenancy.Source {
+	return tenancy.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{tenancy.Everybody},
+		Agents: []string{"codex"}, CI: tenancy.CISkip, RepositoryID: int(h.repo.ID)}
 }
 
 // sourced opens a conversation whose files are the repository's, and has a pull request approved in it.
@@ -74,7 +74,7 @@ func (h *hub) sourced(t *testing.T) *world {
 		return a.TakeSource(run, conversation.Fetched{Commit: h.first, Version: version}, w.now)
 	})
 	push := &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: int(h.repo.ID), Commit: h.first,
-		Into: "main", CI: agent.CISkip}
+		Into: "main", CI: tenancy.CISkip}
 	spec, _ := w.Catalog.Lookup("open_pull_request")
 	p := conversation.Payload{Tool: spec.Name, Arguments: `{"title":"Mend","body":"why"}`}
 	p.Base, p.Push, p.Changes = &version, push, (conversation.Commit{}).Changes(was, is)
@@ -93,10 +93,10 @@ func (w *world) settingsRev() int {
 	return expect.Value(w.Rows.Settings(w.T.Context(), w.Ref.Tenant))(w.T).Rev
 }
 
-func (w *world) save(s agent.Source, by aggregate.Actor) {
+func (w *world) save(s tenancy.Source, by aggregate.Actor) {
 	w.T.Helper()
 	x := expect.Value(w.Rows.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
-	x.Sources = []agent.Source{s}
+	x.Sources = []tenancy.Source{s}
 	expect.Value(w.Rows.SaveSettings(w.T.Context(), w.Ref.Tenant, x, by, w.now))(w.T)
 }
 
@@ -186,7 +186,7 @@ func testBranchAlone(t *testing.T, h *hub) {
 func testPushSettings(t *testing.T, h *hub) {
 	by := ringitest.Member("U9")
 	s := h.source()
-	s.CI = agent.CIRun
+	s.CI = tenancy.CIRun
 	h.save(s, by)
 	expect.Value(h.handle())(t)
 	x := h.action()

@@ -13,7 +13,6 @@ import (
 
 	"ringi/infra/local/ringitest"
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -57,9 +56,9 @@ type world struct {
 	fault func(route string, w http.ResponseWriter) bool // true: it has answered
 }
 
-func listed() agent.Source {
-	return agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{agent.Everybody},
-		Agents: []string{"claude"}, CI: agent.CISkip, RepositoryID: 7_000_001}
+func listed() tenancy.Source {
+	return tenancy.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{tenancy.Everybody},
+		Agents: []string{"claude"}, CI: tenancy.CISkip, RepositoryID: 7_000_001}
 }
 
 // odd is what a repository may have: files, and entries that the conversation's files can't have.
@@ -75,7 +74,7 @@ func odd() map[string]vendors.File {
 	}
 }
 
-func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) *world {
+func newWorld(t *testing.T, db *storetest.Server, change func(s *tenancy.Source)) *world {
 	t.Helper()
 	_, table := db.Store(t)
 	w := &world{GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t), calls: map[string]int{},
@@ -114,7 +113,7 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) 
 }
 
 // lists saves the settings with these sources.
-func (w *world) lists(all ...agent.Source) {
+func (w *world) lists(all ...tenancy.Source) {
 	w.T.Helper()
 	s := expect.Value(w.Rows.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
 	s.Sources = all
@@ -168,7 +167,7 @@ func testFetched(t *testing.T, db *storetest.Server) {
 	expect.Same(t, conversation.SourceThere, s.Source.State)
 	expect.Same(t, w.sha, s.Source.Commit)
 	expect.Same(t, "github.com/acme/shop@"+w.sha, s.WorkspacePath)
-	expect.Same(t, agent.Where{Sourced: true, Place: s.Channel}, s.Where(nil)) // no rule of a work folder holds
+	expect.Same(t, tenancy.AutoScope{Sourced: true, Place: s.Channel}, s.Where(nil)) // no rule of a work folder holds
 	tree := w.kept.trees[s.WorkspaceVersion]
 	expect.Same(t, []string{".gitattributes", "main.py", "pay/tax.py", "run.sh", "version.txt"}, tree.Paths())
 	expect.Same(t, []string{"model.bin", "out"}, s.Source.Left)
@@ -189,7 +188,7 @@ func testFetched(t *testing.T, db *storetest.Server) {
 }
 
 func testFolder(t *testing.T, db *storetest.Server) {
-	w := newWorld(t, db, func(s *agent.Source) { s.Path = "pay" })
+	w := newWorld(t, db, func(s *tenancy.Source) { s.Path = "pay" })
 	list := odd()
 	for i := range files.MaxLooked + 1000 { // what stands beside the folder counts for no limit
 		list[fmt.Sprintf("beside/%d/%d.txt", i%100, i)] = vendors.File{}
@@ -200,7 +199,7 @@ func testFolder(t *testing.T, db *storetest.Server) {
 	expect.Same(t, "github.com/acme/shop@"+w.sha+"/pay", s.WorkspacePath)
 	expect.Same(t, []string{"tax.py"}, w.kept.trees[s.WorkspaceVersion].Paths())
 	expect.That(t, len(s.Source.Left) == 0, "left out %+v", s.Source.Left)
-	w = newWorld(t, db, func(s *agent.Source) { s.Path = "pay/no" })
+	w = newWorld(t, db, func(s *tenancy.Source) { s.Path = "pay/no" })
 	expect.Value(w.run())(t)
 	expect.Same(t, 0, len(w.kept.trees[w.Load().Conversation.WorkspaceVersion].Paths()))
 }

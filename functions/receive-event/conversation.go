@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -113,16 +112,16 @@ func (h *Handler) inThread(
 // source returns the listed source that a message names, or nil, and the sources that are listed. What was cached may
 // lack one that an administrator has just listed, so a refusal goes by what the settings say now.
 func (h *Handler) source(
-	ctx context.Context, r task.Request, to addressed, listed []agent.Source, shared bool,
-) (*agent.Source, []agent.Source, error) {
-	from, known := agent.SourceNamed(listed, to.source, r.User, to.agent)
+	ctx context.Context, r task.Request, to addressed, listed []tenancy.Source, shared bool,
+) (*tenancy.Source, []tenancy.Source, error) {
+	from, known := tenancy.SourceNamed(listed, to.source, r.User, to.agent)
 	if !known && !shared {
 		now, err := h.Conversations.Settings(ctx, aggregate.TenantID(r.TeamID))
 		if err != nil {
 			return nil, nil, err
 		}
 		listed = now.Sources
-		from, known = agent.SourceNamed(listed, to.source, r.User, to.agent)
+		from, known = tenancy.SourceNamed(listed, to.source, r.User, to.agent)
 	}
 	if !known {
 		return nil, listed, nil
@@ -194,9 +193,9 @@ type addressed struct {
 
 // addressee returns the agent and the source that a direct message is to. ok is false for a message that makes a task.
 func addressee(s tenancy.Settings, text string) (to addressed, ok bool) {
-	defs := agent.Named(s.Agents)
+	defs := tenancy.NamedAgents(s.Agents)
 	if begin := named.FindStringSubmatch(text); begin != nil {
-		at := slices.IndexFunc(defs, func(d agent.Definition) bool { return strings.EqualFold(d.ID, begin[1]) })
+		at := slices.IndexFunc(defs, func(d tenancy.Agent) bool { return strings.EqualFold(d.ID, begin[1]) })
 		if at >= 0 {
 			return addressed{agent: defs[at].ID, text: text[len(begin[0]):], asksSource: begin[2] != "",
 				source: strings.TrimLeft(begin[2], "@＠")}, true

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -41,10 +40,10 @@ func (k *kept) said() (out []*conversation.Message) {
 
 func custom(change func(s *tenancy.Settings)) tenancy.Settings {
 	s := tenancy.DefaultSettings()
-	s.Agents = []agent.Definition{
-		{ID: "doc-bot", Provider: agent.Local, Endpoint: "http://127.0.0.1:9", Capabilities: []agent.Capability{agent.Code},
-			IsDefault: true},
-		{ID: "broken", Provider: agent.HTTP, Capabilities: []agent.Capability{agent.Code}},
+	s.Agents = []tenancy.Agent{
+		{ID: "doc-bot", Provider: tenancy.LocalEndpoint, Endpoint: "http://127.0.0.1:9", IsDefault: true,
+			Capabilities: []tenancy.Capability{tenancy.CanCode}},
+		{ID: "broken", Provider: tenancy.HTTPEndpoint, Capabilities: []tenancy.Capability{tenancy.CanCode}},
 	}
 	change(&s)
 	return s
@@ -52,13 +51,13 @@ func custom(change func(s *tenancy.Settings)) tenancy.Settings {
 
 // fromShop lists the source "shop", and some that Alice and these agents can't use.
 func fromShop(s *tenancy.Settings) {
-	shop := agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", Path: "pay", RepositoryID: 7,
-		People: []string{agent.Everybody}, Agents: []string{"claude", "doc-bot"}, CI: agent.CISkip}
+	shop := tenancy.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", Path: "pay", RepositoryID: 7,
+		People: []string{tenancy.Everybody}, Agents: []string{"claude", "doc-bot"}, CI: tenancy.CISkip}
 	hr, codex, unasked := shop, shop, shop
 	hr.Name, hr.People = "hr", []string{"U0ELSE"}
 	codex.Name, codex.Agents = "tools", []string{"codex"}
 	unasked.Name, unasked.RepositoryID = "unasked", 0
-	s.Sources = []agent.Source{shop, hr, codex, unasked}
+	s.Sources = []tenancy.Source{shop, hr, codex, unasked}
 }
 
 // A message that names an agent opens a conversation with it, from the source that it names; in a channel the name

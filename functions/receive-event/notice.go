@@ -11,9 +11,9 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide/effect"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/language"
@@ -53,14 +53,14 @@ func (h *Handler) opened(ctx context.Context, e envelope) (slackapi.Response, er
 // noSource tells a person that a message names a source that they can't use there, and which they can. No conversation
 // begins, so that none has other files than were meant. The message's text is not saved.
 func (h *Handler) noSource(
-	ctx context.Context, r task.Request, to addressed, sources []agent.Source,
+	ctx context.Context, r task.Request, to addressed, sources []tenancy.Source,
 ) (slackapi.Response, error) {
 	r = r.Unsaid()
 	name := ""
 	if typedSource.MatchString(to.source) { // anything else could look like our own words
 		name = to.source
 	}
-	detail := name + "/" + strings.Join(agent.SourcesFor(sources, r.User, to.agent), ", ")
+	detail := name + "/" + strings.Join(tenancy.SourcesFor(sources, r.User, to.agent), ", ")
 	about := r.Channel + " " + r.MessageTS
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonNoSource, about, detail, h.Now())
 	return h.create(ctx, change, ref, r)

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -205,7 +205,7 @@ func (d *drawing) suggest(ctx context.Context, c *aggregate.Card) {
 	if t, is := d.a.(*task.Aggregate); !is || t.Head.Ended == nil || t.Head.Ended.Reason != task.ReasonGreeting {
 		return
 	}
-	first := agent.Default(agent.Named(d.settings.Agents))
+	first := tenancy.DefaultAgent(tenancy.NamedAgents(d.settings.Agents))
 	offered := append(slices.Clone(card.Suggestions(d.settings.Locale)), card.AskAgent(d.settings.Locale, first.ID))
 	if err := d.Slack.Suggest(ctx, c.Channel, offered); err != nil {
 		d.log(c).WarnContext(ctx, "nothing is suggested", "err", err)

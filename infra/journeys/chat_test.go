@@ -10,7 +10,6 @@ import (
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -163,7 +162,7 @@ func TestATestBeginsByARule(t *testing.T) {
 	start(t)
 	place := webapi.DirectMessage(webapi.Sato)
 	driver.Settings(t, running, func(x *tenancy.Settings) {
-		x.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"node", "--test"}, Place: place}}
+		x.AutoActions = []tenancy.AutoRule{{Type: tenancy.TestRun, Argv: []string{"node", "--test"}, Place: place}}
 	})
 	d := begin(t, "codex: テストして")
 	d.Shows("完了しました。")

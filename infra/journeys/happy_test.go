@@ -7,7 +7,6 @@ import (
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -105,7 +104,7 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 	}
 	expect.Eventually(t, "requests are suggested", func() bool {
 		p := s.Sandbox.Suggestions(dm)
-		return len(p) == 4 && p[0].Message == "今月の勤怠をまとめて" && strings.HasPrefix(p[3].Message, agent.Codex+": ")
+		return len(p) == 4 && p[0].Message == "今月の勤怠をまとめて" && strings.HasPrefix(p[3].Message, tenancy.Codex+": ")
 	})
 	expect.Is(t, said(), 1, "greeted")
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -308,7 +307,7 @@ func proposing(command string, s tenancy.Settings) Act {
 		if !is {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
-		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
+		def, _ := tenancy.AgentByID(tenancy.NamedAgents(s.Agents), of.Conversation.AgentID)
 		own, err := conversation.Own(command, def, of.Conversation.On(), s.Locale)
 		if err != nil {
 			return aggregate.Change{}, err

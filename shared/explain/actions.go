@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"strings"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
@@ -46,7 +46,7 @@ func ActionCalled(x *conversation.Action, locale string) string {
 	if x.Pushed != nil {
 		return actionWordsOf.In(locale).PushType
 	}
-	return agent.Called(locale)[x.ActionType]
+	return tenancy.ActionsCalled(locale)[x.ActionType]
 }
 
 // PushNotes says of a pull request that waits where its result goes, and who can read it.
@@ -161,7 +161,7 @@ func PullOf(x *conversation.Action, p conversation.Payload, locale string) (out 
 	}
 	switch {
 	case x.Status.Over():
-	case p.Push.CI == agent.CISkip:
+	case p.Push.CI == tenancy.CISkip:
 		out.CI = w.PushSkips
 	default:
 		out.CI = w.PushRuns

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -212,7 +211,7 @@ func (w LogWords) said(member string, v any) string {
 		if text, ok := w.Values[member][v]; ok {
 			return text
 		}
-		if text, ok := agent.Called(w.Locale)[agent.ActionType(v)]; ok && member == "type" {
+		if text, ok := tenancy.ActionsCalled(w.Locale)[tenancy.ActionType(v)]; ok && member == "type" {
 			return text
 		}
 		if member == "reason" {

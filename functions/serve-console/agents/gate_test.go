@@ -11,7 +11,6 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -161,7 +160,7 @@ func showsPullRequest(t *testing.T, w *consoletest.World) {
 	p.Base, p.Changes = new(string), conversation.Commit{}.Changes(treeWith(t, map[string]string{"a.py": "1\n"}),
 		treeWith(t, map[string]string{"a.py": "2\n"}))
 	p.Push = &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7, Commit: commit, Into: "main",
-		CI: agent.CIRun}
+		CI: tenancy.CIRun}
 	p.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}
 	x := k.Answers(conversation.Answer{Proposal: &conversation.Proposal{Type: conversation.ToolCall,
 		Payload: consoletest.Inline(p.JSON()), Summary: "直します", Tool: p.Tool, Access: p.Access, Push: p.Push,

@@ -8,10 +8,10 @@ import (
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
@@ -65,15 +65,15 @@ func (c *Pages) Routes() []web.Route {
 type agentsPage struct {
 	web.List
 	Rows   []listedRow
-	Agents []agent.Definition
+	Agents []tenancy.Agent
 	words  web.Texts
 }
 
 // May are what an agent may propose, in words.
-func (p agentsPage) May(d agent.Definition) (all []string) {
-	for _, x := range agent.ActionTypes {
+func (p agentsPage) May(d tenancy.Agent) (all []string) {
+	for _, x := range tenancy.ActionTypes {
 		if d.May(x) {
-			all = append(all, agent.Called(p.words.Locale())[x])
+			all = append(all, tenancy.ActionsCalled(p.words.Locale())[x])
 		}
 	}
 	return all
@@ -97,8 +97,8 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if err != nil {
 		return err
 	}
-	p.Agents = agent.Definitions(settings.Agents, c.Outbound)
-	p.Hints = []string{words.Say("empty_about"), words.Say("example", "agent", agent.Default(p.Agents).ID),
+	p.Agents = tenancy.Agents(settings.Agents, c.Outbound)
+	p.Hints = []string{words.Say("empty_about"), words.Say("example", "agent", tenancy.DefaultAgent(p.Agents).ID),
 		words.Say("empty_thread")}
 	if !v.Admin {
 		p.Hints = append(p.Hints, words.Say("empty_mine"))
@@ -128,8 +128,8 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 }
 
 // labelOf returns the agent's name, or its id if the agent was removed.
-func labelOf(defs []agent.Definition, id string) string {
-	d, ok := agent.Find(defs, id)
+func labelOf(defs []tenancy.Agent, id string) string {
+	d, ok := tenancy.AgentByID(defs, id)
 	if !ok {
 		return language.OneLine(id)
 	}

@@ -15,10 +15,10 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -31,7 +31,7 @@ type loaded struct {
 	subject.Loaded
 	is       *conversation.Aggregate
 	actions  []*conversation.Action // by number; includes archived actions
-	defs     []agent.Definition
+	defs     []tenancy.Agent
 	said     []conversation.Message
 	before   string                          // key of the message before which said ends; empty: it has the newest
 	summary  *conversation.Message           // replaces the older messages
@@ -78,7 +78,7 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	}
 	t.is = t.Of.(*conversation.Aggregate)
 	ctx, q, ref := r.Context(), r.URL.Query(), t.is.Ref()
-	t.defs = agent.Definitions(t.Settings.Agents, c.Outbound)
+	t.defs = tenancy.Agents(t.Settings.Agents, c.Outbound)
 	t.channel = c.ChannelsOf(ctx, v, t.is.Origin(), v.Texts("conversation").Say("that_channel"))
 	if t.before = q.Get("before"); t.before != "" && !saidKey.Get().MatchString(t.before) {
 		return t, fmt.Errorf("a message's key: %w", aggregate.ErrNotFound)
@@ -194,7 +194,7 @@ func (t *loaded) drawn(v *web.Viewer, words web.Texts) (p conversationPage) {
 	}
 	p.Stands, p.Badge = statusOf(v.Texts("agents"), *s)
 	p.Agent, p.AgentID = labelOf(t.defs, s.AgentID), language.OneLine(s.AgentID)
-	if _, ok := agent.Find(t.defs, s.AgentID); !ok {
+	if _, ok := tenancy.AgentByID(t.defs, s.AgentID); !ok {
 		p.Gone = words.Say("agent_gone")
 	}
 	if p.Channel = t.channel(s.Channel); s.ChannelType == "im" {

@@ -14,7 +14,6 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -119,11 +118,12 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 func listsAgents(t *testing.T, w *consoletest.World) {
 	w.Ref.Tenant = w.Tenant.ID
 	w.Settings(func(s *tenancy.Settings) {
-		s.Agents = []agent.Definition{
-			{ID: "docs", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1",
-				Capabilities: []agent.Capability{agent.Code}, AuthRef: "docs-key", IsDefault: true,
+		s.Agents = []tenancy.Agent{
+			{ID: "docs", Provider: tenancy.HTTPEndpoint, Endpoint: "https://bot.example.com/v1",
+				Capabilities: []tenancy.Capability{tenancy.CanCode}, AuthRef: "docs-key", IsDefault: true,
 				Metadata: map[string]string{"label": "書類係"}},
-			{ID: "near", Provider: agent.Local, Endpoint: "http://10.0.0.1/v1", Capabilities: []agent.Capability{agent.Code}},
+			{ID: "near", Provider: tenancy.LocalEndpoint, Endpoint: "http://10.0.0.1/v1",
+				Capabilities: []tenancy.Capability{tenancy.CanCode}},
 		}
 	})
 	w.As(webapi.Sato).Get("/console/agents").Holds(t, "書類係", "例: docs: ", "Claude").

@@ -7,7 +7,6 @@ import (
 
 	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/contest"
@@ -34,7 +33,7 @@ func (w *World) Talked(user, channel, kind, text string) *Conversation {
 	in := conversation.Inbound{Team: w.Tenant.TeamID, Channel: channel, ChannelType: kind, Thread: ts, TS: ts, User: user,
 		Text: text}
 	return &Conversation{w, ringitest.Begin(w.T, w.Console.Conversations, w.Now, in,
-		conversation.Opening{AgentID: agent.Codex, Locale: "ja"}), in}
+		conversation.Opening{AgentID: tenancy.Codex, Locale: "ja"}), in}
 }
 
 // Direct begins a conversation of Sato's in a direct message.

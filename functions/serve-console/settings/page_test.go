@@ -17,7 +17,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	standin "ringi/infra/local/vendors"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -105,10 +104,10 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 	b.Post(formPage, opened(w, "agents", bot, "auto_actions", rule, "prices", price, "ai_sessions.cache.enabled", "true")).
 		Leads(t, formPage+"?done=saved")
 	s := w.SettingsNow()
-	expect.Same(t, []agent.Definition{{ID: "doc-bot", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1",
-		Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
+	expect.Same(t, []tenancy.Agent{{ID: "doc-bot", Provider: tenancy.HTTPEndpoint, Endpoint: "https://bot.example.com/v1",
+		Capabilities: []tenancy.Capability{tenancy.CanCode, tenancy.CanTest}, IsDefault: true, AuthRef: "docs",
 		Metadata: map[string]string{"label": "書類"}}}, s.Agents)
-	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/..."}, Place: "D1"}},
+	expect.Same(t, []tenancy.AutoRule{{Type: tenancy.TestRun, Argv: []string{"go", "test", "./a b/..."}, Place: "D1"}},
 		s.AutoActions)
 	expect.Same(t, []tenancy.ModelPrice{{Model: "compatible:box/llama3.2", Input: "0.10", Output: "0.4"}}, s.Prices)
 	expect.That(t, s.AISessions.Cache.Enabled, "%+v", s)
@@ -239,23 +238,23 @@ func sources(w *consoletest.World, change ...string) url.Values {
 		"  ref: heads/main\n  people: [everybody]\n  agents: [claude, codex]\n  ci: skip\n"))
 }
 
-var shop = agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{agent.Everybody},
-	Agents: []string{"claude", "codex"}, CI: agent.CISkip, RepositoryID: 7_000_001}
+var shop = tenancy.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{tenancy.Everybody},
+	Agents: []string{"claude", "codex"}, CI: tenancy.CISkip, RepositoryID: 7_000_001}
 
 func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	hub, b := connected(w), w.As(webapi.Suzuki)
 	b.Get(formPage).Says(t, http.StatusOK, "リポジトリのファイルが、そのエージェントの提供元に渡ります")
 	b.Post(formPage, sources(w)).Leads(t, formPage+"?done=saved")
-	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
+	expect.Same(t, []tenancy.Source{shop}, w.SettingsNow().Sources)
 	log := settingsChanges(w)
 	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"repository_id":7000001`), "%+v", log)
 	asked := hub.asked.Load()
 	b.Post(formPage, opened(w, "max_versions", "7")).Leads(t, formPage+"?done=saved")
-	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
+	expect.Same(t, []tenancy.Source{shop}, w.SettingsNow().Sources)
 	expect.That(t, hub.asked.Load() == asked, "GitHub is asked again")
 	b.Get(logPage).Says(t, http.StatusOK, "repository: acme/shop")
 	b.Post(formPage, b.Get(formPage).Sent(t, formPage)).Leads(t, formPage+"?done=saved") // as it was shown
-	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
+	expect.Same(t, []tenancy.Source{shop}, w.SettingsNow().Sources)
 	file := b.Get("/console/settings.yaml").Body
 	expect.Has(t, file, "repository: acme/shop")
 	expect.Has(t, file, "repository_id: 7000001")
@@ -322,7 +321,7 @@ func testAReadIsListed(t *testing.T, w *consoletest.World) {
 	}
 	b.Get("/console/tools").Says(t, http.StatusOK, version)
 	b.Post(formPage, listedRead(w, "list_employees", version)).Leads(t, formPage+"?done=saved")
-	want := []agent.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
+	want := []tenancy.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
 		People: []string{webapi.Sato, webapi.Suzuki}}}
 	expect.Same(t, want, w.SettingsNow().ListedReads)
 	file := b.Get("/console/settings.yaml").Body

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -37,7 +36,7 @@ func (c *Pages) unlistableReads(ctx context.Context, v *web.Viewer, was, x tenan
 		return nil, err
 	}
 	for i, r := range x.ListedReads {
-		same := func(old agent.ListedRead) bool { return old.Tool == r.Tool && old.Version == r.Version }
+		same := func(old tenancy.ListedRead) bool { return old.Tool == r.Tool && old.Version == r.Version }
 		if slices.ContainsFunc(was.ListedReads, same) {
 			continue
 		}
@@ -87,7 +86,7 @@ func (g GitHub) list(ctx context.Context, v *web.Viewer, was tenancy.Settings, x
 	var all aggregate.Problems
 	for i := range x.Sources {
 		s := &x.Sources[i]
-		at := slices.IndexFunc(was.Sources, func(old agent.Source) bool {
+		at := slices.IndexFunc(was.Sources, func(old tenancy.Source) bool {
 			return old.Name == s.Name && old.Repository == s.Repository && old.RepositoryID > 0
 		})
 		if at >= 0 && s.RepositoryID == 0 {
@@ -109,7 +108,7 @@ func (g GitHub) list(ctx context.Context, v *web.Viewer, was tenancy.Settings, x
 }
 
 // find asks GitHub for a source's repository and ref. It returns the field that isn't there, with the rule it breaks.
-func (g GitHub) find(ctx context.Context, tenant string, s *agent.Source) (field string, rule string, err error) {
+func (g GitHub) find(ctx context.Context, tenant string, s *tenancy.Source) (field string, rule string, err error) {
 	app, err := g.App(ctx, tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return "repository", "source_unconnected", nil

@@ -19,7 +19,6 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -157,7 +156,7 @@ func talk(t *testing.T) aggregate.Ref {
 	ts := fmt.Sprintf("%d.%06d", now.Unix(), now.UnixMicro()%1_000_000)
 	in := conversation.Inbound{Team: running.Sandbox.TeamID(), Channel: webapi.HR, ChannelType: "channel", Thread: ts,
 		TS: ts, User: webapi.Sato, Text: "ファイルを作って"}
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent.Codex, Locale: "ja"}, now))(t)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: tenancy.Codex, Locale: "ja"}, now))(t)
 	expect.NoError(t, all.Begin(t.Context(), c))
 	expect.Eventually(t, "the agent proposes to write files", func() bool {
 		a, err := all.Load(t.Context(), in.Ref())

@@ -17,7 +17,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
@@ -168,7 +167,7 @@ func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
 }
 
 // Shop is the source that a stack's first workspace has: the demo repository, for everybody.
-func Shop(s *stack.Stack) agent.Source { return s.Vendors.Shop() }
+func Shop(s *stack.Stack) tenancy.Source { return s.Vendors.Shop() }
 
 func MCPAdmin(s *stack.Stack) mcp.Admin {
 	reach := outbound.Dialer{Allow: []string{s.VendorsHost()}}

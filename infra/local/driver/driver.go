@@ -19,7 +19,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -254,7 +253,8 @@ func ListEmployees(x *tenancy.Settings, id string, people ...string) {
 		panic(err)
 	}
 	s, _ := all.Lookup("list_employees")
-	x.ListedReads = append(x.ListedReads, agent.ListedRead{Agent: id, Tool: s.Name, Version: s.Version(), People: people})
+	x.ListedReads = append(x.ListedReads,
+		tenancy.ListedRead{Agent: id, Tool: s.Name, Version: s.Version(), People: people})
 }
 
 // UsualSettings is Connect and SetTitles. Members of contests and agents may read by a tool each, and orders can be

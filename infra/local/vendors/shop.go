@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"html/template"
 	"net/http"
-	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
 	"strconv"
 	"strings"
 )
@@ -81,10 +81,10 @@ if __name__ == "__main__":
 `
 
 // Shop is the source of the demo repository, for all people and for the agents that work on files.
-func (v *Vendors) Shop() agent.Source {
-	return agent.Source{Name: ShopName, Repository: ShopOwner + "/" + ShopName, Ref: ShopRef,
-		RepositoryID: int(v.GitHub.ID(ShopOwner + "/" + ShopName)), People: []string{agent.Everybody},
-		Agents: []string{agent.Codex, "claude"}, CI: agent.CISkip}
+func (v *Vendors) Shop() tenancy.Source {
+	return tenancy.Source{Name: ShopName, Repository: ShopOwner + "/" + ShopName, Ref: ShopRef,
+		RepositoryID: int(v.GitHub.ID(ShopOwner + "/" + ShopName)), People: []string{tenancy.Everybody},
+		Agents: []string{tenancy.Codex, "claude"}, CI: tenancy.CISkip}
 }
 
 // GitHubPages is where GitHub's pages are, which people read: those of pull requests, branches and commits.

@@ -37,8 +37,8 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
@@ -167,7 +167,7 @@ var schemas embed.FS
 // Schema returns the JSON Schema of a type's payload. It uses only what all model vendors support: no other
 // properties are allowed, and there are no limits. ReadPayload checks the limits, and that one of several forms is
 // given.
-func Schema(t agent.ActionType) ([]byte, error) {
+func Schema(t tenancy.ActionType) ([]byte, error) {
 	text, err := schemas.ReadFile("schemas/" + string(t) + ".json")
 	if err != nil {
 		return nil, fmt.Errorf("schema of %.50s: %w", t, err)
@@ -220,13 +220,13 @@ var ActionMoves = aggregate.Moves[ActionStatus]{
 func (s ActionStatus) Over() bool { return len(ActionMoves[s]) == 0 || s == ActionFailed }
 
 // ActionType says what an action does.
-type ActionType = agent.ActionType
+type ActionType = tenancy.ActionType
 
 const (
-	CodeGenerate = agent.CodeGenerate
-	TestRun      = agent.TestRun
-	ShellCommand = agent.ShellCommand
-	ToolCall     = agent.ToolCall
+	CodeGenerate = tenancy.CodeGenerate
+	TestRun      = tenancy.TestRun
+	ShellCommand = tenancy.ShellCommand
+	ToolCall     = tenancy.ToolCall
 )
 
 // Sender is the author of a message.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -265,7 +265,7 @@ func TestARequestAfterAnActionIsOfferedToWhoWroteLast(t *testing.T) {
 // A form that is sent twice makes one proposal; another one waits until that is over; the agent is told what it is.
 func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 	tb := opened(t)
-	own := expect.Value(Own("make", agent.Definition{Capabilities: agent.Capabilities}, On{}, "en"))(t)
+	own := expect.Value(Own("make", tenancy.Agent{Capabilities: tenancy.Capabilities}, On{}, "en"))(t)
 	own.Terms = terms(tb.now)
 	by := person("U7")
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Propose(own, by, policy, tb.now) })
@@ -288,10 +288,10 @@ func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 }
 
 func TestWhatAPersonTypesIsChecked(t *testing.T) {
-	all := agent.Definition{Capabilities: agent.Capabilities}
+	all := tenancy.Agent{Capabilities: tenancy.Capabilities}
 	for name, c := range map[string]struct {
 		command string
-		def     agent.Definition
+		def     tenancy.Agent
 		want    string
 	}{
 		"a command":         {"make\ngo test ./...", all, ""},
@@ -299,7 +299,7 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 		"too long":          {strings.Repeat("あ", MaxScript+1), all, "Use up to 16000 characters."},
 		"nothing":           {" \n", all, "This is required."},
 		"no text":           {"echo \x00", all, "This has characters that can’t be read as text."},
-		"an agent that may not": {"make", agent.Definition{Capabilities: []agent.Capability{agent.Code}},
+		"an agent that may not": {"make", tenancy.Agent{Capabilities: []tenancy.Capability{tenancy.CanCode}},
 			"This conversation’s agent isn’t allowed to do that."},
 	} {
 		p, err := Own(c.command, c.def, On{Base: "v1"}, "en")

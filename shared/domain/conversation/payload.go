@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 )
 
 const (
@@ -52,7 +52,7 @@ type Stamped struct {
 
 // ReadPayload parses a payload of this type. If it returns problems, worded so that a model can fix them, the payload
 // must not be used.
-func ReadPayload(t agent.ActionType, text []byte) (p Payload, problems []string) {
+func ReadPayload(t tenancy.ActionType, text []byte) (p Payload, problems []string) {
 	if len(text) > MaxPayload {
 		return p, []string{fmt.Sprintf("the payload has %d bytes, the limit is %d", len(text), MaxPayload)}
 	}
@@ -72,14 +72,14 @@ func ReadPayload(t agent.ActionType, text []byte) (p Payload, problems []string)
 }
 
 // decode reads the fields of a proposal of this type.
-func (p *Payload) decode(t agent.ActionType, d *json.Decoder) (problems []string, err error) {
+func (p *Payload) decode(t tenancy.ActionType, d *json.Decoder) (problems []string, err error) {
 	switch t {
-	case agent.CodeGenerate:
+	case tenancy.CodeGenerate:
 		var x files.Writing
 		err = d.Decode(&x)
 		p.Files, p.Edits, p.Delete = x.Files, x.Edits, x.Delete
 		problems = x.Check()
-	case agent.TestRun:
+	case tenancy.TestRun:
 		var x struct {
 			Argv           []string
 			TimeoutSeconds int `json:"timeout_seconds"`
@@ -87,7 +87,7 @@ func (p *Payload) decode(t agent.ActionType, d *json.Decoder) (problems []string
 		err = d.Decode(&x)
 		p.Argv, p.TimeoutSeconds = x.Argv, x.TimeoutSeconds
 		problems = append(p.checkArgv(), p.checkTime()...)
-	case agent.ShellCommand:
+	case tenancy.ShellCommand:
 		var x struct {
 			Script         string
 			TimeoutSeconds int `json:"timeout_seconds"`
@@ -95,7 +95,7 @@ func (p *Payload) decode(t agent.ActionType, d *json.Decoder) (problems []string
 		err = d.Decode(&x)
 		p.Script, p.TimeoutSeconds = x.Script, x.TimeoutSeconds
 		problems = append(p.checkScript(), p.checkTime()...)
-	case agent.ToolCall:
+	case tenancy.ToolCall:
 		var x struct{ Tool, Arguments string }
 		err = d.Decode(&x)
 		p.Tool, p.Arguments = x.Tool, x.Arguments
@@ -165,10 +165,10 @@ func (s *Conversation) On() On { return On{s.WorkspaceVersion, s.AttachmentsVers
 // Complete returns the payload as it is kept and stamped: with the versions for which it was proposed and, for files,
 // with exactly what it changes in them. t are the files of that version; commands need none. It returns problems as
 // Changes does.
-func (p Payload) Complete(typ agent.ActionType, on On, t *files.Tree) (kept Payload, problems []string) {
+func (p Payload) Complete(typ tenancy.ActionType, on On, t *files.Tree) (kept Payload, problems []string) {
 	kept = p
 	kept.Base, kept.AttachmentsVersion = &on.Base, on.Attachments
-	if typ != agent.CodeGenerate {
+	if typ != tenancy.CodeGenerate {
 		return kept, nil
 	}
 	kept.Changes, problems = t.Changes(files.Writing{Files: p.Files, Edits: p.Edits, Delete: p.Delete})
@@ -180,7 +180,7 @@ func (p Payload) Complete(typ agent.ActionType, on On, t *files.Tree) (kept Payl
 }
 
 // ReadKept parses a kept payload of this type.
-func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) {
+func ReadKept(typ tenancy.ActionType, text []byte) (p Payload, problems []string) {
 	if len(text) > maxKept {
 		return p, []string{fmt.Sprintf("the payload has %d bytes, the limit is %d", len(text), maxKept)}
 	}
@@ -195,7 +195,7 @@ func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) 
 	if wrong := added.misplaced(typ); wrong != nil {
 		return p, wrong
 	}
-	if typ == agent.CodeGenerate {
+	if typ == tenancy.CodeGenerate {
 		if len(members) > 0 || len(added.Changes) == 0 {
 			return p, []string{"a kept payload of files has changes and nothing else"}
 		}
@@ -212,13 +212,13 @@ func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) 
 }
 
 // misplaced returns what a kept payload of this type may not have, or lacks.
-func (s Stamped) misplaced(typ agent.ActionType) []string {
+func (s Stamped) misplaced(typ tenancy.ActionType) []string {
 	switch {
-	case typ == agent.ToolCall:
+	case typ == tenancy.ToolCall:
 		return append(s.Called.checkCalled(), files.CheckChanges(s.Changes)...)
 	case s.Called != Called{} || s.Push != nil:
 		return []string{"only a tool_call has a tool's version or a push"}
-	case typ != agent.CodeGenerate && s.Changes != nil:
+	case typ != tenancy.CodeGenerate && s.Changes != nil:
 		return []string{"a command has no changes"}
 	}
 	return nil

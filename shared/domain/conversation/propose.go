@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
@@ -121,7 +120,7 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	c.active()
 	p.Rule = ""
 	m, locale := Message{Sender: FromSystem, ActionID: c.propose(p, RequestedByUser, by)}, c.Conversation.Locale
-	m.own(fmt.Sprintf(said.In(locale).ownProposal, c.Conversation.Actions, agent.Called(locale)[p.Type]))
+	m.own(fmt.Sprintf(said.In(locale).ownProposal, c.Conversation.Actions, tenancy.ActionsCalled(locale)[p.Type]))
 	m.quote(language.FirstBytes(string(p.Payload.JSON), mostTold))
 	c.say(m)
 	return c.done()
@@ -164,7 +163,7 @@ func OtherActionOpen(locale string) string { return ownSaid.In(locale).open }
 // Own returns the proposal of a command that a person typed, without its terms. def is the conversation's agent: a
 // person may propose what the agent may. on is what there is to work on. What is wrong with the command is an
 // aggregate.Problem of its field, as a sentence.
-func Own(command string, def agent.Definition, on On, locale string) (Proposal, error) {
+func Own(command string, def tenancy.Agent, on On, locale string) (Proposal, error) {
 	p, w, wrong := Proposal{Type: ShellCommand, Seconds: usualSeconds, On: on}, ownSaid.In(locale), ""
 	kept, problems := Payload{Script: command, TimeoutSeconds: usualSeconds}.Complete(ShellCommand, on, nil)
 	switch {

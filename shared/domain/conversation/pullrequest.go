@@ -9,20 +9,20 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
 // Push is the part of a kept payload that says where a pull request goes. Changes says what it changes there, by the
 // repository's paths, and Base which version of the conversation's files has these changes.
 type Push struct {
-	Source       string   `json:"source"`     // its name in the settings
-	Repository   string   `json:"repository"` // owner/name
-	RepositoryID int      `json:"repository_id"`
-	Commit       string   `json:"commit"` // on which it is made
-	Into         string   `json:"into"`   // the branch that is asked to take the changes
-	CI           agent.CI `json:"ci"`
+	Source       string     `json:"source"`     // its name in the settings
+	Repository   string     `json:"repository"` // owner/name
+	RepositoryID int        `json:"repository_id"`
+	Commit       string     `json:"commit"` // on which it is made
+	Into         string     `json:"into"`   // the branch that is asked to take the changes
+	CI           tenancy.CI `json:"ci"`
 }
 
 // Limits of what a pull request says, in characters.
@@ -78,9 +78,9 @@ func PullBody(body string) string {
 func BranchOf(session, action string) string { return "ringi/" + session + "/" + action }
 
 // PushMessage returns the message of an action's commit. None of it is the agent's.
-func PushMessage(session, action string, ci agent.CI) string {
+func PushMessage(session, action string, ci tenancy.CI) string {
 	text := "Apply changes that people approved in Ringi\n\nConversation " + session + ", action " + action + "\n"
-	if ci == agent.CISkip {
+	if ci == tenancy.CISkip {
 		text += "\n[skip ci]\n"
 	}
 	return text

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -188,9 +188,9 @@ func TestABodyStaysOneBlockOfCode(t *testing.T) {
 }
 
 func TestACommitsMessageIsOurs(t *testing.T) {
-	expect.Is(t, PushMessage("s", "a", agent.CIRun),
+	expect.Is(t, PushMessage("s", "a", tenancy.CIRun),
 		"Apply changes that people approved in Ringi\n\nConversation s, action a\n")
-	expect.Is(t, PushMessage("s", "a", agent.CISkip),
+	expect.Is(t, PushMessage("s", "a", tenancy.CISkip),
 		"Apply changes that people approved in Ringi\n\nConversation s, action a\n\n[skip ci]\n")
 	expect.Is(t, BranchOf("s", "a"), "ringi/s/a")
 }

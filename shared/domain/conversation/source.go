@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
@@ -61,15 +61,15 @@ const (
 )
 
 // SourceOf returns the source of a new conversation.
-func SourceOf(s agent.Source) *Source {
+func SourceOf(s tenancy.Source) *Source {
 	return &Source{Name: s.Name, Repository: s.Repository, RepositoryID: s.RepositoryID, Ref: s.Ref, Path: s.Path,
 		State: SourceWanted}
 }
 
 // Lists reports whether the settings still have the source as it was when the conversation began, for its opener and
 // agent.
-func (s *Conversation) Lists(sources []agent.Source) bool {
-	x, ok := agent.SourceNamed(sources, s.Source.Name, s.Opener, s.AgentID)
+func (s *Conversation) Lists(sources []tenancy.Source) bool {
+	x, ok := tenancy.SourceNamed(sources, s.Source.Name, s.Opener, s.AgentID)
 	return ok && x.Repository == s.Source.Repository && x.RepositoryID == s.Source.RepositoryID && x.Path == s.Source.Path
 }
 
@@ -78,11 +78,11 @@ func (s *Conversation) wants() bool { return s.Source != nil && s.Source.State =
 
 // Where says for rules that approve actions where the conversation is, and whether its files are still its source's.
 // What the commands of a conversation with a source do depends on the repository, so rules have to name that.
-func (s *Conversation) Where(sources []agent.Source) agent.Where {
+func (s *Conversation) Where(sources []tenancy.Source) tenancy.AutoScope {
 	if s.Source == nil {
-		return agent.Where{Place: s.Channel}
+		return tenancy.AutoScope{Place: s.Channel}
 	}
-	w := agent.Where{Sourced: true, Place: s.Channel}
+	w := tenancy.AutoScope{Sourced: true, Place: s.Channel}
 	if s.Source.State == SourceThere && s.Lists(sources) {
 		w.Source, w.Changed = s.Source.Name, s.WorkspaceVersion != s.Source.Version
 	}

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
@@ -187,11 +187,11 @@ func TestNobodyProposesToChangeAttachments(t *testing.T) {
 	for _, p := range []string{".ringi/in", ".ringi/in/a.csv", ".ringi"} {
 		for _, payload := range []string{`{"files":[{"path":%q,"content":"x"}]}`, `{"delete":[%q]}`,
 			`{"edits":[{"path":%q,"old":"x","new":"y"}]}`} {
-			_, problems := ReadPayload(agent.CodeGenerate, fmt.Appendf(nil, payload, p))
+			_, problems := ReadPayload(tenancy.CodeGenerate, fmt.Appendf(nil, payload, p))
 			expect.That(t, len(problems) == 1 && strings.Contains(problems[0], "where attachments lie"), "%s: %q", p, problems)
 		}
 	}
-	_, problems := ReadPayload(agent.CodeGenerate,
+	_, problems := ReadPayload(tenancy.CodeGenerate,
 		[]byte(`{"files":[{"path":".ringi/inside","content":"x"},{"path":"attachments/a","content":"x"}]}`))
 	expect.That(t, problems == nil, "%q", problems)
 }

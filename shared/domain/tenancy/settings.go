@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
@@ -67,15 +66,15 @@ type Settings struct {
 	// MCPServers are the servers whose tools may be allowed.
 	MCPServers []MCPServer `json:"mcp_servers"`
 	// Agents are added to the built-in agents, or override one with the same id.
-	Agents     []agent.Definition `json:"agents"`
-	AISessions AISessions         `json:"ai_sessions"`
+	Agents     []Agent    `json:"agents"`
+	AISessions AISessions `json:"ai_sessions"`
 	// AutoActions are rules for actions that start without a person's approval.
-	AutoActions []agent.AutoRule `json:"auto_actions"`
+	AutoActions []AutoRule `json:"auto_actions"`
 	// ListedReads are the tools that agents may call without a person's approval.
-	ListedReads []agent.ListedRead `json:"listed_reads"`
+	ListedReads []ListedRead `json:"listed_reads"`
 	// Sources are the repositories with whose files conversations may begin.
-	Sources      []agent.Source `json:"sources"`
-	DraftContest DraftContest   `json:"draft_contest"`
+	Sources      []Source     `json:"sources"`
+	DraftContest DraftContest `json:"draft_contest"`
 	// ContestSearch lets members of contests have their model's vendor search the web.
 	ContestSearch bool `json:"contest_search"`
 	// RemindAt is when people are told on each working day what waits for them, in the tenant's zone; empty: never.
@@ -261,7 +260,7 @@ func (m MatterKind) Problems() (all aggregate.Problems) {
 	return all
 }
 
-var serverForm = language.Regexp{Text: `^[a-z0-9-]{1,32}$`}
+var nameForm = language.Regexp{Text: `^[a-z0-9-]{1,32}$`}
 
 // isModel reports whether the name is valid.
 func isModel(name string) bool {
@@ -292,15 +291,15 @@ func (s Settings) Problems() (all aggregate.Problems) {
 	rows(&all, "prices", s.Prices, "model", ModelPrice.model)
 	rows(&all, "matters", s.Matters, "name", func(x MatterKind) string { return x.Name })
 	s.DraftContest.check(&all)
-	rows(&all, "agents", s.Agents, "id", func(x agent.Definition) string { return x.ID })
+	rows(&all, "agents", s.Agents, "id", func(x Agent) string { return x.ID })
 	rows(&all, "auto_actions", s.AutoActions, "", nil)
 	for i, r := range s.AutoActions {
-		listed := slices.ContainsFunc(s.Sources, func(x agent.Source) bool { return x.Name == r.Source })
+		listed := slices.ContainsFunc(s.Sources, func(x Source) bool { return x.Name == r.Source })
 		all.Unless(r.Source == "" || listed || len(r.Problems()) > 0, fmt.Sprintf("auto_actions[%d].source", i),
 			"auto_source")
 	}
 	rows(&all, "listed_reads", s.ListedReads, "", nil)
-	rows(&all, "sources", s.Sources, "name", func(x agent.Source) string { return x.Name })
+	rows(&all, "sources", s.Sources, "name", func(x Source) string { return x.Name })
 	return all
 }
 
@@ -321,7 +320,7 @@ func rows[T interface{ Problems() aggregate.Problems }](all *aggregate.Problems,
 
 // Problems returns everything that is wrong with a server.
 func (s MCPServer) Problems() (all aggregate.Problems) {
-	all.Unless(serverForm.Get().MatchString(s.Name), "name", "server_name")
+	all.Unless(nameForm.Get().MatchString(s.Name), "name", "server_name")
 	code := wrongAddress(s.URL)
 	all.Unless(code == "", "url", code)
 	return all

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -94,34 +93,34 @@ var bounds = []struct {
 	{"agents", func(s *Settings, n int) {
 		s.Agents = nil
 		for i := range n {
-			s.Agents = append(s.Agents, agent.Definition{ID: fmt.Sprint("a", i), Provider: agent.OpenAI,
-				Capabilities: agent.Capabilities})
+			s.Agents = append(s.Agents, Agent{ID: fmt.Sprint("a", i), Provider: OpenAI,
+				Capabilities: Capabilities})
 		}
 	}, []int{0, 20}, []int{21}},
 	{"agents[1].id", func(s *Settings, n int) {
-		a := agent.Definition{ID: "a", Provider: agent.OpenAI, Capabilities: agent.Capabilities}
-		s.Agents = []agent.Definition{a, a}
+		a := Agent{ID: "a", Provider: OpenAI, Capabilities: Capabilities}
+		s.Agents = []Agent{a, a}
 		s.Agents[1].ID = []string{"b", "a", "", "A B"}[n]
 	}, []int{0}, []int{1, 2, 3}},
 	{"agents[0].endpoint", func(s *Settings, n int) {
-		s.Agents = []agent.Definition{{ID: "a", Provider: agent.Local,
-			Endpoint: []string{"http://localhost:11434/v1", "", "localhost"}[n], Capabilities: agent.Capabilities}}
+		s.Agents = []Agent{{ID: "a", Provider: LocalEndpoint,
+			Endpoint: []string{"http://localhost:11434/v1", "", "localhost"}[n], Capabilities: Capabilities}}
 	}, []int{0}, []int{1, 2}},
 	{"auto_actions[0].type", func(s *Settings, n int) {
-		types := []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}
-		s.AutoActions = []agent.AutoRule{{Type: types[n], Argv: []string{"go"}, Place: "D1"}}
+		types := []ActionType{TestRun, ShellCommand, CodeGenerate, ""}
+		s.AutoActions = []AutoRule{{Type: types[n], Argv: []string{"go"}, Place: "D1"}}
 	}, []int{0}, []int{1, 2, 3}},
 	{"auto_actions[0].source", func(s *Settings, n int) {
-		s.Sources = []agent.Source{{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{"U1"},
-			Agents: []string{"codex"}, CI: agent.CISkip}}
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go"},
+		s.Sources = []Source{{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{"U1"},
+			Agents: []string{"codex"}, CI: CISkip}}
+		s.AutoActions = []AutoRule{{Type: TestRun, Argv: []string{"go"},
 			Source: []string{"shop", "pay", "No!"}[n], Place: "D1"}}
 	}, []int{0}, []int{1, 2}},
 	{"remind_at", func(s *Settings, n int) { s.RemindAt = []string{"", "00:00", "23:59", "24:00", "9", "09:30:00"}[n] },
 		[]int{0, 1, 2}, []int{3, 4, 5}},
 	{"auto_actions[0].argv", func(s *Settings, n int) {
 		all := [][]string{{"go", "test", "./..."}, {"sh", "x"}, {}, {"npx", "*"}, {"go", ""}}
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: all[n], Place: "D1"}}
+		s.AutoActions = []AutoRule{{Type: TestRun, Argv: all[n], Place: "D1"}}
 	}, []int{0, 1}, []int{2, 3, 4}},
 }
 

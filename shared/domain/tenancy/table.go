@@ -1,7 +1,6 @@
 package tenancy
 
 import (
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
 )
@@ -181,7 +180,7 @@ var Sections = []Section{
 				Hint: "They are called without approval, and only if their values are choices, numbers or dates, or were written " +
 					"word for word by " +
 					"a person in the conversation.\nFind versions on the Tools page. One stops working when its tool changes."})},
-		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(
+		{Name: "sources", Kind: KindRows, Max: MaxSources, Says: language.InEach(
 			Words{Label: "ソース (GitHub のリポジトリ)",
 				About: "会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。リポジトリのファイルが、そのエージェントの提供元に渡ります。書かれた秘密の情報も含みます。",
 				Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。\npath がなければ、リポジトリ全体です。\n" +

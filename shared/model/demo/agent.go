@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/words/language"
@@ -124,7 +124,7 @@ func (t *talk) act(p row, whole, named string) (string, []model.Call) {
 // change to approve.
 func (t *talk) files(names ...string) json.RawMessage {
 	var all []object
-	more := strings.Repeat("\n", strings.Count(string(encoded(t.Messages)), `"Name":"`+string(agent.CodeGenerate)+`"`))
+	more := strings.Repeat("\n", strings.Count(string(encoded(t.Messages)), `"Name":"`+string(tenancy.CodeGenerate)+`"`))
 	for _, name := range names {
 		sample, _ := embedded.ReadFile("samples/" + name) // a test reads each
 		note := fmt.Sprintf(t.words.Agent["note"], strings.TrimSuffix(path.Base(name), path.Ext(name)))

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
@@ -28,9 +28,9 @@ func statement(text string) map[string]any {
 var itself = model.Words(model.Assistant, "…")
 
 // everything are the tools of a conversation.
-var everything = []model.Tool{{Name: string(agent.ShellCommand)}, {Name: string(agent.TestRun)},
-	{Name: string(agent.CodeGenerate)},
-	{Name: "offer_request"}, {Name: string(agent.ToolCall),
+var everything = []model.Tool{{Name: string(tenancy.ShellCommand)}, {Name: string(tenancy.TestRun)},
+	{Name: string(tenancy.CodeGenerate)},
+	{Name: "offer_request"}, {Name: string(tenancy.ToolCall),
 		Schema: []byte(`{"enum":["list_employees","open_pull_request"]}`)}, {Name: "read_file"},
 	{Name: "list_files"}, {Name: "search"}}
 
@@ -145,7 +145,7 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 	text, first := answered(t, said)
 	expect.Is(t, text, "Demo agent: I propose notes.md.")
 	_, again := answered(t, said, model.Message{Role: model.Assistant,
-		Parts: []model.Part{{Call: &model.Call{Name: string(agent.CodeGenerate)}}}}, said)
+		Parts: []model.Part{{Call: &model.Call{Name: string(tenancy.CodeGenerate)}}}}, said)
 	expect.That(t, first != again, "the second proposal would change nothing")
 }
 
@@ -179,7 +179,7 @@ func TestTheDemoReadsFiles(t *testing.T) {
 		"hello.js を読んで": "1: Hello, Ringi", "read hello.js": "1: Hello, Ringi",
 		"search for Nobody": "there is no such file or text", "README.mdを見せて": "見つかりませんでした",
 	} {
-		asked := turn.Turn{Agent: agent.BuiltIn()[0],
+		asked := turn.Turn{Agent: tenancy.BuiltInAgents()[0],
 			History: []turn.Message{{Sender: conversation.FromUser, Name: "佐藤", Text: text}}, Locale: "ja",
 			Files: &turn.Files{Version: "v", Open: func(context.Context) (*files.Tree, error) { return tree, nil }}}
 		reply, err := turn.Answer(t.Context(), Agent{}, asked)
@@ -199,7 +199,7 @@ func TestTheDemoReadsFiles(t *testing.T) {
 // doesn't take a refusal for words that it can't understand.
 func TestTheDemoCallsTools(t *testing.T) {
 	for _, said := range []string{"プルリクエストを開いて", "please open a pull request"} {
-		bare := model.Request{Tools: []model.Tool{{Name: string(agent.ToolCall)}},
+		bare := model.Request{Tools: []model.Tool{{Name: string(tenancy.ToolCall)}},
 			Messages: []model.Message{others(statement(said))}}
 		out := expect.Value(Agent{}.Say(t.Context(), bare))(t)
 		expect.That(t, out.Calls == nil && strings.Contains(out.Text, "claude@shop"), "it proposes what isn't offered: %s",

@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -44,35 +43,39 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 		Outbound: outbound.Allowing(hosts).Client(),
 		At:       map[string]string{aggregate.Anthropic: home.URL, aggregate.OpenAI: home.URL + "/v1"}}
 	for about, tt := range map[string]struct {
-		agent agent.Definition
+		agent tenancy.Agent
 		want  string // expected path and key; empty: nothing is sent, because the key is missing
 	}{
-		"anthropic's own":         {agent.Definition{Provider: agent.Anthropic}, "/v1/messages key-a"},
-		"openai's own":            {agent.Definition{Provider: agent.OpenAI}, "/v1/chat/completions Bearer key-o"},
-		"anthropic's own by name": {agent.Definition{Provider: agent.Anthropic, AuthRef: "anthropic"}, "/v1/messages key-a"},
-		"a key of anthropic's": {agent.Definition{Provider: agent.Anthropic, AuthRef: "hr"},
+		"anthropic's own":         {tenancy.Agent{Provider: tenancy.Anthropic}, "/v1/messages key-a"},
+		"openai's own":            {tenancy.Agent{Provider: tenancy.OpenAI}, "/v1/chat/completions Bearer key-o"},
+		"anthropic's own by name": {tenancy.Agent{Provider: tenancy.Anthropic, AuthRef: "anthropic"}, "/v1/messages key-a"},
+		"a key of anthropic's": {tenancy.Agent{Provider: tenancy.Anthropic, AuthRef: "hr"},
 			"/v1/messages key-hr"},
-		"a key of anthropic's for openai": {agent.Definition{Provider: agent.OpenAI, AuthRef: "hr"}, ""},
-		"anthropic's own for openai":      {agent.Definition{Provider: agent.OpenAI, AuthRef: "anthropic"}, ""},
-		"an endpoint's key for anthropic": {agent.Definition{Provider: agent.Anthropic, AuthRef: "docs"}, ""},
-		"no key": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1/"},
+		"a key of anthropic's for openai": {tenancy.Agent{Provider: tenancy.OpenAI, AuthRef: "hr"}, ""},
+		"anthropic's own for openai":      {tenancy.Agent{Provider: tenancy.OpenAI, AuthRef: "anthropic"}, ""},
+		"an endpoint's key for anthropic": {tenancy.Agent{Provider: tenancy.Anthropic, AuthRef: "docs"}, ""},
+		"no key": {tenancy.Agent{Provider: tenancy.HTTPEndpoint, Endpoint: away.URL + "/v1/"},
 			"/v1/chat/completions "},
-		"the endpoint's": {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL + "/v2",
+		"the endpoint's": {tenancy.Agent{Provider: tenancy.HTTPEndpoint, Endpoint: home.URL + "/v2",
 			AuthRef: "docs"}, "/v2/chat/completions Bearer key-d"},
-		"a compatible endpoint's": {agent.Definition{Provider: agent.Local, Endpoint: home.URL + "/v1",
+		"a compatible endpoint's": {tenancy.Agent{Provider: tenancy.LocalEndpoint, Endpoint: home.URL + "/v1",
 			AuthRef: "hub"}, "/v1/chat/completions Bearer key-h"},
-		"another endpoint's": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1", AuthRef: "docs"}, ""},
-		"another compatible endpoint's": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1",
+		"another endpoint's": {tenancy.Agent{Provider: tenancy.HTTPEndpoint, Endpoint: away.URL + "/v1",
+			AuthRef: "docs"}, ""},
+		"another compatible endpoint's": {tenancy.Agent{Provider: tenancy.HTTPEndpoint, Endpoint: away.URL + "/v1",
 			AuthRef: "hub"}, ""},
-		"an address that only begins alike": {agent.Definition{Provider: agent.HTTP,
+		"an address that only begins alike": {tenancy.Agent{Provider: tenancy.HTTPEndpoint,
 			Endpoint: home.URL + ".example.com/v1", AuthRef: "docs"}, ""},
-		"anthropic's for an endpoint": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL,
+		"anthropic's for an endpoint": {tenancy.Agent{Provider: tenancy.HTTPEndpoint, Endpoint: away.URL,
 			AuthRef: "anthropic"}, ""},
-		"a vendor's named key elsewhere": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "hr"}, ""},
-		"a key without an address":       {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "free"}, ""},
-		"an entry without a key":         {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL, AuthRef: "empty"}, ""},
-		"a name that the secret doesn't have": {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL, AuthRef: "none"},
-			""},
+		"a vendor's named key elsewhere": {tenancy.Agent{Provider: tenancy.HTTPEndpoint, Endpoint: away.URL,
+			AuthRef: "hr"}, ""},
+		"a key without an address": {tenancy.Agent{Provider: tenancy.HTTPEndpoint, Endpoint: away.URL,
+			AuthRef: "free"}, ""},
+		"an entry without a key": {tenancy.Agent{Provider: tenancy.HTTPEndpoint, Endpoint: home.URL,
+			AuthRef: "empty"}, ""},
+		"a name that the secret doesn't have": {tenancy.Agent{Provider: tenancy.HTTPEndpoint, Endpoint: home.URL,
+			AuthRef: "none"}, ""},
 	} {
 		t.Run(about, func(t *testing.T) {
 			got = nil
@@ -96,8 +99,8 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 		Outbound: outbound.Dialer{}.Client()}
 	u := expect.Value(url.Parse(s.URL))(t)
 	for _, endpoint := range []string{s.URL, "https://" + u.Host, "http://169.254.169.254/latest"} {
-		w := expect.Value(c.OpenAgent(t.Context(), agent.Definition{ID: "a", Provider: agent.Local, Endpoint: endpoint},
-			"", tenancy.Settings{}))(t)
+		w := expect.Value(c.OpenAgent(t.Context(), tenancy.Agent{ID: "a", Provider: tenancy.LocalEndpoint,
+			Endpoint: endpoint}, "", tenancy.Settings{}))(t)
 		_, err := w.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User,
 			Parts: []model.Part{{Text: "x"}}}}})
 		var e *model.Error
@@ -109,7 +112,7 @@ func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
 	c := provider.Config{Secret: &secret.Models{Reader: holding(`{"openai":"k","anthropic":"k"}`),
 		ID: "models"}}
 	limited := tenancy.Settings{MaxCostUSD: 1}
-	for _, d := range agent.BuiltIn() {
+	for _, d := range tenancy.BuiltInAgents() {
 		w := expect.Value(c.OpenAgent(t.Context(), d, "demo", limited))(t)
 		_, demo := w.(demo.Agent)
 		expect.That(t, demo, "%s is answered by %T", d.ID, w)
@@ -129,7 +132,7 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 			return expect.Err(model.Within(s, c.Open, "anthropic:"+name, nil))
 		},
 		"an agent's": func(s tenancy.Settings, name string) error { // also what folds a long conversation away
-			return expect.Err(c.OpenAgent(t.Context(), agent.Definition{ID: "a", Provider: agent.Anthropic, Model: name}, "", s))
+			return expect.Err(c.OpenAgent(t.Context(), tenancy.Agent{ID: "a", Provider: tenancy.Anthropic, Model: name}, "", s))
 		},
 		// A contest always has a budget.
 		"a contest's": func(_ tenancy.Settings, name string) error {
@@ -199,7 +202,7 @@ func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 		Secret: &secret.Models{Reader: holding(`{}`), ID: "models"}, Vendor: provider.VendorClient(),
 		At: map[string]string{aggregate.Bedrock: s.URL}, Outbound: outbound.Dialer{}.Client(),
 	}
-	for _, d := range agent.BuiltIn() {
+	for _, d := range tenancy.BuiltInAgents() {
 		for instead, saved := range map[string]string{onBedrock: "claude-sonnet-4-6", "": onBedrock} {
 			got = nil
 			settings := tenancy.Settings{Model: saved}
@@ -214,11 +217,11 @@ func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 
 // Nobody follows whose administrator chose where words go, and nobody a model that can't be called.
 func TestWhomAnAgentFollows(t *testing.T) {
-	http1 := agent.Definition{ID: "a", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1", Model: "m"}
-	keyed := func(d agent.Definition, ref string) agent.Definition { d.AuthRef = ref; return d }
-	openai := agent.Definition{ID: "a", Provider: agent.OpenAI, Model: "gpt-5.4"}
+	http1 := tenancy.Agent{ID: "a", Provider: tenancy.HTTPEndpoint, Endpoint: "https://bot.example.com/v1", Model: "m"}
+	keyed := func(d tenancy.Agent, ref string) tenancy.Agent { d.AuthRef = ref; return d }
+	openai := tenancy.Agent{ID: "a", Provider: tenancy.OpenAI, Model: "gpt-5.4"}
 	for about, tt := range map[string]struct {
-		d                     agent.Definition
+		d                     tenancy.Agent
 		keys, of, saved, want string
 	}{
 		"its own key":                 {openai, `{"openai":"k"}`, onBedrock, "", ""},
@@ -242,9 +245,9 @@ func TestWhomAnAgentFollows(t *testing.T) {
 // own, or by the model that it follows.
 func TestAPriceLetsAnAgentAnswerUnderALimit(t *testing.T) {
 	c := provider.Config{Secret: &secret.Models{Reader: holding(`{}`), ID: "models"}}
-	for name, d := range map[string]agent.Definition{
-		"compatible:box/box":              {ID: "box", Provider: agent.HTTP, Endpoint: "https://box.example/v1"},
-		"bedrock:anthropic.claude-9-v1:0": {ID: "a", Provider: agent.OpenAI, Model: "gpt-5.4"},
+	for name, d := range map[string]tenancy.Agent{
+		"compatible:box/box":              {ID: "box", Provider: tenancy.HTTPEndpoint, Endpoint: "https://box.example/v1"},
+		"bedrock:anthropic.claude-9-v1:0": {ID: "a", Provider: tenancy.OpenAI, Model: "gpt-5.4"},
 	} {
 		s := tenancy.Settings{MaxCostUSD: 1, Model: "bedrock:anthropic.claude-9-v1:0"}
 		e := new(model.Error)

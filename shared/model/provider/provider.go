@@ -19,7 +19,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -186,7 +185,7 @@ func (w Wires) Open(name string) (model.Wire, error) {
 // key. It is instead, the deployment's MODEL, or the settings'. An agent with a key of its own (auth_ref) or an
 // endpoint never follows, because its administrator chose who gets what people say. An error is a *model.Error: the
 // model secret could not be read.
-func (c Config) Follows(ctx context.Context, d agent.Definition, instead string, s tenancy.Settings) (string, error) {
+func (c Config) Follows(ctx context.Context, d tenancy.Agent, instead string, s tenancy.Settings) (string, error) {
 	if isDemo(instead) {
 		return aggregate.Demo, nil
 	}
@@ -215,8 +214,8 @@ func (c Config) Follows(ctx context.Context, d agent.Definition, instead string,
 }
 
 // vendors reports whether the agent's model is a vendor's, with the vendor's own key unless it names another.
-func vendors(d agent.Definition) bool {
-	return d.Provider == agent.OpenAI || d.Provider == agent.Anthropic
+func vendors(d tenancy.Agent) bool {
+	return d.Provider == tenancy.OpenAI || d.Provider == tenancy.Anthropic
 }
 
 func isDemo(name string) bool {
@@ -227,7 +226,7 @@ func isDemo(name string) bool {
 // OpenAgent makes the wire of an agent, or of the model that it follows, without calling a model. Without a key, the
 // wire's calls fail with Unauthorized. If the settings limit costs and the model's price is unknown, it returns a
 // *model.Error of kind Unpriced, because the limit could not be enforced.
-func (c Config) OpenAgent(ctx context.Context, d agent.Definition, instead string,
+func (c Config) OpenAgent(ctx context.Context, d tenancy.Agent, instead string,
 	s tenancy.Settings) (model.Wire, error) {
 	follows, err := c.Follows(ctx, d, instead, s)
 	if err != nil {
@@ -261,8 +260,8 @@ var errElsewhere = errors.New("the model secret has no key of that name for the 
 
 // keyOf returns the key for an agent. A workspace's administrator writes the definition, but the keys belong to the
 // deployment. So a key is sent only to its own vendor, or to the address that the secret has for it.
-func keyOf(d agent.Definition, s secret.ModelSecret) (string, error) {
-	own := map[agent.Provider]string{agent.OpenAI: s.OpenAI, agent.Anthropic: s.Anthropic}
+func keyOf(d tenancy.Agent, s secret.ModelSecret) (string, error) {
+	own := map[tenancy.AgentProvider]string{tenancy.OpenAI: s.OpenAI, tenancy.Anthropic: s.Anthropic}
 	key, vendor := own[d.Provider]
 	ref := d.AuthRef
 	switch {

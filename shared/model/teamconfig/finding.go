@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -54,7 +54,7 @@ func (t table) refuse(field, format string, a ...any) {
 
 // written returns a text as a file would write it, short enough for a message.
 func written(s string) string {
-	if agent.LikeKey(strings.TrimSpace(s)) {
+	if tenancy.LikeKey(strings.TrimSpace(s)) {
 		return "what looks like a key"
 	}
 	return fmt.Sprintf("%q", language.Beginning(s, maxShown))

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/models"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
@@ -198,7 +198,7 @@ func TestEverythingThatIsSentIsCounted(t *testing.T) {
 		"an agent's words": {Sender: conversation.FromAgent, Text: long},
 		"a file": {Sender: conversation.FromUser, Files: []turn.File{{Name: "a.txt", Type: "text/plain",
 			Body: []byte(long)}}},
-		"a payload": {Sender: conversation.FromAgent, Proposal: &turn.Proposal{Type: agent.CodeGenerate,
+		"a payload": {Sender: conversation.FromAgent, Proposal: &turn.Proposal{Type: tenancy.CodeGenerate,
 			Payload: `{"files":"` + long + `"}`}},
 		"a command's output": {Sender: conversation.FromSystem, ActionID: "a",
 			Pieces: []conversation.Piece{{Text: long, Quoted: true}}},
@@ -235,7 +235,7 @@ func TestWhatAloneIsTooLargeIsLeftOutAndSaid(t *testing.T) {
 	history := []turn.Message{
 		{Sender: conversation.FromUser, Text: "look", Files: []turn.File{text("old.txt", 30)}},
 		{Sender: conversation.FromAgent, Text: "I propose", Proposal: &turn.Proposal{ActionID: "a",
-			Type:    agent.CodeGenerate,
+			Type:    tenancy.CodeGenerate,
 			Payload: `{"files":"` + strings.Repeat("z", 30<<10) + `"}`}},
 		{Sender: conversation.FromUser, Text: "these two", Files: []turn.File{text("large.txt", 60),
 			text("small.txt", 3)}},
@@ -256,7 +256,7 @@ func TestWhatAloneIsTooLargeIsLeftOutAndSaid(t *testing.T) {
 // The prompt, the tools and the answer have their place beside the history, and a small model gets a small answer.
 func TestTheRoomIsWhatTheAgentsOwnModelLeaves(t *testing.T) {
 	of := func(tokens int) turn.Turn {
-		return turn.Turn{Agent: agent.Definition{ID: "a", Capabilities: agent.Capabilities, ContextTokens: tokens},
+		return turn.Turn{Agent: tenancy.Agent{ID: "a", Capabilities: tenancy.Capabilities, ContextTokens: tokens},
 			MaySandbox: true, Locale: "ja", Now: time.Now()}
 	}
 	for tokens, least := range map[int]int{0: 100_000, 16_000: 4_000, 32_000: 16_000, 1_000_000: 970_000} {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 )
@@ -34,7 +34,7 @@ func historyOf(random *rand.Rand) (out []Message) {
 			Text: texts[random.IntN(len(texts))]}
 		switch {
 		case m.Sender == conversation.FromAgent && random.IntN(2) == 0:
-			m.Proposal = &Proposal{ActionID: fmt.Sprint("A", i), Type: agent.ActionTypes[random.IntN(3)],
+			m.Proposal = &Proposal{ActionID: fmt.Sprint("A", i), Type: tenancy.ActionTypes[random.IntN(3)],
 				Payload: []string{"{}", "", "null", `{"argv":["a"]}`}[random.IntN(4)]}
 		case m.Sender == conversation.FromAgent:
 			m.Request = []string{"", "買う"}[random.IntN(2)]
@@ -105,7 +105,7 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 	history := []Message{
 		{Sender: conversation.FromSystem, Collapsed: true, Text: "summary" + hidden},
 		{Sender: conversation.FromUser, Name: "佐藤" + hidden, Text: "words" + hidden, Files: []File{text("file")}},
-		{Sender: conversation.FromAgent, Text: "yes" + hidden, Proposal: &Proposal{ActionID: "A", Type: agent.TestRun,
+		{Sender: conversation.FromAgent, Text: "yes" + hidden, Proposal: &Proposal{ActionID: "A", Type: tenancy.TestRun,
 			Payload: `{"argv":["a"]}`, Summary: "tests"}},
 		{Sender: conversation.FromSystem, ActionID: "A", Pieces: []conversation.Piece{{Text: "own" + hidden},
 			{Text: "output" + hidden, Quoted: true}}},
@@ -189,7 +189,7 @@ func TestTheAgentIsToldWhatCameAfterAnActionsEnd(t *testing.T) {
 		return Message{Sender: conversation.FromSystem, ActionID: "A", Pieces: []conversation.Piece{{Text: text}}}
 	}
 	sent := said([]Message{{Sender: conversation.FromUser, Text: "go"},
-		{Sender: conversation.FromAgent, Text: "ok", Proposal: &Proposal{ActionID: "A", Type: agent.ShellCommand,
+		{Sender: conversation.FromAgent, Text: "ok", Proposal: &Proposal{ActionID: "A", Type: tenancy.ShellCommand,
 			Payload: "{}"}},
 		told("withdrawn"), told("its output"), {Sender: conversation.FromAgent, Text: "I see"}, told("later still"),
 		{Sender: conversation.FromUser, Text: "well"}})

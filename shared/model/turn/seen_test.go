@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -68,7 +67,7 @@ func TestNobodySpeaksInTheSystemsPart(t *testing.T) {
 			{ID: "F2", Name: evil + " unread", Why: evil + " why"}}}
 	history := []turn.Message{
 		{Sender: conversation.FromSystem, Collapsed: true, Text: evil + " summary", At: noon}, person,
-		{Sender: conversation.FromAgent, Text: "ok", Proposal: &turn.Proposal{ActionID: "A", Type: agent.ShellCommand,
+		{Sender: conversation.FromAgent, Text: "ok", Proposal: &turn.Proposal{ActionID: "A", Type: tenancy.ShellCommand,
 			Payload: `{"script":"` + evil + ` script"}`, Summary: evil + " purpose"}},
 		{Sender: conversation.FromSystem, ActionID: "A", At: noon,
 			Pieces: []conversation.Piece{{Text: "Action #1 is done."},
@@ -112,7 +111,7 @@ func TestAnAgentKnowsWhatItDoesNotSee(t *testing.T) {
 	gone := said("U2", "", noon.Add(time.Minute))
 	gone.Deleted = true
 	large := turn.Message{Sender: conversation.FromAgent, Text: "ok",
-		Proposal: &turn.Proposal{ActionID: "A", Type: agent.CodeGenerate, Payload: "{}", Omitted: true}}
+		Proposal: &turn.Proposal{ActionID: "A", Type: tenancy.CodeGenerate, Payload: "{}", Omitted: true}}
 	for name, tt := range map[string]struct {
 		history []turn.Message
 		want    []string
@@ -158,7 +157,7 @@ func rulesOf(t *testing.T, of turn.Turn) (rules, all string) {
 // An agent is told how files are edited and leave, and of pull requests, where that holds and nowhere else.
 func TestAnAgentIsToldWhatHoldsOfItsFiles(t *testing.T) {
 	everything := turnOf(user("hi"))
-	everything.Agent = agent.Definition{ID: "a", Capabilities: agent.Capabilities}
+	everything.Agent = tenancy.Agent{ID: "a", Capabilities: tenancy.Capabilities}
 	everything.Calls = expect.Value(tool.Builtin())(t)
 	everything.Tools = "sh and python3"
 	rules, _ := rulesOf(t, everything)
@@ -184,7 +183,7 @@ func TestAnAgentIsToldWhatHoldsOfItsFiles(t *testing.T) {
 // No argument of a call may be a reference, so nothing that the agent is shown has one.
 func TestNoReferencesAreShown(t *testing.T) {
 	x := turnOf(user("hi"))
-	x.Agent = agent.Definition{ID: "a", Capabilities: agent.Capabilities}
+	x.Agent = tenancy.Agent{ID: "a", Capabilities: tenancy.Capabilities}
 	const foreign = `{"type":"object","$defs":{"id":{"type":"integer"}},"properties":{"id":{"$ref":"#/$defs/id"}}}`
 	specs := append(expect.Value(tool.Builtin())(t).All(),
 		tool.Spec{Name: "wiki_page", Description: "d", InputSchema: foreign, OutputSchema: `{}`, Pin: &tenancy.Pin{}})

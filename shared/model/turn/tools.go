@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -33,24 +32,24 @@ const (
 	MaxRequest = 4000
 )
 
-var descriptions = map[agent.ActionType]string{
-	agent.CodeGenerate: "Propose changes of the conversation's workspace: files to write whole, edits of files that are " +
-		"there, and deletions. A person sees the difference whole and decides.",
-	agent.TestRun: "Propose a run of tests in the workspace. A person sees the command and decides, unless an " +
+var descriptions = map[tenancy.ActionType]string{
+	tenancy.CodeGenerate: "Propose changes of the conversation's workspace: files to write whole, edits of files that " +
+		"are there, and deletions. A person sees the difference whole and decides.",
+	tenancy.TestRun: "Propose a run of tests in the workspace. A person sees the command and decides, unless an " +
 		"administrator's rule allows it.",
-	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees all of it and " +
+	tenancy.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees all of it and " +
 		"decides.",
-	agent.ToolCall: "Call one tool in <tools>. What reads is called at once, and you get the result afterwards, with " +
+	tenancy.ToolCall: "Call one tool in <tools>. What reads is called at once, and you get the result afterwards, with " +
 		"e-mail addresses, phone numbers and My Numbers masked; each argument has to be a choice, a number or a date, or " +
 		"to stand word for word in what people wrote. A pull request waits for a person's decision.",
 }
 
 // may reports whether the agent may propose this type of action here. Commands need a sandbox, calls a tool.
-func (t Turn) may(x agent.ActionType) bool {
+func (t Turn) may(x tenancy.ActionType) bool {
 	switch x {
-	case agent.CodeGenerate:
+	case tenancy.CodeGenerate:
 		return t.Agent.May(x)
-	case agent.ToolCall:
+	case tenancy.ToolCall:
 		all, _ := t.callables()
 		return len(all) > 0
 	}
@@ -61,8 +60,8 @@ func (t Turn) may(x agent.ActionType) bool {
 // history has calls.
 func (t Turn) tools() ([]model.Tool, error) {
 	var out []model.Tool
-	for _, x := range agent.ActionTypes {
-		if !t.may(x) || x == agent.ToolCall {
+	for _, x := range tenancy.ActionTypes {
+		if !t.may(x) || x == tenancy.ToolCall {
 			continue
 		}
 		shape, err := inputOf(x, nil)
@@ -89,7 +88,7 @@ func (t Turn) tools() ([]model.Tool, error) {
 }
 
 // inputOf returns the schema of a payload with an additional summary for people. change may replace properties.
-func inputOf(x agent.ActionType, change func(map[string]json.RawMessage) error) (json.RawMessage, error) {
+func inputOf(x tenancy.ActionType, change func(map[string]json.RawMessage) error) (json.RawMessage, error) {
 	text, err := conversation.Schema(x)
 	if err != nil {
 		return nil, err
@@ -148,7 +147,7 @@ func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 		return judged{code: Invalid, problems: problems[:min(len(problems), 20)]}
 	}
 	if c.Name != offerRequest {
-		return t.judgeAction(agent.ActionType(c.Name), c.Input)
+		return t.judgeAction(tenancy.ActionType(c.Name), c.Input)
 	}
 	var x struct{ Request string }
 	if err := json.Unmarshal(c.Input, &x); err != nil {
@@ -162,7 +161,7 @@ func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 	return judged{request: text}
 }
 
-func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
+func (t Turn) judgeAction(x tenancy.ActionType, input json.RawMessage) judged {
 	if t.Busy {
 		return judged{code: Invalid, problems: []string{oneAtATime}}
 	}
@@ -210,7 +209,7 @@ type callable struct {
 
 // callables returns the tools of vendors that the turn offers, and how many are left out because they are too many.
 func (t Turn) callables() (shown []callable, left int) {
-	if t.Calls == nil || !t.Agent.May(agent.ToolCall) {
+	if t.Calls == nil || !t.Agent.May(tenancy.ToolCall) {
 		return nil, 0
 	}
 	size := 0
@@ -256,13 +255,14 @@ func (t Turn) callTool() (model.Tool, bool, error) {
 	for i, c := range all {
 		names[i] = c.Name
 	}
-	shape, err := inputOf(agent.ToolCall, func(properties map[string]json.RawMessage) error {
+	shape, err := inputOf(tenancy.ToolCall, func(properties map[string]json.RawMessage) error {
 		enum, err := json.Marshal(names)
 		properties["tool"] = json.RawMessage(`{"type":"string","description":"One of the tools in <tools>.","enum":` +
 			string(enum) + `}`)
 		return err
 	})
-	return model.Tool{Name: string(agent.ToolCall), Description: descriptions[agent.ToolCall], Schema: shape}, true, err
+	name := tenancy.ToolCall
+	return model.Tool{Name: string(name), Description: descriptions[name], Schema: shape}, true, err
 }
 
 // told returns the part in which the model reads what the tools do, apart from what people say. JSON escapes every <,

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -82,7 +81,7 @@ type File struct {
 // Proposal is an action that an agent wants to have done.
 type Proposal struct {
 	ActionID string // empty before the action exists
-	Type     agent.ActionType
+	Type     tenancy.ActionType
 	Payload  string               // JSON as the agent proposes it, in the form of conversation.Payload
 	Decoded  conversation.Payload // as completed, only in a new proposal
 	Summary  string               // its purpose in the agent's words
@@ -92,11 +91,11 @@ type Proposal struct {
 // Complete adds to a proposal what people are asked to approve with it: the files that it works on, and what it makes
 // of
 // them. Its problems are worded for the model.
-type Complete func(agent.ActionType, conversation.Payload) (kept conversation.Payload, problems []string)
+type Complete func(tenancy.ActionType, conversation.Payload) (kept conversation.Payload, problems []string)
 
 // Turn is the input for an agent's answer.
 type Turn struct {
-	Agent   agent.Definition
+	Agent   tenancy.Agent
 	History []Message // the last ones are to be answered
 	// MaySandbox says that commands can be executed.
 	MaySandbox bool

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/words/language"
 )
@@ -206,7 +206,7 @@ const (
 
 // aboutFiles says what holds of files, edits and their ways out, where there are any.
 func (t Turn) aboutFiles(b *strings.Builder) {
-	code, commands := t.may(agent.CodeGenerate), t.may(agent.ShellCommand)
+	code, commands := t.may(tenancy.CodeGenerate), t.may(tenancy.ShellCommand)
 	if code {
 		b.WriteString(aboutEdits)
 	}
@@ -227,7 +227,7 @@ func (t Turn) about() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You are %q.", t.Agent.Label())
 	var may []string
-	for _, x := range agent.ActionTypes {
+	for _, x := range tenancy.ActionTypes {
 		if t.may(x) {
 			may = append(may, string(x))
 		}
@@ -237,10 +237,10 @@ func (t Turn) about() string {
 	} else {
 		fmt.Fprintf(&b, " You can propose: %s.", strings.Join(may, ", "))
 	}
-	if !t.MaySandbox && (t.Agent.May(agent.TestRun) || t.Agent.May(agent.ShellCommand)) {
+	if !t.MaySandbox && (t.Agent.May(tenancy.TestRun) || t.Agent.May(tenancy.ShellCommand)) {
 		b.WriteString(" Commands and tests can't be executed in this deployment; say so when one is asked for.")
 	}
-	if t.MaySandbox && t.Tools != "" && (t.may(agent.TestRun) || t.may(agent.ShellCommand)) {
+	if t.MaySandbox && t.Tools != "" && (t.may(tenancy.TestRun) || t.may(tenancy.ShellCommand)) {
 		b.WriteString(" Where commands are executed, there are: " + t.Tools)
 	}
 	t.aboutFiles(&b)

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/models"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
@@ -74,7 +74,7 @@ func user(text string) turn.Message {
 }
 
 func turnOf(history ...turn.Message) turn.Turn {
-	return turn.Turn{Agent: agent.BuiltIn()[0], History: history, MaySandbox: true, Locale: "ja"}
+	return turn.Turn{Agent: tenancy.BuiltInAgents()[0], History: history, MaySandbox: true, Locale: "ja"}
 }
 
 const testRun = `{"argv":["go","test","./…"],"timeout_seconds":60,"summary":"テストを実行します"}`
@@ -106,7 +106,7 @@ func TestAProposalIsTaken(t *testing.T) {
 		reply, err := w.answer(t, turnOf(user("テストして")))
 		expect.Must(t, err == nil && reply.Text == "テストを実行します。" && reply.Code == "" && reply.Calls == 1,
 			"%+v, %v", reply, err)
-		expect.Same(t, &turn.Proposal{Type: agent.TestRun, Payload: `{"argv":["go","test","./…"],"timeout_seconds":60}`,
+		expect.Same(t, &turn.Proposal{Type: tenancy.TestRun, Payload: `{"argv":["go","test","./…"],"timeout_seconds":60}`,
 			Summary: "テストを実行します",
 			Decoded: conversation.Payload{Argv: []string{"go", "test", "./…"}, TimeoutSeconds: 60}}, reply.Action)
 	})
@@ -120,7 +120,7 @@ func TestOfTwoProposalsOneIsTaken(t *testing.T) {
 		}})
 		reply, err := w.answer(t, turnOf(user("テストして")))
 		expect.Must(t, err == nil && reply.Action != nil && reply.Text == "テストを実行します" &&
-			reply.Action.Type == agent.TestRun && reply.Code == "", "%+v, %v", reply, err)
+			reply.Action.Type == tenancy.TestRun && reply.Code == "", "%+v, %v", reply, err)
 	})
 }
 
@@ -149,9 +149,9 @@ func TestWhatAnAgentMayNotIsNotTaken(t *testing.T) {
 		shell := models.Script{Calls: []models.ScriptedCall{call("c1", "shell_command",
 			`{"script":"ls","timeout_seconds":1,"summary":"一覧"}`)}}
 		for name, x := range map[string]turn.Turn{
-			"without the capability": {Agent: agent.Definition{ID: "a", Capabilities: []agent.Capability{agent.Code,
-				agent.Test}}, MaySandbox: true, Locale: "en", History: []turn.Message{user("ls")}},
-			"without a sandbox": {Agent: agent.BuiltIn()[0], Locale: "en", History: []turn.Message{user("ls")}},
+			"without the capability": {Agent: tenancy.Agent{ID: "a", Capabilities: []tenancy.Capability{tenancy.CanCode,
+				tenancy.CanTest}}, MaySandbox: true, Locale: "en", History: []turn.Message{user("ls")}},
+			"without a sandbox": {Agent: tenancy.BuiltInAgents()[0], Locale: "en", History: []turn.Message{user("ls")}},
 		} {
 			w.Scripted(shell, shell)
 			reply, err := w.answer(t, x)
@@ -188,7 +188,7 @@ func TestARefusalIsAPlainSentence(t *testing.T) {
 // two turns in the wrong order.
 func TestEveryHistoryFitsTheVendorsRules(t *testing.T) {
 	proposal := func(id string) *turn.Proposal {
-		return &turn.Proposal{ActionID: id, Type: agent.ShellCommand, Payload: `{"script":"ls","timeout_seconds":1}`,
+		return &turn.Proposal{ActionID: id, Type: tenancy.ShellCommand, Payload: `{"script":"ls","timeout_seconds":1}`,
 			Summary: "一覧"}
 	}
 	says := func(text string, p *turn.Proposal) turn.Message {
@@ -218,7 +218,7 @@ func TestEveryHistoryFitsTheVendorsRules(t *testing.T) {
 			"the agent begins":            {[]turn.Message{says("こんにちは", nil), user("a")}, "こんにちは", "@@"},
 			"the agent has the last word": {[]turn.Message{user("a"), says("はい", nil)}, "Go on", "@@"},
 			"a payload that is no JSON": {[]turn.Message{user("a"),
-				says("", &turn.Proposal{ActionID: "01X", Type: agent.TestRun, Payload: "{"}), user("b")},
+				says("", &turn.Proposal{ActionID: "01X", Type: tenancy.TestRun, Payload: "{"}), user("b")},
 				"call_01X", "@@"},
 			"an id that no vendor takes": {[]turn.Message{user("a"),
 				says("", proposal("操作 1/2!"+strings.Repeat("x", 90))), user("b")}, "call_12xxx", "!x"},

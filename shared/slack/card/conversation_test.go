@@ -11,7 +11,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
@@ -232,7 +231,7 @@ func endDialog(locale string) slack.ModalViewRequest {
 }
 
 // pulling returns a conversation of a source in which a pull request waits.
-func pulling(t *testing.T, ci agent.CI) *onThread {
+func pulling(t *testing.T, ci tenancy.CI) *onThread {
 	t.Helper()
 	c := begunConversation(t)
 	commit := strings.Repeat("c0", 20)
@@ -258,7 +257,7 @@ func pulling(t *testing.T, ci agent.CI) *onThread {
 // pulled ends the pull request that pulling has.
 func pulled(change func(x *conversation.Action)) func(c *onThread) {
 	return func(c *onThread) {
-		*c = *pulling(c.t, agent.CIRun)
+		*c = *pulling(c.t, tenancy.CIRun)
 		x := c.Actions[0]
 		x.CompletedAt = &begunAt
 		change(x)

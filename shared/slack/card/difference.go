@@ -7,10 +7,10 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -211,7 +211,7 @@ func (d drawing) actionMatter(x *conversation.Action) string {
 		is, _ := explain.PullOf(x, p, d.w.Locale)
 		said = is.Title
 	case len(p.Argv) > 0:
-		said = agent.Line(p.Argv)
+		said = tenancy.CommandLine(p.Argv)
 	case len(p.Changes) > 0:
 		for _, c := range p.Changes {
 			said = strings.TrimPrefix(said+", "+c.Path, ", ")

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"ringi/shared/decide"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 )
 
@@ -249,8 +249,8 @@ var conversationStates = []struct {
 		c.lists(`{"department":null,"status":"all"}`).calling().cancels()
 		c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: c.last().CompletedAt.Add(3 * time.Second)})
 	}},
-	{"pull", conversation.CardAction, func(c *onThread) { *c = *pulling(c.t, agent.CIRun) }},
-	{"pull_without_ci", conversation.CardAction, func(c *onThread) { *c = *pulling(c.t, agent.CISkip) }},
+	{"pull", conversation.CardAction, func(c *onThread) { *c = *pulling(c.t, tenancy.CIRun) }},
+	{"pull_without_ci", conversation.CardAction, func(c *onThread) { *c = *pulling(c.t, tenancy.CISkip) }},
 	{"pull_done", conversation.CardAction, pulled(func(x *conversation.Action) {
 		x.Status, x.Pushed.Number, x.Pushed.There = conversation.ActionSucceeded, 4, true
 	})},

@@ -1,4 +1,4 @@
-package agent
+package tenancy
 
 import (
 	"slices"
@@ -20,8 +20,8 @@ type AutoRule struct {
 	Changed bool `json:"changed,omitempty"`
 }
 
-// Where is what rules know of a conversation.
-type Where struct {
+// AutoScope is what rules know of a conversation.
+type AutoScope struct {
 	Source   string // name of its source, if the settings still list that for it; empty: it has none
 	Sourced  bool   // it began from a source, also if that is not listed any more
 	Place    string // Slack's id of the channel
@@ -35,7 +35,7 @@ func (r AutoRule) Where() string {
 }
 
 // holds reports whether the rule is about such a conversation.
-func (r AutoRule) holds(w Where) bool {
+func (r AutoRule) holds(w AutoScope) bool {
 	switch {
 	case w.Attached && !r.Changed:
 		return false
@@ -52,7 +52,7 @@ func (r AutoRule) Problems() (all aggregate.Problems) {
 	all.Unless(r.Type == TestRun, "type", "auto_type")
 	odd := func(word string) bool { return word == "" || len(word) > 200 || strings.Contains(word, "*") }
 	all.Unless(len(r.Argv) > 0 && len(r.Argv) <= 32 && !slices.ContainsFunc(r.Argv, odd), "argv", "auto_argv")
-	all.Unless(r.Source == "" || sourceForm.Get().MatchString(r.Source), "source", "auto_source")
+	all.Unless(r.Source == "" || nameForm.Get().MatchString(r.Source), "source", "auto_source")
 	all.Unless(placeForm.Get().MatchString(r.Place), "place", "auto_place")
 	all.Unless(!r.Changed || r.Source != "", "changed", "auto_changed")
 	return all
@@ -60,12 +60,12 @@ func (r AutoRule) Problems() (all aggregate.Problems) {
 
 // Allows reports whether the rule lets a command start: it is the rule's, word by word. A rule with a problem allows
 // nothing.
-func (r AutoRule) Allows(t ActionType, argv []string, w Where) bool {
+func (r AutoRule) Allows(t ActionType, argv []string, w AutoScope) bool {
 	return len(r.Problems()) == 0 && t == TestRun && r.holds(w) && slices.Equal(r.Argv, argv)
 }
 
 // AutoApproved returns the index of the first rule that lets the command start, or -1.
-func AutoApproved(rules []AutoRule, t ActionType, argv []string, w Where) int {
+func AutoApproved(rules []AutoRule, t ActionType, argv []string, w AutoScope) int {
 	return slices.IndexFunc(rules, func(r AutoRule) bool { return r.Allows(t, argv, w) })
 }
 
@@ -97,9 +97,9 @@ func (r ListedRead) Problems() (all aggregate.Problems) {
 	return all
 }
 
-// Listed returns the index of the first entry that lists this version of a tool for an agent and everybody in people,
-// or -1. An entry with a fault lists nothing, and no entry is for nobody.
-func Listed(list []ListedRead, agent, tool, version string, people []string) int {
+// ListedReadFor returns the index of the first entry that lists this version of a tool for an agent and everybody in
+// people, or -1. An entry with a fault lists nothing, and no entry is for nobody.
+func ListedReadFor(list []ListedRead, agent, tool, version string, people []string) int {
 	if len(people) == 0 {
 		return -1
 	}

@@ -1,5 +1,4 @@
-// Package agent defines the agents that people can talk with: the built-in ones and those in a workspace's settings.
-package agent
+package tenancy
 
 import (
 	"cmp"
@@ -14,10 +13,11 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Definition describes an agent. The JSON names are those of the settings and of the settings file.
-type Definition struct {
+// Agent describes an agent that people can talk with: a built-in one, or one in a workspace's settings. The
+// JSON names are those of the settings and of the settings file.
+type Agent struct {
 	ID           string            `json:"id"`
-	Provider     Provider          `json:"provider"`
+	Provider     AgentProvider     `json:"provider"`
 	Model        string            `json:"model,omitempty"`    // empty: the provider's usual model
 	Endpoint     string            `json:"endpoint,omitempty"` // for http and local: base URL before /chat/completions
 	Capabilities []Capability      `json:"capabilities"`
@@ -28,31 +28,31 @@ type Definition struct {
 	ContextTokens int `json:"context_tokens,omitempty"`
 }
 
-// Provider is the service that answers for an agent.
-type Provider string
+// AgentProvider is the service that answers for an agent.
+type AgentProvider string
 
 const (
-	OpenAI    Provider = "openai"
-	Anthropic Provider = "anthropic"
-	HTTP      Provider = "http"  // a public endpoint with the Chat Completions API
-	Local     Provider = "local" // an endpoint that the deployment allows
+	OpenAI        AgentProvider = "openai"
+	Anthropic     AgentProvider = "anthropic"
+	HTTPEndpoint  AgentProvider = "http"  // a public endpoint with the Chat Completions API
+	LocalEndpoint AgentProvider = "local" // an endpoint that the deployment allows
 )
 
-// Providers lists all providers.
-var Providers = []Provider{OpenAI, Anthropic, HTTP, Local}
+// AgentProviders lists all providers.
+var AgentProviders = []AgentProvider{OpenAI, Anthropic, HTTPEndpoint, LocalEndpoint}
 
 // Capability is a kind of action that an agent may propose.
 type Capability string
 
 const (
-	Code  Capability = "code"
-	Shell Capability = "shell"
-	Test  Capability = "test"
-	Tools Capability = "tools" // calls of vendors' tools
+	CanCode  Capability = "code"
+	CanShell Capability = "shell"
+	CanTest  Capability = "test"
+	CanCall  Capability = "tools" // calls of vendors' tools
 )
 
 // Capabilities lists all capabilities.
-var Capabilities = []Capability{Code, Shell, Test, Tools}
+var Capabilities = []Capability{CanCode, CanShell, CanTest, CanCall}
 
 // ActionType says what an action does.
 type ActionType string
@@ -71,25 +71,26 @@ var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand, ToolCall}
 // trusted side, and commands run where there is no network. A call of a tool may reach anything.
 func (t ActionType) Inside() bool { return t == CodeGenerate || t == TestRun || t == ShellCommand }
 
-var needs = map[ActionType]Capability{CodeGenerate: Code, TestRun: Test, ShellCommand: Shell, ToolCall: Tools}
+var needs = map[ActionType]Capability{CodeGenerate: CanCode, TestRun: CanTest,
+	ShellCommand: CanShell, ToolCall: CanCall}
 
 // May reports whether the agent may propose actions of this type.
-func (d Definition) May(t ActionType) bool {
+func (d Agent) May(t ActionType) bool {
 	need, known := needs[t]
 	return known && slices.Contains(d.Capabilities, need)
 }
 
 // Label returns the agent's display name.
-func (d Definition) Label() string {
+func (d Agent) Label() string {
 	return cmp.Or(d.Metadata["label"], d.ID)
 }
 
 // Codex is the id of the agent that is the default if no other is.
 const Codex = "codex"
 
-// BuiltIn returns the agents that every workspace has.
-func BuiltIn() []Definition {
-	return []Definition{
+// BuiltInAgents returns the agents that every workspace has.
+func BuiltInAgents() []Agent {
+	return []Agent{
 		{ID: Codex, Provider: OpenAI, Model: "gpt-5.4", Capabilities: slices.Clone(Capabilities), IsDefault: true,
 			Metadata: map[string]string{"label": "Codex"}},
 		{ID: "claude", Provider: Anthropic, Model: "claude-sonnet-4-6", Capabilities: slices.Clone(Capabilities),
@@ -98,8 +99,8 @@ func BuiltIn() []Definition {
 }
 
 // UsualModel returns the model for a provider's agents that name none: that of the provider's built-in agent, or "".
-func UsualModel(p Provider) string {
-	return aggregate.First(BuiltIn(), func(d Definition) bool { return d.Provider == p }).Model
+func UsualModel(p AgentProvider) string {
+	return aggregate.First(BuiltInAgents(), func(d Agent) bool { return d.Provider == p }).Model
 }
 
 // Bounds of ContextTokens, and what is assumed where it is not set. Anthropic says 200,000 of all its models; of others
@@ -112,7 +113,7 @@ const (
 )
 
 // Context returns how many tokens the agent's model takes at once, with its answer.
-func (d Definition) Context() int {
+func (d Agent) Context() int {
 	switch {
 	case d.ContextTokens > 0:
 		return d.ContextTokens
@@ -122,26 +123,26 @@ func (d Definition) Context() int {
 	return usualContext
 }
 
-// Definitions returns a workspace's agents; an entry of custom with a problem is ignored. The built-in agents come
-// first, each replaced by the entry with its id if there is one; the other entries follow in order. allow lists the
-// host:port endpoints that the deployment allows in addition to public ones. Exactly one agent is the default: the
-// first entry that claims it, else codex.
-func Definitions(custom []Definition, allow []string) []Definition {
-	return define(custom, func(d Definition) bool { return d.reachable(allow) })
+// Agents returns a workspace's agents; an entry of custom with a problem is ignored. The built-in agents come first,
+// each replaced by the entry with its id if there is one; the other entries follow in order. allow lists the host:port
+// endpoints that the deployment allows in addition to public ones. Exactly one agent is the default: the first entry
+// that claims it, else codex.
+func Agents(custom []Agent, allow []string) []Agent {
+	return define(custom, func(d Agent) bool { return d.reachable(allow) })
 }
 
-// Named returns Definitions including agents that this deployment can't reach. It is for finding out which agent a
+// NamedAgents returns Agents including agents that this deployment can't reach. It is for finding out which agent a
 // message addresses, so that people can be told that it is unreachable.
-func Named(custom []Definition) []Definition {
-	return define(custom, func(Definition) bool { return true })
+func NamedAgents(custom []Agent) []Agent {
+	return define(custom, func(Agent) bool { return true })
 }
 
-func define(custom []Definition, reachable func(Definition) bool) []Definition {
-	defs := BuiltIn()
+func define(custom []Agent, reachable func(Agent) bool) []Agent {
+	defs := BuiltInAgents()
 	chosen := ""
 	var taken []string
 	for _, d := range custom {
-		at := slices.IndexFunc(defs, func(x Definition) bool { return x.ID == d.ID })
+		at := slices.IndexFunc(defs, func(x Agent) bool { return x.ID == d.ID })
 		if len(d.Problems()) > 0 || !reachable(d) || slices.Contains(taken, d.ID) {
 			continue
 		}
@@ -164,18 +165,18 @@ func define(custom []Definition, reachable func(Definition) bool) []Definition {
 	return defs
 }
 
-// Find returns the agent with this id, and false if there is none.
-func Find(defs []Definition, id string) (Definition, bool) {
-	i := slices.IndexFunc(defs, func(d Definition) bool { return d.ID == id })
+// AgentByID returns the agent with this id, and false if there is none.
+func AgentByID(defs []Agent, id string) (Agent, bool) {
+	i := slices.IndexFunc(defs, func(d Agent) bool { return d.ID == id })
 	if i < 0 {
-		return Definition{}, false
+		return Agent{}, false
 	}
 	return defs[i], true
 }
 
-// Default returns the default agent among defs.
-func Default(defs []Definition) Definition {
-	i := slices.IndexFunc(defs, func(d Definition) bool { return d.IsDefault })
+// DefaultAgent returns the default agent among defs.
+func DefaultAgent(defs []Agent) Agent {
+	i := slices.IndexFunc(defs, func(d Agent) bool { return d.IsDefault })
 	return defs[max(0, i)]
 }
 
@@ -186,11 +187,11 @@ var called = language.InEach(
 		ToolCall: "Call a tool"},
 )
 
-// Called returns the display name of each type of action.
-func Called(locale string) map[ActionType]string { return called.In(locale) }
+// ActionsCalled returns the display name of each type of action.
+func ActionsCalled(locale string) map[ActionType]string { return called.In(locale) }
 
-// Line formats a command on one line; empty elements and those with a space are in double quotes.
-func Line(argv []string) string {
+// CommandLine formats a command on one line; empty elements and those with a space are in double quotes.
+func CommandLine(argv []string) string {
 	var out []string
 	for _, a := range argv {
 		if a == "" || strings.ContainsAny(a, " \t\"") {
@@ -212,11 +213,11 @@ var (
 func LikeKey(text string) bool { return keyForm.Get().MatchString(text) }
 
 // Problems returns everything that is wrong with the definition in every deployment.
-func (d Definition) Problems() (all aggregate.Problems) {
+func (d Agent) Problems() (all aggregate.Problems) {
 	all.Unless(d.ID != "", "id", "agent_required")
 	all.Unless(d.ID == "" || idForm.Get().MatchString(d.ID), "id", "agent_id")
 	all.Unless(d.Provider != "", "provider", "agent_required")
-	all.Unless(d.Provider == "" || slices.Contains(Providers, d.Provider), "provider", "agent_provider")
+	all.Unless(d.Provider == "" || slices.Contains(AgentProviders, d.Provider), "provider", "agent_provider")
 	all.Unless(d.Model == "" || modelForm.Get().MatchString(d.Model), "model", "agent_model")
 	code := d.wrongEndpoint()
 	all.Unless(code == "", "endpoint", code)
@@ -232,10 +233,10 @@ func (d Definition) Problems() (all aggregate.Problems) {
 }
 
 // wrongEndpoint returns what is wrong with the endpoint in every deployment, or "".
-func (d Definition) wrongEndpoint() string {
-	placed := d.Provider == HTTP || d.Provider == Local
+func (d Agent) wrongEndpoint() string {
+	placed := d.Provider == HTTPEndpoint || d.Provider == LocalEndpoint
 	switch {
-	case !placed && d.Endpoint != "" && slices.Contains(Providers, d.Provider):
+	case !placed && d.Endpoint != "" && slices.Contains(AgentProviders, d.Provider):
 		return "agent_no_place" // a vendor's key must not be sent elsewhere
 	case !placed:
 		return ""
@@ -252,8 +253,8 @@ func (d Definition) wrongEndpoint() string {
 }
 
 // reachable reports whether this deployment reaches the agent: it must allow plain http and local addresses.
-func (d Definition) reachable(allow []string) bool {
-	if d.Provider != HTTP && d.Provider != Local || d.wrongEndpoint() != "" {
+func (d Agent) reachable(allow []string) bool {
+	if d.Provider != HTTPEndpoint && d.Provider != LocalEndpoint || d.wrongEndpoint() != "" {
 		return true
 	}
 	u, err := url.Parse(d.Endpoint)
@@ -262,7 +263,7 @@ func (d Definition) reachable(allow []string) bool {
 	}
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	at := net.JoinHostPort(u.Hostname(), port)
-	return d.Provider == HTTP && u.Scheme == "https" ||
+	return d.Provider == HTTPEndpoint && u.Scheme == "https" ||
 		slices.ContainsFunc(allow, func(a string) bool { return strings.EqualFold(a, at) })
 }
 

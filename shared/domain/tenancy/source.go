@@ -1,4 +1,4 @@
-package agent
+package tenancy
 
 import (
 	"io/fs"
@@ -45,14 +45,13 @@ const (
 )
 
 var (
-	sourceForm     = language.Regexp{Text: `^[a-z0-9-]{1,32}$`}
 	repositoryForm = language.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`}
 	refNameForm    = language.Regexp{Text: `^[A-Za-z0-9._/+-]{1,190}$`}
 )
 
 // Problems returns everything that is wrong with the source, without asking GitHub.
 func (s Source) Problems() (all aggregate.Problems) {
-	all.Unless(sourceForm.Get().MatchString(s.Name), "name", "source_name")
+	all.Unless(nameForm.Get().MatchString(s.Name), "name", "source_name")
 	_, name, _ := strings.Cut(s.Repository, "/")
 	all.Unless(repositoryForm.Get().MatchString(s.Repository) && !strings.HasSuffix(name, ".git") && name != "." &&
 		name != "..", "repository", "source_repository")

@@ -1,4 +1,4 @@
-package agent_test
+package tenancy
 
 import (
 	"encoding/json"
@@ -8,19 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
 
-func entries(t *testing.T, text string) []agent.Definition {
+func entries(t *testing.T, text string) []Agent {
 	t.Helper()
-	var list []agent.Definition
+	var list []Agent
 	expect.NoError(t, json.Unmarshal([]byte(text), &list))
 	return list
 }
 
-func ids(defs []agent.Definition) (out []string) {
+func ids(defs []Agent) (out []string) {
 	for _, d := range defs {
 		mark := ""
 		if d.IsDefault {
@@ -67,7 +66,7 @@ func TestAnInvalidEntryIsSkipped(t *testing.T) {
 	} {
 		t.Run(about, func(t *testing.T) {
 			list := entries(t, "["+test.entry+`,{`+bot+`}]`)
-			expect.Same(t, []string{"codex*", "claude", "doc-bot"}, ids(agent.Definitions(list, []string{"localhost:11434"})))
+			expect.Same(t, []string{"codex*", "claude", "doc-bot"}, ids(Agents(list, []string{"localhost:11434"})))
 			unreached := about == "http without TLS" || about == "local elsewhere" || about == "local in public"
 			wrong := list[0].Problems()
 			expect.That(t, unreached || len(wrong) > 0 && wrong[0].Field == test.field, "%+v", wrong)
@@ -76,12 +75,12 @@ func TestAnInvalidEntryIsSkipped(t *testing.T) {
 }
 
 func TestAnEntryIsWrittenAsItIsRead(t *testing.T) {
-	defs := agent.Definitions(entries(t,
+	defs := Agents(entries(t,
 		`[{`+bot+`,"model":"m","is_default":true,"auth_ref":"docs","metadata":{"label":"書類"}}]`), nil)
-	got, ok := agent.Find(defs, "doc-bot")
-	expect.Must(t, ok && agent.Default(defs).ID == "doc-bot", "%v", ids(defs))
-	expect.Same(t, agent.Definition{ID: "doc-bot", Provider: agent.HTTP, Model: "m",
-		Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code},
+	got, ok := AgentByID(defs, "doc-bot")
+	expect.Must(t, ok && DefaultAgent(defs).ID == "doc-bot", "%v", ids(defs))
+	expect.Same(t, Agent{ID: "doc-bot", Provider: HTTPEndpoint, Model: "m",
+		Endpoint: "https://bot.example.com/v1", Capabilities: []Capability{CanCode},
 		IsDefault: true, AuthRef: "docs", Metadata: map[string]string{"label": "書類"}}, got)
 	expect.Is(t, got.Label(), "書類")
 	again := expect.Value(json.Marshal(got))(t)
@@ -89,19 +88,19 @@ func TestAnEntryIsWrittenAsItIsRead(t *testing.T) {
 }
 
 func TestACustomAgentOverridesABuiltInAndABrokenOneDoesNot(t *testing.T) {
-	defs := agent.Definitions(entries(t,
+	defs := Agents(entries(t,
 		`[{"id":"claude","provider":"anthropic","model":"claude-opus-5-5","capabilities":["test"]},{"id":"codex",`+
 			`"provider":"openai"}]`), nil)
 	expect.Same(t, []string{"codex*", "claude"}, ids(defs))
-	claude, _ := agent.Find(defs, "claude")
-	codex, _ := agent.Find(defs, "codex")
-	expect.That(t, claude.Model == "claude-opus-5-5" && !claude.May(agent.ShellCommand) &&
-		codex.May(agent.ShellCommand) && codex.Model == agent.BuiltIn()[0].Model, "%+v %+v", claude, codex)
+	claude, _ := AgentByID(defs, "claude")
+	codex, _ := AgentByID(defs, "codex")
+	expect.That(t, claude.Model == "claude-opus-5-5" && !claude.May(ShellCommand) &&
+		codex.May(ShellCommand) && codex.Model == BuiltInAgents()[0].Model, "%+v %+v", claude, codex)
 	// The second of two entries with the same id is ignored.
-	defs = agent.Definitions(entries(t,
+	defs = Agents(entries(t,
 		`[{"id":"claude","provider":"anthropic","model":"a","capabilities":["test"]},{"id":"claude",`+
 			`"provider":"anthropic","model":"b","capabilities":["test"]}]`), nil)
-	claude, _ = agent.Find(defs, "claude")
+	claude, _ = AgentByID(defs, "claude")
 	expect.Is(t, claude.Model, "a")
 }
 
@@ -116,34 +115,34 @@ func TestExactlyOneAgentIsTheDefault(t *testing.T) {
 		"b":      {broken, one("b", true), one("a", true)},
 		"claude": {one("claude", true)},
 	} {
-		defs := agent.Definitions(entries(t, "["+strings.Join(list, ",")+"]"), nil)
+		defs := Agents(entries(t, "["+strings.Join(list, ",")+"]"), nil)
 		n := 0
 		for _, d := range defs {
 			if d.IsDefault {
 				n++
 			}
 		}
-		expect.That(t, n == 1 && agent.Default(defs).ID == want, "%s: %v", want, ids(defs))
+		expect.That(t, n == 1 && DefaultAgent(defs).ID == want, "%s: %v", want, ids(defs))
 	}
 	// An override that does not claim to be the default doesn't change the default.
-	defs := agent.Definitions(entries(t, "["+one("codex", false)+"]"), nil)
+	defs := Agents(entries(t, "["+one("codex", false)+"]"), nil)
 	expect.Same(t, []string{"codex*", "claude"}, ids(defs))
-	defs = agent.Definitions(nil, nil)
+	defs = Agents(nil, nil)
 	expect.Same(t, []string{"codex*", "claude"}, ids(defs))
 }
 
 func TestWhatTheDeploymentAllowsIsReached(t *testing.T) {
 	list := entries(t, `[{"id":"a","provider":"local","endpoint":"http://LOCALHOST:11434/v1","capabilities":["code"]},`+
 		`{"id":"b","provider":"http","endpoint":"http://localhost:11434","capabilities":["code"]}]`)
-	expect.Is(t, len(agent.Definitions(list, []string{"localhost:11434"})), 4)
-	expect.Is(t, len(agent.Definitions(list, []string{"localhost:1"})), 2)
+	expect.Is(t, len(Agents(list, []string{"localhost:11434"})), 4)
+	expect.Is(t, len(Agents(list, []string{"localhost:1"})), 2)
 }
 
 func TestAnAgentMayWhatItsCapabilitiesSay(t *testing.T) {
-	for c, may := range map[agent.Capability]agent.ActionType{agent.Code: agent.CodeGenerate,
-		agent.Shell: agent.ShellCommand, agent.Test: agent.TestRun} {
-		d := agent.Definition{Capabilities: []agent.Capability{c}}
-		for _, x := range agent.ActionTypes {
+	for c, may := range map[Capability]ActionType{CanCode: CodeGenerate,
+		CanShell: ShellCommand, CanTest: TestRun} {
+		d := Agent{Capabilities: []Capability{c}}
+		for _, x := range ActionTypes {
 			expect.That(t, d.May(x) == (x == may), "%s: %s", c, x)
 		}
 		expect.That(t, !d.May("rm") && !d.May(""), "an action of no type is allowed")
@@ -152,28 +151,28 @@ func TestAnAgentMayWhatItsCapabilitiesSay(t *testing.T) {
 
 // The built-in agents have no faults, and every rule has a text.
 func TestBuiltInAgentsAreSound(t *testing.T) {
-	for _, d := range agent.BuiltIn() {
+	for _, d := range BuiltInAgents() {
 		f := d.Problems()
 		expect.That(t, f == nil && d.Model != "", "%s: %v", d.ID, f)
 	}
 }
 
-func shop() agent.Source {
-	return agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{agent.Everybody},
-		Agents: []string{"claude"}, CI: agent.CISkip, RepositoryID: 7}
+func shop() Source {
+	return Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{Everybody},
+		Agents: []string{"claude"}, CI: CISkip, RepositoryID: 7}
 }
 
 func TestASourcesFieldsAreChecked(t *testing.T) {
 	expect.That(t, shop().Problems() == nil, "%v", shop().Problems())
-	type set = func(s *agent.Source, value string)
+	type set = func(s *Source, value string)
 	fields := map[string]set{
-		"name":       func(s *agent.Source, v string) { s.Name = v },
-		"repository": func(s *agent.Source, v string) { s.Repository = v },
-		"ref":        func(s *agent.Source, v string) { s.Ref = v },
-		"path":       func(s *agent.Source, v string) { s.Path = v },
-		"people":     func(s *agent.Source, v string) { s.People = strings.Fields(v) },
-		"agents":     func(s *agent.Source, v string) { s.Agents = strings.Fields(v) },
-		"ci":         func(s *agent.Source, v string) { s.CI = agent.CI(v) },
+		"name":       func(s *Source, v string) { s.Name = v },
+		"repository": func(s *Source, v string) { s.Repository = v },
+		"ref":        func(s *Source, v string) { s.Ref = v },
+		"path":       func(s *Source, v string) { s.Path = v },
+		"people":     func(s *Source, v string) { s.People = strings.Fields(v) },
+		"agents":     func(s *Source, v string) { s.Agents = strings.Fields(v) },
+		"ci":         func(s *Source, v string) { s.CI = CI(v) },
 	}
 	for field, values := range map[string]struct{ good, bad []string }{
 		"name": {[]string{"a", "0-9", strings.Repeat("a", 32)}, []string{"", "A", "a b", "a_b", strings.Repeat("a", 33)}},
@@ -205,7 +204,7 @@ func TestASourceIsForItsPeopleAndAgents(t *testing.T) {
 	hr.Name, hr.People, hr.Agents = "hr", []string{"U0SATO"}, []string{"codex", "claude"}
 	unasked := shop()
 	unasked.Name, unasked.RepositoryID = "unasked", 0
-	all := []agent.Source{shop(), hr, unasked}
+	all := []Source{shop(), hr, unasked}
 	for _, tt := range []struct {
 		user, agent string
 		want        []string
@@ -214,36 +213,36 @@ func TestASourceIsForItsPeopleAndAgents(t *testing.T) {
 		{"U0ELSE", "claude", []string{"shop"}},
 		{"U0ELSE", "codex", nil},
 	} {
-		expect.Same(t, tt.want, agent.SourcesFor(all, tt.user, tt.agent))
+		expect.Same(t, tt.want, SourcesFor(all, tt.user, tt.agent))
 		for _, name := range []string{"shop", "hr", "unasked", "nothing"} {
-			_, ok := agent.SourceNamed(all, strings.ToUpper(name), tt.user, tt.agent)
+			_, ok := SourceNamed(all, strings.ToUpper(name), tt.user, tt.agent)
 			expect.Is(t, ok, slices.Contains(tt.want, name), tt.user, tt.agent, name)
 		}
 	}
 }
 
-func rule(argv ...string) agent.AutoRule {
-	return agent.AutoRule{Type: agent.TestRun, Argv: argv, Place: "D1"}
+func rule(argv ...string) AutoRule {
+	return AutoRule{Type: TestRun, Argv: argv, Place: "D1"}
 }
 
-var inD1 = agent.Where{Place: "D1"}
+var inD1 = AutoScope{Place: "D1"}
 
 // What people attach lies beside the files, and nobody has approved it.
 func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
-	of := func(r agent.AutoRule, w agent.Where) bool {
-		r.Type, r.Argv = agent.TestRun, []string{"pytest", ".ringi/in/test_x.py"}
-		return r.Allows(agent.TestRun, []string{"pytest", ".ringi/in/test_x.py"}, w)
+	of := func(r AutoRule, w AutoScope) bool {
+		r.Type, r.Argv = TestRun, []string{"pytest", ".ringi/in/test_x.py"}
+		return r.Allows(TestRun, []string{"pytest", ".ringi/in/test_x.py"}, w)
 	}
 	for name, tt := range map[string]struct {
-		rule  agent.AutoRule
-		where agent.Where
+		rule  AutoRule
+		where AutoScope
 		want  bool
 	}{
-		"by a place": {agent.AutoRule{Place: "D1"}, agent.Where{Place: "D1"}, false},
-		"by a source": {agent.AutoRule{Source: "shop", Place: "D1"},
-			agent.Where{Source: "shop", Sourced: true, Place: "D1"}, false},
-		"by a source, and says": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true},
-			agent.Where{Source: "shop", Sourced: true, Place: "D1"}, true},
+		"by a place": {AutoRule{Place: "D1"}, AutoScope{Place: "D1"}, false},
+		"by a source": {AutoRule{Source: "shop", Place: "D1"},
+			AutoScope{Source: "shop", Sourced: true, Place: "D1"}, false},
+		"by a source, and says": {AutoRule{Source: "shop", Place: "D1", Changed: true},
+			AutoScope{Source: "shop", Sourced: true, Place: "D1"}, true},
 	} {
 		expect.That(t, of(tt.rule, tt.where), "%s: it doesn't hold without attachments", name)
 		if tt.where.Attached = true; of(tt.rule, tt.where) != tt.want {
@@ -255,46 +254,46 @@ func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
 // A rule names source and place by the settings' ids. It holds while the files are the source's: a file that the agent
 // changed may be one that the test reads as its configuration.
 func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
-	shop := agent.Where{Source: "shop", Sourced: true, Place: "D1"}
+	shop := AutoScope{Source: "shop", Sourced: true, Place: "D1"}
 	changed, unlisted, elsewhere := shop, shop, shop
 	changed.Changed, unlisted.Source, elsewhere.Place = true, "", "D2"
-	none := agent.Where{Place: "D1"}
+	none := AutoScope{Place: "D1"}
 	for name, tt := range map[string]struct {
-		rule  agent.AutoRule
-		holds []agent.Where
+		rule  AutoRule
+		holds []AutoScope
 	}{
-		"source and place":   {agent.AutoRule{Source: "shop", Place: "D1"}, []agent.Where{shop}},
-		"changed files, too": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true}, []agent.Where{shop, changed}},
-		"another source":     {agent.AutoRule{Source: "pay", Place: "D1"}, nil},
-		"a place alone":      {agent.AutoRule{Place: "D1"}, []agent.Where{none}},
+		"source and place":   {AutoRule{Source: "shop", Place: "D1"}, []AutoScope{shop}},
+		"changed files, too": {AutoRule{Source: "shop", Place: "D1", Changed: true}, []AutoScope{shop, changed}},
+		"another source":     {AutoRule{Source: "pay", Place: "D1"}, nil},
+		"a place alone":      {AutoRule{Place: "D1"}, []AutoScope{none}},
 	} {
-		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
+		tt.rule.Type, tt.rule.Argv = TestRun, []string{"npm", "test"}
 		expect.Must(t, len(tt.rule.Problems()) == 0, "%s: %v", name, tt.rule.Problems())
-		for _, w := range []agent.Where{shop, changed, unlisted, elsewhere, none, {}} {
-			expect.Is(t, tt.rule.Allows(agent.TestRun, []string{"npm", "test"}, w),
-				slices.ContainsFunc(tt.holds, func(x agent.Where) bool { return reflect.DeepEqual(x, w) }), "%s: in %+v", name, w)
+		for _, w := range []AutoScope{shop, changed, unlisted, elsewhere, none, {}} {
+			expect.Is(t, tt.rule.Allows(TestRun, []string{"npm", "test"}, w),
+				slices.ContainsFunc(tt.holds, func(x AutoScope) bool { return reflect.DeepEqual(x, w) }), "%s: in %+v", name, w)
 		}
 	}
 	for _, tt := range []struct {
-		rule agent.AutoRule
+		rule AutoRule
 		want aggregate.Problem
 	}{
-		{agent.AutoRule{}, aggregate.Problem{Field: "place", Code: "auto_place"}},
-		{agent.AutoRule{Source: "Shop!", Place: "D1"}, aggregate.Problem{Field: "source", Code: "auto_source"}},
-		{agent.AutoRule{Source: "shop"}, aggregate.Problem{Field: "place", Code: "auto_place"}},
-		{agent.AutoRule{Place: "#general"}, aggregate.Problem{Field: "place", Code: "auto_place"}},
-		{agent.AutoRule{Place: "D1", Changed: true}, aggregate.Problem{Field: "changed", Code: "auto_changed"}},
+		{AutoRule{}, aggregate.Problem{Field: "place", Code: "auto_place"}},
+		{AutoRule{Source: "Shop!", Place: "D1"}, aggregate.Problem{Field: "source", Code: "auto_source"}},
+		{AutoRule{Source: "shop"}, aggregate.Problem{Field: "place", Code: "auto_place"}},
+		{AutoRule{Place: "#general"}, aggregate.Problem{Field: "place", Code: "auto_place"}},
+		{AutoRule{Place: "D1", Changed: true}, aggregate.Problem{Field: "changed", Code: "auto_changed"}},
 	} {
-		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
+		tt.rule.Type, tt.rule.Argv = TestRun, []string{"npm", "test"}
 		expect.Same(t, aggregate.Problems{tt.want}, tt.rule.Problems())
-		expect.That(t, !tt.rule.Allows(agent.TestRun, tt.rule.Argv, shop) &&
-			!tt.rule.Allows(agent.TestRun, tt.rule.Argv, none), "%+v", tt.rule)
+		expect.That(t, !tt.rule.Allows(TestRun, tt.rule.Argv, shop) &&
+			!tt.rule.Allows(TestRun, tt.rule.Argv, none), "%+v", tt.rule)
 	}
 }
 
 func TestARuleAllowsACommandElementByElement(t *testing.T) {
 	for _, tt := range []struct {
-		rule agent.AutoRule
+		rule AutoRule
 		argv []string
 		want bool
 	}{
@@ -310,15 +309,15 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 		{rule("make", "test-x"), []string{"make", "test-x"}, true},
 		{rule("pytest", "a"), []string{"pytest", "a\n"}, false},
 	} {
-		expect.Is(t, tt.rule.Allows(agent.TestRun, tt.argv, inD1), tt.want, "%q lets %q", tt.rule.Argv, tt.argv)
+		expect.Is(t, tt.rule.Allows(TestRun, tt.argv, inD1), tt.want, "%q lets %q", tt.rule.Argv, tt.argv)
 	}
 	ok := rule("go", "test")
-	for _, other := range []agent.ActionType{agent.ShellCommand, agent.CodeGenerate, ""} {
+	for _, other := range []ActionType{ShellCommand, CodeGenerate, ""} {
 		expect.That(t, !ok.Allows(other, []string{"go", "test"}, inD1), "%s is allowed", other)
 	}
-	expect.That(t, !ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{Place: "D2"}) &&
-		!ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{}), "another workspace's command is allowed")
-	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, inD1), 1)
+	expect.That(t, !ok.Allows(TestRun, []string{"go", "test"}, AutoScope{Place: "D2"}) &&
+		!ok.Allows(TestRun, []string{"go", "test"}, AutoScope{}), "another workspace's command is allowed")
+	expect.Is(t, AutoApproved([]AutoRule{rule("a"), ok}, TestRun, []string{"go", "test"}, inD1), 1)
 }
 
 // A rule with a fault allows nothing, even if it was stored without validation.
@@ -329,10 +328,10 @@ func TestARuleWithAFaultAllowsNothing(t *testing.T) {
 	} {
 		r := rule(argv...)
 		expect.That(t, len(r.Problems()) != 0, "%q is no fault", argv)
-		expect.That(t, !r.Allows(agent.TestRun, argv, inD1), "%q is allowed", argv)
+		expect.That(t, !r.Allows(TestRun, argv, inD1), "%q is allowed", argv)
 	}
-	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Place: "D1"},
-		{Type: agent.CodeGenerate, Argv: []string{"ls"}, Place: "D1"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
-		expect.That(t, len(r.Problems()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Place: r.Place}), "%+v", r)
+	for _, r := range []AutoRule{{Type: ShellCommand, Argv: []string{"ls"}, Place: "D1"},
+		{Type: CodeGenerate, Argv: []string{"ls"}, Place: "D1"}, {Type: TestRun, Argv: []string{"ls"}}} {
+		expect.That(t, len(r.Problems()) != 0 && !r.Allows(r.Type, []string{"ls"}, AutoScope{Place: r.Place}), "%+v", r)
 	}
 }
