@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/tool/schema"
+	"ringi/shared/tool"
 	"ringi/shared/words/language"
 )
 
@@ -115,7 +115,7 @@ func (q question) request(p Prompt, shape json.RawMessage) (Request, error) {
 const maxRepeated = 256 << 10
 
 // judge returns what is wrong with an answer, none if it is usable, and an *Error if the model refused.
-func judge(r Response, q question, shape *schema.Schema) ([]string, error) {
+func judge(r Response, q question, shape *tool.Schema) ([]string, error) {
 	switch {
 	case r.Stop == StopRefused:
 		return nil, &Error{Provider: r.Usage.Provider, Model: r.Usage.Model, Kind: Refused, RequestID: r.Usage.RequestID}
@@ -125,7 +125,7 @@ func judge(r Response, q question, shape *schema.Schema) ([]string, error) {
 		return []string{fmt.Sprintf("it is %d bytes long, the limit is %d", len(r.Text), maxOutput)}, nil
 	}
 	text := unfenced([]byte(r.Text))
-	v, err := schema.Decode(text)
+	v, err := tool.Decode(text)
 	if err != nil {
 		return []string{"it is " + err.Error()}, nil
 	}
@@ -162,12 +162,12 @@ func fenced(data any) (string, error) {
 	return "<data>\n" + string(language.VisibleJSON(b)) + "\n</data>", nil
 }
 
-func shapeOf(p Purpose) (json.RawMessage, *schema.Schema, error) {
+func shapeOf(p Purpose) (json.RawMessage, *tool.Schema, error) {
 	text, err := schemas.ReadFile("schemas/" + string(p) + ".json")
 	if err != nil {
 		return nil, nil, fmt.Errorf("schema of %s: %w", p, err)
 	}
-	s, err := schema.Compile(string(p), string(text))
+	s, err := tool.CompileSchema(string(p), string(text))
 	return text, s, err
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/tool/schema"
+	"ringi/shared/tool"
 	"ringi/shared/words/language"
 )
 
@@ -97,7 +97,7 @@ const maxFact, maxFacts = 300, 50
 // Facts returns the short single values at the first level of a result, by name. Lists of people are left out.
 func Facts(result json.RawMessage) map[string]any {
 	facts := map[string]any{}
-	v, err := schema.Decode(result)
+	v, err := tool.Decode(result)
 	if err != nil {
 		return facts
 	}

@@ -1,6 +1,6 @@
 // Package tool is the catalog of the tools that steps may call. It makes the tools from their files in
-// shared/domain/tenancy/tools, and defines how arguments refer to earlier results. It calls no vendor: the packages
-// below it are the vendors' clients and the runner that calls them.
+// shared/domain/tenancy/tools, defines how arguments refer to earlier results, and checks JSON against JSON Schemas. It
+// calls no vendor: the packages below it are the vendors' clients and the runner that calls them.
 //
 // It imports slack and the areas under it. Begin with a file of shared/domain/tenancy/tools, then runner.
 package tool
@@ -19,7 +19,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
@@ -52,7 +51,7 @@ type Spec struct {
 	// Pin is the form of an MCP server's tool that an administrator allowed; nil for Ringi's own tools.
 	Pin *tenancy.Pin
 
-	input func() (*schema.Schema, error) // compiles InputSchema at the first call
+	input func() (*Schema, error) // compiles InputSchema at the first call
 }
 
 // Knows returns the names of the constraints that an administrator may set for the tool.
@@ -98,15 +97,15 @@ func newCatalog(specs []Spec) (*Catalog, error) {
 		if !json.Valid([]byte(s.OutputSchema)) {
 			return nil, fmt.Errorf("tool %s: the output schema is no JSON", s.Name)
 		}
-		c.specs[i].input = sync.OnceValues(func() (*schema.Schema, error) {
-			return schema.Compile(s.Name+".input", s.InputSchema)
+		c.specs[i].input = sync.OnceValues(func() (*Schema, error) {
+			return CompileSchema(s.Name+".input", s.InputSchema)
 		})
 	}
 	return c, nil
 }
 
 // input is a tool's compiled input schema.
-func (c *Catalog) input(name string) (*schema.Schema, error) {
+func (c *Catalog) input(name string) (*Schema, error) {
 	spec, known := c.Lookup(name)
 	if !known {
 		return nil, fmt.Errorf("there is no tool %q", name)
@@ -147,7 +146,7 @@ var builtin = sync.OnceValues(func() (*Catalog, error) {
 // Canonical returns the JSON with sorted members and without insignificant space, so that a tool's version does not
 // depend on the layout of a file.
 func Canonical(text json.RawMessage) string {
-	v, err := schema.Decode(text)
+	v, err := Decode(text)
 	if err != nil {
 		return string(text) // NewCatalog reports the error
 	}

@@ -12,7 +12,6 @@ import (
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
@@ -26,7 +25,7 @@ func (c *Catalog) Check(name string, r Resolved) (Resolved, error) {
 	if err != nil || r.fits == input {
 		return r, err
 	}
-	if err := problems(input.Check(any(r.members))); err != nil {
+	if err := refusal(input.Check(any(r.members))); err != nil {
 		return r, err
 	}
 	r.fits = input
@@ -50,12 +49,12 @@ func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID str
 			return fmt.Errorf("argument %s: %w", dotted(r.At), err)
 		}
 	}
-	found := slices.DeleteFunc(input.Check(any(a.members)), func(p schema.Problem) bool {
+	found := slices.DeleteFunc(input.Check(any(a.members)), func(p Problem) bool {
 		return slices.ContainsFunc(refs, func(r Ref) bool {
 			return len(p.Path) >= len(r.At) && slices.Equal(p.Path[:len(r.At)], r.At)
 		})
 	})
-	if err := problems(found); err != nil {
+	if err := refusal(found); err != nil {
 		return err
 	}
 	spec, _ := c.Lookup(name)
@@ -73,7 +72,7 @@ func worded(e *explain.CallError) error {
 // returns refuses a path that a tool's output schema excludes. Where the schema says nothing, any path is possible.
 func (c *Catalog) returns(name string, p Path) error {
 	spec, _ := c.Lookup(name)
-	at, _ := schema.Decode([]byte(spec.OutputSchema))
+	at, _ := Decode([]byte(spec.OutputSchema))
 	for i, key := range p.Keys {
 		s, _ := at.(map[string]any)
 		if items, ok := s["items"]; ok {
@@ -111,7 +110,7 @@ func Dynamic(s Spec, a Arguments) bool {
 	})
 }
 
-func problems(found []schema.Problem) error {
+func refusal(found []Problem) error {
 	if len(found) == 0 {
 		return nil
 	}

@@ -9,14 +9,13 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
-	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
 // Given returns what an agent is given of a result: with personal data masked as on cards, and at most MaxCallResult
 // bytes of it. Of a longer one that is its beginning, as a JSON text.
 func Given(value json.RawMessage) (r conversation.CallResult, err error) {
-	v, err := schema.Decode(value)
+	v, err := Decode(value)
 	if err != nil {
 		return r, fmt.Errorf("read a result: %w", err)
 	}
@@ -61,8 +60,8 @@ func Declared(s Spec, a Arguments) aggregate.JSON {
 		return ""
 	}
 	var all [][2]string
-	for _, m := range schema.Members(s.InputSchema) {
-		if _, has := a.members[m.Path[0]]; has && m.Path[len(m.Path)-1] != schema.Rows {
+	for _, m := range SchemaMembers(s.InputSchema) {
+		if _, has := a.members[m.Path[0]]; has && m.Path[len(m.Path)-1] != Rows {
 			title := language.Clip(language.OneLine(m.Title), rules.MaxNamed)
 			all = append(all, [2]string{rules.Pointer(m.Path), title})
 		}

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
@@ -201,7 +200,7 @@ type parameter map[string]any
 
 // parameters are those of a tool's arguments, nil if the schema can't be read.
 func (s Spec) parameters() map[string]parameter {
-	top, ok := schema.Parsed(s.InputSchema).(map[string]any)
+	top, ok := ParsedSchema(s.InputSchema).(map[string]any)
 	if !ok {
 		return nil
 	}
@@ -216,10 +215,10 @@ func (s Spec) parameters() map[string]parameter {
 
 // free reports whether the argument may be a text of anybody's choice, or hold one.
 func (p parameter) free() bool {
-	if len(schema.List(p["enum"])) > 0 || p["const"] != nil || p["format"] == "date" || p["format"] == "date-time" {
+	if len(listOf(p["enum"])) > 0 || p["const"] != nil || p["format"] == "date" || p["format"] == "date-time" {
 		return false
 	}
-	types := schema.Types(p)
+	types := typesOf(p)
 	return len(types) == 0 || slices.ContainsFunc(types, func(t string) bool {
 		return !slices.Contains([]string{"integer", "number", "boolean", "null"}, t)
 	})
@@ -293,7 +292,7 @@ func (p parameter) plain(v any) bool {
 				return true
 			}
 		}
-		return slices.Contains(schema.List(p["enum"]), any(v)) || p["const"] == any(v)
+		return slices.Contains(listOf(p["enum"]), any(v)) || p["const"] == any(v)
 	}
 	return false
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
@@ -27,7 +26,7 @@ func Parse(raw aggregate.JSON) (Arguments, error) {
 	if len(raw) > MaxArguments {
 		return Arguments{}, fmt.Errorf("arguments are %d bytes, the limit is %d", len(raw), MaxArguments)
 	}
-	v, err := schema.Decode([]byte(raw))
+	v, err := Decode([]byte(raw))
 	if err != nil {
 		return Arguments{}, fmt.Errorf("arguments: %w", err)
 	}
@@ -72,8 +71,8 @@ func (a Arguments) JSON() (aggregate.JSON, error) {
 type Resolved struct {
 	text    json.RawMessage
 	members map[string]any
-	fits    *schema.Schema // nil: not checked yet
-	nulls   []Ref          // references that replaced a complete argument by null
+	fits    *Schema // nil: not checked yet
+	nulls   []Ref   // references that replaced a complete argument by null
 }
 
 // JSON returns the arguments as text.
@@ -124,7 +123,7 @@ func (a Arguments) values(results func(stepID string) (json.RawMessage, error)) 
 		if err != nil {
 			return nil, fmt.Errorf("$ref %s: %w", of[step][0], err)
 		}
-		result, err := schema.Decode(text)
+		result, err := Decode(text)
 		if err != nil {
 			return nil, fmt.Errorf("$ref %s: the result is %w", of[step][0], err)
 		}

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
-	"ringi/shared/tool/schema"
 )
 
 func results() func(string) (json.RawMessage, error) {
@@ -54,7 +53,7 @@ func resolve(t *testing.T, raw string) (text string, refs []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	v, err := schema.Decode(r.JSON())
+	v, err := tool.Decode(r.JSON())
 	if diff := cmp.Diff(v, any(r.Members())); err != nil || diff != "" {
 		t.Errorf("%s: %v %s", r.JSON(), err, diff)
 	}

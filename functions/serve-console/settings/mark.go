@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/tool"
-	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
@@ -93,8 +92,8 @@ type markForm struct {
 const maxArguments = 200
 
 // arguments returns the texts, numbers and yes or no that a schema declares, by their pointers.
-func arguments(text string) (at []string, all []schema.Member) {
-	for _, m := range schema.Members(text) {
+func arguments(text string) (at []string, all []tool.Member) {
+	for _, m := range tool.SchemaMembers(text) {
 		if m.Leaf && len(all) < maxArguments {
 			m.About = language.Clip(language.OneLine(m.About), 80)
 			at, all = append(at, rules.Pointer(m.Path)), append(all, m)
@@ -176,7 +175,7 @@ func (m markable) label(at string) string {
 	if i := slices.Index(pointers, at); i >= 0 && rules.IsName(said[i].Title, rules.MaxNamed) {
 		return said[i].Title
 	}
-	path := slices.DeleteFunc(rules.Tokens(at), func(part string) bool { return part == schema.Rows })
+	path := slices.DeleteFunc(rules.Tokens(at), func(part string) bool { return part == tool.Rows })
 	return path[len(path)-1]
 }
 
@@ -276,15 +275,16 @@ func (t markTexts) sum(m *rules.Mark, version string) string {
 // shownPointer returns a pointer as people read it: items[] › price.
 func shownPointer(pointer string) string {
 	path := web.Each(rules.Tokens(pointer), language.Spelled)
-	return strings.ReplaceAll(strings.Join(path, " › "), " › "+schema.Rows, "[]")
+	return strings.ReplaceAll(strings.Join(path, " › "), " › "+tool.Rows, "[]")
 }
 
 // example returns the first example of a tool's arguments in its schema, "" without one.
 func example(input string) string {
-	s, _ := schema.Parsed(input).(map[string]any)
-	for _, is := range schema.List(s["examples"]) {
-		b, _ := json.Marshal(is) // it was read as JSON
-		return web.Indented(string(b))
+	s, _ := tool.ParsedSchema(input).(map[string]any)
+	all, _ := s["examples"].([]any)
+	if len(all) == 0 {
+		return ""
 	}
-	return ""
+	b, _ := json.Marshal(all[0]) // it was read as JSON
+	return web.Indented(string(b))
 }

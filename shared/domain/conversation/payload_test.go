@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tool/schema"
+	"ringi/shared/tool"
 )
 
 func TestPayloadsOfEachTypeAreRead(t *testing.T) {
@@ -22,8 +22,8 @@ func TestPayloadsOfEachTypeAreRead(t *testing.T) {
 	} {
 		p, problems := conversation.ReadPayload(typ, []byte(text))
 		expect.That(t, problems == nil && p.JSON() == text, "%s: %v, %s", typ, problems, p.JSON())
-		shape := expect.Value(schema.Compile(string(typ), string(expect.Value(conversation.Schema(typ))(t))))(t)
-		found := shape.Check(expect.Value(schema.Decode([]byte(text)))(t))
+		shape := expect.Value(tool.CompileSchema(string(typ), string(expect.Value(conversation.Schema(typ))(t))))(t)
+		found := shape.Check(expect.Value(tool.Decode([]byte(text)))(t))
 		expect.That(t, len(found) == 0, "%s: its schema says %v", typ, found)
 	}
 }

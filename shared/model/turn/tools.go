@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/tool"
-	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
@@ -131,11 +130,11 @@ func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 	case i < 0:
 		return judged{code: NotSupported, problems: []string{fmt.Sprintf("there is no tool %.50q here", c.Name)}}
 	}
-	value, err := schema.Decode(c.Input)
+	value, err := tool.Decode(c.Input)
 	if err != nil {
 		return judged{code: Invalid, problems: []string{"the arguments are " + err.Error()}}
 	}
-	shape, err := schema.Compile(c.Name, string(offered[i].Schema))
+	shape, err := tool.CompileSchema(c.Name, string(offered[i].Schema))
 	if err != nil {
 		return judged{code: Invalid, problems: []string{err.Error()}}
 	}
@@ -235,7 +234,7 @@ var planned = language.Regexp{Text: `\[?(?:\{\\"\$ref\\": \\"step-[^"]*\\"\}(?:,
 // shownInput returns a tool's schema as the model reads it: nothing in it refers to something else, since no argument
 // may.
 func shownInput(s tool.Spec) json.RawMessage {
-	text, err := schema.Inline(s.InputSchema)
+	text, err := tool.InlineSchema(s.InputSchema)
 	if err != nil { // such a tool can't be called
 		return json.RawMessage(s.InputSchema)
 	}

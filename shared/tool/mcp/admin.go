@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/tool"
-	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
@@ -251,7 +250,7 @@ func size(p tenancy.Pin) int { return len(p.Description) + len(p.Input) + len(p.
 const (
 	MaxTitle       = 100            // characters
 	MaxDescription = 2000           // characters
-	MaxSchema      = schema.MaxText // bytes, each
+	MaxSchema      = tool.MaxSchema // bytes, each
 )
 
 // Tool is a tool as its server describes it.
@@ -334,11 +333,11 @@ func (t Tool) Problem() string {
 	if json.Unmarshal([]byte(t.Input), &shape) != nil || shape.Type != "object" {
 		return "tool_no_object"
 	}
-	if _, err := schema.Compile("input", t.Input); err != nil {
+	if _, err := tool.CompileSchema("input", t.Input); err != nil {
 		return "tool_arguments"
 	}
 	if t.Output != "" {
-		if _, err := schema.Compile("output", t.Output); err != nil {
+		if _, err := tool.CompileSchema("output", t.Output); err != nil {
 			return "tool_result"
 		}
 	}

@@ -28,7 +28,6 @@ import (
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
-	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
@@ -313,8 +312,8 @@ func (w *world) step(t *testing.T, s task.Step, done map[string]json.RawMessage)
 		Locale: "ja"})
 	expect.Must(t, err == nil, "%s %s: %v", s.StepID, s.Tool, err)
 	spec, _ := w.catalog.Lookup(s.Tool)
-	output := expect.Value(schema.Compile(s.Tool, spec.OutputSchema))(t)
-	v := expect.Value(schema.Decode(result))(t)
+	output := expect.Value(tool.CompileSchema(s.Tool, spec.OutputSchema))(t)
+	v := expect.Value(tool.Decode(result))(t)
 	problems := output.Check(v)
 	expect.That(t, len(problems) <= 0, "%s returns what it does not describe: %v", s.Tool, problems)
 	return result

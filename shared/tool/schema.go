@@ -1,6 +1,4 @@
-// Package schema checks JSON against JSON Schemas (draft 2020-12). It describes problems in words that help a model to
-// repair the value and a person to understand it.
-package schema
+package tool
 
 import (
 	"bytes"
@@ -18,7 +16,8 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// Schema is a compiled JSON Schema. It is safe for concurrent use.
+// Schema is a compiled JSON Schema (draft 2020-12). It describes problems in words that help a model to repair the
+// value and a person to understand it. It is safe for concurrent use.
 type Schema struct {
 	root     any // without references
 	patterns map[string]*regexp2.Regexp
@@ -37,10 +36,10 @@ func (p Problem) String() string {
 	return strings.Join(p.Path, ".") + ": " + p.Message
 }
 
-// Compile reads a schema from any author. It refuses a schema that refers to another document, because nothing is ever
-// fetched or opened for a schema. It also refuses a schema that refers to itself, or that is so large that a check
+// CompileSchema reads a schema from any author. It refuses a schema that refers to another document, because nothing is
+// ever fetched or opened for a schema. It also refuses a schema that refers to itself, or that is so large that a check
 // might not end.
-func Compile(name, text string) (*Schema, error) {
+func CompileSchema(name, text string) (*Schema, error) {
 	r, err := read(text)
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", name, err)
@@ -171,17 +170,17 @@ type Member struct {
 // Rows is the part of a path that stands for every row of a list.
 const Rows = "*"
 
-const maxDepth = 8
+const maxDeclaredDepth = 8
 
-// Members returns what a schema declares of objects and lists: required members come first, in the schema's order. It
-// returns nothing for a schema that can't be read.
-func Members(text string) (all []Member) {
-	declared(&all, Parsed(text), Member{})
+// SchemaMembers returns what a schema declares of objects and lists: required members come first, in the schema's
+// order. It returns nothing for a schema that can't be read.
+func SchemaMembers(text string) (all []Member) {
+	declared(&all, ParsedSchema(text), Member{})
 	return slices.DeleteFunc(all, func(m Member) bool { return m.Path == nil })
 }
 
-// Parsed returns a schema without references, nil if it can't be read.
-func Parsed(text string) any {
+// ParsedSchema returns a schema without references, nil if it can't be read.
+func ParsedSchema(text string) any {
 	r, err := read(text)
 	if err != nil {
 		return nil
@@ -191,13 +190,13 @@ func Parsed(text string) any {
 
 func declared(all *[]Member, v any, is Member) {
 	s, ok := v.(map[string]any)
-	if !ok && v != true || len(is.Path) > maxDepth {
+	if !ok && v != true || len(is.Path) > maxDeclaredDepth {
 		return
 	}
 	title, _ := s["title"].(string)
 	about, _ := s["description"].(string)
 	is.Title, is.About = cmp.Or(title, is.Title), cmp.Or(about, is.About)
-	is.Leaf = s["enum"] != nil && s["type"] == nil || slices.ContainsFunc(Types(s), func(name string) bool {
+	is.Leaf = s["enum"] != nil && s["type"] == nil || slices.ContainsFunc(typesOf(s), func(name string) bool {
 		return slices.Contains([]string{"number", "integer", "string", "boolean"}, name)
 	})
 	same := func(m Member) bool { return slices.Equal(m.Path, is.Path) }
@@ -207,12 +206,12 @@ func declared(all *[]Member, v any, is Member) {
 		(*all)[at] = is
 	}
 	for _, keyword := range []string{"anyOf", "oneOf", "allOf"} {
-		for _, one := range List(s[keyword]) {
+		for _, one := range listOf(s[keyword]) {
 			declared(all, one, Member{Path: is.Path, Title: is.Title, About: is.About})
 		}
 	}
 	members, _ := s["properties"].(map[string]any)
-	required := List(s["required"])
+	required := listOf(s["required"])
 	place := func(name string) int { return slices.Index(append(required, name), any(name)) }
 	for _, name := range slices.SortedFunc(maps.Keys(members), func(a, b string) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a, b))
@@ -226,15 +225,15 @@ func declared(all *[]Member, v any, is Member) {
 	}
 }
 
-// List returns a keyword's list, nil if it has none.
-func List(v any) []any {
+// listOf returns a keyword's list, nil if it has none.
+func listOf(v any) []any {
 	all, _ := v.([]any)
 	return all
 }
 
-// Types are those that a schema allows.
-func Types(s map[string]any) (all []string) {
-	for _, v := range append(List(s["type"]), s["type"]) {
+// typesOf are those that a schema allows.
+func typesOf(s map[string]any) (all []string) {
+	for _, v := range append(listOf(s["type"]), s["type"]) {
 		if name, ok := v.(string); ok {
 			all = append(all, name)
 		}

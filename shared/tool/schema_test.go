@@ -1,4 +1,4 @@
-package schema
+package tool
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ import (
 
 func compiled(t *testing.T, text string) *Schema {
 	t.Helper()
-	return expect.Value(Compile("s", text))(t)
+	return expect.Value(CompileSchema("s", text))(t)
 }
 
 func check(t *testing.T, s *Schema, value string) (said []string) {
@@ -121,7 +121,7 @@ func TestASchemaOpensNothing(t *testing.T) {
 	for _, ref := range []string{"file:///etc/passwd", "http://127.0.0.1/x", "other.json", "other.json#/x", "//x#", ""} {
 		for _, text := range []string{`{"$ref":%q}`, `{"properties":{"a":{"items":{"$ref":%q}}}}`,
 			`{"$id":"http://127.0.0.1/","$ref":%q}`} {
-			_, err := Compile("s", fmt.Sprintf(text, ref))
+			_, err := CompileSchema("s", fmt.Sprintf(text, ref))
 			expect.That(t, err != nil && strings.Contains(err.Error(), "may not refer to other documents"), "%s: %v", ref, err)
 		}
 	}
@@ -159,7 +159,7 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Within(t, 5*time.Second, func() {
-				_, err := Compile("s", test.text)
+				_, err := CompileSchema("s", test.text)
 				expect.That(t, err != nil && strings.Contains(err.Error(), test.want), "%v, want %s", err, test.want)
 			})
 		})
@@ -286,7 +286,7 @@ func TestTheOfficialSuite(t *testing.T) {
 		}
 		expect.NoError(t, json.Unmarshal(b, &groups))
 		for _, g := range groups {
-			s, err := Compile(filepath.Base(file), string(g.Schema))
+			s, err := CompileSchema(filepath.Base(file), string(g.Schema))
 			if err != nil {
 				expect.That(t, reasons.MatchString(err.Error()), "%s: %v", g.Description, err)
 				continue
@@ -318,7 +318,7 @@ func FuzzCheck(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
-		s, err := Compile("s", text)
+		s, err := CompileSchema("s", text)
 		if err != nil {
 			return
 		}
@@ -338,14 +338,14 @@ func TestASchemaIsShownWithoutReferences(t *testing.T) {
 		"properties":{"who":{"$ref":"#/$defs/person","description":"whom"},
 		"all":{"type":"array","items":{"$ref":"#/$defs/person"}},
 		"low":{"$ref":"#/$defs/id","minimum":5},"kind":{"enum":["$ref"]}},"additionalProperties":false}`
-	shown := string(expect.Value(Inline(text))(t))
+	shown := string(expect.Value(InlineSchema(text))(t))
 	for _, gone := range []string{`"$ref":"#`, "$defs"} {
 		expect.That(t, !strings.Contains(shown, gone), "it has %s: %s", gone, shown)
 	}
 	expect.That(t, strings.Contains(shown, "its number") && strings.Contains(shown, `"whom"`) &&
 		strings.Contains(shown, `["$ref"]`) &&
 		strings.Contains(shown, `"$ref":{"type":"string"}`), "%s", shown)
-	was, is := expect.Value(Compile("was", text))(t), expect.Value(Compile("is", shown))(t)
+	was, is := expect.Value(CompileSchema("was", text))(t), expect.Value(CompileSchema("is", shown))(t)
 	for _, value := range []string{`{}`, `{"who":{"id":1}}`, `{"who":{}}`, `{"who":{"id":0}}`,
 		`{"all":[{"id":2},{"id":"x"}]}`,
 		`{"low":4}`, `{"low":6}`, `{"kind":"$ref"}`, `{"kind":"x"}`, `{"other":1}`, `{"who":{"id":1,"$ref":2}}`} {
@@ -354,6 +354,6 @@ func TestASchemaIsShownWithoutReferences(t *testing.T) {
 	}
 	for _, wrong := range []string{`{"$ref":"#"}`, `{"$ref":"https://x"}`, `{"$ref":"#/$defs/none"}`, `{`,
 		`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"items":{"$ref":"#/$defs/a"}}},"$ref":"#/$defs/a"}`} {
-		expect.That(t, expect.Err(Inline(wrong)) != nil, "%s is shown", wrong)
+		expect.That(t, expect.Err(InlineSchema(wrong)) != nil, "%s is shown", wrong)
 	}
 }

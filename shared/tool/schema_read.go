@@ -1,4 +1,4 @@
-package schema
+package tool
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// MaxText is how many bytes a schema may have.
-const MaxText = 16 << 10
+// MaxSchema is how many bytes a schema may have.
+const MaxSchema = 16 << 10
 
 // Further limits of a schema. They bound the memory and the time of a check.
 const (
@@ -25,9 +25,9 @@ const (
 	maxStack   = 2 << 20 // integers with which a pattern goes back; the library's own limit is for short texts
 )
 
-// Inline returns a schema as Compile reads it: with the target of each $ref in its place, in the words of the newest
-// draft, so a model can read it without following references. Its errors are those of Compile.
-func Inline(text string) (json.RawMessage, error) {
+// InlineSchema returns a schema as CompileSchema reads it: with the target of each $ref in its place, in the words of
+// the newest draft, so a model can read it without following references. Its errors are those of CompileSchema.
+func InlineSchema(text string) (json.RawMessage, error) {
 	r, err := read(text)
 	if err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func Inline(text string) (json.RawMessage, error) {
 }
 
 func read(text string) (*reader, error) {
-	if len(text) > MaxText {
-		return nil, fmt.Errorf("it is %d bytes long, the limit is %d", len(text), MaxText)
+	if len(text) > MaxSchema {
+		return nil, fmt.Errorf("it is %d bytes long, the limit is %d", len(text), MaxSchema)
 	}
 	document, err := Decode([]byte(text))
 	if err != nil {
@@ -179,7 +179,7 @@ func beside(out map[string]any, target any) any {
 		maps.Copy(whole, out)
 		return whole
 	}
-	out["allOf"] = append([]any{target}, List(out["allOf"])...)
+	out["allOf"] = append([]any{target}, listOf(out["allOf"])...)
 	return out
 }
 
@@ -219,8 +219,8 @@ func locate(v any, pointer string) (any, bool) {
 		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
 		object, _ := v.(map[string]any)
 		member, ok := object[step]
-		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(List(v)) {
-			member, ok = List(v)[i], true
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(listOf(v)) {
+			member, ok = listOf(v)[i], true
 		}
 		if !ok {
 			return nil, false
@@ -278,7 +278,7 @@ func (r *reader) data(keyword string, v any) error {
 		}
 	case "enum", "const":
 		var found problems
-		if found.measure(v, nil); keyword == "enum" && List(v) == nil || len(found) > 0 {
+		if found.measure(v, nil); keyword == "enum" && listOf(v) == nil || len(found) > 0 {
 			return errors.New("it must be a list, or const, without a number that is too large")
 		}
 	}

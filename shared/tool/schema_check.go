@@ -1,4 +1,4 @@
-package schema
+package tool
 
 import (
 	"encoding/json"
@@ -38,7 +38,7 @@ func (c *checking) value(schema, v any, at []string) (found problems) {
 		found.add(at, "nothing may stand here")
 		return found
 	case isObject && !takes(s, v):
-		found.add(at, "%s", wrongType(v, Types(s)))
+		found.add(at, "%s", wrongType(v, typesOf(s)))
 		return found // the other keywords are not about this type
 	}
 	if one, has := s["const"]; has {
@@ -46,7 +46,7 @@ func (c *checking) value(schema, v any, at []string) (found problems) {
 			found.add(at, "const: %s does not equal %s", shown(v), shown(one))
 		}
 	}
-	if all := List(s["enum"]); all != nil {
+	if all := listOf(s["enum"]); all != nil {
 		list := c.listed(all)
 		if !list.has[c.written(v)] {
 			found.add(at, "enum: %s does not equal any of: %s", shown(v), list.said)
@@ -109,7 +109,7 @@ func shown(v any) string { return clip(fmt.Sprint(v)) }
 
 // forms checks the schemas for the same value.
 func (c *checking) forms(s map[string]any, v any, at []string, found *problems) {
-	for _, x := range List(s["allOf"]) {
+	for _, x := range listOf(s["allOf"]) {
 		found.take(c.value(x, v, at))
 	}
 	c.choose("anyOf", s, v, at, found)
@@ -132,9 +132,9 @@ func (c *checking) forms(s map[string]any, v any, at []string, found *problems) 
 // the forms for the value's type.
 func (c *checking) choose(keyword string, s map[string]any, v any, at []string, found *problems) {
 	fits, nearest, others := 0, problems(nil), []string(nil)
-	for _, x := range List(s[keyword]) {
+	for _, x := range listOf(s[keyword]) {
 		if form, is := x.(map[string]any); is && !takes(form, v) {
-			others = append(others, Types(form)...)
+			others = append(others, typesOf(form)...)
 			continue
 		}
 		one := c.value(x, v, at)
@@ -156,7 +156,7 @@ func (c *checking) choose(keyword string, s map[string]any, v any, at []string, 
 
 func (c *checking) elements(s map[string]any, v []any, at []string, found *problems) {
 	found.size(s, at, len(v), "minItems", "maxItems")
-	first := List(s["prefixItems"])
+	first := listOf(s["prefixItems"])
 	rest, more := s["items"]
 	for i, x := range v {
 		if c.unsure != "" || i >= len(first) && !more {
@@ -255,7 +255,7 @@ func (f *problems) limit(s map[string]any, at []string, n json.Number, sign int,
 
 func (c *checking) required(names any, v map[string]any, at []string, found *problems) {
 	var missing []string
-	for _, name := range List(names) {
+	for _, name := range listOf(names) {
 		c.pay(1)
 		if _, has := v[name.(string)]; !has {
 			missing = append(missing, name.(string))
@@ -268,15 +268,15 @@ func (c *checking) required(names any, v map[string]any, at []string, found *pro
 
 // takes reports whether a schema allows a value's type.
 func takes(s map[string]any, v any) bool {
-	allowed, got := Types(s), kind(v)
+	allowed, got := typesOf(s), typeOf(v)
 	return len(allowed) == 0 || slices.Contains(allowed, got) || got == "integer" && slices.Contains(allowed, "number")
 }
 
 func wrongType(v any, want []string) string {
-	return fmt.Sprintf("got %s, want %s", kind(v), strings.Join(want, " or "))
+	return fmt.Sprintf("got %s, want %s", typeOf(v), strings.Join(want, " or "))
 }
 
-func kind(v any) string {
+func typeOf(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
