@@ -169,6 +169,31 @@ func TestAButtonCountsOnlyForWhatItsCardShows(t *testing.T) {
 	}
 }
 
+// A dialog counts for the content that it showed alone and, under a rule, for what the stamps are on.
+func TestADialogCountsOnlyForWhatItShowed(t *testing.T) {
+	of := &task.Aggregate{Processes: []*task.Process{{ID: "steps", Version: 1, Gate: aggregate.Gate{AskedSum: "sum"}}}}
+	hash := of.Asked("steps").Hash
+	rejects := func(hash, asked string) Act {
+		return Rejects(card.Rejected{Rejection: card.Rejection{Type: task.CardProcess, Hash: hash, Stage: 1, Asked: asked,
+			Then: circulation.SendBack}, Reason: "no"})
+	}
+	for name, tt := range map[string]struct {
+		act   Act
+		moved bool
+	}{
+		"no to what it is":           {rejects(hash, "sum"), false},
+		"no to other content":        {rejects("other", "sum"), true},
+		"no under another rule":      {rejects(hash, "other"), true},
+		"a form of what it is":       {Refilled{hash}.Save(task.Refill{}), false},
+		"a form of what it isn't":    {Refilled{"other"}.Save(task.Refill{}), true},
+		"a form of its card to open": {MayRefill(hash), false},
+		"a form of another to open":  {MayRefill("other"), true},
+	} {
+		_, err := tt.act(of, "steps", aggregate.Actor{}, aggregate.Policy{}, time.Time{})
+		expect.That(t, err != nil && errors.Is(err, aggregate.ErrMoved) == tt.moved, "%s: %v", name, err)
+	}
+}
+
 func TestADraftThatNoCardCanShowIsNotPicked(t *testing.T) {
 	of := &task.Aggregate{Prompts: []*task.Prompt{{ID: "prompt", Version: 1}},
 		Processes: []*task.Process{{ID: "process", Version: 1}}}

@@ -397,6 +397,8 @@ func TestALookFindsWhatIsThere(t *testing.T) {
 	expect.NoError(t, err)
 	expect.Same(t, last, expect.Value(c.Look(t.Context(), w.repo.ID, last))(t))
 	expect.Fails(t, expect.Err(c.Look(t.Context(), w.repo.ID+1, last)), github.Final(conversation.ReasonPushSource))
+	// the pull request of another commit
+	expect.Fails(t, expect.Err(c.Look(t.Context(), w.repo.ID, at)), github.Final(conversation.ReasonBranchTaken))
 }
 
 // What is not the commit's, or not what people were shown, makes no tree.
@@ -428,9 +430,19 @@ func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 		expect.Is(t, w.repo.Ref("heads/"+branch), "", name)
 	}
 	w := newWorld(t)
+	w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		if route == "GET/git/blobs/{sha}" {
+			_, _ = io.WriteString(rw, `{"encoding":"utf-8","content":"print(9)"}`)
+			return
+		}
+		do(rw, r)
+	}
+	_, noted, err := w.carry(t, w.order(t), w.begun())
+	expect.That(t, problem(err) == explain.ProblemBadAnswer && noted == nil, "a blob of other bytes: %v", err)
+	w.fault = nil
 	o := w.order(t)
 	o.RepositoryID++
-	_, _, err := w.carry(t, o, w.begun())
+	_, _, err = w.carry(t, o, w.begun())
 	expect.That(t, errors.Is(err, github.Final(conversation.ReasonPushSource)), "%v", err)
 }
 
