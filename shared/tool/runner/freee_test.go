@@ -76,8 +76,8 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 
 // freee makes a client whose token can't be renewed, of nobody's company.
 func freee(address string) *runner.Freee {
-	return runner.NewFreee(address, bearer{}, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(),
-		time.Now)
+	chosen := func(context.Context) (string, error) { return "", nil }
+	return runner.NewFreee(address, token("token"), chosen, wire.NewHTTP(), time.Now)
 }
 
 // company answers with freee's published examples, in which a test replaces parts.

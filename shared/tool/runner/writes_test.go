@@ -1,7 +1,6 @@
 package runner_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -152,14 +151,6 @@ func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
 	}
 }
 
-type bearer struct{}
-
-func (bearer) Token(context.Context) (string, error) { return "token", nil }
-func (bearer) Renew(context.Context, string) (string, error) {
-	return "", &explain.CallError{Problem: explain.ProblemUnauthorized}
-}
-func (bearer) Refused(context.Context, string) {}
-
 // Requests and the answers in these tests have the names and types that Google publishes.
 func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 	api := expect.Value(vendors.Published("sheets"))(t)
@@ -195,7 +186,7 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(answers[answer]) // it fails only if the client is gone
 	}))
 	defer s.Close()
-	c := runner.NewSheets(s.URL, bearer{}, wire.NewHTTP())
+	c := runner.NewSheets(s.URL, token("token"), wire.NewHTTP())
 	for _, tab := range []string{"a", "a new one"} {
 		got, err := c.Write(t.Context(), runner.Table{SpreadsheetID: "1AbC_-", Sheet: tab,
 			Columns: []runner.Column{{Key: "n", Title: "N"}, {Key: "h", Title: "H"}}, Rows: []map[string]any{{"n": "x",
@@ -218,7 +209,7 @@ func TestOnlyAnIDNamesASpreadsheet(t *testing.T) {
 	defer s.Close()
 	for _, id := range []string{"", "..", "1AbC/../../other", "1AbC../../../other", "1AbC?x=", "1AbC:batchUpdate",
 		"1AbC%2f", "１ＡｂＣ", strings.Repeat("a", 201)} {
-		_, err := runner.NewSheets(s.URL, bearer{}, wire.NewHTTP()).Write(t.Context(),
+		_, err := runner.NewSheets(s.URL, token("token"), wire.NewHTTP()).Write(t.Context(),
 			runner.Table{SpreadsheetID: id, Sheet: "a", Columns: []runner.Column{{Key: "n", Title: "N"}}})
 		var e *explain.CallError
 		expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed &&

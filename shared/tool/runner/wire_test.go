@@ -1,4 +1,4 @@
-package wire_test
+package runner_test
 
 import (
 	"context"
@@ -28,8 +28,8 @@ func (t token) Renew(context.Context, string) (string, error) {
 
 func (token) Refused(context.Context, string) {}
 
-// client calls a server that counts its requests.
-func client(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
+// answering returns a client of a server that counts its requests.
+func answering(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
 	t.Helper()
 	calls := new(atomic.Int32)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +87,7 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 			explain.ProblemTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, calls := client(t, func(w http.ResponseWriter, r *http.Request) {
+			c, calls := answering(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client is gone
 				test.do(w, r)
 			})
@@ -111,7 +111,7 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed := "http://" + l.Addr().String()
 	l.Close()
-	c, _ := client(t, status(200, "{}"))
+	c, _ := answering(t, status(200, "{}"))
 	for name, base := range map[string]string{"refused": closed, "no TLS": strings.Replace(c.Base, "http:", "https:", 1)} {
 		c.Base = base
 		e := failure(t, c.Write(t.Context(), http.MethodPost, "/", map[string]int{}, new(struct{})))
@@ -138,7 +138,7 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, calls := client(t, test.do)
+			c, calls := answering(t, test.do)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			expect.Is(t, failure(t, c.Read(ctx, "/", new(struct{}))).Outcome, explain.CallFailed)
@@ -150,7 +150,7 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 func TestAReadWaitsAsLongAsAsked(t *testing.T) {
 	t.Parallel()
 	first := true
-	c, _ := client(t, func(w http.ResponseWriter, _ *http.Request) {
+	c, _ := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		if first {
 			first = false
 			w.Header().Set("Retry-After", "1")
@@ -207,7 +207,7 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPut} {
 			t.Run(name+" "+method, func(t *testing.T) {
-				c, calls := client(t, func(w http.ResponseWriter, r *http.Request) {
+				c, calls := answering(t, func(w http.ResponseWriter, r *http.Request) {
 					body, _ := io.ReadAll(r.Body)
 					expect.That(t, r.Method != http.MethodPut || string(body) == `{"a":1}`, "sent %q", body)
 					if r.Header.Get("Authorization") != "Bearer "+test.good {
@@ -272,7 +272,7 @@ func TestRateHeaders(t *testing.T) {
 func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
 	for _, body := range []string{`{"name":4500000}`, `{"pay":"09012345678"}`, `{"pay":4500000.5}`, `{"pay":4500000`,
 		`4500000円`} {
-		c, _ := client(t, status(200, body))
+		c, _ := answering(t, status(200, body))
 		var out struct {
 			Name string `json:"name"`
 			Pay  int    `json:"pay"`
@@ -297,7 +297,7 @@ func TestTheBodyTellsWhatTheStatusDoesNot(t *testing.T) {
 		{500, explain.ProblemUnauthorized, explain.ProblemDown},
 		{302, explain.ProblemUnauthorized, explain.ProblemRejected},
 	} {
-		c, _ := client(t, status(test.status, "no"))
+		c, _ := answering(t, status(test.status, "no"))
 		c.Explain = func(int, []byte) wire.Refusal { return wire.Refusal{Said: "no", Problem: test.says} }
 		e := failure(t, c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, new(struct{})))
 		expect.That(t, test.want == explain.ProblemUnauthorized || e.Problem == test.want, "%d, %s: %v", test.status,

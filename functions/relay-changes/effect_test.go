@@ -1,4 +1,4 @@
-package effect_test
+package main
 
 import (
 	"context"
@@ -243,26 +243,26 @@ func testQueueDown(t *testing.T, w *ringitest.World) {
 	expect.Fails(t, w.Effects().Redraw(t.Context(), w.Ref, w.Load().Head.Head, "event"), effect.ErrQueue)
 }
 
-// table stores aggregates in memory.
-type table map[aggregate.Ref]aggregate.Aggregate
-
-func (t table) Create(_ context.Context, ref aggregate.Ref, c aggregate.Change) error {
-	if t[ref] != nil {
-		return aggregate.ErrExists
-	}
-	t[ref] = (&contest.Aggregate{}).After(c)
-	return nil
+// table creates what it is told to, or fails.
+type table struct {
+	fails error
+	holds bool // what was to be created
 }
 
-func (t table) DropWait(context.Context, aggregate.Ref, aggregate.Wait) error { return nil }
+func (t *table) Create(context.Context, aggregate.Ref, aggregate.Change) error {
+	t.holds = t.fails == nil || errors.Is(t.fails, aggregate.ErrExists)
+	return t.fails
+}
 
-func (t table) Decide(_ context.Context, ref aggregate.Ref,
+func (t *table) DropWait(context.Context, aggregate.Ref, aggregate.Wait) error { return nil }
+
+func (t *table) Decide(_ context.Context, _ aggregate.Ref,
 	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	_, err := decide(t[ref])
-	return t[ref], err
+	_, err := decide(nil)
+	return nil, err
 }
 
-// asks is an aggregate that tells another one something and then records that it did.
+// asks is an aggregate that has an effect on another one and then records that it had.
 type asks struct {
 	aggregate.Aggregate
 	effects aggregate.Effects
@@ -286,28 +286,39 @@ func TestWhatIsToldIsNotedOnceItStands(t *testing.T) {
 		"it need not be there":       {aggregate.ErrNotFound, true, true, 0, nil},
 		"the other can't be reached": {down, true, false, 0, down},
 	} {
-		t.Run(name, func(t *testing.T) {
-			noted := false
-			other := aggregate.Ref{Tenant: "T", Kind: "other", ID: "2"}
-			a := asks{effects: aggregate.Effects{Tell: []aggregate.Telling{{Ref: other, Absent: tt.absent,
-				Decide: func(aggregate.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, tt.answer },
-				Told:   func(aggregate.Aggregate) (aggregate.Change, error) { noted = true; return aggregate.Change{}, nil }}}}}
-			n, err := effect.Runner{Store: table{}, Now: time.Now}.Run(t.Context(), a, a.Effects(time.Now()), false)
-			expect.That(t, noted == tt.noted && n == tt.repairs && errors.Is(err, tt.err), "noted %v, %d repairs, %v", noted, n,
-				err)
-		})
+		noted := false
+		other := aggregate.Ref{Tenant: "T", Kind: "other", ID: "2"}
+		a := asks{effects: aggregate.Effects{Tell: []aggregate.Telling{{Ref: other, Absent: tt.absent,
+			Decide: func(aggregate.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, tt.answer },
+			Told:   func(aggregate.Aggregate) (aggregate.Change, error) { noted = true; return aggregate.Change{}, nil }}}}}
+		n, err := effect.Runner{Store: &table{}, Now: time.Now}.Run(t.Context(), a, a.Effects(time.Now()), false)
+		expect.That(t, noted == tt.noted && n == tt.repairs && errors.Is(err, tt.err), "%s: noted %v, %d repairs, %v", name,
+			noted, n, err)
 	}
 }
 
-func TestWhatIsOrderedOfAnUnknownKindIsNotNotedAsMade(t *testing.T) {
-	a := asks{effects: aggregate.Effects{Make: []aggregate.Making{{
-		Ref: aggregate.Ref{Tenant: "T", Kind: "other", ID: "2"}, Order: "{}",
-		Made: func(aggregate.Aggregate) (aggregate.Change, error) {
-			t.Error("it is noted as made")
-			return aggregate.Change{}, nil
-		},
-	}}}}
-	_, err := (effect.Runner{Store: table{}, Kinds: aggregate.Kinds{contest.Kind}, Now: time.Now}).Run(t.Context(), a,
-		a.Effects(time.Now()), false)
-	expect.That(t, err != nil, "no error")
+func TestWhatIsMadeIsNotedOnceItStands(t *testing.T) {
+	for name, tt := range map[string]struct {
+		order aggregate.JSON
+		fails error
+		noted bool
+	}{
+		"it is made":                         {noted: true},
+		"it was made before":                 {fails: aggregate.ErrExists, noted: true},
+		"it can't be made":                   {fails: errors.New("down")},
+		"it is ordered, but of no such kind": {order: "{}"},
+	} {
+		rows, noted := &table{fails: tt.fails}, false
+		a := asks{effects: aggregate.Effects{Make: []aggregate.Making{{
+			Ref: aggregate.Ref{Tenant: "T", Kind: "other", ID: "2"}, Order: tt.order,
+			Made: func(aggregate.Aggregate) (aggregate.Change, error) {
+				noted = true
+				expect.That(t, rows.holds, "%s: it is noted before", name)
+				return aggregate.Change{}, nil
+			},
+		}}}}
+		_, err := (effect.Runner{Store: rows, Kinds: aggregate.Kinds{contest.Kind}, Now: time.Now}).Run(t.Context(), a,
+			a.Effects(time.Now()), false)
+		expect.That(t, noted == tt.noted && noted == (err == nil), "%s: noted %v, %v", name, noted, err)
+	}
 }
