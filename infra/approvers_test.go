@@ -157,9 +157,9 @@ func TestAnActIsAddedInFewFiles(t *testing.T) {
 	others := []string{"shared/slack/card/blocks.go"} // Slack's word for a confirmation's second button
 	var files []string
 	for path, body := range textsBelow(t, []string{".go", ".json", ".yaml", ".html", ".py"}, "../shared/domain",
-		"../shared/decide", "../shared/explain", "../shared/slack/card", "../functions/serve-console/subject",
-		"../functions/serve-console/task", "../functions/serve-console/console", "../functions/serve-console/agents",
-		"../functions/serve-console/web/texts", "../functions/receive-interaction", "../functions/update-card", "audit") {
+		"../shared/decide", "../shared/explain", "../shared/slack/card", "../functions/serve-console/web",
+		"../functions/serve-console/subject", "../functions/serve-console/console",
+		"../functions/receive-interaction", "../functions/update-card", "audit") {
 		file := filepath.ToSlash(filepath.Join("infra", path))
 		if names.MatchString(body) && !slices.Contains(others, file) && !strings.HasSuffix(file, "_test.go") &&
 			!strings.Contains(file, "testdata/") {

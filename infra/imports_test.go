@@ -53,18 +53,15 @@ var helpers = map[string]bool{
 	"store/storetest": true, "model/modeltest": false, "runtime/expect": false, "serve-console/consoletest": true,
 }
 
-// pagesStandOn are the console's packages that its pages may import besides those of their own folder. Pages don't
-// import each other; package console assembles them.
-var pagesStandOn = []string{"serve-console/web", "serve-console/subject"}
-
-// besidePages reports whether one page of the console imports another.
+// besidePages reports whether one page of the console imports another: they stand on package web and beside each other,
+// and package console assembles them.
 func besidePages(importer, importee string) bool {
 	function, page, _ := strings.Cut(importer, "/")
 	page, _, _ = strings.Cut(page, "/")
 	if function != "serve-console" || page == "" || page == "console" || page == "consoletest" {
 		return false
 	}
-	return !within(importee, function+"/"+page) && !slices.Contains(pagesStandOn, importee)
+	return !within(importee, function+"/"+page) && importee != "serve-console/web"
 }
 
 // height returns the position of a package's area, from 1, or 0 if it is in none.

@@ -59,13 +59,13 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	known := &people.People{Slack: slack, Now: time.Now}
 	return &console.Console{
 		Site: web.Site{Store: store.TasksOf(all), Results: results, Slack: slack, Listing: slack, People: known,
-			Own: deployment{keys, slackapi.HomeWorkspace{Slack: slack, Rows: rows}}, Now: time.Now,
+			Own: deployment{keys, slackapi.HomeWorkspace{Slack: slack, Rows: rows}}, Links: slack, Now: time.Now,
 		},
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Outbound: strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
-		Links: slack, Messages: slack,
-		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
-		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
+		Messages: slack,
+		SignIn:   &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
+		Connect:  connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound},
 			Now: time.Now},
 	}, nil

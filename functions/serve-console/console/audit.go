@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/settings"
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -91,7 +90,7 @@ type auditData struct {
 // group is what was done about one request, conversation, call or contest, or about the workspace.
 type group struct {
 	Path, On, Whose, All string // All is the address of all records about it
-	Rows                 []subject.Entry
+	Rows                 []web.Entry
 }
 
 func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -145,7 +144,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		return settings.Told(v.Locale, members(), details)
 	}
 	at := map[string]int{}
-	for i, row := range subject.EntriesOf(entries, log, called, called) {
+	for i, row := range web.EntriesOf(entries, log, called, called) {
 		x := entries[i]
 		if id := x.FoundBy(); id != string(x.ActorType) {
 			row.By, row.ByID, row.Asked = called(id), language.OneLine(id), id != x.ActorID

@@ -6,11 +6,9 @@ import (
 	"net/http"
 	"slices"
 
-	"ringi/functions/serve-console/agents"
 	"ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/subject"
-	"ringi/functions/serve-console/task"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -23,9 +21,8 @@ type Console struct {
 	Servers       settings.ServerTools
 	SignIn        *slackapi.SignIn
 	Messages      rules.DirectMessages
-	Links         subject.Links // to Slack messages
 	Connect       settings.Connections
-	Files         agents.Files
+	Files         subject.Files
 	GitHub        settings.GitHub
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 }
@@ -46,11 +43,10 @@ func (c *Console) settings() *settings.Pages {
 
 // Routes returns all pages for people who are signed in.
 func (c *Console) Routes() []web.Route {
-	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Links: c.Links}
+	site := &c.Site
 	return slices.Concat(
-		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations}).Routes(),
-		(&agents.Pages{Acts: acts, Conversations: c.Conversations, Calls: store.CallsOf(c.Store.KindStore.Store),
-			Outbound: c.Outbound, Files: c.Files}).Routes(),
+		(&subject.Pages{Site: site, Contests: c.Contests, Conversations: c.Conversations,
+			Calls: store.CallsOf(c.Store.KindStore.Store), Outbound: c.Outbound, Files: c.Files}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
 		c.settings().Routes(), (&rules.Pages{Site: site}).Routes(), c.records(),
 		(&rules.OrganisationPages{Site: site}).Routes(),

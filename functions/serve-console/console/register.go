@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -60,7 +59,7 @@ func (c *Console) register(w http.ResponseWriter, r *http.Request, v *web.Viewer
 
 // speaker says what lines say.
 type speaker struct {
-	subject.Reader
+	web.Reader
 	words web.Texts
 }
 
@@ -71,7 +70,7 @@ func (c *Console) lines(ctx context.Context, v *web.Viewer, all []task.Numbered)
 		return nil, err
 	}
 	c.Naming(ctx, v, func(called func(id string) string) {
-		s := speaker{subject.Reader{Locale: v.Locale, Person: called}, v.Texts("audit")}
+		s := speaker{web.Reader{Locale: v.Locale, Person: called}, v.Texts("audit")}
 		out = web.Each(rows, s.line)
 	})
 	return out, nil
@@ -114,7 +113,7 @@ func (s speaker) called(x *call.Call) string {
 	steps := explain.StepsOf(x)
 	sum := explain.SumUp(s.Locale, steps)
 	lead := sum.First()
-	says := web.Joined(s.Line(lead.Sentence), func(p subject.Piece) string { return p.Text }, "")
+	says := web.Joined(s.Line(lead.Sentence), func(p web.Piece) string { return p.Text }, "")
 	says = language.Beginning(language.ForeignLine(says+" "+explain.Plain(lead.Unsaid())), mostTitle)
 	if len(steps) == 0 || steps[0].ToolTitle == "" {
 		return cmp.Or(says, language.ForeignLine(x.Tool))
@@ -126,8 +125,8 @@ func (s speaker) called(x *call.Call) string {
 func (s speaker) path(g *aggregate.Gate) string {
 	by := s.Reader
 	by.Person = s.plain
-	return web.Joined(by.Stamped(g), func(stage subject.Stage) string {
-		hands := web.Joined(stage.Stamps, func(act subject.RouteAct) string { return act.By }, "・")
+	return web.Joined(by.Stamped(g), func(stage web.Stage) string {
+		hands := web.Joined(stage.Stamps, func(act web.RouteAct) string { return act.By }, "・")
 		return strings.TrimLeft(language.ForeignLine(stage.Name)+" ", " ") + hands
 	}, " → ")
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/circulation"
@@ -179,7 +178,7 @@ func (a *asked) answerSaid(facts *rules.Facts, found *rules.Answer, who string) 
 // tried says of each stage of a resolved route whom it asks, and how they were found.
 func (a *asked) tried(d *tryData, route *circulation.Route) {
 	d.Stages, d.How = nil, nil
-	reader := subject.Reader{Locale: a.Locale(), Person: a.person}
+	reader := web.Reader{Locale: a.Locale(), Person: a.person}
 	for _, s := range route.Stages {
 		x := chip{Text: a.Say("of_channel"), Note: language.OneLine(s.Name)}
 		if len(s.People) > 0 {

@@ -155,7 +155,7 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 
 var (
 	named = regexp.MustCompile(`(?:\.Texts|TextsOf)\(?\s*"([a-z-]+)"`)
-	asked = regexp.MustCompile(`(?:\.(?:Say|In|List)\(?\s*|web\.Choices\(\w+, |\.options\()"([a-z_]+)"`)
+	asks  = regexp.MustCompile(`(?:\.(?:Say|In|List)\(?\s*|web\.Choices\(\w+, |\.options\()"([a-z_]+)"`)
 	heads = regexp.MustCompile(`\.Columns\(?((?:,?\s*(?:"#?[a-z_]+"|\(only \S+ "#?[a-z_]+"\)))+)`)
 	head  = regexp.MustCompile(`"#?([a-z_]+)"`)
 	// lists of names, of which some are those of texts, and names in tables of ways
@@ -164,8 +164,7 @@ var (
 )
 
 // handed are the catalogs that a package receives, besides those that it names.
-var handed = map[string][]string{"../subject": {"task", "conversation", "calls"},
-	"../web": {"tasks", "agents", "calls"},
+var handed = map[string][]string{"../web": {"tasks", "agents", "calls", "task", "conversation"},
 	"../web/ui/kit.html": {"route", "settings", "audit", "rules", "task", "conversation", "keys", "tasks",
 		"agents", "calls", "contests"}}
 
@@ -196,7 +195,7 @@ func TestPagesAskForTextsThatThereAre(t *testing.T) {
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
 			catalogs[where] = append(catalogs[where], m[1])
 		}
-		for _, m := range asked.FindAllStringSubmatch(text, -1) {
+		for _, m := range asks.FindAllStringSubmatch(text, -1) {
 			keys[where] = append(keys[where], m[1])
 		}
 		for _, m := range heads.FindAllStringSubmatch(text, -1) {
@@ -229,8 +228,8 @@ func TestPagesAskForTextsThatThereAre(t *testing.T) {
 			find(where, key)
 		}
 	}
-	for where, asks := range keys {
-		for _, key := range asks {
+	for where, all := range keys {
+		for _, key := range all {
 			expect.That(t, find(where, key), "%s asks for %q, which none of %v has", where, key, catalogs[where])
 		}
 	}

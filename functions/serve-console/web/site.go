@@ -1,5 +1,5 @@
 // Package web is the base of the console's pages: it has the security headers, the session and its viewer, the layout,
-// the texts and the error pages.
+// the texts and the error pages, and lets people decide on a page what a card decides in Slack.
 package web
 
 import (
@@ -37,6 +37,7 @@ type Site struct {
 	Listing people.Listing // who may be chosen
 	Roster  people.Roster
 	Own     Deployment
+	Links   Links
 	Now     func() time.Time
 
 	names people.Names

@@ -1,6 +1,4 @@
-// Package subject lets people decide on a page what a card decides in Slack: it builds the buttons, handles their
-// forms, and tells an open page what has changed since it was loaded.
-package subject
+package web
 
 import (
 	"cmp"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -30,30 +27,24 @@ const Within = 10 * time.Second
 // checkApprovers is reported instead of a retry's success if nobody may approve the next version.
 const checkApprovers = "check_approvers"
 
-// Acts makes people's decisions on pages, and links to the Slack messages where subjects began.
-type Acts struct {
-	*web.Site
-	Links Links // to Slack messages
-}
-
 // Links finds the addresses of Slack messages.
 type Links interface {
 	Permalink(ctx context.Context, channel, ts string) (string, error)
 }
 
 // Page is the page on which people decide about one kind of subject.
-type Page struct {
+type SubjectPage struct {
 	Path  string // before the subject's id
-	RefOf func(r *http.Request, v *web.Viewer) (aggregate.Ref, error)
+	RefOf func(r *http.Request, v *Viewer) (aggregate.Ref, error)
 	Ends  aggregate.Act // the act that ends the subject
 	// Whole refuses an approval if the page could not show everything; such a page has no button to approve.
-	Whole func(r *http.Request, v *web.Viewer, a decide.Subject, x Tried) error
+	Whole func(r *http.Request, v *Viewer, a decide.Subject, x Tried) error
 	// Show shows the page as it is now; not is of what the viewer tried in vain.
-	Show func(w http.ResponseWriter, r *http.Request, v *web.Viewer, not Ask) error
+	Show func(w http.ResponseWriter, r *http.Request, v *Viewer, not Ask) error
 }
 
 // Read is the page of a subject.
-func (on Page) Read(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (on SubjectPage) Read(w http.ResponseWriter, r *http.Request, v *Viewer) error {
 	return on.Show(w, r, v, Ask{})
 }
 
@@ -78,7 +69,7 @@ func triedBy(r *http.Request) Tried {
 // button returns the card's button for the same act. ok is false if the act doesn't exist or isn't on this page. A
 // rejection whose subject is gone has no kind; it is still ok, so that the decision refuses it and the page shows the
 // typed reason again.
-func (x Tried) button(on Page) (b decide.Button, ok bool) {
+func (x Tried) button(on SubjectPage) (b decide.Button, ok bool) {
 	if kind := circulation.Doing(string(x.Act)); kind != "" {
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Does(kind, x.reason))},
 			!kind.Does().Ends || x.Kind == "" || store.Asks(x.Kind)
@@ -97,7 +88,7 @@ type Loaded struct {
 	log      store.Page[aggregate.AuditEntry] // the newest entries about it
 }
 
-func (c *Acts) read(r *http.Request, v *web.Viewer, on Page) (l Loaded, err error) {
+func (c *Site) read(r *http.Request, v *Viewer, on SubjectPage) (l Loaded, err error) {
 	ref, err := on.RefOf(r, v)
 	if err != nil {
 		return l, err
@@ -115,7 +106,7 @@ func (c *Acts) read(r *http.Request, v *web.Viewer, on Page) (l Loaded, err erro
 }
 
 // Load returns the subject in the address with what its page needs, if the viewer may read it.
-func (c *Acts) Load(r *http.Request, v *web.Viewer, on Page) (Loaded, error) {
+func (c *Site) Load(r *http.Request, v *Viewer, on SubjectPage) (Loaded, error) {
 	l, err := c.read(r, v, on)
 	if err == nil {
 		ref := l.Of.Ref()
@@ -125,8 +116,8 @@ func (c *Acts) Load(r *http.Request, v *web.Viewer, on Page) (Loaded, error) {
 }
 
 // Of returns what reads the subject in the address of a page, if the viewer may.
-func (c *Acts) Of(on Page) func(*http.Request, *web.Viewer) (decide.Subject, error) {
-	return func(r *http.Request, v *web.Viewer) (decide.Subject, error) {
+func (c *Site) Of(on SubjectPage) func(*http.Request, *Viewer) (decide.Subject, error) {
+	return func(r *http.Request, v *Viewer) (decide.Subject, error) {
 		l, err := c.read(r, v, on)
 		return l.Of, err
 	}
@@ -134,8 +125,8 @@ func (c *Acts) Of(on Page) func(*http.Request, *web.Viewer) (decide.Subject, err
 
 // Act makes the same decision as a click on the card. First it checks that the viewer may read the subject, since the
 // decision itself doesn't: some acts are open to any member, and repeating an earlier decision succeeds.
-func (c *Acts) Act(on Page) web.Page {
-	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
+func (c *Site) Act(on SubjectPage) Page {
+	return Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *Viewer, a decide.Subject) error {
 		x := triedBy(r)
 		x.Kind = cmp.Or(x.Kind, a.Asked(x.ID).Kind)
 		b, ok := x.button(on)
@@ -161,16 +152,16 @@ func (c *Acts) Act(on Page) web.Page {
 }
 
 // Click returns a click by the viewer.
-func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
+func (c *Site) Click(v *Viewer, ref aggregate.Ref, id string) decide.Click {
 	return decide.Click{Ref: ref, ID: id, Want: people.Want{User: v.User, Surface: aggregate.SurfaceConsole}}
 }
 
-func (c *Acts) Maker() decide.Maker {
+func (c *Site) Maker() decide.Maker {
 	return decide.Maker{Store: c.Store.KindStore.Store, People: c.People, Results: c.Results, Now: c.Now}
 }
 
 // Decided answers a form: it redirects to the page, or shows there why nothing was decided.
-func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on Page, click decide.Click, x Tried,
+func (c *Site) Decided(w http.ResponseWriter, r *http.Request, v *Viewer, on SubjectPage, click decide.Click, x Tried,
 	verdict decide.Verdict, done string) error {
 	log := slog.With(click.Ref.Kind+"_id", click.Ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
 	switch {
@@ -185,8 +176,8 @@ func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on
 }
 
 // OpenBeginning redirects to the Slack message with which a subject began.
-func (c *Acts) OpenBeginning(on Page) web.Page {
-	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
+func (c *Site) OpenBeginning(on SubjectPage) Page {
+	return Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *Viewer, a decide.Subject) error {
 		message, _ := a.Beginning()
 		link, err := c.Links.Permalink(r.Context(), a.Origin().Channel, message)
 		if err != nil {
@@ -199,11 +190,11 @@ func (c *Acts) OpenBeginning(on Page) web.Page {
 
 // RefOf returns what reads from an address its subject, always within the viewer's workspace.
 func RefOf(valid func(id string) bool, of func(tenant, id string) aggregate.Ref) func(
-	*http.Request, *web.Viewer) (aggregate.Ref, error) {
-	return func(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
+	*http.Request, *Viewer) (aggregate.Ref, error) {
+	return func(r *http.Request, v *Viewer) (aggregate.Ref, error) {
 		id := r.PathValue("id")
 		if !valid(id) {
-			return aggregate.Ref{}, web.ErrNoID
+			return aggregate.Ref{}, ErrNoID
 		}
 		return of(v.Tenant, id), nil
 	}

@@ -1,4 +1,4 @@
-package agents
+package subject
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -32,8 +31,8 @@ type actionRow struct {
 	Pull                *pullRequest
 	Argv                []string
 	Script              string
-	Effect              *subject.Effect // of a call
-	ToolKind, Exactly   string          // and its arguments as they are stamped
+	Effect              *web.Effect // of a call
+	ToolKind, Exactly   string      // and its arguments as they are stamped
 	Notes               []string
 	Returned            string // what the agent was given of a call's result
 	Whole               bool   // the complete payload is shown
@@ -87,7 +86,7 @@ type logLine struct {
 }
 
 // action returns the row: the complete payload, who decided, and the result.
-func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
+func (t *loadedTalk) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
 	out := actionRow{Is: x, Type: explain.ActionCalled(x, locale), Badge: actionBadge(x.Status),
 		Status: actionStatus(locale, x.Status), Summary: card.Prose(x.Summary),
 		By:    labelOf(t.defs, t.is.Conversation.AgentID),
@@ -119,12 +118,12 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 }
 
 // open reports whether the page shows an action in a panel of its own: one that goes on, or that the reader chose.
-func (t *loaded) open(x *conversation.Action) bool {
+func (t *loadedTalk) open(x *conversation.Action) bool {
 	return !x.Status.Over() || t.chosen && x.Number == t.logged
 }
 
 // place is where on the page an action is.
-func (t *loaded) place(x *conversation.Action) string {
+func (t *loadedTalk) place(x *conversation.Action) string {
 	switch {
 	case x.Status == conversation.ActionPending:
 		return fmt.Sprintf("#asked-%d", x.Number)
@@ -135,7 +134,7 @@ func (t *loaded) place(x *conversation.Action) string {
 }
 
 // printed fills in an action's output.
-func (t *loaded) printed(out *actionRow) {
+func (t *loadedTalk) printed(out *actionRow) {
 	for _, l := range t.log {
 		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err})
 		out.Count = max(out.Count, l.Order+1)
@@ -144,7 +143,7 @@ func (t *loaded) printed(out *actionRow) {
 }
 
 // decided fills in the person who decided about an action, or the rule.
-func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts) {
+func (t *loadedTalk) decided(x *conversation.Action, out *actionRow, words web.Texts) {
 	switch g := x.Gate; {
 	case g.ApprovedAt == nil:
 	case x.ApprovedBy == conversation.ApprovedByAuto:
@@ -168,7 +167,7 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 }
 
 // ended fills in an action's result.
-func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, locale string) {
+func (t *loadedTalk) ended(x *conversation.Action, out *actionRow, words web.Texts, locale string) {
 	if t.logged == x.Number {
 		out.Returned, out.Became = t.returned, changedFiles(t.became, locale)
 	}
@@ -249,7 +248,7 @@ func (c *Pages) payloads(ctx context.Context, ref aggregate.Ref, actions []*conv
 		if x.Payload.S3Key != "" {
 			opened++
 		}
-		p, err := subject.ReadPayload(ctx, c.Site, ref, x)
+		p, err := web.ReadPayload(ctx, c.Site, ref, x)
 		switch {
 		case err == nil:
 			out[x.ActionID] = p

@@ -1,4 +1,4 @@
-package agents_test
+package subject_test
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/subject"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -23,7 +24,7 @@ import (
 )
 
 // How many messages, and rows of a list, a page has.
-const saidOfPage, rowsOfPage = 100, 50
+const saidOfPage = 100
 
 func TestConversationsWithAgents(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
@@ -304,9 +305,9 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/agents").Holds(t, "承認待ち", "Codex", "佐藤", "$0.0056", `data-live="/console/agents"`)
 	b.Get("/console/agents?cursor=x").Says(t, http.StatusBadRequest) // a cursor of nothing
-	for range rowsOfPage {
+	for range subject.RowsOfPage {
 		w.Direct()
 	}
 	a := b.Get("/console/agents").Holds(t, `rel="next"`)
-	expect.Is(t, strings.Count(a.Body, `<th scope="row" class="what"><a href="/console/sessions/`), rowsOfPage)
+	expect.Is(t, strings.Count(a.Body, `<th scope="row" class="what"><a href="/console/sessions/`), subject.RowsOfPage)
 }

@@ -1,4 +1,4 @@
-package subject
+package web
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -36,10 +35,10 @@ type Ask struct {
 const maxTyped = 10_000
 
 // refused is what a page asks after a refusal.
-func refused(r *http.Request, v *web.Viewer, x Tried, why error) Ask {
-	status, _, forbidden := web.FaultOf(why)
+func refused(r *http.Request, v *Viewer, x Tried, why error) Ask {
+	status, _, forbidden := FaultOf(why)
 	if forbidden {
-		web.Refuse(r, v, why.Error())
+		Refuse(r, v, why.Error())
 	}
 	return Ask{Typed: language.First(x.reason, maxTyped), Code: status, tried: x, why: why}
 }
@@ -61,10 +60,10 @@ type Button struct {
 // Asking is a subject about which a page asks a viewer.
 type Asking struct {
 	Loaded
-	Words   web.Texts
+	Words   Texts
 	Surface explain.Surface
-	Viewer  *web.Viewer
-	On      Page
+	Viewer  *Viewer
+	On      SubjectPage
 	Offers  []aggregate.Offer
 	Whole   bool   // the page shows everything that people would approve
 	Waits   bool   // something waits for a decision
@@ -74,7 +73,7 @@ type Asking struct {
 
 // Asks fills in what a page asks its viewer: a button for each offered act, but none to approve unless the page shows
 // everything, and along a route those of whose turn it is.
-func (c *Acts) Asks(r *http.Request, x Asking, p *Ask) error {
+func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 	t, err := c.turn(r.Context(), x)
 	if err != nil {
 		return err
@@ -161,7 +160,7 @@ func (p *Ask) apart(all []Button, asks bool) {
 
 // button returns the button of an act. If a rule forbids the act to this viewer, No has the same sentence as a refused
 // click.
-func (c *Acts) button(x Asking, o aggregate.Offer) Button {
+func (c *Site) button(x Asking, o aggregate.Offer) Button {
 	words := x.Words
 	b := Button{Offer: o, Label: words.In("act", o.Act), Confirm: words.In("confirm", o.Act),
 		About: words.In("act_about", o.Act), Class: "button-danger"}
@@ -180,7 +179,7 @@ func (c *Acts) button(x Asking, o aggregate.Offer) Button {
 
 // Likely returns the error that a click by this viewer would get, as far as that is known without asking Slack. It
 // assumes that the viewer is a member of the channel, unless that is somebody else's direct message.
-func (c *Acts) Likely(x Asking, o aggregate.Offer) error {
+func (c *Site) Likely(x Asking, o aggregate.Offer) error {
 	of := x.Of.Origin()
 	_, err := c.try(x, o, aggregate.Actor{Member: of.ChannelType != "im" || x.Viewer.User == of.User}, nil)
 	return err
@@ -188,7 +187,7 @@ func (c *Acts) Likely(x Asking, o aggregate.Offer) error {
 
 // try makes an act of the viewer's on the rows that the page shows, and commits nothing. If the settings list groups,
 // it assumes that the viewer is in one of them.
-func (c *Acts) try(x Asking, o aggregate.Offer, by aggregate.Actor, standIns []circulation.StandIn) (
+func (c *Site) try(x Asking, o aggregate.Offer, by aggregate.Actor, standIns []circulation.StandIn) (
 	aggregate.Change, error) {
 	b, ok := Tried{Offer: o, reason: "-"}.button(x.On)
 	if !ok {
@@ -215,7 +214,7 @@ func (x Asking) rejection(b *Button) {
 		is := Button{Offer: aggregate.Offer{Act: aggregate.Act(does.Verb)}, Label: way.Submit, About: way.Follows,
 			Class: "button-danger"}
 		if does.Final {
-			is.Confirm = web.TextsOf("route", x.Viewer.Locale).Say("confirm_final")
+			is.Confirm = TextsOf("route", x.Viewer.Locale).Say("confirm_final")
 		}
 		b.Ways = append(b.Ways, is)
 	}
@@ -231,7 +230,7 @@ type turn struct {
 }
 
 // turn returns whose turn it is at the gate under a rule that is offered, nil if there is none.
-func (c *Acts) turn(ctx context.Context, x Asking) (*turn, error) {
+func (c *Site) turn(ctx context.Context, x Asking) (*turn, error) {
 	at := slices.IndexFunc(x.Offers, func(o aggregate.Offer) bool { return o.Act == aggregate.ActApprove })
 	if at < 0 {
 		return nil, nil
@@ -337,10 +336,10 @@ type Since struct {
 type Sheet struct {
 	Ask
 	Path, ID      string
-	Live          string // address that refreshes the page; empty: it doesn't refresh itself
-	Stands, Badge string // how the subject stands, in words
-	About, Quoted string // what stands above the buttons, in Ringi's words and in somebody's
-	Route         *Route // nil: no rule chose one
+	Live          string     // address that refreshes the page; empty: it doesn't refresh itself
+	Stands, Badge string     // how the subject stands, in words
+	About, Quoted string     // what stands above the buttons, in Ringi's words and in somebody's
+	Route         *GateRoute // nil: no rule chose one
 	Log           []Entry
 	LogGoesOn     bool
 }

@@ -1,4 +1,4 @@
-package subject_test
+package web_test
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
@@ -43,12 +42,12 @@ func actedOn(t *testing.T, g aggregate.Gate, kind circulation.Kind, stage int, h
 	return ringitest.Acted(t, g, asked.Add(time.Duration(len(g.Acts)+1)*time.Minute), kind, stage, hand, more...)
 }
 
-func reader(locale string) subject.Reader {
-	return subject.Reader{Locale: locale, Person: func(id string) string { return "@" + id }, Channel: "#人事"}
+func reader(locale string) web.Reader {
+	return web.Reader{Locale: locale, Person: func(id string) string { return "@" + id }, Channel: "#人事"}
 }
 
 // drawn is a route as a line, stage by stage.
-func drawn(r *subject.Route) string {
+func drawn(r *web.GateRoute) string {
 	var parts []string
 	for _, s := range r.Stages {
 		part := strings.TrimSpace(strings.Join([]string{s.Mark, s.Name, s.State, s.Need, s.Owed}, " "))
@@ -159,7 +158,7 @@ func TestActsAlongARoute(t *testing.T) {
 
 var (
 	twoOfThree = consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Alex, "U0TAKADA")
-	head       = consoletest.Desk("部長", 1, webapi.Alex)
+	chief      = consoletest.Desk("部長", 1, webapi.Alex)
 )
 
 func testStamps(t *testing.T, w *consoletest.World) {
@@ -232,7 +231,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 }
 
 func testChannelsTurn(t *testing.T, w *consoletest.World) {
-	w.Opened(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, head)
+	w.Opened(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, chief)
 	w.As(webapi.Sato).Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "みんな(あと1人): #人事 の参加者のうち1人").
 		Lacks(t, `value="approve"`, `value="deny"`)
 	alex := w.As(webapi.Alex)

@@ -1,4 +1,4 @@
-package task
+package subject
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -26,7 +25,7 @@ import (
 
 const (
 	tasksPath = "/console/tasks"
-	// rowsOfPage is the number of requests on a page of the list.
+	// rowsOfPage is the number of requests, conversations or calls on a page of their list.
 	rowsOfPage = 50
 	// myself stands for the viewer in addresses that other people may open too.
 	myself = "me"
@@ -181,7 +180,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 	}
 	c.Naming(ctx, v, func(called func(id string) string) {
 		n.person = called
-		n.surface = subject.SurfaceOf(v, called, func(id string) string { return web.ChannelName(channels, id) })
+		n.surface = web.SurfaceOf(v, called, func(id string) string { return web.ChannelName(channels, id) })
 		out = web.Each(items, func(x store.ListedTask) request { return n.row(x, channels) })
 	})
 	return out, nil

@@ -1,4 +1,4 @@
-package task
+package subject
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -18,8 +17,8 @@ import (
 
 // Reader is the person for whom a history is formatted.
 type Reader struct {
-	subject.Reader // its Person names "" the system
-	Now            time.Time
+	web.Reader // its Person names "" the system
+	Now        time.Time
 }
 
 // Value is an opened value, unless its retention is over.
@@ -52,7 +51,7 @@ type History struct {
 	Attempts           []Attempt // the newest first
 	Total              aggregate.Usage
 	Gate               *Gate          // what waits for a decision
-	Along              *subject.Route // of what waits, or else of the newest steps
+	Along              *web.GateRoute // of what waits, or else of the newest steps
 }
 
 // News reports whether something came of the request.
@@ -93,7 +92,7 @@ type Message struct {
 	At       time.Time
 	Private  bool // a direct message
 	// Forwarded are the messages that it forwards, and Files its files.
-	Forwarded []subject.Quoted
+	Forwarded []web.Quoted
 	Thread    string // what was read of the thread before it
 	Files     []File
 	MoreFiles int  // that are not read
@@ -208,7 +207,7 @@ func (r Reader) prose(s string) string { return web.Mentions(card.Prose(s), r.Pe
 
 // along returns where one of the task's gates stands along its route, nil for one without a rule. Each version of the
 // steps that was sent back makes the next one another round.
-func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
+func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *web.GateRoute {
 	by := r.Reader
 	out := by.Route(g, a.Head.Ended != nil)
 	if out == nil {
@@ -249,7 +248,7 @@ func (t *History) lighten(show string) {
 			within = within || s.name() == show
 			weight := s.weight()
 			if left -= weight; left < 0 && weight > 0 && s.name() != show {
-				s.Call = Call{Effect: subject.Effect{Tool: s.Effect.Tool, Sentence: s.Effect.Sentence}}
+				s.Call = Call{Effect: web.Effect{Tool: s.Effect.Tool, Sentence: s.Effect.Sentence}}
 				s.Result, s.Folded = nil, true
 			}
 		}

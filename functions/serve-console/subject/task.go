@@ -1,7 +1,8 @@
-// Package task has the home, which lists what waits for people, the list of requests, each request's page with its
-// versions, decisions, executions, costs and offered acts, and the contests that draft policies. Texts by people or
+// Package subject has the pages of what people decide on: the home, with what waits for them; requests, each with
+// its versions, decisions, executions, costs and offered acts, and the contests that draft policies; conversations with
+// agents, with their actions and files; calls of outside agents, and the keys by which they ask. Texts by people or
 // models are shown as text, never as markup.
-package task
+package subject
 
 import (
 	"cmp"
@@ -13,7 +14,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -31,52 +31,55 @@ const (
 	openAtOnce  = 8
 )
 
-// Pages serves the pages of requests and contests, and the list of everything that waits for people.
+// Pages serves the lists and pages of all that people decide on.
 type Pages struct {
-	*subject.Acts
+	*web.Site
 	Contests      *store.ContestStore
 	Conversations *store.ConversationStore
+	Calls         store.CallStore
+	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
+	Files         Files    // nil: no files are shown
 }
 
-// Routes returns the home, and the lists and pages of requests and of contests.
+// Routes returns the home, and the lists and pages of requests, contests, conversations, calls and keys.
 func (c *Pages) Routes() []web.Route {
-	return []web.Route{
+	return append(c.agentRoutes(),
 		web.ForMembers("GET /console/tasks", c.tasks),
 		web.ForMembers("GET /console", c.home), web.ForMembers("GET /console/{$}", c.home),
-		web.ForMembers("GET /console/tasks/{id}", c.page().Read),
-		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
-		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
+		web.ForMembers("GET /console/tasks/{id}", c.taskPage().Read),
+		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.taskPage())),
+		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.taskPage())),
 		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", web.Of(c.taskOf, c.sendResult)),
 		web.ForMembers("GET /console/tasks/{id}/files/{sum}", web.Of(c.taskOf, c.sendFile)),
 		web.ForMembers("GET /console/tasks/{id}/sent", web.Of(c.taskOf, c.sendSent)),
-		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.load, c.showOtherDraft)),
+		web.ForMembers("GET /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.loadTask, c.showOtherDraft)),
 		web.ForMembers("POST /console/tasks/{id}/drafts/{version}/{team}", web.Of(c.taskOf, c.pickDraft)),
 		web.ForAdministrators("GET "+contestsPath, c.contests),
 		web.ForMembers("GET "+contestsPath+"/{id}", web.Of(c.contestOf, c.showContest)),
 		web.ForAdministrators("GET "+contestsPath+"/{id}/sent/{team}", web.Of(c.contestOf, c.sendContest)),
-	}
+	)
 }
 
-// page describes a task's page, on which people decide, to package subject.
-func (c *Pages) page() subject.Page {
-	return subject.Page{Path: "/console/tasks/", RefOf: subject.RefOf(aggregate.ValidID, task.RefOf),
+// taskPage describes a task's page, on which people decide.
+func (c *Pages) taskPage() web.SubjectPage {
+	return web.SubjectPage{Path: "/console/tasks/", RefOf: web.RefOf(aggregate.ValidID, task.RefOf),
 		Ends: task.ActCancelTask, Whole: c.wholeStep, Show: c.showTask}
 }
 
-// loaded holds what the page is rendered from.
-type loaded struct {
-	subject.Loaded
+// loadedTask holds what a request's page is rendered from.
+type loadedTask struct {
+	web.Loaded
 	task    *task.Aggregate
 	reader  Reader
 	surface explain.Surface
 	history History
-	sheet   subject.Sheet // its log
+	sheet   web.Sheet // its log
 }
 
-// load loads the task in the address if the viewer may read it.
-func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
+// loadTask loads the task in the address if the viewer may read it.
+func (c *Pages) loadTask(r *http.Request, v *web.Viewer) (t loadedTask, err error) {
 	ctx := r.Context()
-	if t.Loaded, err = c.Load(r, v, c.page()); err != nil {
+	if t.Loaded, err = c.Load(r, v, c.taskPage()); err != nil {
 		return t, err
 	}
 	t.task = t.Of.(*task.Aggregate)
@@ -92,11 +95,11 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	}
 	words := v.Texts("task")
 	channel := c.ChannelsOf(ctx, v, t.task.Request.Origin(), words.Say("that_channel"))
-	t.reader = Reader{subject.Reader{Locale: v.Locale, Channel: channel(t.task.Request.Channel), ChannelOf: channel},
+	t.reader = Reader{web.Reader{Locale: v.Locale, Channel: channel(t.task.Request.Channel), ChannelOf: channel},
 		c.Now()}
 	c.Naming(ctx, v, func(called func(id string) string) {
 		t.reader.Person = func(id string) string { return cmp.Or(called(id), words.Say("system")) }
-		t.surface = subject.SurfaceOf(v, t.reader.Person, channel)
+		t.surface = web.SurfaceOf(v, t.reader.Person, channel)
 		t.surface.WhoDecides(t.Settings, t.task.Request.Origin(), t.task.Askers()...)
 		t.history = t.reader.History(source)
 		t.sheet.Say(t.Loaded, v.Locale, t.reader.Person, func(string) string { return "" })
@@ -106,7 +109,7 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 
 // taskOf returns the task in the address if the viewer may read it.
 func (c *Pages) taskOf(r *http.Request, v *web.Viewer) (*task.Aggregate, error) {
-	a, err := c.Of(c.page())(r, v)
+	a, err := c.Of(c.taskPage())(r, v)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +148,7 @@ func (c *Pages) opened(ctx context.Context, a *task.Aggregate) (map[string]Value
 }
 
 type taskPage struct {
-	subject.Sheet
+	web.Sheet
 	History
 	Show    string // names a part that is shown though the page has no room for it
 	Channel string
@@ -154,8 +157,8 @@ type taskPage struct {
 	Draft   *otherTeams // that the address names
 }
 
-func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, not subject.Ask) error {
-	t, err := c.load(r, v)
+func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, not web.Ask) error {
+	t, err := c.loadTask(r, v)
 	if err != nil {
 		return err
 	}
@@ -163,7 +166,7 @@ func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	return c.showPage(w, r, v, t, nil)
 }
 
-func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, draft *otherTeams) error {
+func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loadedTask, draft *otherTeams) error {
 	words := v.Texts("task")
 	p := taskPage{Sheet: t.sheet, History: t.history, Draft: draft, Show: r.URL.Query().Get("show")}
 	p.ID, p.Path, p.Route, p.Channel = t.task.Head.TaskID, tasksPath+"/"+t.task.Head.TaskID, p.Along, t.reader.Channel
@@ -199,9 +202,9 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 }
 
 // asking is what the page asks about.
-func (c *Pages) asking(v *web.Viewer, t loaded) subject.Asking {
+func (c *Pages) asking(v *web.Viewer, t loadedTask) web.Asking {
 	gate := t.history.Gate
-	return subject.Asking{Loaded: t.Loaded, Words: v.Texts("task"), Surface: t.surface, Viewer: v, On: c.page(),
+	return web.Asking{Loaded: t.Loaded, Words: v.Texts("task"), Surface: t.surface, Viewer: v, On: c.taskPage(),
 		Offers: t.task.Offers(), Whole: gate != nil && gate.Whole, Waits: gate != nil,
 		Stands: v.Texts("tasks").In("statuses", t.history.Status)}
 }
@@ -212,11 +215,11 @@ func mayReadPrompts(v *web.Viewer, a *task.Aggregate) bool {
 }
 
 // wholeStep refuses to approve what a step does, or steps do, if the page could not show all of it.
-func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x subject.Tried) error {
+func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x web.Tried) error {
 	if x.Kind == task.CardPrompt {
 		return nil
 	}
-	t, err := c.load(r, v)
+	t, err := c.loadTask(r, v)
 	if err == nil && t.history.Gate != nil && t.history.Gate.ID == x.ID && !t.history.Gate.Whole {
 		err = explain.ErrMalformedForm
 	}

@@ -1,4 +1,4 @@
-package agents_test
+package subject_test
 
 import (
 	"html"

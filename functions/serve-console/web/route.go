@@ -1,4 +1,4 @@
-package subject
+package web
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -29,8 +28,8 @@ type Reader struct {
 }
 
 // Route is where a gate under a rule stands.
-type Route struct {
-	Words    web.Texts
+type GateRoute struct {
+	Words    Texts
 	Rule     string
 	Revision int
 	Number   string // that the decision got when it began to run
@@ -77,23 +76,23 @@ type RouteAct struct {
 type drawing struct {
 	Reader
 	explain.Route
-	words web.Texts
+	words Texts
 }
 
 // walk begins the drawing of a gate's route.
 func (r Reader) walk(g *aggregate.Gate, over bool) *drawing {
-	on := SurfaceOf(&web.Viewer{Locale: r.Locale}, r.Person, func(string) string { return r.Channel })
-	return &drawing{Reader: r, words: web.TextsOf("route", r.Locale),
+	on := SurfaceOf(&Viewer{Locale: r.Locale}, r.Person, func(string) string { return r.Channel })
+	return &drawing{Reader: r, words: TextsOf("route", r.Locale),
 		Route: on.Route(g, !over && g.Status == aggregate.PendingApproval, aggregate.Origin{}, tenancy.Settings{})}
 }
 
 // Route returns where a gate stands, nil for one without a rule. over: what the gate belongs to has ended.
-func (r Reader) Route(g *aggregate.Gate, over bool) *Route {
+func (r Reader) Route(g *aggregate.Gate, over bool) *GateRoute {
 	d := r.walk(g, over)
 	if d.ByClick {
 		return nil
 	}
-	out := &Route{Words: d.words, Rule: d.RuleName()}
+	out := &GateRoute{Words: d.words, Rule: d.RuleName()}
 	if x := g.Terms.Rule; x != nil {
 		out.Revision = x.Revision
 	}
@@ -115,18 +114,18 @@ func (r Reader) Stamped(g *aggregate.Gate) (out []Stage) {
 	d, st := r.walk(g, true), circulation.Walk(g.Circulating())
 	for _, s := range st.Stages {
 		if len(s.Stamps) > 0 {
-			out = append(out, Stage{Name: language.OneLine(s.Name), Stamps: web.Each(s.Stamps, d.act)})
+			out = append(out, Stage{Name: language.OneLine(s.Name), Stamps: Each(s.Stamps, d.act)})
 		}
 	}
 	return out
 }
 
 // Found reports whether the route found somebody.
-func (r *Route) Found() bool {
+func (r *GateRoute) Found() bool {
 	return slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.People != nil })
 }
 
-func (d *drawing) draw(out *Route) {
+func (d *drawing) draw(out *GateRoute) {
 	out.Stages = make([]Stage, len(d.Stages))
 	for i := range out.Stages {
 		if out.Stages[i] = d.stage(i); out.Stages[i].Present {
@@ -147,7 +146,7 @@ var badges = map[explain.Standing]string{explain.Done: "badge-good", explain.Pre
 func (d *drawing) stage(i int) Stage {
 	s, is := &d.Stages[i], d.Is(i)
 	out := Stage{Name: d.Name(s), Present: is == explain.Present, Mark: is.Mark(), State: d.Words.States[is],
-		Badge: badges[is], Waiting: d.words.Say("owes"), Need: d.Need(s), Stamps: web.Each(s.Stamps, d.act)}
+		Badge: badges[is], Waiting: d.words.Say("owes"), Need: d.Need(s), Stamps: Each(s.Stamps, d.act)}
 	if s.Need > 1 {
 		out.Count = fmt.Sprintf("%d/%d", s.Need-s.Owed, s.Need)
 	}
@@ -162,13 +161,13 @@ func (d *drawing) stage(i int) Stage {
 		out.End = &end
 	}
 	if out.Present {
-		out.Owed, out.DecideBy = d.words.Say("owed", "n", s.Owed), web.TimeOf(s.DecideBy)
+		out.Owed, out.DecideBy = d.words.Say("owed", "n", s.Owed), TimeOf(s.DecideBy)
 	}
 	return out
 }
 
 // After says of a route which round it walks, and whose stamps of the round before don't count any more.
-func (r Reader) After(out *Route, g *aggregate.Gate, rounds explain.Rounds) {
+func (r Reader) After(out *GateRoute, g *aggregate.Gate, rounds explain.Rounds) {
 	if d := r.walk(g, true); rounds.Before != nil {
 		d.Rounds = rounds
 		out.Round, out.Carried = rounds.Round, d.Carried()
@@ -190,7 +189,7 @@ func (d *drawing) line(name string) string {
 
 // Via says by what a route found somebody, as package rules writes it. What it doesn't know is shown as it is.
 func (r Reader) Via(how string) string {
-	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
+	d := drawing{Reader: r, words: TextsOf("route", r.Locale)}
 	at := strings.LastIndex(how, " of ")
 	if at < 0 {
 		group, is := strings.CutPrefix(how, "group ")

@@ -1,4 +1,4 @@
-package task
+package subject
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -26,12 +26,12 @@ func TestTheOutcomeIsThatOfTheNewestAttempt(t *testing.T) {
 
 // reader returns a Reader in Japanese on 1 April 2026 that names people by their ids.
 func reader() Reader {
-	by := subject.Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" }}
+	by := web.Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" }}
 	return Reader{Reader: by, Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
 }
 
 func TestStepsThatArePutToPeopleAgainAreWhole(t *testing.T) {
-	plan := Version{Key: "plan", Steps: make([]Step, mostSteps), Sum: &subject.Sum{}}
+	plan := Version{Key: "plan", Steps: make([]Step, mostSteps), Sum: &web.Sum{}}
 	h := History{Plans: []Version{plan, plan}, Attempts: []Attempt{{Steps: make([]Run, mostSteps)}}}
 	h.Gate = &Gate{Kind: task.CardProcess}
 	h.lighten("")
@@ -113,7 +113,7 @@ func TestAVersionThatWasNotDraftedSaysSo(t *testing.T) {
 
 // Mentions have names wherever people or models write them, up to a maximum.
 func TestPeopleWhoAreMentionedHaveTheirNames(t *testing.T) {
-	r := Reader{Reader: subject.Reader{Locale: "ja", Person: func(id string) string {
+	r := Reader{Reader: web.Reader{Locale: "ja", Person: func(id string) string {
 		return map[string]string{"U1SUZUKI": "鈴木 一郎", "U1FALSE": "<@U1SUZUKI>"}[id]
 	}}}
 	told := r.History(Source{Task: &task.Aggregate{
@@ -140,7 +140,7 @@ func TestPeopleWhoAreMentionedHaveTheirNames(t *testing.T) {
 // A browser reorders numbers after right-to-left text: אלפא, 100, 900 would read as 900, 100. So each planned value is
 // drawn in an element of its own, and a person by name and id.
 func TestAValueFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
-	r := subject.Reader{Locale: "ja", Person: func(string) string { return "יעל" }}
+	r := web.Reader{Locale: "ja", Person: func(string) string { return "יעל" }}
 	step := task.Step{Tool: "bank.pay", ToolInput: `{"amounts":["אלפא",100,900]}`}
 	var planned []string
 	for _, p := range r.Effect(explain.EffectOf("ja", step, nil, nil)).Rest[0].Value {

@@ -1,11 +1,10 @@
-package task
+package subject
 
 import (
 	"encoding/json"
 	"slices"
 	"time"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -54,7 +53,7 @@ type Run struct {
 
 // Call is what a step's call does, with all of its arguments.
 type Call struct {
-	Effect  subject.Effect
+	Effect  web.Effect
 	Masked  []string // the names of arguments with masked data
 	Left    int      // rows that are not shown
 	Preview string   // used if the arguments can't be shown in full
@@ -147,7 +146,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 }
 
 // done is an effect's sentence once it is done, with how many rows the result says that a sheet got.
-func (r Reader) done(e explain.Effect, b *aggregate.Blob) []subject.Piece {
+func (r Reader) done(e explain.Effect, b *aggregate.Blob) []web.Piece {
 	result := map[string]json.RawMessage{}
 	if b != nil {
 		_ = json.Unmarshal([]byte(b.JSON), &result) // one that says nothing of rows

@@ -1,4 +1,4 @@
-package agents
+package subject
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -17,19 +16,6 @@ import (
 	"ringi/shared/words/language"
 )
 
-// rowsOfPage is the number of conversations, or of calls, on a page of their list.
-const rowsOfPage = 50
-
-// Pages serves the lists of agents with their conversations, of calls and of keys, and each conversation's and call's
-// page.
-type Pages struct {
-	*subject.Acts
-	Conversations *store.ConversationStore
-	Calls         store.CallStore
-	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
-	Files         Files    // nil: no files are shown
-}
-
 // Files reads conversations' files, and what actions made of them. *large.Versions implements it.
 type Files interface {
 	Difference(ctx context.Context, of aggregate.Ref, base, version string) ([]files.Change, error)
@@ -37,22 +23,24 @@ type Files interface {
 	Link(ctx context.Context, of aggregate.Ref, name string, body []byte) (string, error)
 }
 
-// page describes a conversation's page, on which people decide, to package subject.
-func (c *Pages) page() subject.Page {
-	return subject.Page{Path: "/console/sessions/", RefOf: subject.RefOf(conversation.ValidID, conversation.RefOf),
+// talkPage describes a conversation's page, on which people decide.
+func (c *Pages) talkPage() web.SubjectPage {
+	return web.SubjectPage{Path: "/console/sessions/", RefOf: web.RefOf(conversation.ValidID, conversation.RefOf),
 		Ends: conversation.ActClose, Whole: c.wholeAction,
 		Show: c.showConversation}
 }
 
-func (c *Pages) Routes() []web.Route {
+// agentRoutes returns the lists of agents with their conversations, of calls and of keys, and each conversation's and
+// call's page.
+func (c *Pages) agentRoutes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/agents", c.agents),
-		web.ForMembers("GET /console/sessions/{id}", c.page().Read),
-		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.page())),
+		web.ForMembers("GET /console/sessions/{id}", c.talkPage().Read),
+		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.talkPage())),
 		web.ForMembers("GET /console/sessions/{id}/files", web.Of(c.openFiles, c.showFiles)),
 		web.ForMembers("GET /console/sessions/{id}/files/raw", web.Of(c.openFiles, c.showRaw)),
-		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
-		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.Of(c.page()), c.sendSent)),
+		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.talkPage())),
+		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.Of(c.talkPage()), c.sendTalk)),
 		web.ForMembers("GET "+callsPath, c.calls),
 		web.ForMembers("GET "+callsPath+"/{id}", c.callPage().Read),
 		web.ForMembers("POST "+callsPath+"/{id}/act", c.Act(c.callPage())),

@@ -1,4 +1,4 @@
-package task_test
+package subject_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/consoletest"
-	taskpages "ringi/functions/serve-console/task"
+	"ringi/functions/serve-console/subject"
 	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
@@ -148,7 +148,7 @@ func testForMe(t *testing.T, w *consoletest.World) {
 }
 
 func testManyWait(t *testing.T, w *consoletest.World) {
-	const n = taskpages.WaitingOfPage + 2
+	const n = subject.WaitingOfPage + 2
 	for i := range n - 1 {
 		waits(w, webapi.HR, fmt.Sprintf("人事 %02d", i))
 	}
@@ -157,7 +157,7 @@ func testManyWait(t *testing.T, w *consoletest.World) {
 	soon.ApprovalTimeoutHours = 1
 	w.Draft(soon)
 	titles := w.As(webapi.Suzuki).Get("/console").Says(t, 200, fmt.Sprintf("あなたの番 %d", n)).Titles()
-	expect.Is(t, len(titles), taskpages.WaitingOfPage)
+	expect.Is(t, len(titles), subject.WaitingOfPage)
 	expect.Same(t, []string{"すぐに終わる", "人事 00"}, titles[:2])
 }
 
@@ -288,7 +288,7 @@ func testTaskFilters(t *testing.T, w *consoletest.World) {
 	} {
 		expect.Same(t, want, b.Get("/console/tasks?"+query).Titles())
 	}
-	for _, query := range []string{"status=pending", "person=sato", "q=" + strings.Repeat("x", taskpages.MaxSearch+1)} {
+	for _, query := range []string{"status=pending", "person=sato", "q=" + strings.Repeat("x", subject.MaxSearch+1)} {
 		expect.Same(t, []string(nil), b.Get("/console/tasks?"+query).Says(t, 400, "入力に誤りがあります").Titles())
 	}
 	b.Get("/console/tasks?status=cancelled&person=me").Holds(t, `<option value="cancelled" selected>`,
@@ -313,10 +313,10 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 	expect.Same(t, []string{"ＡＢＣ　Report 605"}, search("ａｂｃ　ｒｅｐｏｒｔ　605").Titles())
 	search("report").Says(t, 200, "次のページに続きがあります")
 	many := search("残業")
-	expect.That(t, len(many.Titles()) == taskpages.RowsOfPage && many.Link("next") != "", "%d are found",
+	expect.That(t, len(many.Titles()) == subject.RowsOfPage && many.Link("next") != "", "%d are found",
 		len(many.Titles()))
 	first := b.Get("/console/tasks").Holds(t, `id="requests" data-live="/console/tasks"`).Titles()
-	expect.That(t, len(first) == taskpages.RowsOfPage && first[0] == "残業 1104", "%d, the newest is %q", len(first),
+	expect.That(t, len(first) == subject.RowsOfPage && first[0] == "残業 1104", "%d, the newest is %q", len(first),
 		first[:1])
 	// A member to whom no request belongs learns that there are older ones, and can page to the end.
 	alex, pages := w.As(webapi.Alex), 0

@@ -1,6 +1,4 @@
-// Package agents has the pages of conversations with agents: their list, each conversation with its actions, and the
-// files that the agent works on; and those of what outside agents ask for: their calls, and the keys by which they ask.
-package agents
+package subject
 
 import (
 	"cmp"
@@ -12,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -26,9 +23,9 @@ import (
 // saidOfPage is the number of messages on a page; the newest come first.
 const saidOfPage = 100
 
-// loaded holds the rows that the page is rendered from.
-type loaded struct {
-	subject.Loaded
+// loadedTalk holds the rows that a conversation's page is rendered from.
+type loadedTalk struct {
+	web.Loaded
 	is       *conversation.Aggregate
 	actions  []*conversation.Action // by number; includes archived actions
 	defs     []tenancy.Agent
@@ -47,7 +44,7 @@ type loaded struct {
 }
 
 type conversationPage struct {
-	subject.Sheet
+	web.Sheet
 	Of                   *conversation.Aggregate
 	Is                   *conversation.Conversation
 	Person               func(id string) string
@@ -68,9 +65,9 @@ type conversationPage struct {
 
 var saidKey = language.Regexp{Text: `^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`}
 
-// load reads the session in the address if the viewer may see it.
-func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
-	if t.Loaded, err = c.Load(r, v, c.page()); errors.Is(err, aggregate.ErrNotFound) {
+// loadTalk reads the session in the address if the viewer may see it.
+func (c *Pages) loadTalk(r *http.Request, v *web.Viewer) (t loadedTalk, err error) {
+	if t.Loaded, err = c.Load(r, v, c.talkPage()); errors.Is(err, aggregate.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", web.ErrDeletable, err)
 	}
 	if err != nil {
@@ -113,7 +110,7 @@ func (c *Pages) archived(ctx context.Context, a *conversation.Aggregate) ([]*con
 }
 
 // actionsOf reads a session's actions, and the output of the action with a number or else of the newest.
-func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, number string) (err error) {
+func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loadedTalk, number string) (err error) {
 	if t.actions, err = c.archived(ctx, t.is); err != nil || len(t.actions) == 0 {
 		return err
 	}
@@ -144,8 +141,8 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 }
 
 // showConversation renders the page; not is what the viewer tried in vain.
-func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.Viewer, not subject.Ask) error {
-	t, err := c.load(r, v)
+func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.Viewer, not web.Ask) error {
+	t, err := c.loadTalk(r, v)
 	if err != nil {
 		return err
 	}
@@ -153,12 +150,12 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 	var p conversationPage
 	c.Naming(r.Context(), v, func(called func(id string) string) {
 		t.person = func(id string) string { return cmp.Or(called(id), words.Say("system")) }
-		t.surface = subject.SurfaceOf(v, called, t.channel)
+		t.surface = web.SurfaceOf(v, called, t.channel)
 		t.surface.WhoDecides(t.Settings, t.is.Origin(), t.is.Askers()...)
 		p = t.drawn(v, words)
 	})
 	p.Ask = not
-	x := subject.Asking{Loaded: t.Loaded, Words: words, Surface: t.surface, Viewer: v, On: c.page(), Offers: t.is.Offers(),
+	x := web.Asking{Loaded: t.Loaded, Words: words, Surface: t.surface, Viewer: v, On: c.talkPage(), Offers: t.is.Offers(),
 		Stands: p.Stands}
 	if current := t.is.Current(); current != nil {
 		payload, shown := t.asked[current.ActionID]
@@ -180,7 +177,7 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 }
 
 // drawn is the page without whom it asks.
-func (t *loaded) drawn(v *web.Viewer, words web.Texts) (p conversationPage) {
+func (t *loadedTalk) drawn(v *web.Viewer, words web.Texts) (p conversationPage) {
 	s := t.is.Conversation
 	p.Of, p.Is, p.Person, p.ID, p.Path = t.is, s, t.person, s.ID, "/console/sessions/"+s.ID
 	switch {
@@ -229,12 +226,12 @@ func (t *loaded) drawn(v *web.Viewer, words web.Texts) (p conversationPage) {
 }
 
 // wholeAction refuses to approve an action that the page could not show completely.
-func (c *Pages) wholeAction(r *http.Request, _ *web.Viewer, a decide.Subject, x subject.Tried) error {
+func (c *Pages) wholeAction(r *http.Request, _ *web.Viewer, a decide.Subject, x web.Tried) error {
 	of, is := a.(*conversation.Aggregate)
 	if !is || !of.Asked(x.ID).Open {
 		return nil
 	}
-	p, err := subject.ReadPayload(r.Context(), c.Site, a.Ref(), of.Action(x.ID))
+	p, err := web.ReadPayload(r.Context(), c.Site, a.Ref(), of.Action(x.ID))
 	if err == nil && files.Unstampable(p.Changes) != nil {
 		err = errors.New("it is over the limits of a difference")
 	}

@@ -1,4 +1,4 @@
-package subject
+package web
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
@@ -42,16 +41,16 @@ type Argument struct{ Name, Value []Piece }
 
 // Changes are what a version of steps does otherwise than the one before it.
 type Changes struct {
-	Words web.Texts
-	All   []Change
+	Words Texts
+	All   []ValueChange
 }
 
 // Change is one value. What has no pieces was not there, or isn't any more.
-type Change struct{ Name, Was, Is []Piece }
+type ValueChange struct{ Name, Was, Is []Piece }
 
 // Sum is what steps do as a whole, as the template "sum" draws it.
 type Sum struct {
-	Words         web.Texts
+	Words         Texts
 	Amount        string  // empty: no money moves
 	Nothing       []Piece // says that the steps only read
 	Writes, Reads []Effect
@@ -60,7 +59,7 @@ type Sum struct {
 // Effect returns an effect's drawing.
 func (r Reader) Effect(e explain.Effect) Effect {
 	out := Effect{Tool: language.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
-		Text: r.Line(e.Words), Rest: web.Each(e.Rest, func(a explain.Argument) Argument {
+		Text: r.Line(e.Words), Rest: Each(e.Rest, func(a explain.Argument) Argument {
 			return Argument{r.Line(a.Name), r.Line(a.Value)}
 		})}
 	if e.Access != aggregate.Read {
@@ -82,7 +81,7 @@ func (r Reader) money(a rules.Amount) string {
 
 // Sum returns the drawing of all that steps do: the write that is told first, the others, and what is read.
 func (r Reader) Sum(steps []task.Step) Sum {
-	out, sum := Sum{Words: web.TextsOf("common", r.Locale)}, explain.SumUp(r.Locale, steps)
+	out, sum := Sum{Words: TextsOf("common", r.Locale)}, explain.SumUp(r.Locale, steps)
 	of := func(e explain.Effect) Effect {
 		is := r.Effect(e)
 		is.Orders = strconv.Itoa(e.Order)
@@ -100,7 +99,7 @@ func (r Reader) Sum(steps []task.Step) Sum {
 	} else {
 		out.Nothing = r.Line(sum.Says())
 	}
-	out.Writes, out.Reads = append(out.Writes, web.Each(sum.Then, of)...), web.Each(sum.Reads, of)
+	out.Writes, out.Reads = append(out.Writes, Each(sum.Then, of)...), Each(sum.Reads, of)
 	return out
 }
 
@@ -109,12 +108,12 @@ func (r Reader) Changes(all []explain.Change) *Changes {
 	if len(all) == 0 {
 		return nil
 	}
-	return &Changes{web.TextsOf("common", r.Locale), web.Each(all,
-		func(c explain.Change) Change { return Change{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)} })}
+	return &Changes{TextsOf("common", r.Locale), Each(all,
+		func(c explain.Change) ValueChange { return ValueChange{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)} })}
 }
 
 // ReadPayload returns an action's complete payload, or explain.ErrMalformedForm if it doesn't fit its type.
-func ReadPayload(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversation.Action) (
+func ReadPayload(ctx context.Context, c *Site, ref aggregate.Ref, x *conversation.Action) (
 	p conversation.Payload, err error) {
 	text, err := c.Results.Open(ctx, ref, x.Payload)
 	if err != nil {
@@ -126,9 +125,6 @@ func ReadPayload(ctx context.Context, c *web.Site, ref aggregate.Ref, x *convers
 	}
 	return p, err
 }
-
-// mostBrief is how many characters of a line a list shows.
-const mostBrief = 200
 
 // Briefly returns the beginning of a line, without the ids by which the row's page tells people of one name apart.
 func (r Reader) Briefly(pieces []explain.Piece) (out []Piece) {
@@ -188,7 +184,7 @@ func EntriesOf(log []aggregate.AuditEntry, words explain.LogWords, person, agent
 		case aggregate.ActorAgent:
 			x.By = agent(e.ActorID)
 		}
-		x.Details = web.Each(words.Details(e, person), func(d explain.LogDetail) explain.LogDetail {
+		x.Details = Each(words.Details(e, person), func(d explain.LogDetail) explain.LogDetail {
 			return explain.LogDetail{Name: language.OneLine(d.Name), Text: language.ForeignLine(d.Text)}
 		})
 		out = append(out, x)
@@ -205,7 +201,7 @@ type Quoted struct {
 
 // Quoted draws a forwarded message. Of its channel Slack may have said only the id.
 func (r Reader) Quoted(q aggregate.Quoted) Quoted {
-	out := Quoted{language.ForeignLine(q.Name), language.ForeignLine(q.Where), web.Mentions(card.Prose(q.Text), r.Person),
+	out := Quoted{language.ForeignLine(q.Name), language.ForeignLine(q.Where), Mentions(card.Prose(q.Text), r.Person),
 		q.At, q.Cut}
 	if aggregate.IsPerson(q.User) {
 		out.By = r.Person(q.User)
@@ -218,7 +214,7 @@ func (r Reader) Quoted(q aggregate.Quoted) Quoted {
 }
 
 // SurfaceOf returns what says why something is refused, and who may, with these names of people and channels.
-func SurfaceOf(v *web.Viewer, person, channel func(id string) string) explain.Surface {
+func SurfaceOf(v *Viewer, person, channel func(id string) string) explain.Surface {
 	return explain.Surface{Locale: v.Locale, Marks: marks{person, channel}}
 }
 
@@ -231,7 +227,7 @@ type marks struct {
 func (m marks) Person(id string) string  { return m.person(id) }
 func (m marks) Group(id string) string   { return m.Text(id, 64) }
 func (m marks) Channel(id string) string { return m.channel(id) }
-func (m marks) Time(t time.Time) string  { return web.Minute(t) }
+func (m marks) Time(t time.Time) string  { return Minute(t) }
 
 func (m marks) Text(s string, most int) string {
 	return language.OneLine(language.Beginning(strings.Join(strings.Fields(s), " "), most))

@@ -1,4 +1,4 @@
-package task_test
+package subject_test
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package task
+package subject
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -40,7 +39,7 @@ type homePage struct {
 // waitingRow says what happens once something is approved, and who asked for it.
 type waitingRow struct {
 	Path, Kind    string
-	Says          []subject.Piece
+	Says          []web.Piece
 	Then          []string // what else there is to know
 	Priority      string   // empty if it isn't pressing
 	For           string   // whom the viewer stands in for; empty: nobody
@@ -195,7 +194,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 	s tenancy.Settings) (out []waitingRow) {
 	channels := reach.Channels()
 	c.Naming(ctx, v, func(called func(id string) string) {
-		by := subject.Reader{Locale: v.Locale, Person: called,
+		by := web.Reader{Locale: v.Locale, Person: called,
 			ChannelOf: func(id string) string { return web.ChannelName(channels, id) }}
 		out = web.Each(all, func(x waitingItem) waitingRow {
 			row := waitingRow{Path: x.path(), Name: called(x.origin.User), Channel: web.Channel(v, x.origin, channels),
@@ -207,8 +206,8 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 			if x.standsFor != "" {
 				row.For = v.Texts("home").Say("stands_for", "name", called(x.standsFor))
 			}
-			route := subject.SurfaceOf(v, called, by.ChannelOf).Route(aggregate.GateOf(x.Row), true, x.origin, s)
-			row.Who = route.Waits(subject.MostOwing)
+			route := web.SurfaceOf(v, called, by.ChannelOf).Route(aggregate.GateOf(x.Row), true, x.origin, s)
+			row.Who = route.Waits(web.MostOwing)
 			row.tells(v, by, x, explain.Does(v.Locale, x.Row, x.plan))
 			return row
 		})
@@ -217,7 +216,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 }
 
 // tells fills in what happens. What an agent says of its action is not told: it is no word of what the action does.
-func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, sum explain.Sum) {
+func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum explain.Sum) {
 	words := v.Texts("home")
 	title := cmp.Or(language.ForeignLine(x.title), v.Untitled())
 	row.Kind = words.In("kinds", x.Kind)
@@ -268,7 +267,7 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 }
 
 // quoted is a text that is none of Ringi's own.
-func quoted(text string) []subject.Piece { return []subject.Piece{{Text: text, Planned: true}} }
+func quoted(text string) []web.Piece { return []web.Piece{{Text: text, Planned: true}} }
 
 // otherAct stands in place of what nobody said.
 const otherAct = "other"

@@ -1,10 +1,9 @@
-package agents
+package subject
 
 import (
 	"net/http"
 	"time"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -29,7 +28,7 @@ type callsPage struct {
 // callRow is a call in a list.
 type callRow struct {
 	Path, Status, Badge    string
-	Says, Apart            []subject.Piece // what it does; nil: that can't be read
+	Says, Apart            []web.Piece // what it does; nil: that can't be read
 	Amount, Agent, Answers string
 	Channel                string
 	At                     time.Time
@@ -54,13 +53,13 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	}
 	channels := reach.Channels()
 	c.Naming(r.Context(), v, func(called func(id string) string) {
-		by := subject.Reader{Locale: v.Locale, Person: called, Settled: true}
+		by := web.Reader{Locale: v.Locale, Person: called, Settled: true}
 		p.Rows = web.Each(page.Items, func(x call.Call) callRow { return inList(v, by, &x, channels) })
 	})
 	return c.Show(w, r, v, web.Document{Here: "calls", Data: p}, "calls")
 }
 
-func inList(v *web.Viewer, by subject.Reader, x *call.Call, channels map[string]string) callRow {
+func inList(v *web.Viewer, by web.Reader, x *call.Call, channels map[string]string) callRow {
 	sum := explain.SumUp(v.Locale, explain.StepsOf(x))
 	row := callRow{Path: callsPath + "/" + x.CallID, Agent: language.ForeignLine(x.KeyName), Answers: by.Person(x.Answers),
 		Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
@@ -108,32 +107,32 @@ func actionBadge[T ~string](status T) string {
 	return web.Badge(string(status))
 }
 
-// callPage describes a call's page to package subject. It shows all of a call that can be read, and asks about no
+// callPage describes a call's page, on which people decide. It shows all of a call that can be read, and asks about no
 // other.
-func (c *Pages) callPage() subject.Page {
-	whole := func(_ *http.Request, _ *web.Viewer, a decide.Subject, _ subject.Tried) error {
+func (c *Pages) callPage() web.SubjectPage {
+	whole := func(_ *http.Request, _ *web.Viewer, a decide.Subject, _ web.Tried) error {
 		if _, err := a.(*call.Aggregate).Call.Content(); err != nil {
 			return explain.ErrMalformedForm
 		}
 		return nil
 	}
-	return subject.Page{Path: callsPath + "/", RefOf: subject.RefOf(call.ValidID, call.RefOf),
+	return web.SubjectPage{Path: callsPath + "/", RefOf: web.RefOf(call.ValidID, call.RefOf),
 		Ends: conversation.ActCancel, Show: c.showCall, Whole: whole}
 }
 
 type callData struct {
-	subject.Sheet
+	web.Sheet
 	Is                                 *call.Call
 	Agent, Answers, Channel            string
 	Kind                               string // whether it reads or writes
-	Does                               *subject.Effect
+	Does                               *web.Effect
 	Exactly                            string // its arguments, as they are stamped
 	Again                              string // how the same call ended that it repeats
 	Approved, Ended, Because, Returned string
 	Failed                             bool // Ended says that something went wrong
 }
 
-func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, not subject.Ask) error {
+func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, not web.Ask) error {
 	l, err := c.Load(r, v, c.callPage())
 	if err != nil {
 		return err
@@ -145,17 +144,17 @@ func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	words, x := v.Texts("calls"), is.Call
 	channel := c.ChannelsOf(r.Context(), v, x.Origin(), v.Texts("task").Say("that_channel"))
-	by := subject.Reader{Locale: v.Locale, Settled: x.Status != conversation.ActionPending,
+	by := web.Reader{Locale: v.Locale, Settled: x.Status != conversation.ActionPending,
 		Channel: channel(x.Channel), ChannelOf: channel}
 	var p callData
 	var surface explain.Surface
 	c.Naming(r.Context(), v, func(called func(id string) string) {
-		by.Person, surface = called, subject.SurfaceOf(v, called, channel)
+		by.Person, surface = called, web.SurfaceOf(v, called, channel)
 		surface.WhoDecides(l.Settings, x.Origin(), is.Askers()...)
 		p = drawnCall(x, by, surface, words)
 		p.Say(l, v.Locale, called, func(string) string { return p.Agent })
 	})
-	asking := subject.Asking{Loaded: l, Words: words, Surface: surface, Viewer: v, On: c.callPage(),
+	asking := web.Asking{Loaded: l, Words: words, Surface: surface, Viewer: v, On: c.callPage(),
 		Offers: offersOf(is), Whole: p.Does != nil, Waits: is.Asked(x.CallID).Open, Stands: p.Stands}
 	if p.Ask, p.Returned = not, returned; asking.Waits {
 		p.Until = web.TimeOf(x.Gate.Terms.DecideBy)
@@ -195,7 +194,7 @@ func offersOf(a *call.Aggregate) (out []aggregate.Offer) {
 }
 
 // drawnCall is the page without whom it asks.
-func drawnCall(x *call.Call, by subject.Reader, surface explain.Surface, words web.Texts) (p callData) {
+func drawnCall(x *call.Call, by web.Reader, surface explain.Surface, words web.Texts) (p callData) {
 	p.Is, p.ID, p.Path, p.Agent = x, x.CallID, callsPath+"/"+x.CallID, language.ForeignLine(x.KeyName)
 	p.Answers, p.Channel = by.Person(x.Answers), by.Channel
 	p.Route = by.Route(&x.Gate, x.Over() || x.Status == conversation.ActionApproved)
@@ -215,7 +214,7 @@ func drawnCall(x *call.Call, by subject.Reader, surface explain.Surface, words w
 }
 
 // ended says what became of the call.
-func (p *callData) ended(x *call.Call, by subject.Reader, surface explain.Surface, words web.Texts) {
+func (p *callData) ended(x *call.Call, by web.Reader, surface explain.Surface, words web.Texts) {
 	if x.Gate.ApprovedAt != nil {
 		p.Approved = by.Person(x.Gate.ApprovedBy)
 	}

@@ -1,11 +1,10 @@
-package agents
+package subject
 
 import (
 	"net/http"
 	"net/url"
 	"slices"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -19,14 +18,14 @@ type saidRow struct {
 	By         string
 	Text       []language.Passage
 	Files      []fileRow
-	Action     int              // number of the action that the message is about
-	ActionPath string           // where that is on the page
-	Task       string           // path of the task that the message is about
-	Request    string           // what the agent wants to ask for
-	Thread     []subject.Quoted // what was said in the thread before
-	Forwarded  []subject.Quoted // the messages that it forwards
-	Anew       bool             // the agent doesn't know the messages before this one
-	Waits      bool             // it is not answered
+	Action     int          // number of the action that the message is about
+	ActionPath string       // where that is on the page
+	Task       string       // path of the task that the message is about
+	Request    string       // what the agent wants to ask for
+	Thread     []web.Quoted // what was said in the thread before
+	Forwarded  []web.Quoted // the messages that it forwards
+	Anew       bool         // the agent doesn't know the messages before this one
+	Waits      bool         // it is not answered
 	Note       string
 }
 
@@ -38,7 +37,7 @@ type fileRow struct {
 }
 
 // messages fills in the messages.
-func (p *conversationPage) messages(t *loaded, words web.Texts) {
+func (p *conversationPage) messages(t *loadedTalk, words web.Texts) {
 	s := t.is.Conversation
 	if t.summary != nil {
 		p.Summary = t.summary
@@ -95,7 +94,7 @@ func (p *conversationPage) messages(t *loaded, words web.Texts) {
 const mostUnfolded = 10
 
 // rowOf draws a message without what depends on others.
-func (p *conversationPage) rowOf(t *loaded, m conversation.Message, words web.Texts) saidRow {
+func (p *conversationPage) rowOf(t *loadedTalk, m conversation.Message, words web.Texts) saidRow {
 	row := saidRow{Message: m, By: t.person(m.User), Text: language.Passages(m.Content)}
 	switch {
 	case m.Deleted:
@@ -103,10 +102,10 @@ func (p *conversationPage) rowOf(t *loaded, m conversation.Message, words web.Te
 	case m.Changes != "":
 		row.Note = words.Say("changes")
 	}
-	by := subject.Reader{Person: t.person, ChannelOf: t.channel}
+	by := web.Reader{Person: t.person, ChannelOf: t.channel}
 	row.Forwarded = web.Each(m.Forwarded, by.Quoted)
-	row.Thread = web.Each(m.Thread, func(e conversation.Earlier) subject.Quoted {
-		return subject.Quoted{By: t.person(e.User), Text: language.Visible(e.Text), At: e.At}
+	row.Thread = web.Each(m.Thread, func(e conversation.Earlier) web.Quoted {
+		return web.Quoted{By: t.person(e.User), Text: language.Visible(e.Text), At: e.At}
 	})
 	row.Request = language.Visible(m.Request)
 	if aggregate.ValidID(m.TaskID) {
@@ -139,8 +138,8 @@ func filesOf(m conversation.Message, words web.Texts) (out []fileRow) {
 	return out
 }
 
-// sendSent sends administrators what models were sent for a conversation.
-func (c *Pages) sendSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
+// sendTalk sends administrators what models were sent for a conversation.
+func (c *Pages) sendTalk(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
 	rows, err := c.Conversations.Uses(r.Context(), v.Tenant, a.Ref().ID)
 	if err != nil {
 		return err

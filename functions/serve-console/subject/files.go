@@ -1,4 +1,4 @@
-package agents
+package subject
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"path"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -41,7 +40,7 @@ type fileOf struct {
 }
 
 // opened is the current version of a conversation's files that the viewer may see.
-type opened struct {
+type openedFiles struct {
 	a    *conversation.Aggregate
 	of   aggregate.Ref
 	tree *files.Tree // nil: it is deleted
@@ -49,8 +48,8 @@ type opened struct {
 }
 
 // openFiles reads a conversation's files, if the viewer may see the conversation.
-func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) {
-	a, err := c.Of(c.page())(r, v)
+func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o openedFiles, err error) {
+	a, err := c.Of(c.talkPage())(r, v)
 	if err != nil {
 		return o, err
 	}
@@ -67,7 +66,7 @@ func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) 
 	return o, err
 }
 
-func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer, o opened) error {
+func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer, o openedFiles) error {
 	s := o.a.Conversation
 	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(language.ForeignLine(s.Title), v.Untitled()),
 		Gone: o.tree == nil}
@@ -92,7 +91,7 @@ func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 }
 
 // showRaw sends the file that an address names byte by byte: a text for the browser to show, anything else to save.
-func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, _ *web.Viewer, o opened) error {
+func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, _ *web.Viewer, o openedFiles) error {
 	if o.tree == nil {
 		return fmt.Errorf("a file: %w", web.ErrExpired)
 	}
@@ -138,10 +137,10 @@ func sourceOf(words web.Texts, s conversation.Source, locale string) *source {
 }
 
 // call fills in what a call of a tool would do, with its arguments, for which a pull request has words of its own.
-func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actionRow, locale string) {
+func (t *loadedTalk) call(x *conversation.Action, p conversation.Payload, out *actionRow, locale string) {
 	switch {
 	case p.Push == nil:
-		by := subject.Reader{Locale: locale, Person: t.person}
+		by := web.Reader{Locale: locale, Person: t.person}
 		does := by.Effect(explain.EffectOf(locale, explain.CalledStep(p), nil, nil))
 		out.Effect, out.ToolKind = &does, explain.CallKind(p.Access, locale)
 		out.Exactly = language.Spelled(web.Indented(p.Arguments))

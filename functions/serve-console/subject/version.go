@@ -1,4 +1,4 @@
-package task
+package subject
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -28,17 +27,17 @@ type Version struct {
 	Top      bool   // its steps are what the page begins with
 	Text     string // of a policy
 	Remarks  string // of steps: how they answer the reasons for earlier rejections
-	Sum      *subject.Sum
+	Sum      *web.Sum
 	Steps    []Step
-	Folded   bool             // the steps and the difference are left out
-	Diff     []web.Line       // of a policy from the version before; the first has none
-	Changes  *subject.Changes // of steps from the version before; nil: they do the same
-	Files    []File           // of a form's earlier version
-	Later    bool             // there was a version before
-	Same     bool             // a policy says what the one before said, although a reason was given
-	Because  string           // why the version before was rejected or returned
-	Returned bool             // it was returned
-	Replaced bool             // by the next version, another team's draft that a person picked
+	Folded   bool         // the steps and the difference are left out
+	Diff     []web.Line   // of a policy from the version before; the first has none
+	Changes  *web.Changes // of steps from the version before; nil: they do the same
+	Files    []File       // of a form's earlier version
+	Later    bool         // there was a version before
+	Same     bool         // a policy says what the one before said, although a reason was given
+	Because  string       // why the version before was rejected or returned
+	Returned bool         // it was returned
+	Replaced bool         // by the next version, another team's draft that a person picked
 	Created  time.Time
 	Drafted  *Drafted // the contest that drafted it; nil: there was none
 	Verdict
@@ -99,7 +98,7 @@ type Verdict struct {
 	At      time.Time
 	Surface aggregate.Surface // of an approval
 	Reason  string            // of a rejection
-	Route   *subject.Route    // nil: no rule chose one
+	Route   *web.GateRoute    // nil: no rule chose one
 	Beside  bool              // the route stands elsewhere on the page
 }
 
@@ -215,7 +214,7 @@ type Gate struct {
 	Whole    bool   // the history shows all of it; else nobody may approve it here
 	Unread   string // why nobody can tell what its steps do
 	DecideBy time.Time
-	Route    *subject.Route // nil: no rule chose one
+	Route    *web.GateRoute // nil: no rule chose one
 }
 
 // maxWhole bounds the arguments that a page shows; nobody can approve longer ones.
@@ -278,7 +277,7 @@ func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, contest.Place
 }
 
 // showOtherDraft shows a complete draft on the request's page.
-func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
+func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loadedTask) error {
 	p, e, err := otherDraft(r, t.task)
 	if err != nil {
 		return err
@@ -315,7 +314,7 @@ func (c *Pages) pickDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), subject.Within)
+	ctx, cancel := context.WithTimeout(r.Context(), web.Within)
 	defer cancel()
 	ref := a.Ref()
 	draft, err := c.Contests.Submission(ctx, ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
@@ -327,5 +326,5 @@ func (c *Pages) pickDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	}
 	click := c.Click(v, ref, p.ID)
 	verdict := c.Maker().Decide(ctx, click, decide.Pick(e.TeamID, draft.SubmissionContent))
-	return c.Decided(w, r, v, c.page(), click, subject.Tried{}, verdict, "pick_draft")
+	return c.Decided(w, r, v, c.taskPage(), click, web.Tried{}, verdict, "pick_draft")
 }

@@ -1,4 +1,4 @@
-package subject_test
+package web_test
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
@@ -167,7 +166,7 @@ func order(items string) task.Step {
 	}
 }
 
-func written(pieces []subject.Piece) string {
+func written(pieces []web.Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
 		b.WriteString(p.Text + p.ID)
@@ -180,7 +179,7 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 		ToolInput: aggregate.JSON(`{"recipient":"U0HANAKO","text":"The order is placed.",` +
 			`"details":[{"label":"Text","value":2}` + strings.Repeat(`,{"label":"n","value":3}`, 7) + `]}`)}
 	laptop := order(`{"name":"Laptop","quantity":2,"unit_price":149000}`)
-	r := subject.Reader{Locale: "en", Person: func(string) string { return "Hanako" }}
+	r := web.Reader{Locale: "en", Person: func(string) string { return "Hanako" }}
 	sum := r.Sum([]task.Step{laptop, dm})
 	expect.Is(t, sum.Amount, "¥298,000")
 	expect.Is(t, len(sum.Writes), 2)
@@ -188,8 +187,8 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 	expect.That(t, first.Amount == "" && first.Orders == "1" && first.Warning != "", "%+v", first) // it is within the sum
 	expect.Is(t, r.Effect(explain.EffectOf("en", laptop, nil, nil)).Amount, "¥298,000")
 	expect.That(t, first.Checked != "" && second.Checked == "", "%+v", second)
-	all := func(e subject.Effect) string {
-		return web.Joined(e.Rest, func(a subject.Argument) string { return written(a.Name) + "=" + written(a.Value) }, "\n")
+	all := func(e web.Effect) string {
+		return web.Joined(e.Rest, func(a web.Argument) string { return written(a.Name) + "=" + written(a.Value) }, "\n")
 	}
 	expect.Is(t, all(first), "currency=JPY\nitems › 1=name: Laptop · quantity: 2 · unit_price: 149000\nsupplier=Acme\n"+
 		"note (server's default)=none")
