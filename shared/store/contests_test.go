@@ -215,12 +215,20 @@ func testSettle(t *testing.T, w *contestWorld) {
 	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
 	_, err = w.SaveRound(t.Context(), contest.TeamRef(contestTenant, id, "scored"), played(id, "scored", 2, 0.9))
 	expect.That(t, errors.Is(err, aggregate.ErrMoved), "a round after the end: %v", err)
+	late := expect.Value(w.Enter(t.Context(), settled, 3))(t)
+	expect.Is(t, late.Team.Status, contest.TeamFailed, "a team that comes after the end")
 	expect.Fails(t, storetest.Begin(t, w.ContestStore, order(id, "scored")), store.ErrExists, "begun twice")
 	none := contest.NewID()
 	expect.NoError(t, storetest.Begin(t, w.ContestStore, order(none, "a", "b")))
-	failed := expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, none), 1))(t)
-	expect.That(t, failed.Summary.Status == contest.SummaryFailed && failed.Summary.BestTeamID == nil &&
-		failed.Summary.BestScore == nil, "%+v", failed.Summary)
+	var settling sync.WaitGroup
+	for range 4 { // of several at once one settles it, and all learn of it
+		settling.Go(func() {
+			failed, err := w.Settle(t.Context(), contest.Ref(contestTenant, none), 1)
+			expect.That(t, err == nil && failed.Summary.Status == contest.SummaryFailed && failed.Summary.BestTeamID == nil &&
+				failed.Summary.BestScore == nil, "%+v, %v", failed, err)
+		})
+	}
+	settling.Wait()
 	s := expect.Value(w.Summary(t.Context(), contestTenant, none))(t)
 	expect.That(t, s.TeamResults != nil && len(s.TeamResults) == 0, "%+v", s.TeamResults)
 }

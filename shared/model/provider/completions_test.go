@@ -75,6 +75,20 @@ func TestTheContractOfChatCompletions(t *testing.T) {
 	})
 }
 
+// The contract's check of what is published finds what isn't.
+func TestWhatOpenAIDoesNotPublishIsFound(t *testing.T) {
+	body := completion(`"x"`, "null", "stop")
+	expect.That(t, len(modeltest.Completion(body)) == 0, "%v", modeltest.Completion(body))
+	for was, is := range map[string]string{`"id":"c_1",`: ``, `"created":1790000000`: `"created":"1"`,
+		`"index":0`: `"index":0,"more":1`, `chat.completion`: `chat`, `"llama3.2:3b-q4"`: `null`, `,"refusal":null`: ``,
+		`"content":"x"`: `"content":"x","tool_calls":[{"id":"c"}]`} {
+		broken := strings.Replace(body, was, is, 1)
+		expect.That(t, len(modeltest.Completion(broken)) > 0, "%s is taken", broken)
+	}
+	body = `{"error":{"message":"m","type":"t","param":null}}`
+	expect.That(t, len(modeltest.ChatFailure(body)) > 0, "an error without a code")
+}
+
 // A request stays the same when it is decoded into a type that others wrote and encoded again.
 func TestRequestsAreAsPublished(t *testing.T) {
 	s := answers(t, good)
