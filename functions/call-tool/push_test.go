@@ -106,6 +106,8 @@ func TestPushes(t *testing.T) {
 		"whatever breaks once, there is one pull request in the end":    testPushAgain,
 		"a branch without a pull request is a failure with its address": testBranchAlone,
 		"settings that changed meanwhile open nothing":                  testPushSettings,
+		"all that says what is pushed says the same":                    testOtherPush,
+		"a step that nobody confirms is what its row says":              testUnconfirmedStep,
 		"what was withdrawn on the way goes no further":                 testPushWithdrawn,
 		"a person has it looked at":                                     testLook,
 	} {
@@ -137,6 +139,12 @@ func testPush(t *testing.T, h *hub) {
 		strings.HasPrefix(p.Head, "ringi/"), "%+v", p)
 }
 
+// down answers that GitHub is away, for a moment.
+func down(w http.ResponseWriter) {
+	w.Header().Set("Retry-After-Ms", "1")
+	w.WriteHeader(http.StatusBadGateway)
+}
+
 // testPushAgain breaks each call and each commit once.
 func testPushAgain(t *testing.T, h *hub) {
 	broken := map[string]bool{}
@@ -146,7 +154,7 @@ func testPushAgain(t *testing.T, h *hub) {
 			if len(broken)%2 == 0 {
 				do(httptest.NewRecorder(), r) // its answer is lost
 			}
-			w.WriteHeader(http.StatusBadGateway)
+			down(w)
 			return
 		}
 		do(w, r)
@@ -166,6 +174,7 @@ func testPushAgain(t *testing.T, h *hub) {
 func (h *hub) refusesCalls(route string, status int, message string) {
 	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
 		if r == route {
+			w.Header().Set("Retry-After-Ms", "1")
 			w.WriteHeader(status)
 			_ = json.NewEncoder(w).Encode(map[string]string{"message": message})
 			return
@@ -193,6 +202,74 @@ func testPushSettings(t *testing.T, h *hub) {
 	expect.That(t, x.Error == conversation.ReasonPushSource && x.Pushed.Commit == "" && len(h.repo.Pulls()) == 0, "%+v", x)
 }
 
+// prepared is the pull request as an invocation prepares it before its claim.
+func (h *hub) prepared(t *testing.T) *job {
+	t.Helper()
+	a := h.Load()
+	j := &job{making: h.making(h.In(), "en"), session: a.Conversation, action: a.Current()}
+	why := expect.Value(j.prepare(t.Context()))(t)
+	expect.Must(t, why == (refusal{}), "%+v", why)
+	return j
+}
+
+func testOtherPush(t *testing.T, h *hub) {
+	const row, source = conversation.ReasonUnread, conversation.ReasonPushSource
+	for name, tt := range map[string]struct {
+		why    aggregate.Reason
+		change func(j *job)
+	}{
+		"a row of no push":                {row, func(j *job) { j.action.Pushed = nil }},
+		"a payload of no push":            {row, func(j *job) { j.payload.Push = nil }},
+		"a tool without a source":         {row, func(j *job) { j.tool.Spec.Sourced = false }},
+		"another base":                    {row, func(j *job) { j.action.Pushed.Base = "other" }},
+		"another repository":              {row, func(j *job) { j.action.Pushed.Repository = "acme/other" }},
+		"no change":                       {row, func(j *job) { j.payload.Changes = nil }},
+		"a conversation without a source": {source, func(j *job) { j.session.Source = nil }},
+		"another commit of its source":    {source, func(j *job) { j.session.Source.Commit = "other" }},
+		"another number of a repository":  {source, func(j *job) { j.payload.Push.RepositoryID++ }},
+		"a source that nobody lists":      {source, func(j *job) { j.settings.Sources = nil }},
+		"another branch":                  {source, func(j *job) { j.payload.Push.Into = "other" }},
+		"other checks":                    {source, func(j *job) { j.payload.Push.CI = agent.CIRun }},
+	} {
+		j := h.prepared(t)
+		tt.change(j)
+		expect.Is(t, j.pushable(j.payload).reason, tt.why, name)
+	}
+}
+
+// unconfirmed is a store that never says what became of a commit.
+type unconfirmed struct {
+	Store
+	saves bool
+}
+
+func (u *unconfirmed) Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (
+	*conversation.Aggregate, error) {
+	if u.saves {
+		if _, err := u.Store.Decide(ctx, ref, decide); err != nil {
+			return nil, err
+		}
+	}
+	return nil, aggregate.ErrUnconfirmed
+}
+
+func testUnconfirmedStep(t *testing.T, h *hub) {
+	j := h.prepared(t)
+	expect.NoError(t, j.claim(t.Context()))
+	u := &unconfirmed{Store: h.Store}
+	h.Store = u
+	at := *j.action.Pushed
+	for _, step := range []func(){
+		func() { at.Commit = h.first }, func() { at.There = true }, func() { at.Number = 7 },
+	} {
+		step()
+		u.saves = false
+		expect.Fails(t, j.note(t.Context(), at), aggregate.ErrMoved, "of %+v nothing is saved", at)
+		u.saves = true
+		expect.NoError(t, j.note(t.Context(), at))
+	}
+}
+
 func testPushWithdrawn(t *testing.T, h *hub) {
 	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
 		do(w, q)
@@ -213,7 +290,7 @@ func testLook(t *testing.T, h *hub) {
 		if r == "POST/pulls" {
 			do(httptest.NewRecorder(), q)
 			h.refusesCalls("GET/pulls", http.StatusBadGateway, "")
-			w.WriteHeader(http.StatusBadGateway)
+			down(w)
 			return
 		}
 		do(w, q)
