@@ -229,7 +229,7 @@ func testOtherPush(t *testing.T, h *hub) {
 		"another number of a repository":  {source, func(j *job) { j.payload.Push.RepositoryID++ }},
 		"a source that nobody lists":      {source, func(j *job) { j.settings.Sources = nil }},
 		"another branch":                  {source, func(j *job) { j.payload.Push.Into = "other" }},
-		"other checks":                    {source, func(j *job) { j.payload.Push.CI = agent.CIRun }},
+		"other checks":                    {source, func(j *job) { j.payload.Push.CI = tenancy.CIRun }},
 	} {
 		j := h.prepared(t)
 		tt.change(j)
