@@ -183,7 +183,7 @@ func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim a
 
 // watch cancels a call when its task has ended.
 func (j *job) watch(ctx context.Context, ref aggregate.Ref, stop context.CancelFunc) {
-	for clock.Sleep(ctx, pollEvery) == nil {
+	for clock.Sleep(ctx, j.PollEvery) == nil {
 		if head, err := j.Store.Head(ctx, ref); err == nil && head.Ended != nil {
 			stop()
 			return

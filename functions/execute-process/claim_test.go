@@ -147,10 +147,8 @@ func (l late) Answer(ctx context.Context, session, request, text string, failed 
 
 // A call to a session ends before the caller's lease: it never overlaps with the next caller, however late the vendor
 // answers, and a message that the vendor accepted is not sent again.
-func TestNoCallOutlivesItsLease(t *testing.T) {
-	expect.Patience(t)
-	m := newSessionWorld(t)
-	m.h.HoldFor = 2 * time.Second
+func testLease(t *testing.T, m *sessionWorld) {
+	m.h.HoldFor = time.Second
 	m.h.Sessions = late{m.h.Sessions, m, map[string]bool{}}
 	m.approved(m.read(1), m.write(2))
 	m.through()

@@ -22,6 +22,7 @@ func TestExecuteUnderFaults(t *testing.T) {
 	each(t, map[string]func(*testing.T, *world){
 		"after a cancel no further call begins":                                  testCancelled,
 		"a cancel ends a read that hangs":                                        testCancelHanging,
+		"a cancel ends no write":                                                 testCancelWriting,
 		"a write whose answer is cut off is unknown, and never made again":       testCutOff,
 		"a write whose answer is cut off is done if Ringi sees it":               testSeen,
 		"a call that hangs ends before its invocation does":                      testHangs,
@@ -55,6 +56,15 @@ func testCancelHanging(t *testing.T, w *world) {
 	w.ends(task.ExecutionCancelled, "", task.StepFailed)
 }
 
+func testCancelWriting(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	w.vendors.Hang(writing, 300*time.Millisecond) // the head is read meanwhile
+	w.tools.before = func(tool.Call) { w.Cancel() }
+	w.run()
+	w.ends(task.ExecutionCancelled, "", task.StepCompleted)
+	w.written(1)
+}
+
 func testCutOff(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.vendors.Drop(writing)
@@ -77,15 +87,16 @@ func testSeen(t *testing.T, w *world) {
 }
 
 func testHangs(t *testing.T, w *world) {
-	expect.Patience(t)
 	w.approved(w.lone(1))
-	w.vendors.Hang(writing, time.Minute)
-	within := minTurn + 5*time.Second
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
+	s := &slow{Tools: w.h.Tools, w: w, takes: time.Minute}
+	w.h.Tools = s
+	ctx := w.span()
+	ctx.end = w.h.Now().Add(minTurn + 5*time.Second)
 	next, err := w.h.Handle(ctx, w.In())
 	expect.That(t, err == nil && next.State == task.StateExecuteProcess, "%+v, %v, want to come round again", next, err)
 	expect.That(t, timeLeft(ctx) >= claimSpare/2, "%s were left to write down what happened", timeLeft(ctx))
+	within := s.until.Sub(s.begun) // a context's time is real
+	expect.That(t, (within-s.had[0]).Abs() < time.Second, "it had %s of its %s", within, s.had)
 	w.ends(task.ExecutionRunning, "", task.StepUnknown)
 	w.run()
 	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)

@@ -31,7 +31,8 @@ const (
 	// summaryWithin bounds the model's call for the summary. It leaves finishWithin of the invocation's time for the
 	// commit.
 	summaryWithin, finishWithin = 30 * time.Second, 5 * time.Second
-	// pollEvery is how often the task's head is read during a call, so that a read ends when its task is cancelled.
+	// pollEvery is how often the task's head is read during a call, so that a read ends when its task is cancelled, and
+	// how often a session is polled.
 	pollEvery = 3 * time.Second
 )
 
@@ -79,10 +80,11 @@ type Handler struct {
 	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what this person asked for.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error
 
-	Sessions Sessions
-	// An invocation polls a session every PollEvery for PollFor. Its lease on the session lasts HoldFor: after a crash,
-	// other invocations wait that long.
-	PollEvery, PollFor, HoldFor time.Duration
+	Sessions  Sessions
+	PollEvery time.Duration
+	// An invocation polls a session for PollFor. Its lease on the session lasts HoldFor: after a crash, other invocations
+	// wait that long.
+	PollFor, HoldFor time.Duration
 }
 
 // job is the work of one invocation.

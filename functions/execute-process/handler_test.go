@@ -327,6 +327,8 @@ type slow struct {
 	w     *world
 	takes time.Duration
 	had   []time.Duration // the time that each call had
+
+	begun, until time.Time // the last call's time, by the real clock
 }
 
 func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
@@ -334,6 +336,8 @@ func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	held := a.StepOf(a.Execution(), a.NextStep(a.Execution()).Order)
 	has := held.Claim.LeaseUntil.Add(-claimSpare).Sub(s.w.h.Now())
 	s.had = append(s.had, has)
+	s.begun = time.Now()
+	s.until, _ = ctx.Deadline()
 	if has < s.takes {
 		s.w.later(has)
 		return nil, &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemTimeout,

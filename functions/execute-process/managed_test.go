@@ -35,6 +35,7 @@ func TestASessionGoesThroughTheSteps(t *testing.T) {
 		"the limit of costs is the session's":                      testBudget,
 		"two invocations of one run are one at a session":          testTwoAtASession,
 		"a tool of an MCP server has a name that the vendor takes": testNames,
+		"no call outlives its lease":                               testLease,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

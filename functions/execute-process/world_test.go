@@ -107,6 +107,7 @@ func newWorld(t *testing.T, dies ...*ringitest.Death) *world {
 			return w.asking.Somebody(ctx, ringitest.Workspace{ID: ringitest.Team}, o, s, time.Now(), asker)
 		},
 		Model: "demo", Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, NewID: aggregate.NewID,
+		PollEvery: 20 * time.Millisecond,
 	}
 	return w
 }
