@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 
-	"ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -20,7 +19,7 @@ type Console struct {
 	Contests      *store.ContestStore
 	Servers       settings.ServerTools
 	SignIn        *slackapi.SignIn
-	Messages      rules.DirectMessages
+	Messages      settings.DirectMessages
 	Connect       settings.Connections
 	Files         subject.Files
 	GitHub        settings.GitHub
@@ -38,18 +37,16 @@ func (c *Console) Handler() http.Handler {
 }
 
 func (c *Console) settings() *settings.Pages {
-	return &settings.Pages{Site: &c.Site, GitHub: c.GitHub, Servers: c.Servers, Connect: c.Connect, SignIn: c.SignIn}
+	return &settings.Pages{Site: &c.Site, GitHub: c.GitHub, Servers: c.Servers, Connect: c.Connect, SignIn: c.SignIn,
+		Messages: c.Messages}
 }
 
 // Routes returns all pages for people who are signed in.
 func (c *Console) Routes() []web.Route {
-	site := &c.Site
 	return slices.Concat(
-		(&subject.Pages{Site: site, Contests: c.Contests, Conversations: c.Conversations,
+		(&subject.Pages{Site: &c.Site, Contests: c.Contests, Conversations: c.Conversations,
 			Calls: store.CallsOf(c.Store.KindStore.Store), Outbound: c.Outbound, Files: c.Files}).Routes(),
-		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
-		c.settings().Routes(), (&rules.Pages{Site: site}).Routes(), c.records(),
-		(&rules.OrganisationPages{Site: site}).Routes(),
+		c.settings().Routes(), c.records(),
 	)
 }
 

@@ -1,6 +1,7 @@
 // Package settings has the pages on which administrators set a workspace up: its settings with their file, its
-// administrators, its connections to vendors and to MCP servers, whose consents it asks for, and the tools that these
-// and Ringi have, with their limits and marks; and those by which Ringi is installed in Slack and people sign in.
+// administrators, its rules, its organisation, its connections to vendors and to MCP servers, whose consents it asks
+// for, and the tools that these and Ringi have, with their limits and marks; the page on which people name their
+// stand-ins; and those by which Ringi is installed in Slack and people sign in.
 package settings
 
 import (
@@ -22,16 +23,18 @@ import (
 
 type Pages struct {
 	*web.Site
-	GitHub  GitHub
-	Servers ServerTools
-	Connect Connections
-	SignIn  *slackapi.SignIn
+	GitHub   GitHub
+	Servers  ServerTools
+	Connect  Connections
+	SignIn   *slackapi.SignIn
+	Messages DirectMessages
 }
 
-// Routes returns the pages of settings, their file, the administrators, the connections, and the tools that tasks may
-// call.
+// Routes returns the pages of settings, their file, the administrators, the connections, the tools that tasks may call,
+// the rules, the organisation and the stand-ins.
 func (c *Pages) Routes() []web.Route {
-	return append(c.connectionRoutes(),
+	return append(slices.Concat(c.connectionRoutes(), (&rulePages{Site: c.Site}).routes(),
+		(&organisationPages{c.Site}).routes(), (&standInPages{c.Site, c.Messages}).routes()),
 		web.ForAdministrators("GET "+settingsPath, web.Of(c.opened, c.show)),
 		web.ForAdministrators("POST "+settingsPath, web.Of(c.opened, c.save)),
 		web.ForAdministrators("GET /console/settings.yaml", web.Of(c.Settings, c.exportSettings)),

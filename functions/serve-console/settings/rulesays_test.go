@@ -1,4 +1,4 @@
-package rules
+package settings
 
 import (
 	"fmt"

@@ -1,6 +1,4 @@
-// Package rules has the pages on which administrators write a workspace's rules and organisation, and people name their
-// stand-ins.
-package rules
+package settings
 
 import (
 	"errors"
@@ -21,27 +19,27 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Pages serves the rules.
-type Pages struct {
+// rulePages serves the rules.
+type rulePages struct {
 	*web.Site
 
 	known people.Requesters
 }
 
-const path = "/console/rules"
+const rulesPath = "/console/rules"
 
-// Routes returns the list of rules and the form of one of them.
-func (c *Pages) Routes() []web.Route {
+// routes returns the list of rules and the form of one of them.
+func (c *rulePages) routes() []web.Route {
 	return []web.Route{
-		web.ForAdministrators("GET "+path, of(c.ask, (*asked).open)),
-		web.ForAdministrators("POST "+path, of(c.begun, (*asked).act)),
-		web.ForAdministrators("POST "+path+"/rule", of(c.begun, (*asked).edit)),
+		web.ForAdministrators("GET "+rulesPath, asksFirst(c.ask, (*asked).open)),
+		web.ForAdministrators("POST "+rulesPath, asksFirst(c.begun, (*asked).act)),
+		web.ForAdministrators("POST "+rulesPath+"/rule", asksFirst(c.begun, (*asked).edit)),
 	}
 }
 
 // asked is one request of the page, with what all its answers need.
 type asked struct {
-	*Pages
+	*rulePages
 	w http.ResponseWriter
 	r *http.Request
 	v *web.Viewer
@@ -51,8 +49,9 @@ type asked struct {
 	draft   draft
 }
 
-// of makes a page of one that asks first. Of an organisation that can't be read its own page says what to do.
-func of(ask func(http.ResponseWriter, *http.Request, *web.Viewer) (*asked, error), serve func(*asked) error) web.Page {
+// asksFirst makes a page of one that asks first. Of an organisation that can't be read its own page says what to do.
+func asksFirst(ask func(http.ResponseWriter, *http.Request, *web.Viewer) (*asked, error),
+	serve func(*asked) error) web.Page {
 	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 		a, err := ask(w, r, v)
 		switch {
@@ -67,8 +66,8 @@ func of(ask func(http.ResponseWriter, *http.Request, *web.Viewer) (*asked, error
 }
 
 // ask reads what the page needs besides the rules.
-func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (a *asked, err error) {
-	a = &asked{Pages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{}}}
+func (c *rulePages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (a *asked, err error) {
+	a = &asked{rulePages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{}}}
 	if a.members, err = c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err != nil {
 		return nil, err
 	}
@@ -95,7 +94,7 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (a *a
 func (a *asked) open() error { return a.list(listState{opened: true}) }
 
 // begun is ask for a form, which has the draft.
-func (c *Pages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*asked, error) {
+func (c *rulePages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*asked, error) {
 	d, err := draftOf(r.PostForm.Get("draft"))
 	if err != nil {
 		return nil, err
@@ -162,7 +161,7 @@ func (a *asked) save() error {
 	case err != nil:
 		return err
 	}
-	return a.Done(a.w, a.r, path, "saved")
+	return a.Done(a.w, a.r, rulesPath, "saved")
 }
 
 // listState is what an answer with the list shows besides the draft.

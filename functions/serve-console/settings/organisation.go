@@ -1,4 +1,4 @@
-package rules
+package settings
 
 import (
 	"errors"
@@ -13,15 +13,15 @@ import (
 	"ringi/shared/words/language"
 )
 
-// OrganisationPages have the page on who works for the tenant: its file, and who stands in it.
-type OrganisationPages struct {
+// organisationPages have the page on who works for the tenant: its file, and who stands in it.
+type organisationPages struct {
 	*web.Site
 }
 
 const organisationPath = "/console/organisation"
 
-// Routes returns the page of the organisation, and its file.
-func (c *OrganisationPages) Routes() []web.Route {
+// routes returns the page of the organisation, and its file.
+func (c *organisationPages) routes() []web.Route {
 	upload := web.ForAdministrators("POST "+organisationPath, c.upload)
 	upload.Files = true
 	return []web.Route{
@@ -43,12 +43,12 @@ type organisationData struct {
 	Faults  []web.Fault
 }
 
-func (c *OrganisationPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *organisationPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	return c.show(w, r, v, nil, false)
 }
 
 // show shows what stands: with what is wrong with a file, or with the word that somebody else has saved another.
-func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, wrong aggregate.Problems,
+func (c *organisationPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, wrong aggregate.Problems,
 	conflict bool) error {
 	is, err := c.Store.Organisation(r.Context(), v.Tenant)
 	d := organisationData{Rev: is.Rev, Stands: is.Stands(), Unread: errors.Is(err, store.ErrUnreadable)}
@@ -113,7 +113,7 @@ func (d *organisationData) list(t web.Texts, o *rules.Organisation) {
 }
 
 // upload saves a file, or says what is wrong with it.
-func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *organisationPages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	file, err := web.Uploaded(r)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	return c.Done(w, r, organisationPath, "saved")
 }
 
-func (c *OrganisationPages) remove(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *organisationPages) remove(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	rev := web.RevisionOf(r.PostForm)
 	if err := c.Store.RemoveOrganisation(r.Context(), v.Tenant, rev, v.Actor(), c.Now()); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (c *OrganisationPages) remove(w http.ResponseWriter, r *http.Request, v *we
 }
 
 // download sends what stands, or the beginning of a file: a head, and somebody below.
-func (c *OrganisationPages) download(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *organisationPages) download(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	is, err := c.Store.Organisation(r.Context(), v.Tenant)
 	if err != nil {
 		return err

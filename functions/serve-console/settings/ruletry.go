@@ -1,4 +1,4 @@
-package rules
+package settings
 
 import (
 	"cmp"
@@ -182,7 +182,7 @@ func (a *asked) tried(d *tryData, route *circulation.Route) {
 	for _, s := range route.Stages {
 		x := chip{Text: a.Say("of_channel"), Note: language.OneLine(s.Name)}
 		if len(s.People) > 0 {
-			x.Text = list(a.speaker, s.People, func(p circulation.Person) string { return a.person(p.User) }, a.Say("middot"))
+			x.Text = someOf(a.speaker, s.People, func(p circulation.Person) string { return a.person(p.User) }, a.Say("middot"))
 		}
 		switch {
 		case len(s.People) > 1 && s.Need == len(s.People):

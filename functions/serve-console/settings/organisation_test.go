@@ -1,4 +1,4 @@
-package rules_test
+package settings_test
 
 import (
 	"context"
@@ -27,9 +27,9 @@ import (
 	"ringi/shared/words/language"
 )
 
-const page = "/console/organisation"
+const staffPage = "/console/organisation"
 
-var ja = web.TextsOf("organisation", "ja")
+var staffWords = web.TextsOf("organisation", "ja")
 
 // staff is the sandbox's workspace as a company.
 const staff = `メール,氏名,部署,役職,部署の長,上長,主務
@@ -42,7 +42,7 @@ alex.kim@example.com,Alex Kim,本社/営業部,部長,はい,,
 // sent uploads a file in place of what stands.
 func sent(t *testing.T, b *consoletest.Browser, file string) consoletest.Answer {
 	t.Helper()
-	return b.Upload(page, b.Get(page).Hidden(), []byte(file))
+	return b.Upload(staffPage, b.Get(staffPage).Hidden(), []byte(file))
 }
 
 // organised has an organisation stand.
@@ -84,35 +84,35 @@ func TestOrganisation(t *testing.T) {
 func testAFileIsSavedAndShown(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	file := staff + "makoto@example.com,髙橋 誠,本社/営業部/二課,,,tanaka@example.com,\n"
-	sent(t, b, file).Says(t, http.StatusSeeOther).Leads(t, page+"?done=saved")
+	sent(t, b, file).Says(t, http.StatusSeeOther).Leads(t, staffPage+"?done=saved")
 	is := stands(w)
 	expect.That(t, is.Organisation.People() == 5 && is.SavedBy == webapi.Suzuki, "%+v", is.OrganisationRow)
-	b.Get(page).Says(t, http.StatusOK, "5 人。鈴木 一郎 が", "佐藤 花子 sato@example.com 本社/営業部/二課 Alex Kim",
+	b.Get(staffPage).Says(t, http.StatusOK, "5 人。鈴木 一郎 が", "佐藤 花子 sato@example.com 本社/営業部/二課 Alex Kim",
 		"Alex Kim alex.kim@example.com 本社/営業部 部長 (長) 鈴木 一郎", "髙橋 誠 makoto@example.com 本社/営業部/二課 田中 恵").
-		Holds(t, page+".csv", page+"/remove")
+		Holds(t, staffPage+".csv", staffPage+"/remove")
 	b.Get("/console/audit").Says(t, http.StatusOK, "組織を保存した")
-	sent(t, b, file).Leads(t, page+"?done=saved")
+	sent(t, b, file).Leads(t, staffPage+"?done=saved")
 	expect.Is(t, stands(w).Rev, is.Rev, "the same again is saved")
 }
 
 func testTheSecondOfTwoAdministratorsSeesTheFirst(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	second := b.Get(page).Hidden()
+	second := b.Get(staffPage).Hidden()
 	sent(t, b, staff).Says(t, http.StatusSeeOther)
-	a := b.Upload(page, second, []byte(strings.Replace(staff, "部長", "課長", 1)))
-	a.Says(t, http.StatusConflict, ja.Say("conflict"), "部長 (長)")
+	a := b.Upload(staffPage, second, []byte(strings.Replace(staff, "部長", "課長", 1)))
+	a.Says(t, http.StatusConflict, staffWords.Say("conflict"), "部長 (長)")
 	expect.Is(t, stands(w).Rev, 1)
-	b.Upload(page, a.Hidden(), []byte(strings.Replace(staff, "部長", "課長", 1))).Says(t, http.StatusSeeOther)
+	b.Upload(staffPage, a.Hidden(), []byte(strings.Replace(staff, "部長", "課長", 1))).Says(t, http.StatusSeeOther)
 	expect.Is(t, stands(w).Rev, 2)
 }
 
 func testMistakesAreNamedByLineAndColumn(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	wrong := staff + "yamamoto,山本 明,本社,,,,\nsato@example.com,佐藤 花,本社,,maybe,,\ntanaka@example.com,,本社,,はい,,\n"
-	sent(t, b, wrong).Says(t, http.StatusUnprocessableEntity, ja.Say("problems"),
+	sent(t, b, wrong).Says(t, http.StatusUnprocessableEntity, staffWords.Say("problems"),
 		"6 行目: メールか Slack ID: 「yamamoto」は", "7 行目: 部署の長: 「maybe」は", "8 行目: 部署の長: この部署の長は 2 行目にもいます。").Lacks(t, "{")
 	many := "email,department\n" + strings.Repeat("x,A\n", 1000)
-	sent(t, b, many).Says(t, http.StatusUnprocessableEntity, ja.Say("more_problems", "n", "900"))
+	sent(t, b, many).Says(t, http.StatusUnprocessableEntity, staffWords.Say("more_problems", "n", "900"))
 	sent(t, b, "").Says(t, http.StatusUnprocessableEntity)
 	expect.That(t, !stands(w).Stands(), "a wrong file is saved")
 }
@@ -123,8 +123,8 @@ func testAHostileFileBecomesNoMarkupAndNoFormula(t *testing.T, w *consoletest.Wo
 	file := `email,name,department,position` + "\n" + `a@example.com,"` + evil + `","=HYPERLINK(1)","@SUM(1)"` + "\n"
 	sent(t, b, file+evil+","+evil+","+evil+"\n").Says(t, http.StatusUnprocessableEntity).Lacks(t, "<script>alert")
 	sent(t, b, file).Says(t, http.StatusSeeOther)
-	b.Get(page).Says(t, http.StatusOK, "=HYPERLINK(1)").Lacks(t, "<script>alert")
-	csv := b.Get(page+".csv").Says(t, http.StatusOK).Holds(t, `"'=HYPERLINK(1)"`, `"'@SUM(1)"`)
+	b.Get(staffPage).Says(t, http.StatusOK, "=HYPERLINK(1)").Lacks(t, "<script>alert")
+	csv := b.Get(staffPage+".csv").Says(t, http.StatusOK).Holds(t, `"'=HYPERLINK(1)"`, `"'@SUM(1)"`)
 	sent(t, b, csv.Body).Says(t, http.StatusSeeOther)
 	expect.Is(t, stands(w).Rev, 1, "the same is saved again")
 }
@@ -142,31 +142,32 @@ func testFilesAreReadInTwoEncodings(t *testing.T, w *consoletest.World) {
 // testAnOrganisationIsRemoved: also one that can't be read, which doesn't stand in the way of what takes its place.
 func testAnOrganisationIsRemoved(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	remove := func(rev string) consoletest.Answer { return b.Post(page+"/remove", url.Values{"rev": {rev}}) }
-	b.Get(page).Says(t, http.StatusOK, ja.Say("about"), ja.Say("template")).Lacks(t, page+"/remove")
+	remove := func(rev string) consoletest.Answer { return b.Post(staffPage+"/remove", url.Values{"rev": {rev}}) }
+	b.Get(staffPage).Says(t, http.StatusOK, staffWords.Say("about"), staffWords.Say("template")).
+		Lacks(t, staffPage+"/remove")
 	remove("0").Says(t, http.StatusConflict) // nothing stands
 	for _, b.Locale = range language.All {
-		example, wrong := rules.ReadOrganisation([]byte(b.Get(page+".csv").Says(t, http.StatusOK).Body))
+		example, wrong := rules.ReadOrganisation([]byte(b.Get(staffPage+".csv").Says(t, http.StatusOK).Body))
 		expect.That(t, len(wrong) == 0 && example.People() == 2, "%s: %v", b.Locale, wrong)
 	}
 	b.Locale = "ja"
 	organised(w, staff)
 	unreadable(w)
-	b.Get(page).Says(t, http.StatusOK, ja.Say("unread")).Holds(t, page+"/remove")
+	b.Get(staffPage).Says(t, http.StatusOK, staffWords.Say("unread")).Holds(t, staffPage+"/remove")
 	remove("0").Says(t, http.StatusConflict)
-	remove("1").Leads(t, page+"?done=organisation-removed")
+	remove("1").Leads(t, staffPage+"?done=organisation-removed")
 	expect.That(t, !stands(w).Stands() && stands(w).Rev == 2, "%+v", stands(w).OrganisationRow)
-	b.Get(page+"?done=organisation-removed").Says(t, http.StatusOK, ja.Say("about"))
-	sent(t, b, staff).Leads(t, page+"?done=saved")
-	b.Get(page).Says(t, http.StatusOK, "4 人")
+	b.Get(staffPage+"?done=organisation-removed").Says(t, http.StatusOK, staffWords.Say("about"))
+	sent(t, b, staff).Leads(t, staffPage+"?done=saved")
+	b.Get(staffPage).Says(t, http.StatusOK, "4 人")
 }
 
 func testFilesHaveTheirBounds(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	file := staff + strings.Repeat(",\n", web.MaxBody/2)
 	sent(t, b, file).Says(t, http.StatusSeeOther)
-	for _, path := range []string{page + "/remove", "/console/settings"} {
-		b.Upload(path, nil, []byte(file)).Says(t, http.StatusRequestEntityTooLarge)
+	for _, at := range []string{staffPage + "/remove", "/console/settings"} {
+		b.Upload(at, nil, []byte(file)).Says(t, http.StatusRequestEntityTooLarge)
 	}
 	sent(t, b, strings.Repeat("\n", web.MaxFile+1)).Says(t, http.StatusRequestEntityTooLarge)
 }
@@ -185,23 +186,23 @@ func testFiveThousandPeople(t *testing.T, w *consoletest.World) {
 	}
 	took := expect.Computed(t, func() {
 		sent(t, b, file.String()).Says(t, http.StatusSeeOther)
-		b.Get(page).Says(t, http.StatusOK, "5,000 人", "ほかに 4,800 件")
+		b.Get(staffPage).Says(t, http.StatusOK, "5,000 人", "ほかに 4,800 件")
 	})
 	expect.That(t, took < slowestPage, "%v", took)
 }
 
 func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	form := b.Post(path, b.Get(path).Hidden("act", "add"))
+	form := b.Post(rulePage, b.Get(rulePage).Hidden("act", "add"))
 	form.Says(t, http.StatusOK, "グループ 人事部承認者").Lacks(t, `value="superior:1"`, `value="post:`)
 	organised(w, staff)
-	form = b.Post(path, b.Get(path).Hidden("act", "add")).Holds(t, `value="superior:2"`, "本社/営業部の部長",
+	form = b.Post(rulePage, b.Get(rulePage).Hidden("act", "add")).Holds(t, `value="superior:2"`, "本社/営業部の部長",
 		"依頼した人の上で最も近い課長", "本社/営業部/二課の長", "本社/営業部とその下")
-	list := b.Post(path+"/rule", form.Hidden("act", "keep", "name", "営業部の外部書き込み", "use", "writing", "by",
+	list := b.Post(rulePage+"/rule", form.Hidden("act", "keep", "name", "営業部の外部書き込み", "use", "writing", "by",
 		"department:本社/営業部", "asks", "steps|step|call", "stages.0.name", "上長", "stages.0.who", "superior:1",
 		"stages.0.need", "1", "stages.1.name", "人事", "stages.1.who", "group:"+webapi.Approvers, "stages.1.need", "1",
 		"stages.2.name", "社長", "stages.2.who", "post:本社\t社長", "stages.2.need", ""))
-	b.Post(path, list.Says(t, http.StatusOK, "まだ保存していません").Hidden("act", "save")).Leads(t, path+"?done=saved")
+	b.Post(rulePage, list.Says(t, http.StatusOK, "まだ保存していません").Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 	r := stored(w).Rules[0]
 	expect.Same(t, []string{"本社/営業部"}, r.Departments)
 	expect.Same(t, []rules.Stage{
@@ -209,7 +210,7 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 		{Name: "社長", Who: rules.Who{Department: "本社", Position: "社長"}},
 	}, r.Stages)
 	try := func(who string) consoletest.Answer {
-		return b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", "send_slack_dm", "try.who", who))
+		return b.Post(rulePage, b.Get(rulePage).Hidden("act", "try", "try.tool", "send_slack_dm", "try.who", who))
 	}
 	try("佐藤").Says(t, http.StatusOK, "Alex Kim 上長", "鈴木 一郎・田中 恵 のうち 1 人 人事", "Alex Kim: 佐藤 花子さんの上長")
 	// Suzuki is of the head office: the rule for sales isn't theirs.
@@ -218,7 +219,7 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 	x := stored(w)
 	x.Rules[0].Departments, x.Rules[0].Groups = []string{"GONE"}, []string{webapi.Approvers}
 	saved(w, x)
-	b.Get(path).Says(t, http.StatusOK, "条件にある GONE は、組織表にありません")
+	b.Get(rulePage).Says(t, http.StatusOK, "条件にある GONE は、組織表にありません")
 	try("佐藤").Says(t, http.StatusOK, "部署の GONE が組織表にありません")
 	try("田中").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」") // by the group
 }
@@ -231,8 +232,8 @@ func testALargeOrganisation(t *testing.T, w *consoletest.World) {
 	}
 	organised(w, file)
 	b := w.As(webapi.Suzuki)
-	form := b.Post(path, b.Get(path).Hidden("act", "add")).Says(t, http.StatusOK).Lacks(t, "部署007")
-	found := b.Post(path+"/rule", form.Hidden("act", "find", "find", "部署007", "by", "department:本社/部署002",
+	form := b.Post(rulePage, b.Get(rulePage).Hidden("act", "add")).Says(t, http.StatusOK).Lacks(t, "部署007")
+	found := b.Post(rulePage+"/rule", form.Hidden("act", "find", "find", "部署007", "by", "department:本社/部署002",
 		"stages.0.name", "担当", "stages.0.who", "post:本社/部署001\t担当"))
 	found.Says(t, http.StatusOK, "本社/部署002", "本社/部署007", "本社/部署001の担当", "本社/部署007の担当").Lacks(t, "部署008")
 }
@@ -241,13 +242,13 @@ func testAnOrganisationThatCantBeRead(t *testing.T, w *consoletest.World) {
 	organised(w, staff)
 	written(t, w)
 	b := w.As(webapi.Suzuki)
-	list := b.Get(path)
+	list := b.Get(rulePage)
 	unreadable(w)
-	b.Get(path).Leads(t, page)
-	b.Post(path, list.Hidden("act", "try", "try.tool", "send_slack_dm")).Leads(t, page)
+	b.Get(rulePage).Leads(t, staffPage)
+	b.Post(rulePage, list.Hidden("act", "try", "try.tool", "send_slack_dm")).Leads(t, staffPage)
 }
 
-const address = "/console/stand-ins"
+const awayPage = "/console/stand-ins"
 
 func TestStandIns(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
@@ -277,10 +278,10 @@ func (silent) OpenDM(context.Context, string) (string, error) { return "", error
 
 func testSilent(t *testing.T, w *consoletest.World) {
 	member, answers := w.As(webapi.Tanaka), w.Console.Messages
-	member.Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	member.Post(awayPage, form(w, "", webapi.Alex)).Leads(t, awayPage+"?done=stand_in_set")
 	w.Console.Messages = silent{}
-	member.Post(address, form(w, "", webapi.Sato)).Says(t, http.StatusServiceUnavailable)
-	member.Post(address, ending(standing(w)[0].Key())).Leads(t, address+"?done=stand_in_ended")
+	member.Post(awayPage, form(w, "", webapi.Sato)).Says(t, http.StatusServiceUnavailable)
+	member.Post(awayPage, ending(standing(w)[0].Key())).Leads(t, awayPage+"?done=stand_in_ended")
 	w.Console.Messages = answers
 	expect.Is(t, len(standing(w)), 1, "rows")
 }
@@ -304,26 +305,26 @@ func ending(key string) url.Values { return url.Values{"act": {"end"}, "key": {k
 
 func testOwn(t *testing.T, w *consoletest.World) {
 	tanaka, alex, sato := w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
-	tanaka.Get(address).Says(t, http.StatusOK, "設定されている代理はありません").
+	tanaka.Get(awayPage).Says(t, http.StatusOK, "設定されている代理はありません").
 		Holds(t, `name="from"`, `name="until"`, `name="hand"`, `value="`+webapi.Alex+`"`).
 		Lacks(t, `name="principal"`, `value="`+webapi.Guest+`"`, `value="`+webapi.Bot+`"`)
 	for range 2 { // pressed twice
-		tanaka.Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+		tanaka.Post(awayPage, form(w, "", webapi.Alex)).Leads(t, awayPage+"?done=stand_in_set")
 	}
-	tanaka.Get(address).Says(t, http.StatusOK, "Alex Kim", day(w, 0)+" – "+day(w, 9), "代理中", "終える")
+	tanaka.Get(awayPage).Says(t, http.StatusOK, "Alex Kim", day(w, 0)+" – "+day(w, 9), "代理中", "終える")
 	d := standing(w)
 	expect.That(t, len(d) == 1 && d[0].SetBy == webapi.Tanaka && d[0].Rev == 1, "%+v", d)
 	told(w, d[0], webapi.Alex, webapi.Tanaka)
 
-	sato.Get(address).Says(t, http.StatusOK, "設定されている代理はありません") // others' are none of theirs
-	sato.Post(address, ending(d[0].Key())).Says(t, http.StatusNotFound)
-	sato.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusForbidden)
-	sato.Post(address, url.Values{"act": {"other"}}).Says(t, http.StatusBadRequest)
+	sato.Get(awayPage).Says(t, http.StatusOK, "設定されている代理はありません") // others' are none of theirs
+	sato.Post(awayPage, ending(d[0].Key())).Says(t, http.StatusNotFound)
+	sato.Post(awayPage, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusForbidden)
+	sato.Post(awayPage, url.Values{"act": {"other"}}).Says(t, http.StatusBadRequest)
 	expect.That(t, standing(w)[0].EndedAt == nil, "somebody else ended it")
 
-	alex.Get(address).Says(t, http.StatusOK, "田中 恵", "終える")
-	alex.Post(address, ending(d[0].Key())).Leads(t, address+"?done=stand_in_ended")
-	tanaka.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
+	alex.Get(awayPage).Says(t, http.StatusOK, "田中 恵", "終える")
+	alex.Post(awayPage, ending(d[0].Key())).Leads(t, awayPage+"?done=stand_in_ended")
+	tanaka.Get(awayPage).Says(t, http.StatusOK, "設定されている代理はありません")
 	d = standing(w)
 	expect.That(t, d[0].EndedBy == webapi.Alex && d[0].Over(w.Now()), "%+v", d)
 	told(w, d[0], webapi.Alex, webapi.Tanaka)
@@ -332,21 +333,21 @@ func testOwn(t *testing.T, w *consoletest.World) {
 // testForOthers: an administrator sets none for whoever is asked about their own request: here Tanaka.
 func testForOthers(t *testing.T, w *consoletest.World) {
 	admin, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
-	admin.Get(address).Holds(t, `name="principal"`, `value="`+webapi.Tanaka+`"`)
-	admin.Post(address, form(w, webapi.Tanaka, webapi.Alex, "from", day(w, 3))).Leads(t, address+"?done=stand_in_set")
-	admin.Get(address).Says(t, http.StatusOK, "田中 恵", "Alex Kim", "これから")
-	tanaka.Get(address).Says(t, http.StatusOK, "鈴木 一郎", "終える")
-	admin.Post(address, ending(standing(w)[0].Key())).Leads(t, address+"?done=stand_in_ended")
+	admin.Get(awayPage).Holds(t, `name="principal"`, `value="`+webapi.Tanaka+`"`)
+	admin.Post(awayPage, form(w, webapi.Tanaka, webapi.Alex, "from", day(w, 3))).Leads(t, awayPage+"?done=stand_in_set")
+	admin.Get(awayPage).Says(t, http.StatusOK, "田中 恵", "Alex Kim", "これから")
+	tanaka.Get(awayPage).Says(t, http.StatusOK, "鈴木 一郎", "終える")
+	admin.Post(awayPage, ending(standing(w)[0].Key())).Leads(t, awayPage+"?done=stand_in_ended")
 	expect.Is(t, standing(w)[0].EndedBy, webapi.Suzuki)
 	w.Ask()
 	o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Tanaka))
 	o.Askers = append(o.Askers, circulation.Person{User: webapi.Suzuki})
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "x"))
-	admin.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "あなた自身の依頼")
-	tanaka.Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
+	admin.Post(awayPage, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "あなた自身の依頼")
+	tanaka.Post(awayPage, form(w, "", webapi.Alex)).Leads(t, awayPage+"?done=stand_in_set")
 	w.Administered(webapi.Sato)
 	w.Later(time.Second)
-	admin.Post(address, form(w, webapi.Sato, webapi.Alex)).Says(t, http.StatusForbidden) // who was an administrator
+	admin.Post(awayPage, form(w, webapi.Sato, webapi.Alex)).Says(t, http.StatusForbidden) // who was an administrator
 	expect.Is(t, len(standing(w)), 2, "rows")
 }
 
@@ -359,10 +360,10 @@ func testRefused(t *testing.T, w *consoletest.World) {
 		"own_hand": form(w, "", webapi.Tanaka), "unfit": form(w, "", webapi.Guest),
 		"no_hand": form(w, "", ""), "no_day": form(w, "", webapi.Alex, "from", "tomorrow"),
 	} {
-		member.Post(address, f).Says(t, http.StatusUnprocessableEntity, problem(code))
+		member.Post(awayPage, f).Says(t, http.StatusUnprocessableEntity, problem(code))
 	}
-	admin.Post(address, form(w, webapi.Tanaka, webapi.Suzuki)).Says(t, http.StatusUnprocessableEntity, problem("setter"))
-	member.Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
-	member.Post(address, form(w, "", webapi.Alex, "until", day(w, 2))).Says(t, http.StatusUnprocessableEntity, "同じ二人")
+	admin.Post(awayPage, form(w, webapi.Tanaka, webapi.Suzuki)).Says(t, http.StatusUnprocessableEntity, problem("setter"))
+	member.Post(awayPage, form(w, "", webapi.Alex)).Leads(t, awayPage+"?done=stand_in_set")
+	member.Post(awayPage, form(w, "", webapi.Alex, "until", day(w, 2))).Says(t, http.StatusUnprocessableEntity, "同じ二人")
 	expect.Is(t, len(standing(w)), 1, "rows")
 }

@@ -1,4 +1,4 @@
-package rules
+package settings
 
 import (
 	"cmp"
@@ -55,9 +55,9 @@ func arranged[T any](list []T, act string, i int) []T {
 	return list
 }
 
-// typed reads a rule's form, and says what it says twice where there is one place. A number that can't be read becomes
-// one that is refused.
-func typed(form url.Values) (is rules.Rule, wrong aggregate.Problems) {
+// typedRule reads a rule's form, and says what it says twice where there is one place. A number that can't be read
+// becomes one that is refused.
+func typedRule(form url.Values) (is rules.Rule, wrong aggregate.Problems) {
 	is.ID, is.Name = form.Get("id"), strings.TrimSpace(form.Get("name"))
 	is.Conditions = typedConditions(form)
 	is.Numbered, is.Tells = form.Has("numbered"), form.Get("tells")
@@ -183,7 +183,7 @@ type edited struct {
 func (a *asked) edit() error {
 	sent := a.r.PostForm
 	act, place, _ := strings.Cut(sent.Get("act"), ".")
-	rule, wrong := typed(sent)
+	rule, wrong := typedRule(sent)
 	e := edited{wholeTyped(sent.Get("at")), rule}
 	i, err := strconv.Atoi(place)
 	switch {
@@ -235,8 +235,8 @@ func (a *asked) labelled(wrong aggregate.Problems) (out []web.Fault) {
 // inputOf is the id of the input, or of the group of some, that has a field.
 func inputOf(field string) string {
 	first, _, _ := strings.Cut(field, ".")
-	at := place.Get().ReplaceAllString(first, "-$1")
-	switch name := place.Get().ReplaceAllString(first, ""); name {
+	at := indexed.Get().ReplaceAllString(first, "-$1")
+	switch name := indexed.Get().ReplaceAllString(first, ""); name {
 	case "stages":
 		return at
 	case "people", "departments", "groups":

@@ -1,4 +1,4 @@
-package rules
+package settings
 
 import (
 	"cmp"
@@ -49,8 +49,8 @@ func (s speaker) tool(t rules.Tool) string {
 	return s.Say("quoted", "text", language.OneLine(t.String()))
 }
 
-// list joins names with a separator; after mostNamed it says how many others there are.
-func list[T any](s speaker, all []T, name func(T) string, separator string) string {
+// someOf joins names with a separator; after mostNamed it says how many others there are.
+func someOf[T any](s speaker, all []T, name func(T) string, separator string) string {
 	rest := max(0, len(all)-mostNamed)
 	text := web.Joined(all[:len(all)-rest], name, separator)
 	if rest > 0 {
@@ -64,26 +64,26 @@ func (s speaker) asking(r *rules.Rule) (group, first string, more []string) {
 	or := s.Say("or")
 	use := useOf(&r.Conditions)
 	joint := map[bool]string{true: s.Say("middot"), false: or}[r.Only]
-	group = s.In("groups", use, "list", list(s, r.Tools, s.tool, joint))
+	group = s.In("groups", use, "list", someOf(s, r.Tools, s.tool, joint))
 	if r.Bounded() {
 		if first = s.amount(&r.Conditions); r.Below == "" {
 			more = append(more, s.Say("any_amount"))
 		}
 	}
 	if len(r.Channels) > 0 {
-		more = append(more, list(s, r.Channels, s.channel, or))
+		more = append(more, someOf(s, r.Channels, s.channel, or))
 	}
 	if r.Asker() {
 		below := func(code string) string { return s.Say("and_below", "department", language.OneLine(code)) }
-		more = append(more, s.Say("asked_by", "list", list(s, slices.Concat(web.Each(r.People, s.person),
+		more = append(more, s.Say("asked_by", "list", someOf(s, slices.Concat(web.Each(r.People, s.person),
 			web.Each(r.Departments, below), web.Each(r.Groups, s.person)), language.OneLine, or)))
 	}
 	for _, name := range r.Names() {
 		more = append(more, s.Say("labelled", "name", language.OneLine(name),
-			"list", list(s, r.Labels[name], language.OneLine, or)))
+			"list", someOf(s, r.Labels[name], language.OneLine, or)))
 	}
 	if len(r.Asks) > 0 {
-		more = append(more, s.Say("only_of", "list", list(s, r.Asks, func(k rules.Kind) string { return s.In("kinds", k) },
+		more = append(more, s.Say("only_of", "list", someOf(s, r.Asks, func(k rules.Kind) string { return s.In("kinds", k) },
 			or)))
 	}
 	if first == "" && len(more) > 0 {
@@ -144,7 +144,7 @@ func (s speaker) chips(o *rules.Outcome) (all []chip) {
 	}
 	for i := range o.Stages {
 		x := &o.Stages[i]
-		note := cmp.Or(list(s, sourcesOf(x.Who), s.source, s.Say("or")), s.Say("choose"))
+		note := cmp.Or(someOf(s, sourcesOf(x.Who), s.source, s.Say("or")), s.Say("choose"))
 		c := chip{Text: cmp.Or(language.OneLine(x.Name), note), Note: note}
 		switch {
 		case x.Need == 0:
@@ -212,7 +212,7 @@ func (s speaker) problems(all []rules.Rule, wrong aggregate.Problems) (out []web
 	return out
 }
 
-var ruleField, place = language.Regexp{Text: `^rules\[(\d+)\]\.`}, language.Regexp{Text: `\[(\d+)\]`}
+var ruleField, indexed = language.Regexp{Text: `^rules\[(\d+)\]\.`}, language.Regexp{Text: `\[(\d+)\]`}
 
 // ruleAt returns the number of the rule that a field belongs to, from 0, and the field in it; else -1.
 func ruleAt(field string) (at int, rest string) {
@@ -227,9 +227,9 @@ func ruleAt(field string) (at int, rest string) {
 // label names a field of a rule: its stage, what it is, and which entry of a list.
 func (s speaker) label(field string) (text string) {
 	for part := range strings.SplitSeq(field, ".") {
-		plain := place.Get().ReplaceAllString(part, "")
+		plain := indexed.Get().ReplaceAllString(part, "")
 		name := cmp.Or(s.In("fields", plain), plain)
-		if m := place.Get().FindStringSubmatch(part); m != nil {
+		if m := indexed.Get().FindStringSubmatch(part); m != nil {
 			i := 0
 			fmt.Sscan(m[1], &i)
 			name += fmt.Sprintf(" %d", i+1)

@@ -1,4 +1,4 @@
-package rules
+package settings
 
 import (
 	"cmp"
@@ -25,17 +25,17 @@ type DirectMessages interface {
 	OpenDM(ctx context.Context, user string) (channel string, err error)
 }
 
-// StandInPages have the page on which people say who stamps for them while they are away.
-type StandInPages struct {
+// standInPages have the page on which people say who stamps for them while they are away.
+type standInPages struct {
 	*web.Site
 	Messages DirectMessages
 }
 
-const address = "/console/stand-ins"
+const standInsPath = "/console/stand-ins"
 
-// Routes returns the page, on which everybody sees and sets their own stand-ins, and administrators anybody's.
-func (c *StandInPages) Routes() []web.Route {
-	return []web.Route{web.ForMembers("GET "+address, c.page), web.ForMembers("POST "+address, c.save)}
+// routes returns the page, on which everybody sees and sets their own stand-ins, and administrators anybody's.
+func (c *standInPages) routes() []web.Route {
+	return []web.Route{web.ForMembers("GET "+standInsPath, c.page), web.ForMembers("POST "+standInsPath, c.save)}
 }
 
 type standInsData struct {
@@ -49,13 +49,13 @@ type standInRow struct {
 	Now, Ends                                bool // it counts now; the viewer may end it
 }
 
-func (c *StandInPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *standInPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	today := c.Today().String()
 	return c.show(w, r, v, url.Values{"from": {today}, "until": {today}}, "", "")
 }
 
 // show shows the form as it was typed, with a problem of a field, and the delegations that the viewer may see.
-func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, typed url.Values, field,
+func (c *standInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, typed url.Values, field,
 	problem string) error {
 	words, now := v.Texts("stand-ins"), c.Now()
 	all, err := c.seen(r.Context(), v)
@@ -93,7 +93,7 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 }
 
 // seen returns the delegations that the viewer may see, by their first days: administrators all, others their own.
-func (c *StandInPages) seen(ctx context.Context, v *web.Viewer) (all []tenancy.Delegation, err error) {
+func (c *standInPages) seen(ctx context.Context, v *web.Viewer) (all []tenancy.Delegation, err error) {
 	if v.Admin {
 		all, err = c.Store.Delegations(ctx, v.Tenant)
 	} else if all, err = c.Store.DelegationsTo(ctx, v.Tenant, v.User); err == nil {
@@ -108,12 +108,12 @@ func (c *StandInPages) seen(ctx context.Context, v *web.Viewer) (all []tenancy.D
 }
 
 // save sets a delegation, or ends one. What forbids it is said at its field.
-func (c *StandInPages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *standInPages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	switch r.PostForm.Get("act") {
 	case "set":
 		err := c.set(r.Context(), v, r.PostForm)
 		if err == nil {
-			return c.Done(w, r, address, "stand_in_set")
+			return c.Done(w, r, standInsPath, "stand_in_set")
 		}
 		words := v.Texts("stand-ins")
 		if errors.Is(err, aggregate.ErrConflict) {
@@ -128,7 +128,7 @@ func (c *StandInPages) save(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		if err := c.end(r.Context(), v, r.PostForm.Get("key")); err != nil {
 			return err
 		}
-		return c.Done(w, r, address, "stand_in_ended")
+		return c.Done(w, r, standInsPath, "stand_in_ended")
 	}
 	return web.ErrBadForm
 }
@@ -147,7 +147,7 @@ func setter(v *web.Viewer, may ...string) (by tenancy.Setter, err error) {
 
 // set sets a delegation. The hand must be a full member; the principal may have left. Both are told in the same commit:
 // if Slack can't open the hand's direct messages, nothing is set.
-func (c *StandInPages) set(ctx context.Context, v *web.Viewer, form url.Values) error {
+func (c *standInPages) set(ctx context.Context, v *web.Viewer, form url.Values) error {
 	d := tenancy.Delegation{TenantID: v.Tenant, Principal: cmp.Or(form.Get("principal"), v.User), Hand: form.Get("hand")}
 	by, err := setter(v, d.Principal)
 	if err != nil {
@@ -184,7 +184,7 @@ const slackWithin = 3 * time.Second
 
 // channels opens the direct messages of hand and principal. It returns explain.ErrUnverified with those that could
 // be opened when Slack doesn't open one.
-func (c *StandInPages) channels(ctx context.Context, d tenancy.Delegation) (out map[string]string, err error) {
+func (c *standInPages) channels(ctx context.Context, d tenancy.Delegation) (out map[string]string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
 	out = map[string]string{}
@@ -200,7 +200,7 @@ func (c *StandInPages) channels(ctx context.Context, d tenancy.Delegation) (out 
 }
 
 // telling returns what tells those people of a delegation whose channels are known.
-func (c *StandInPages) telling(v *web.Viewer, channels map[string]string) func(tenancy.Delegation) []store.Notice {
+func (c *standInPages) telling(v *web.Viewer, channels map[string]string) func(tenancy.Delegation) []store.Notice {
 	return func(d tenancy.Delegation) (out []store.Notice) {
 		for user, channel := range channels {
 			change, ref := task.TellStandIn(d, v.Team, user, channel, c.Now())
@@ -211,7 +211,7 @@ func (c *StandInPages) telling(v *web.Viewer, channels map[string]string) func(t
 }
 
 // end ends a delegation. Whoever Slack can't tell of it isn't told: ending never waits for Slack.
-func (c *StandInPages) end(ctx context.Context, v *web.Viewer, key string) error {
+func (c *standInPages) end(ctx context.Context, v *web.Viewer, key string) error {
 	all, err := c.seen(ctx, v)
 	i := slices.IndexFunc(all, func(d tenancy.Delegation) bool { return d.Key() == key })
 	if err != nil || i < 0 {
@@ -231,7 +231,7 @@ func (c *StandInPages) end(ctx context.Context, v *web.Viewer, key string) error
 
 // forbidden returns a problem that the delegation's own row doesn't show: the principal owes something on the own
 // request of the administrator who sets it.
-func (c *StandInPages) forbidden(ctx context.Context, d tenancy.Delegation, by tenancy.Setter) error {
+func (c *standInPages) forbidden(ctx context.Context, d tenancy.Delegation, by tenancy.Setter) error {
 	for cursor := ""; by.Admin; {
 		page, err := c.Store.Waiting(ctx, d.TenantID, cursor, store.MaxPage)
 		if err != nil {

@@ -1,4 +1,4 @@
-package rules_test
+package settings_test
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-const path = "/console/rules"
+const rulePage = "/console/rules"
 
 // stored returns the saved rules.
 func stored(w *consoletest.World) *rules.Rules {
@@ -45,10 +45,10 @@ var ordered = []string{
 func written(t *testing.T, w *consoletest.World) {
 	t.Helper()
 	b := w.As(webapi.Suzuki)
-	rule := b.Post(path, b.Get(path).Hidden("act", "add")).Says(t, http.StatusOK, "新しいルール")
-	list := b.Post(path+"/rule", rule.Hidden(append(ordered, "act", "keep")...)).Says(t, http.StatusOK, "まだ保存していません",
+	rule := b.Post(rulePage, b.Get(rulePage).Hidden("act", "add")).Says(t, http.StatusOK, "新しいルール")
+	list := b.Post(rulePage+"/rule", rule.Hidden(append(ordered, "act", "keep")...)).Says(t, http.StatusOK, "まだ保存していません",
 		"10万円以上の外部書き込み")
-	b.Post(path, list.Hidden("act", "save")).Leads(t, path+"?done=saved")
+	b.Post(rulePage, list.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 }
 
 func TestRules(t *testing.T) {
@@ -73,7 +73,7 @@ func TestRules(t *testing.T) {
 
 func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get(path).Says(t, http.StatusOK, "回覧ルールはまだありません")
+	b.Get(rulePage).Says(t, http.StatusOK, "回覧ルールはまだありません")
 	written(t, w)
 	x := stored(w)
 	expect.Must(t, x != nil && len(x.Rules) == 1, "%+v", x)
@@ -84,43 +84,43 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 		{Name: "経理", Who: rules.Who{People: []string{webapi.Tanaka, webapi.Alex}}, Need: 1},
 		{Name: "人事のみなさん", Who: rules.Who{Channel: true}, Need: 1},
 	}, Tells: webapi.HR}, r.Outcome)
-	b.Get(path).Says(t, http.StatusOK, "外部への書き込み ¥100,000以上 「10万円以上の外部書き込み」 · 金額が不明でも · #人事 部長 鈴木 一郎 の全員",
+	b.Get(rulePage).Says(t, http.StatusOK, "外部への書き込み ¥100,000以上 「10万円以上の外部書き込み」 · 金額が不明でも · #人事 部長 鈴木 一郎 の全員",
 		"経理 田中 恵 または Alex Kim 人事のみなさん チャンネルの 1 人", "どのルールにも当てはまらないもの 読むだけ チャンネルの 1 人")
 	b.Get("/console/audit?action=rules.updated").Says(t, http.StatusOK, "鈴木 一郎")
-	b.In("en").Get(path).Says(t, http.StatusOK, "Writes outside ¥100,000 or more", "What no rule takes")
+	b.In("en").Get(rulePage).Says(t, http.StatusOK, "Writes outside ¥100,000 or more", "What no rule takes")
 }
 
 // A new rule takes all that writes, whatever asks. Fewer boxes are fewer kinds, and none is refused.
 func testWhatARuleAsksFor(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	form := b.Post(path, b.Get(path).Hidden("act", "add"))
+	form := b.Post(rulePage, b.Get(rulePage).Hidden("act", "add"))
 	for _, kind := range rules.Kinds {
 		form.Holds(t, `name="asks" value="`+string(kind)+`" checked`)
 	}
-	sent := form.Sent(t, path+"/rule")
+	sent := form.Sent(t, rulePage+"/rule")
 	sent["stages.0.who"], sent["act"] = []string{"user:" + webapi.Tanaka}, []string{"keep"}
-	list := b.Post(path+"/rule", sent).Says(t, http.StatusOK, "外部への書き込み 金額によらない")
-	b.Post(path, list.Hidden("act", "save")).Leads(t, path+"?done=saved")
+	list := b.Post(rulePage+"/rule", sent).Says(t, http.StatusOK, "外部への書き込み 金額によらない")
+	b.Post(rulePage, list.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 	r := stored(w).Rules[0]
 	expect.That(t, r.Asks == nil && r.Tools == nil && r.Name == "外部への書き込み", "%+v", r)
 
-	sent = b.Post(path, b.Get(path).Hidden("act", "edit.0")).Sent(t, path+"/rule")
+	sent = b.Post(rulePage, b.Get(rulePage).Hidden("act", "edit.0")).Sent(t, rulePage+"/rule")
 	sent["asks"], sent["act"] = []string{"steps", "call"}, []string{"keep"}
-	list = b.Post(path+"/rule", sent).Says(t, http.StatusOK, "実行ステップ または 外部エージェントの呼び出し だけ")
-	b.Post(path, list.Hidden("act", "save")).Leads(t, path+"?done=saved")
+	list = b.Post(rulePage+"/rule", sent).Says(t, http.StatusOK, "実行ステップ または 外部エージェントの呼び出し だけ")
+	b.Post(rulePage, list.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 	expect.Same(t, stored(w).Rules[0].Asks, []rules.Kind{rules.KindSteps, rules.KindCall})
 	delete(sent, "asks")
-	b.Post(path+"/rule", sent).Says(t, http.StatusUnprocessableEntity, "何が依頼するか 1 : 次のどれかを入力してください: 依頼の実行ステップ / ")
+	b.Post(rulePage+"/rule", sent).Says(t, http.StatusUnprocessableEntity, "何が依頼するか 1 : 次のどれかを入力してください: 依頼の実行ステップ / ")
 }
 
 // What can't be kept is said, and what was typed stays.
 func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	form := b.Post(path, b.Get(path).Hidden("act", "add"))
+	form := b.Post(rulePage, b.Get(rulePage).Hidden("act", "add"))
 	wrong := form.Hidden(append(slices.Clone(ordered), "act", "keep", "name", strings.Repeat("名", 81), "from", "abc",
 		"below",
 		"-1", "currency", "yen!", "stages.0.who", "", "stages.1.need", "五人", "stages.2.who", "group:S1|group:S2")...)
-	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, "名前 : 1 〜 80 文字", "下限 : 0 より大きい数",
+	b.Post(rulePage+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, "名前 : 1 〜 80 文字", "下限 : 0 より大きい数",
 		"上限 (未満) : 0 より大きい", "通貨 : JPY のような 3 文字", "段階 1 : だれに依頼するかを選んでください", "段階 2 必要な人数 : 0〜2 ",
 		"段階 3 : グループ、上長、役職は段階ごとに 1 つです").
 		Holds(t, `name="from" value="abc"`, `name="stages.1.need" value="五人"`, `<a href="#stages-0">`)
@@ -135,22 +135,22 @@ func testRulesAndStagesAreMoved(t *testing.T, w *consoletest.World) {
 	}
 	saved(w, x)
 	b := w.As(webapi.Suzuki)
-	list := b.Post(path, b.Get(path).Hidden("act", "up.2"))
-	list = b.Post(path, list.Hidden("act", "delete.0"))
-	b.Post(path, list.Hidden("act", "save")).Leads(t, path+"?done=saved")
+	list := b.Post(rulePage, b.Get(rulePage).Hidden("act", "up.2"))
+	list = b.Post(rulePage, list.Hidden("act", "delete.0"))
+	b.Post(rulePage, list.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 	names := ""
 	for _, r := range stored(w).Rules {
 		names += r.Name
 	}
 	expect.Is(t, names, "R3R2")
 
-	form := b.Post(path, b.Get(path).Hidden("act", "edit.0"))
-	form = b.Post(path+"/rule", form.Hidden(append(slices.Clone(ordered), "act", "delete.1")...))
-	form = b.Post(path+"/rule", form.Sent(t, path+"/rule", "act", "up.1"))
+	form := b.Post(rulePage, b.Get(rulePage).Hidden("act", "edit.0"))
+	form = b.Post(rulePage+"/rule", form.Hidden(append(slices.Clone(ordered), "act", "delete.1")...))
+	form = b.Post(rulePage+"/rule", form.Sent(t, rulePage+"/rule", "act", "up.1"))
 	form.Holds(t, `name="stages.0.name" value="人事のみなさん"`, `name="stages.1.name" value="部長"`).Lacks(t, `value="経理"`)
-	form = b.Post(path+"/rule", form.Sent(t, path+"/rule", "act", "stage"))
+	form = b.Post(rulePage+"/rule", form.Sent(t, rulePage+"/rule", "act", "stage"))
 	form.Holds(t, `name="stages.2.name" value="承認 3"`)
-	b.In("en").Post(path+"/rule", form.Sent(t, path+"/rule", "act", "stage")).Holds(t,
+	b.In("en").Post(rulePage+"/rule", form.Sent(t, rulePage+"/rule", "act", "stage")).Holds(t,
 		`name="stages.3.name" value="Approval 4"`)
 }
 
@@ -174,9 +174,9 @@ func testTheFormGivesBack(t *testing.T, w *consoletest.World) {
 		was.ID, was.Name = aggregate.NewID(), "x"
 		saved(w, &rules.Rules{Rules: []rules.Rule{was}})
 		b := w.As(webapi.Suzuki)
-		form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK)
-		list := b.Post(path+"/rule", form.Sent(t, path+"/rule", "act", "keep", "name", "y")).Says(t, http.StatusOK)
-		b.Post(path, list.Hidden("act", "save")).Leads(t, path+"?done=saved")
+		form := b.Post(rulePage, b.Get(rulePage).Hidden("act", "edit.0")).Says(t, http.StatusOK)
+		list := b.Post(rulePage+"/rule", form.Sent(t, rulePage+"/rule", "act", "keep", "name", "y")).Says(t, http.StatusOK)
+		b.Post(rulePage, list.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 		was.Name = "y"
 		expect.Same(t, was, stored(w).Rules[0])
 	}
@@ -189,7 +189,7 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	try := func(tool, amount, who, label, says string) {
 		t.Helper()
-		b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", tool, "try.place", webapi.HR, "try.amount", amount,
+		b.Post(rulePage, b.Get(rulePage).Hidden("act", "try", "try.tool", tool, "try.place", webapi.HR, "try.amount", amount,
 			"try.who", who, "try.label", label)).Says(t, http.StatusOK, says)
 	}
 	const none = "どのルールにも当てはまらないもの"
@@ -203,7 +203,7 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 	x.Rules[0].Labels = map[string][]string{"区分": {"訴訟"}}
 	x.Rules[0].From, x.Rules[0].Currency, x.Rules[0].Channels = "", "", nil
 	saved(w, x)
-	b.Get(path).Holds(t, `>区分: 訴訟</option>`)
+	b.Get(rulePage).Holds(t, `>区分: 訴訟</option>`)
 	try("record_decision", "1", "佐藤", "区分\t訴訟", "ルール 1")
 	try("record_decision", "1", "佐藤", "", "区分の値が分からないか")
 }
@@ -212,14 +212,14 @@ func testTwoAdministrators(t *testing.T, w *consoletest.World) {
 	written(t, w)
 	w.Administered(webapi.Suzuki, webapi.Tanaka)
 	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
-	mine := suzuki.Get(path)
-	theirs := tanaka.Post(path, tanaka.Get(path).Hidden("act", "delete.0")).Says(t, http.StatusOK, "ルールがなくなると",
+	mine := suzuki.Get(rulePage)
+	theirs := tanaka.Post(rulePage, tanaka.Get(rulePage).Hidden("act", "delete.0")).Says(t, http.StatusOK, "ルールがなくなると",
 		"設定の「承認できる人」が承認します")
-	tanaka.Post(path, theirs.Hidden("act", "save")).Leads(t, path+"?done=saved")
-	now := suzuki.Post(path, mine.Hidden("act", "save")).Says(t, http.StatusConflict, "田中 恵 さんがその間に別のルールを保存しました",
+	tanaka.Post(rulePage, theirs.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
+	now := suzuki.Post(rulePage, mine.Hidden("act", "save")).Says(t, http.StatusConflict, "田中 恵 さんがその間に別のルールを保存しました",
 		"10万円以上の外部書き込み", "この下書きはまだ保存していません")
 	expect.That(t, stored(w) == nil && w.SettingsNow().RulesRev == 0, "what Tanaka saved is overwritten: %v", now)
-	suzuki.Post(path, now.Hidden("act", "save")).Leads(t, path+"?done=saved")
+	suzuki.Post(rulePage, now.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 	x := stored(w)
 	expect.That(t, len(x.Rules) == 1 && x.Rev == 3, "%+v", x)
 }
@@ -232,7 +232,7 @@ func testWithoutSlack(t *testing.T, w *consoletest.World) {
 		w.Slack.Faults.Add(webapi.Fault{Method: "usergroups.list", Kind: webapi.Unavailable})
 	}
 	w.Later(time.Hour)
-	w.As(webapi.Suzuki).Get(path).Says(t, http.StatusServiceUnavailable).Holds(t, `href="`+path+`"`)
+	w.As(webapi.Suzuki).Get(rulePage).Says(t, http.StatusServiceUnavailable).Holds(t, `href="`+rulePage+`"`)
 }
 
 // While Slack doesn't say who is in a group, nobody is named.
@@ -241,14 +241,14 @@ func testSilentGroup(t *testing.T, w *consoletest.World) {
 		Stages: []rules.Stage{{Name: "人事", Who: rules.Who{Group: webapi.Approvers}, Need: 2}}}}}})
 	b := w.As(webapi.Suzuki)
 	try := func(who string) consoletest.Answer {
-		return b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", "send_slack_dm", "try.who", who))
+		return b.Post(rulePage, b.Get(rulePage).Hidden("act", "try", "try.tool", "send_slack_dm", "try.who", who))
 	}
 	try("佐藤").Says(t, http.StatusOK, "鈴木 一郎・田中 恵 の全員 人事", "鈴木 一郎: グループ")
 	try("鈴木").Says(t, http.StatusOK, "断られます (人事: 依頼した人のほかに") // of the two, the requester can't stamp
 	const silent = "Slack の応答がないため、今は人を確認できません。"
-	b.Get(path).Says(t, http.StatusOK).Lacks(t, silent)
+	b.Get(rulePage).Says(t, http.StatusOK).Lacks(t, silent)
 	w.Slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Unavailable, Times: -1})
-	b.Get(path).Says(t, http.StatusOK, silent)
+	b.Get(rulePage).Says(t, http.StatusOK, silent)
 	said := try("佐藤").Says(t, http.StatusOK)
 	expect.Is(t, strings.Count(said.Text(), silent), 2, "beside the rules, and as the answer: ")
 	said.Lacks(t, "の全員 人事")
@@ -284,24 +284,24 @@ func testNoDraftIsBelieved(t *testing.T, w *consoletest.World) {
 	bomb := pack(append([]byte(`{"Rev":0,"Rules":[]}`), bytes.Repeat([]byte(" "), 16<<20)...)) // but for its size
 	many := pack([]byte(`{"Rules":[` + strings.Repeat(`{},`, 300) + `{}]}`))
 	for _, draft := range []string{"", "x", "!", pack(nil), pack([]byte("[]")), pack([]byte(`{"Rev":"x"}`)), bomb, many} {
-		for _, p := range []string{path, path + "/rule"} {
+		for _, p := range []string{rulePage, rulePage + "/rule"} {
 			b.Post(p, url.Values{"draft": {draft}, "act": {"save"}}).Says(t, http.StatusBadRequest)
 		}
 	}
 	// Values that no form sends are refused when they are to be saved, not before: the page shows them.
 	odd := pack([]byte(`{"Rules":[{"id":"x","name":"a\u202eb","only":true,"from":"1/3","currency":"<b>",` +
 		`"stages":[{"name":"","people":["<script>"],"need":-5}]}]}`))
-	list := b.Post(path, url.Values{"draft": {odd}, "act": {"look"}}).Says(t, http.StatusOK)
+	list := b.Post(rulePage, url.Values{"draft": {odd}, "act": {"look"}}).Says(t, http.StatusOK)
 	list.Lacks(t, "<script>", "<b>", "a\u202eb")
-	b.Post(path, list.Hidden("act", "save")).Says(t, http.StatusUnprocessableEntity, "ULID")
-	form := b.Post(path, list.Hidden("act", "edit.0")).Says(t, http.StatusOK).Lacks(t, "<script>", "<b>")
+	b.Post(rulePage, list.Hidden("act", "save")).Says(t, http.StatusUnprocessableEntity, "ULID")
+	form := b.Post(rulePage, list.Hidden("act", "edit.0")).Says(t, http.StatusOK).Lacks(t, "<script>", "<b>")
 	for _, act := range []string{"stage", "up.0", "down.99999999999999999999", "delete.0", "delete.-1", "find",
 		"keep", "x", ""} {
-		a := b.Post(path+"/rule", form.Hidden("act", act, "stages.0.who", "<i>", "stages.8.name", "0", "at", "-1"))
+		a := b.Post(rulePage+"/rule", form.Hidden("act", act, "stages.0.who", "<i>", "stages.8.name", "0", "at", "-1"))
 		expect.That(t, a.Status == http.StatusOK || a.Status == http.StatusUnprocessableEntity, "%q: %v", act, a)
 	}
 	for _, at := range []string{"7", "-1", "x", ""} {
-		b.Post(path, list.Hidden("act", "edit."+at)).Says(t, http.StatusOK)
+		b.Post(rulePage, list.Hidden("act", "edit."+at)).Says(t, http.StatusOK)
 	}
 	expect.That(t, stored(w) == nil, "%+v", stored(w))
 }
@@ -315,9 +315,9 @@ func testNoRuleBecomesMarkup(t *testing.T, w *consoletest.World) {
 			{Name: evil, Who: rules.Who{Department: evil, Position: evil}, Need: 1}}}},
 	}})
 	b := w.As(webapi.Suzuki)
-	list := b.Get(path).Says(t, http.StatusOK).Lacks(t, "<script>alert")
+	list := b.Get(rulePage).Says(t, http.StatusOK).Lacks(t, "<script>alert")
 	for _, act := range []string{"edit.0", "edit.1", "try", "down.0", "save"} {
-		b.Post(path, list.Hidden("act", act, "try.tool", evil, "try.place", evil, "try.who", evil, "try.label", evil)).
+		b.Post(rulePage, list.Hidden("act", act, "try.tool", evil, "try.place", evil, "try.who", evil, "try.label", evil)).
 			Lacks(t, "<script>alert")
 	}
 }
@@ -325,7 +325,7 @@ func testNoRuleBecomesMarkup(t *testing.T, w *consoletest.World) {
 // What the form of a rule has as it opens: what is folded away, and what is only there without a script, isn't counted.
 func TestTheFormOfARuleIsShort(t *testing.T) {
 	b := consoletest.Start(t).As(webapi.Suzuki)
-	page := b.Post(path, b.Get(path).Hidden("act", "add")).Says(t, http.StatusOK)
+	page := b.Post(rulePage, b.Get(rulePage).Hidden("act", "add")).Says(t, http.StatusOK)
 	controls := 0
 	var count func(n *html.Node)
 	count = func(n *html.Node) {
@@ -354,5 +354,5 @@ func testWhatShouldBeKnown(t *testing.T, w *consoletest.World) {
 	gone := rules.Outcome{Stages: []rules.Stage{{Name: "b", Who: rules.Who{People: []string{webapi.Guest}}, Need: 1}}}
 	saved(w, &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "dm", Outcome: gone,
 		Conditions: rules.Conditions{Tools: []rules.Tool{{Name: "send_slack_dm"}}}}}})
-	w.As(webapi.Suzuki).Get(path).Says(t, http.StatusOK, "ルール 1「dm」の①は、今日は人が足りません。")
+	w.As(webapi.Suzuki).Get(rulePage).Says(t, http.StatusOK, "ルール 1「dm」の①は、今日は人が足りません。")
 }
