@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
@@ -296,10 +295,8 @@ func testLateNote(t *testing.T, w *world) {
 // asked brings the task to a policy that no card can show completely.
 func (w *world) asked() *task.Prompt {
 	w.T.Helper()
-	p := w.prompted()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject("長く")(a, p.ID, approver(), aggregate.Policy{Team: ringitest.Team}, w.Now())
-	})
+	w.prompted()
+	w.Reject("長く")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: strings.Repeat("方針 ", 7000) + "最後の行"},
@@ -370,7 +367,7 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 
 func testReadOnly(t *testing.T, w *world) {
 	p := w.asked()
-	w.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	w.quiet(w.post(w.click(webapi.Sato, "review_prompt", p.ID)), webapi.Sato)
 	v := w.taken(webapi.Sato)
 	expect.That(t, v.Submit == nil && strings.Contains(text(v), "最後の行"), "it can be submitted: %v", v.Submit)

@@ -200,11 +200,11 @@ func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 		return map[string]string{card.MatterTitle: "複合機の賃借", card.MatterAmount: is}
 	}
 	expect.Has(t, w.refills(webapi.Sato, v, amount("たくさん")).Body, `"`+card.MatterAmount+`":`)
-	w.changeSettings(func(s *tenancy.Settings) { // while the form is open
+	w.Settings(func(s *tenancy.Settings) { // while the form is open
 		s.Matters = []tenancy.MatterKind{{Name: "契約"}}
 	})
 	expect.Has(t, w.refills(webapi.Sato, v, change).Body, `"matter":`)
-	w.changeSettings(func(s *tenancy.Settings) { s.Matters = nil })
+	w.Settings(func(s *tenancy.Settings) { s.Matters = nil })
 	expect.Has(t, w.refills(webapi.Suzuki, v, change).Body, "依頼した本人だけ")
 	expect.Is(t, len(w.Load().Prompts), 1)
 

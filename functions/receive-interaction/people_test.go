@@ -32,7 +32,7 @@ import (
 func TestWhoMayDecide(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	p := w.prompted()
-	w.changeSettings(func(s *tenancy.Settings) {
+	w.Settings(func(s *tenancy.Settings) {
 		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{webapi.Approvers}}
 	})
 	w.shown()
@@ -140,7 +140,7 @@ func TestNotesAndDialogsAreInThePersonsLanguage(t *testing.T) {
 		titled(user, card.DialogsOf(nil).Ending(card.Cancellation{}, "", tenancy.Settings{Locale: locale}))
 	}
 	expect.NoError(t, w.slack.Speak(webapi.Guest, "fr-FR")) // Ringi doesn't speak it
-	w.changeSettings(func(s *tenancy.Settings) { s.Locale = "en" })
+	w.Settings(func(s *tenancy.Settings) { s.Locale = "en" })
 	guest := aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}
 	w.told(w.post(w.click(webapi.Guest, "approve_prompt", p.ID)), webapi.Guest, card.Note("en", guest))
 }
@@ -216,7 +216,7 @@ func newConversation(t *testing.T, db *storetest.Server, script string) *inConve
 	k := &inConversation{world: w, Talk: ringitest.Begin(t, rows, w.Now, in,
 		conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"})}
 	k.By, k.Tick = w.By, func() { w.Later(time.Second) }
-	k.Under = aggregate.Policy{Team: ringitest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	k.Under = ringitest.Policy()
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}.JSON()
 	payload := ringitest.InRow(p)
 	if len(p) > large.MaxInline {
@@ -369,7 +369,7 @@ func testActionProposed(t *testing.T, db *storetest.Server) {
 		x.Gate.Terms.DecideBy != nil, "%+v", x)
 	expect.Has(t, k.sendView(webapi.Suzuki, form, proposal("ls")).Body, busy)
 
-	k.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	k.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	k.press(webapi.Tanaka, card.ApproveAction, x.ActionID+"/"+x.Payload.Hash())
 	expect.Is(t, k.Load().Current().Status, conversation.ActionPending, "their own is approved")
 	k.quiet(k.press(webapi.Suzuki, card.ApproveAction, x.ActionID+"/"+x.Payload.Hash()), webapi.Suzuki)

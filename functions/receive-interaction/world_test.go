@@ -43,25 +43,17 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	_, table := db.Store(t)
 	all := store.New(db.DB, table, store.Kinds()...)
 	s := store.TasksOf(all)
-	w := &world{Story: ringitest.Story{T: t, Store: s, By: approver()}, slack: ringitest.StartSlack(t),
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: ringitest.Team, Member: true}
+	w := &world{Story: ringitest.Story{T: t, Store: s, By: by}, slack: ringitest.StartSlack(t),
 		results: storetest.Bucket{}, heard: map[string]int{}}
 	w.StartClock()
 	w.h = &Handler{Rows: all, Store: s, Slack: w.slack.Client,
 		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: slackapi.Edge{Keys: ringitest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now}
 	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, "今月の勤怠をまとめて")
-	w.receive(webapi.Sato, webapi.HR, "channel", w.root)
+	w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: w.root,
+		ThreadTS: w.root})
 	return w
-}
-
-// receive continues with the task of another message.
-func (w *world) receive(user, channel, kind, ts string) {
-	w.T.Helper()
-	w.Receive(task.Request{User: user, Channel: channel, ChannelType: kind, MessageTS: ts, ThreadTS: ts})
-}
-
-func approver() aggregate.Actor {
-	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: ringitest.Team, Member: true}
 }
 
 func (w *world) prompted() *task.Prompt {
@@ -69,18 +61,10 @@ func (w *world) prompted() *task.Prompt {
 	return w.Prompted(tenancy.DefaultSettings()).Prompt()
 }
 
-// planned brings the task to its process's approval.
-func (w *world) planned() *task.Process {
-	w.T.Helper()
-	return w.Planned(tenancy.DefaultSettings(),
-		ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
-}
-
 // running brings the task to a running execution.
 func (w *world) running() *task.Execution {
 	w.T.Helper()
-	w.planned()
-	w.Approve()
+	w.Approved(tenancy.DefaultSettings(), ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	return w.Begin().Execution()
 }
 
@@ -91,15 +75,6 @@ func (w *world) gated() *task.StepGate {
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: `{"text":"x"}`, Bytes: 12}, "hash", nil, w.Now())
 	}).Gates[0]
-}
-
-// changeSettings saves the tenant's settings.
-func (w *world) changeSettings(change func(s *tenancy.Settings)) {
-	w.T.Helper()
-	ctx := w.T.Context()
-	expect.Value(w.Store.Bootstrap(ctx, tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
-		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(w.T)
-	w.Settings(change)
 }
 
 // shown records that the cards show everything, so that a redraw can be seen.

@@ -50,7 +50,7 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 		ChannelType: "im", Thread: k.thread, TS: k.thread, User: webapi.Sato, Text: "テストを直して"},
 		conversation.Opening{AgentID: "claude", IsCached: kept, Locale: "ja"})
 	k.By, k.Tick = w.By, func() { w.Later(time.Second) }
-	k.Under = aggregate.Policy{Team: ringitest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	k.Under = ringitest.Policy()
 	return k
 }
 

@@ -29,8 +29,6 @@ import (
 // listing makes these people the approvers.
 func (w *world) listing(users, groups []string) tenancy.Settings {
 	w.T.Helper()
-	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
-		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(w.T)
 	return w.Settings(func(s *tenancy.Settings) {
 		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
 	})

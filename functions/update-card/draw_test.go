@@ -110,12 +110,7 @@ func testRepeated(t *testing.T, w *world) {
 }
 
 func testLocale(t *testing.T, w *world) {
-	tenant := tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", TeamID: ringitest.Team, Admins: []string{}}
-	expect.Value(w.Store.Bootstrap(t.Context(), tenant, w.Now()))(t)
-	saved := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
-	saved.Locale = "en"
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, saved,
-		aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(t)
+	w.Settings(func(s *tenancy.Settings) { s.Locale = "en" })
 	w.shows()
 	for text, said := range map[string]string{
 		"今月の勤怠をまとめて": "受け付けました", "Overtime of 営業部 for last month": "Got it.", "2026-10 :tada:": "Got it.",

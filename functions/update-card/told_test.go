@@ -69,8 +69,6 @@ func TestAnEndIsToldOnce(t *testing.T) {
 func (k *inConversation) listing(users ...string) {
 	k.T.Helper()
 	ctx, s := k.T.Context(), k.Rows.KindStore.Store
-	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.Ref.Tenant, Name: "x", TeamID: ringitest.Team,
-		Admins: []string{}}, k.Now()))(k.T)
 	settings := expect.Value(s.Settings(ctx, k.Ref.Tenant))(k.T)
 	settings.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users}
 	expect.Value(s.SaveSettings(ctx, k.Ref.Tenant, settings, k.By, k.Now()))(k.T)
@@ -219,8 +217,6 @@ func TestARuleHasAChannelOrAGroupToldOfADecision(t *testing.T) {
 // tellsOf has steps wait for Suzuki, under a rule that has a channel or group told.
 func (w *world) tellsOf(id string) {
 	w.T.Helper()
-	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
-		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(w.T)
 	o := ringitest.Along([]string{webapi.Sato}, ringitest.Desk("部長", 1, webapi.Suzuki))
 	o.Route.Tells = id
 	w.By.Stage = 1

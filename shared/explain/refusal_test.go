@@ -246,6 +246,8 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		{"ja", task.ReasonHourPerson, "10", "上限に達しています (上限 10 件)。"},
 		{"ja", task.ReasonTooManyPeople, "500/20", "(500 人、上限 20 人)"},
 		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました ({detail})。"},
+		{"ja", task.ReasonToolFailed, "エラーです(500)。", "エラーです(500)。\nツールの呼び出しに失敗しました。"},
+		{"en", task.ReasonToolFailed, "It didn't respond.", "It didn't respond.\nA tool call failed."},
 		{"fr", "brand_new", "", "Ringi の内部で問題が起きました。"},
 		{"ja", task.ReasonToolNotAllowed, "send_slack_dm", "許可されていないツールです (send_slack_dm)。"},
 		{"ja", task.ReasonTimeout, "step-3", "制限時間を超えました (step-3)。"},

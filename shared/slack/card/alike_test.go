@@ -239,8 +239,8 @@ func TestASectionEndsBetweenItems(t *testing.T) {
 	words := strings.Repeat("unbreakable ", 400)
 	s := planned(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: "notes.post", Access: aggregate.Write,
 		ToolInput: aggregate.JSON(`{"body":"` + words + `"}`)}}, defaults)
-	m := render(s.Aggregate, s.card(processCard), "ja", s.now)
-	for _, b := range m.Attachments[0].Blocks.BlockSet {
+	_, blocks := s.shown(processCard)
+	for _, b := range blocks {
 		if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil {
 			for _, word := range strings.FieldsFunc(sec.Text.Text,
 				func(r rune) bool { return strings.ContainsRune(" \n「」`⟨⟩…", r) }) {
@@ -258,8 +258,7 @@ func TestAMessageSaysThatItIsSentAsItIs(t *testing.T) {
 	} {
 		args := `{"recipient":"U0SATO","text":"` + text + `","details":[]}`
 		gate := calling(t, "send_slack_dm", args, args)
-		m := render(gate.Aggregate, gate.card(stepCard), "ja", gate.now)
-		shown := drawn(m.Attachments[0].Blocks.BlockSet)
+		shown := gate.drawn(stepCard)
 		expect.That(t, strings.Contains(shown, "`*…*`") == says, "%s: %s", text, shown)
 	}
 }
@@ -272,11 +271,11 @@ func TestBackticksAreLegible(t *testing.T) {
 		"plain":                "`plain`",
 	} {
 		args := jsonOf(map[string]any{"body": value})
-		_, blocks := calling(t, "notes.post", args, args).gate(t)
+		_, blocks := calling(t, "notes.post", args, args).shown(stepCard)
 		expect.That(t, strings.Contains(drawn(blocks), want), "%q is drawn as %s", value, drawn(blocks))
 	}
 	for text, want := range map[string]string{`["a ` + "`b`" + `"]`: "`b`", `["` + "```" + `"]`: `\u0060\u0060\u0060`} {
-		_, blocks := calling(t, "notes.post", text, text).gate(t)
+		_, blocks := calling(t, "notes.post", text, text).shown(stepCard)
 		expect.That(t, strings.Contains(drawn(blocks), want), "%s is drawn as %s", text, drawn(blocks))
 	}
 }

@@ -139,7 +139,7 @@ func TestWhatNobodyCanReadIsApprovedNowhere(t *testing.T) {
 	_, err := decide.Approve(s.Aggregate, s.Process().ID, approver, policy, s.now)
 	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves it: %v", err)
 	s = calling(t, "send_slack_dm", `{"recipient":"U0SATO","text":"x","details":[]}`, `["U0EVIL"]`)
-	m, _ := s.gate(t)
+	m, _ := s.shown(stepCard)
 	expect.That(t, !strings.Contains(jsonOf(m), "approve_step"), "the check approves it")
 	expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "引数を読み取れないため")
 	_, err = decide.Approve(s.Aggregate, s.Gates[0].ID, approver, policy, s.now)

@@ -33,9 +33,7 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	m := render(s.Aggregate, c, "ja", s.now)
 	later := render(s.Aggregate, c, "ja", s.now.Add(time.Hour))
 	expect.That(t, card.Hash(later) == card.Hash(m), "an hour that changes nothing changes the hash")
-	sorted := expect.Value(json.Marshal(decoded(t, m)))(t)
-	want := aggregate.HashOf(string(sorted))
-	expect.That(t, card.Hash(m) == want, "hash is %q, that of the JSON with sorted keys is %q", card.Hash(m), want)
+	expect.Is(t, card.Hash(m), aggregate.HashOf(jsonOf(decoded(t, m))), "the hash of the JSON with sorted keys")
 	seen := map[string]string{card.Hash(m): "as it was"}
 	for name, other := range map[string]card.Message{
 		"another language": render(s.Aggregate, c, "en", s.now),
@@ -107,8 +105,8 @@ func TestPriorities(t *testing.T) {
 	} {
 		s := received(t).extracted()
 		s.Task.Priority = p
-		m := render(s.Aggregate, s.card(taskCard), "ja", s.now)
-		got := m.Attachments[0].Blocks.BlockSet[3].(*slack.SectionBlock).Fields[0].Text
+		_, blocks := s.shown(taskCard)
+		got := blocks[3].(*slack.SectionBlock).Fields[0].Text
 		expect.That(t, got == "*優先度*\n"+want, "%q shows %q", p, got)
 	}
 }
@@ -142,7 +140,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 	} {
 		t.Run(tc.state, func(t *testing.T) {
 			scenario := stateOf[tc.state].scenario(t)
-			m := render(scenario.Aggregate, scenario.card(stateOf[tc.state].card), "ja", scenario.now)
+			m, _ := scenario.shown(stateOf[tc.state].card)
 			expect.That(t, m.Text == tc.text, "text is %q, want %q", m.Text, tc.text)
 			got := unlinked(decoded(t, m.Attachments)).([]any)
 			attachment := got[0].(map[string]any)
@@ -160,8 +158,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 	t.Helper()
 	without := func(i int, says string) {
-		line, _ := json.Marshal(blocks[i])
-		expect.That(t, strings.Contains(string(line), says), "block %d is %s, want %s", i, line, says)
+		expect.Has(t, jsonOf(blocks[i]), says, "block %d", i)
 		blocks = slices.Delete(blocks, i, i+1)
 	}
 	for _, b := range blocks { // the samples don't fold long texts
@@ -212,19 +209,11 @@ func TestRejectionModalIsTheSpecifications(t *testing.T) {
 // unlinked removes "verbatim", which the samples don't have. Without it Slack would turn addresses in other people's
 // words into links.
 func unlinked(v any) any {
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			unlinked(x)
+	visit(v, func(v any) {
+		if x, is := v.(map[string]any); is && x["type"] == slack.MarkdownType && x["verbatim"] == true {
+			delete(x, "verbatim")
 		}
-	case map[string]any:
-		if v["type"] == slack.MarkdownType && v["verbatim"] == true {
-			delete(v, "verbatim")
-		}
-		for _, x := range v {
-			unlinked(x)
-		}
-	}
+	})
 	return v
 }
 
@@ -274,8 +263,7 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 	}
 	var pairs []string
 	for k, v := range places {
-		q := expect.Value(json.Marshal(v))(t)
-		pairs = append(pairs, "{"+k+"}", strings.Trim(string(q), `"`))
+		pairs = append(pairs, "{"+k+"}", strings.Trim(jsonOf(v), `"`))
 	}
 	var v any
 	expect.NoError(t, json.Unmarshal([]byte(strings.NewReplacer(append(pairs, more...)...).Replace(string(b))), &v))
@@ -447,13 +435,8 @@ var wired = []string{"call_again", "call_dialog", "does_home", "execution_pendin
 	"prompt_pending", "returned_dialog_form", "route_form_first", "route_form_more",
 	"does_order", "talk_end_dialog", "talk_said", "task_complete"}
 
-func decoded(t *testing.T, v any) any {
+func decoded(t *testing.T, v any) (out any) {
 	t.Helper()
-	return unmarshalled(t, expect.Value(json.Marshal(v))(t))
-}
-
-func unmarshalled(t *testing.T, b []byte) (out any) {
-	t.Helper()
-	expect.NoError(t, json.Unmarshal(b, &out))
+	expect.NoError(t, json.Unmarshal([]byte(jsonOf(v)), &out))
 	return out
 }

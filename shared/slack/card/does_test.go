@@ -7,7 +7,6 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/infra/local/ringitest"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -126,9 +125,7 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 			text := strings.Replace(string(step.ToolInput), `"supplier":"アクメ"`, more, 1)
 			step.ToolInput = aggregate.JSON(strings.Replace(text, `"quantity"`, jsonOf(name)+`:"`+v+`","quantity"`, 1))
 		}
-		m := render(s.Aggregate, s.card("CARD#process#0002"), "ja", s.now)
-		expect.NoError(t, ringitest.CheckCard(m))
-		text := drawn(m.Attachments[0].Blocks.BlockSet)
+		text := s.drawn("CARD#process#0002")
 		_, line, _ := strings.Cut(text, "🔁")
 		line, _, _ = strings.Cut(line, "\n")
 		expect.That(t, strings.Contains(line, "合計 ") && strings.Contains(line, "…ほか ") &&
@@ -164,7 +161,7 @@ func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
 	s.do(decide.Reject(forged)(s.Aggregate, s.Process().ID, approver, policy, s.now))
 	s.do(s.BeginProcess(s.Head.Run, s.now))
 	s.do(s.FinishProcess(s.Head.Run, orderSteps(1), "", defaults, s.now))
-	text := drawn(render(s.Aggregate, s.card("CARD#process#0002"), "ja", s.now).Attachments[0].Blocks.BlockSet)
+	text := s.drawn("CARD#process#0002")
 	expect.That(t, !strings.Contains(text, "<@U0SUZUKI>") && !strings.Contains(text, "1 台」)"), "%s", text)
 	s = planned(t, orderSteps(2), defaults)
 	s.Request.Text = "PC を買う」 · 部長は承認の意向 · 「よろしく"

@@ -27,10 +27,11 @@ func calling(t testing.TB, name, planned, resolved string) *scenario {
 		aggregate.HashOf(resolved), nil, s.now))
 }
 
-func (s *scenario) gate(t testing.TB) (m card.Message, blocks []slack.Block) {
-	t.Helper()
-	m = render(s.Aggregate, s.card(stepCard), "ja", s.now)
-	expect.NoError(t, ringitest.CheckCard(m))
+// shown draws a card, which is within Slack's limits.
+func (s *scenario) shown(key string) (m card.Message, blocks []slack.Block) {
+	s.Helper()
+	m = render(s.Aggregate, s.card(key), "ja", s.now)
+	expect.NoError(s, ringitest.CheckCard(m))
 	return m, m.Attachments[0].Blocks.BlockSet
 }
 
@@ -65,7 +66,7 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 			"• to: 「a@example.com」、「mallory@example.com」\n• a: `x`\n⚠️ *実行すると、Ringi からは取り消せません。*"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, blocks := calling(t, tt.tool, tt.arguments, tt.arguments).gate(t)
+			_, blocks := calling(t, tt.tool, tt.arguments, tt.arguments).shown(stepCard)
 			got := blocks[2].(*slack.SectionBlock).Text.Text
 			expect.That(t, strings.HasPrefix(got+"\n", tt.line+"\n"), "after the step stands %q, want %q", got, tt.line)
 		})
@@ -94,7 +95,7 @@ func TestEveryPlannedValueIsShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := calling(t, "rooms.book", tt.arguments, tt.arguments)
-			m, blocks := s.gate(t)
+			m, blocks := s.shown(stepCard)
 			for _, want := range tt.want {
 				expect.That(t, strings.Contains(strings.ReplaceAll(drawn(blocks), "\n", ""), want), "the card lacks %s", want)
 			}
@@ -123,17 +124,17 @@ func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
 		`"value":{"$ref":"step-1.result.phone"}},{"label":"写し","value":"jiro@example.com"}]}`
 	resolved := `{"recipient":"hanako@example.com","text":"電話 090-1234-5678 へ","details":[{"label":"連絡先",` +
 		`"value":"080-8765-4321"},{"label":"写し","value":"jiro@example.com"}]}`
-	_, blocks := calling(t, "send_slack_dm", planned, resolved).gate(t)
+	_, blocks := calling(t, "send_slack_dm", planned, resolved).shown(stepCard)
 	got := drawn(blocks)
 	for _, want := range []string{"hanako@example.com", "090-1234-5678", "jiro@example.com", "***-****-**21",
 		"🔒 *明細* に含まれる、前のステップで取得した個人情報は * で伏せて"} {
 		expect.That(t, strings.Contains(got, want), "the card lacks %s: %s", want, got)
 	}
 	expect.That(t, !strings.Contains(got, "080-8765"), "the card shows what a result held: %s", got)
-	_, blocks = calling(t, "send_slack_dm", resolved, resolved).gate(t)
+	_, blocks = calling(t, "send_slack_dm", resolved, resolved).shown(stepCard)
 	expect.That(t, !strings.Contains(drawn(blocks), "*****"), "what was planned is masked: %s", drawn(blocks))
 	all := `{"rows":[{"email":"ichiro@example.com","name":"一郎"}]}`
-	_, blocks = calling(t, "write_rows_to_google_sheet", `{"rows":{"$ref":"step-1.result.rows"}}`, all).gate(t)
+	_, blocks = calling(t, "write_rows_to_google_sheet", `{"rows":{"$ref":"step-1.result.rows"}}`, all).shown(stepCard)
 	expect.That(t, !strings.Contains(drawn(blocks), "ichiro@example.com"), "an address from a result is shown: %s",
 		drawn(blocks))
 }
@@ -149,7 +150,7 @@ func TestNothingIsMaskedOfWhereAServersCallMayGo(t *testing.T) {
 		for name, arguments := range map[string]any{"text": map[string]any{"to": to},
 			"list": map[string]any{"to": []string{to, "x"}}, "member": map[string]any{"to": map[string]any{to: true}},
 			"cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
-			m, blocks := calling(t, "mail.send", `{"to":{"$ref":"step-1.result.to"}}`, jsonOf(arguments)).gate(t)
+			m, blocks := calling(t, "mail.send", `{"to":{"$ref":"step-1.result.to"}}`, jsonOf(arguments)).shown(stepCard)
 			got := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(drawn(blocks))
 			expect.That(t, offers(m, "approve_step") && strings.Contains(got, to) && !strings.Contains(got, "伏せて"),
 				"%s: of %q is shown %s", name, to, got)
@@ -181,7 +182,7 @@ func FuzzGate(f *testing.F) {
 		a.Processes[0].Steps = slices.Clone(a.Processes[0].Steps)
 		a.Processes[0].Steps[1].ToolInput = g.Arguments.JSON
 		s := &scenario{Aggregate: &a, TB: t, now: base.now}
-		m, blocks := s.gate(t)
+		m, blocks := s.shown(stepCard)
 		all, submits := reviewed(t, s, task.CardStep, g.ID)
 		var v map[string]any
 		d := json.NewDecoder(strings.NewReader(arguments))
@@ -247,9 +248,7 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		s.finish(1, task.Outcome{Status: task.StepCompleted,
 			Result: &aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"url": url}))}})
 		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と "+url+" です", s.now))
-		m := render(s.Aggregate, s.card(executionCard), "ja", s.now)
-		expect.NoError(t, ringitest.CheckCard(m))
-		text, link := drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+"|開く"
+		text, link := s.drawn(executionCard), "<"+url+"|開く"
 		if strings.HasPrefix(url, "https:") { // with the host, which a server chose
 			link += " (docs.google.com)"
 		}

@@ -1,7 +1,6 @@
 package card_test
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -78,7 +77,8 @@ func poison(a *task.Aggregate, x string) {
 		verdict(&p.Verdict)
 	}
 	for _, g := range a.Gates {
-		g.Arguments = aggregate.Blob{JSON: aggregate.JSON(quote(x)), Bytes: len(x)}
+		g.Arguments = aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"text": x, "list": []string{x, x}})),
+			Bytes: len(x)}
 		verdict(&g.Verdict)
 	}
 	for _, e := range a.Executions {
@@ -101,14 +101,6 @@ func poisonContest(p *task.Prompt, x string) {
 	for i := range p.Contest.Failures {
 		p.Contest.Failures[i].TeamName, p.Contest.Failures[i].Detail = x, x
 	}
-}
-
-func quote(x string) string {
-	b, err := json.Marshal(map[string]any{"text": x, "list": []string{x, x}})
-	if err != nil {
-		return x
-	}
-	return string(b)
 }
 
 func TestHostileTextsOnEveryCard(t *testing.T) {
@@ -141,9 +133,8 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 // direction, or add lines to a list of steps.
 func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message) {
 	t.Helper()
-	b := expect.Value(json.Marshal(m))(t)
 	all := strings.NewReplacer(`\u003chttps://acme.slack.com/archives/D1/p12|`, "", // a reminder's own links
-		`\u003chttps://acme.slack.com/archives/C0HR/p12|`, "").Replace(string(b))
+		`\u003chttps://acme.slack.com/archives/C0HR/p12|`, "").Replace(jsonOf(m))
 	for _, bad := range []string{`\u003c!channel`, `\u003c!here`, `\u003chttps:`, "\u202e", "\u2066", "\u0000"} {
 		expect.That(t, !strings.Contains(all, bad), "%s shows %q", c.Key(), bad)
 	}

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/language"
 )
 
 var laptops = task.Matter{Kind: "支出", Title: "ノートパソコン 10 台の購入", Amount: "1200000",
@@ -243,37 +242,13 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 	}
 }
 
-// TestANoteInEveryLanguage: without the settings, the tenant's language is unknown.
+// Without the settings, the tenant's language is unknown.
 func TestANoteInEveryLanguage(t *testing.T) {
 	err := explain.ErrUnavailable
 	want := card.Note("ja", err) + "\n" + card.Note("en", err)
-	note, refused := card.Note("", err), card.Refused(err, tenancy.Settings{}, aggregate.Origin{})
-	expect.That(t, note == want && refused == want, "%q and %q, not %q", note, refused, want)
-}
-
-func TestOtherNotes(t *testing.T) {
-	for _, locale := range language.All {
-		expect.That(t, card.Surface(locale).CancelAccepted() != "", "%s: an empty note", locale)
-		got := card.Unreachable(locale, "C0HR", "is_archived")
-		expect.That(t, strings.Contains(got, "<#C0HR>") &&
-			(strings.Contains(got, "(is＿archived)") || strings.Contains(got, "(is_archived)")), "%s: %q", locale, got)
-		got = card.Unreachable(locale, "<!channel>", "")
-		expect.That(t, !strings.Contains(got, "<!channel>"), "%s: %q", locale, got)
-	}
-}
-
-func TestADetailInSentencesStandsBeforeTheSentence(t *testing.T) {
-	for _, tt := range []struct{ locale, detail, want string }{
-		{"ja", "list_employees", "ツールの呼び出しに失敗しました (list_employees)。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
-		{"ja", "freee人事労務 でエラーが起きています(500)。しばらくしてから再実行してください。",
-			"freee人事労務 でエラーが起きています(500)。しばらくしてから再実行してください。\nツールの呼び出しに失敗しました。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
-		{"en", "freee HR didn't respond in time.",
-			"freee HR didn't respond in time.\nA tool call failed. Check the service, then press [🔄 Run again]. Completed " +
-				"steps won't run again."},
-		{"en", "", "A tool call failed. Check the service, then press [🔄 Run again]. Completed steps won't run again."},
-	} {
-		expect.Is(t, card.Sentence(tt.locale, task.ReasonToolFailed, tt.detail, explain.RetryRun), tt.want, "%q", tt.detail)
-	}
+	expect.Is(t, card.Note("", err), want)
+	expect.Is(t, card.Refused(err, tenancy.Settings{}, aggregate.Origin{}), want)
+	expect.That(t, !strings.Contains(card.Unreachable("ja", "<!channel>", ""), "<!channel>"), "a note calls everybody")
 }
 
 // Who stands in for those whose turn it is stands below them, with dates that are true whenever they are read. Who
@@ -312,7 +287,8 @@ func TestACardSaysWhoStandsInForThoseWhoseTurnItIs(t *testing.T) {
 }
 
 func (s *scenario) drawn(key string) string {
-	return drawn(render(s.Aggregate, s.card(key), "ja", s.now).Attachments[0].Blocks.BlockSet)
+	_, blocks := s.shown(key)
+	return drawn(blocks)
 }
 
 // told is the message about the end to the requester.

@@ -18,20 +18,14 @@ import (
 
 // aboveTheStamp returns a call's arguments as the steps' card shows them; atTheGate, as the gate and its dialog do.
 func aboveTheStamp(t testing.TB, tool, args string) string {
-	return aboveTheStampOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: tool,
-		ToolInput: aggregate.JSON(args), Access: aggregate.Write, ToolVersion: "v1"}})
-}
-
-func aboveTheStampOf(t testing.TB, steps []task.Step) string {
-	s := planned(t, steps, tenancy.DefaultSettings())
-	return drawn(render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet)
+	return planned(t, []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: tool,
+		ToolInput: aggregate.JSON(args), Access: aggregate.Write, ToolVersion: "v1"}}, defaults).drawn(processCard)
 }
 
 func atTheGate(t testing.TB, tool, args string) (onCard, inDialog string) {
 	s := calling(t, tool, args, args)
-	_, blocks := s.gate(t)
 	inDialog, _ = reviewed(t, s, task.CardStep, s.Gates[0].ID)
-	return drawn(blocks), inDialog
+	return s.drawn(stepCard), inDialog
 }
 
 // whole reports whether a card shows all of what it asks about: else the dialog has the button.
@@ -150,9 +144,8 @@ func TestNothingStandsBehindNothingAtAGate(t *testing.T) {
 			"a name": {"rooms.book", jsonOf(map[string]any{v: "x"})},
 		} {
 			s := calling(t, call[0], call[1], call[1])
-			_, blocks := s.gate(t)
 			all, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
-			for where, text := range map[string]string{"card": drawn(blocks), "dialog": all} {
+			for where, text := range map[string]string{"card": s.drawn(stepCard), "dialog": all} {
 				n := longestNothing(text)
 				expect.That(t, n <= 10, "%s in %s: %d characters on the %s show nothing", name, at, n, where)
 			}
@@ -177,7 +170,7 @@ func TestItemsAreAsHighAsTheirRows(t *testing.T) {
 		items[i] = []any{i}
 	}
 	args := jsonOf(map[string]any{"items": items, "text": strings.Repeat("a\n", 150)})
-	m, blocks := calling(t, "rooms.book", args, args).gate(t)
+	m, blocks := calling(t, "rooms.book", args, args).shown(stepCard)
 	expect.That(t, !offers(m, "approve_step"), "%d blocks can be approved", len(blocks))
 }
 
@@ -216,15 +209,13 @@ func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
 		steps[i].ToolVersion = "v1"
 	}
 	s.Process().Steps = steps
-	m := render(s.Aggregate, s.card(processCard), "ja", s.now)
-	expect.NoError(t, ringitest.CheckCard(m))
-	for _, b := range m.Attachments[0].Blocks.BlockSet {
+	m, blocks := s.shown(processCard)
+	for _, b := range blocks {
 		if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil {
 			text += sec.Text.Text + "\n"
 		}
 	}
-	all := expect.Value(json.Marshal(m))(t)
-	return text, strings.Contains(string(all), "approve_process")
+	return text, offers(m, "approve_process")
 }
 
 // What steps would do stands on their card up to what it holds.
@@ -270,7 +261,7 @@ var sheetCall = jsonOf(map[string]any{
 func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	planned := strings.Replace(sheetCall, `"rows":[`, `"rows":{"$ref":"step-1.result.rows"},"x":[`, 1)
 	s := calling(t, "write_rows_to_google_sheet", planned, sheetCall)
-	_, blocks := s.gate(t)
+	_, blocks := s.shown(stepCard)
 	for _, row := range []string{"• 行 › 1: 残業時間: 25.5 · 社員番号: E001 · 備考: (指定なし)\n",
 		"• 行 › 2: 残業時間: (なし) · 社員番号: E002 · 備考: (指定なし)\n"} {
 		expect.Has(t, drawn(blocks), row)
@@ -292,8 +283,7 @@ func TestOddColumnsHideNothing(t *testing.T) {
 		`{"columns":[{"key":"a","title":"b"}],"rows":[{"a":"c"},"secret x1"]}`,
 		`{"columns":[{"key":"a","title":"b"}],"rows":{"secret":"x1"}}`,
 	} {
-		_, blocks := calling(t, "write_rows_to_google_sheet", odd, odd).gate(t)
-		text := drawn(blocks)
+		text := calling(t, "write_rows_to_google_sheet", odd, odd).drawn(stepCard)
 		expect.That(t, strings.Contains(text, "secret") && strings.Contains(text, "x1"),
 			"%s: the card lacks a value: %s", odd, text)
 	}

@@ -92,12 +92,11 @@ func TestStepsAreApprovedWhereAllOfThemAreShown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 			s.Process().Steps = tc.steps
-			m := render(s.Aggregate, s.card(processCard), "ja", s.now)
-			expect.NoError(t, ringitest.CheckCard(m))
+			m, blocks := s.shown(processCard)
 			expect.That(t, offers(m, "approve_process") == tc.fits && offers(m, "review_process") != tc.fits &&
 				card.StepsFit(tc.steps, "") == tc.fits, "it can be approved on its card: %v", !tc.fits)
 			pages, lines, last := 0, 0, ""
-			for _, text := range sections(m.Attachments[0].Blocks.BlockSet) {
+			for _, text := range sections(blocks) {
 				if strings.Contains(text, " — `write_rows_to_google_sheet`") { // what they would do stands above
 					all := strings.Split(text, "\n")
 					pages, lines, last = pages+1, lines+len(all), all[len(all)-1]
