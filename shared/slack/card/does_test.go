@@ -21,7 +21,6 @@ var doneStates = []state{
 	{"does_order", "CARD#process#0002", func(s *scenario) *scenario {
 		return reordered(s).stamps(1, suzuki).stamps(2, tanaka)
 	}},
-	{"does_order_first", processCard, func(s *scenario) *scenario { return planned(s, orderSteps(2), defaults) }},
 	{"does_order_unmarked", processCard, func(s *scenario) *scenario {
 		steps := orderSteps(1)
 		steps[0].Mark, steps[0].ToolTitle = nil, "Place an order"
@@ -59,7 +58,6 @@ var doneStates = []state{
 		steps := []task.Step{message(1, "U0TAKADA", text, ""), message(2, "U0MORI", text, "")}
 		return planned(s, steps, defaults)
 	}},
-	{"does_sheet", processCard, func(s *scenario) *scenario { return planned(s, fiveSteps(), defaults) }},
 	{"does_reads", processCard, func(s *scenario) *scenario { return planned(s, fiveSteps()[:3], defaults) }},
 }
 

@@ -21,14 +21,6 @@ var processStates = []state{
 	{"process_cancelled_while_generating", processCard, func(s *scenario) *scenario { return planning(s).cancelTask() }},
 	{"process_pending", processCard, process},
 	{"process_pending_unread", processCard, func(s *scenario) *scenario { return planned(s, unreadSteps(), defaults) }},
-	{"process_pending_departments", processCard, func(s *scenario) *scenario {
-		return planned(s, departmentSteps(), defaults)
-	}},
-	{"process_pending_with_check", processCard, func(s *scenario) *scenario {
-		steps := fiveSteps()
-		steps[2].RequiresHumanCheck, steps[3].RequiresHumanCheck, steps[4].RequiresHumanCheck = true, true, true
-		return planned(s, steps, defaults)
-	}},
 	{"process_pending_sixty_steps", processCard, func(s *scenario) *scenario {
 		return planned(s, manySteps(60, 200), defaults)
 	}},
@@ -64,9 +56,6 @@ var executionStates = []state{
 		return started(s, fiveSteps()).steps(1, 2).claim(3).finish(3, failed)
 	}},
 	{"execution_waits_for_check", executionCard, func(s *scenario) *scenario { return gated(s, arguments) }},
-	{"execution_running_sixty_steps", executionCard, func(s *scenario) *scenario {
-		return started(s, manySteps(60, 200)).steps(1, 2).claim(3)
-	}},
 	{"execution_completed", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
 		return s.do(s.CompleteExecution(s.Head.Run, "42 名分の勤怠を集計し、シートに書き込みました。", s.now))
@@ -187,11 +176,6 @@ var conversationStates = []struct {
 			ended(conversation.Result{Status: conversation.ActionSucceeded,
 				Call: &aggregate.Blob{S3Key: "talks/x", Bytes: 12345}})
 	}},
-	{"action_call_refused", conversation.CardAction, func(c *onThread) {
-		c.lists(`{"department":null,"status":"active"}`).calling().
-			ended(conversation.Result{Status: conversation.ActionFailed, Error: "tool_failed",
-				ErrorDetail: "freee <!channel> は使えません"})
-	}},
 	{"action_call_cancelled", conversation.CardAction, func(c *onThread) {
 		c.lists(`{"department":null,"status":"active"}`).calling().cancels()
 	}},
@@ -199,11 +183,6 @@ var conversationStates = []struct {
 		c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900)))
 	}},
 	{"action_approved", conversation.CardAction, func(c *onThread) { c.asks().approved() }},
-	{"action_auto", conversation.CardAction, func(c *onThread) {
-		p := proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
-		p.Rule = "go test"
-		c.says("", p)
-	}},
 	{"action_executing", conversation.CardAction, func(c *onThread) { c.asks().executing() }},
 	{"action_succeeded", conversation.CardAction, func(c *onThread) {
 		code := 0
@@ -221,10 +200,6 @@ var conversationStates = []struct {
 		code := 2
 		c.asks().executing().ended(conversation.Result{Status: conversation.ActionFailed,
 			Error: conversation.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
-	}},
-	{"action_files_lost", conversation.CardAction, func(c *onThread) {
-		c.asks().executing()
-		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
 	}},
 	{"action_unknown", conversation.CardAction, func(c *onThread) {
 		c.asks().executing()

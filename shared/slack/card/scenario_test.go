@@ -54,18 +54,6 @@ func unreadSteps() []task.Step {
 	return steps
 }
 
-// departmentSteps write a department's departments into a sheet.
-func departmentSteps() []task.Step {
-	return []task.Step{
-		{StepID: "step-1", Order: 1, Title: "部署一覧を取得", Tool: "list_departments", Access: aggregate.Read,
-			ToolInput: `{"department":"営業部"}`},
-		{StepID: "step-2", Order: 2, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
-			ToolVersion: "v1",
-			ToolInput: `{"spreadsheet_id":"ringi-demo-sheet","sheet":"部署一覧 営業部",` +
-				`"columns":[{"key":"name","title":"部署"}],"rows":{"$ref":"step-1.result.departments"}}`},
-	}
-}
-
 func received(t testing.TB) *scenario {
 	t.Helper()
 	s := &scenario{TB: t, now: time.Date(2026, 4, 18, 14, 33, 12, 0, time.UTC)}
@@ -96,9 +84,7 @@ func (s *scenario) deletes() *scenario { return s.do(s.Deleted(requester.ID, s.n
 
 func (s *scenario) extracted() *scenario { return s.extract(false) }
 
-// lastExtracted is extracted for a task that has cost what it may, so no policy begins.
-func (s *scenario) lastExtracted() *scenario { return s.extract(true) }
-
+// extract reads the request; that of the last result has cost what it may, so no policy begins.
 func (s *scenario) extract(last bool) *scenario {
 	s.now = s.now.Add(time.Second) // a model was called
 	return s.do(s.Extracted(1, task.Extract{Title: "今月の勤怠集計", Description: "今月の勤怠を従業員ごとにまとめます。", Priority: task.Medium,

@@ -2,7 +2,6 @@ package card_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -123,13 +122,10 @@ var taskStates = []state{
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "✅ 承認済み <!channel> 請求書は *作成できません*。"},
 			s.now))
 	}},
-	{"task_greeting", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonGreeting) }},
+	{"task_greeting", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonGreeting, "") }},
 	{"task_no_source", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shopp/shop, hr") }},
 	{"task_no_source_at_all", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shop/") }},
 	{"task_stand_in", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandIn) }},
-	{"task_stand_in_by_rules", taskCard, func(s *scenario) *scenario {
-		return toldStandIn(s, task.ReasonStandIn, " 経費 / <契約 A>")
-	}},
 	{"task_stood_for", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStoodFor) }},
 	{"task_stand_in_ended", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandInEnded) }},
 	{"task_reminded", taskCard, func(s *scenario) *scenario {
@@ -143,10 +139,6 @@ var taskStates = []state{
 		return told(s, task.ReasonReminded, `{"n":1,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
 			`"title":"勤怠の集計","asker":"U0SATO","amount":{"why":"no_mark"}}]}`)
 	}},
-	{"task_reminded_to_answer", taskCard, func(s *scenario) *scenario {
-		return told(s, task.ReasonReminded, `{"n":1,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
-			`"title":"勤怠の集計","asker":"U0SATO","answer":true,"until":"2026-08-03T01:00:00Z"}]}`)
-	}},
 	{"task_reminded_shared", taskCard, func(s *scenario) *scenario {
 		return told(s, task.ReasonReminded, `{"n":1,"shared":true,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
 			`"title":"勤怠の集計","asker":"U0SATO","channel":"C0HR","ts":"1.2","link":"https://acme.slack.com/archives/C0HR/p12"}]}`)
@@ -157,12 +149,12 @@ var taskStates = []state{
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindHelp, Sentence: "勤怠の集計などを依頼できます。"}, s.now))
 	}},
 	{"task_complete", taskCard, (*scenario).extracted},
-	{"task_complete_cost_limit", taskCard, func(s *scenario) *scenario { return s.lastExtracted().costLimit() }},
+	{"task_complete_cost_limit", taskCard, func(s *scenario) *scenario { return s.extract(true).costLimit() }},
 	{"task_complete_parked_before_prompt", taskCard, func(s *scenario) *scenario {
-		return s.lastExtracted().park(task.ReasonRunFailed)
+		return s.extract(true).park(task.ReasonRunFailed)
 	}},
 	{"task_complete_cancelled_before_prompt", taskCard, func(s *scenario) *scenario {
-		return s.lastExtracted().cancelTask()
+		return s.extract(true).cancelTask()
 	}},
 	{"task_corrected", taskCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("開発部も").drafted(defaults) }},
 	{"task_complete_of_cancelled_prompt", taskCard, func(s *scenario) *scenario { return prompt(s).cancelTask() }},
@@ -265,12 +257,12 @@ var promptStates = []state{
 }
 
 // toldStandIn is a message to a person who requested nothing.
-func toldStandIn(s *scenario, why aggregate.Reason, rules ...string) *scenario {
-	return told(s, why, append([]string{"U0TANAKA U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN"}, rules...)...)
+func toldStandIn(s *scenario, why aggregate.Reason) *scenario {
+	return told(s, why, "U0TANAKA U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN")
 }
 
-func told(s *scenario, why aggregate.Reason, detail ...string) *scenario {
-	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, strings.Join(detail, ""), s.now)
+func told(s *scenario, why aggregate.Reason, detail string) *scenario {
+	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, detail, s.now)
 	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,
 		Requester: requester.ID}, TaskID: ref.ID}}
 	return s.do(c, nil)
