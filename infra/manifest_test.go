@@ -146,7 +146,6 @@ var methodScopes = map[string][]string{
 	"views.open":            nil,
 	"views.publish":         nil,
 	"views.push":            nil,
-	"views.update":          nil,
 }
 
 // Each event, method and feature needs its scope, or Slack refuses the installation or the call. People are asked for

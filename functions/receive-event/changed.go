@@ -160,14 +160,7 @@ func (h *Handler) changeSaid(ctx context.Context, r, is task.Request, at string,
 		to, _ := addressee(s, in.Text)
 		in.Text = worded(in.Text, to.text)
 	}
-	change, err := conversation.Tell(in, openingOf(s), h.Now())
-	if err == nil {
-		err = h.Conversations.Tell(ctx, in.Ref(), change)
-	}
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return false, nil
-	}
-	return true, said(ctx, in, "", r, err)
+	return h.tell(ctx, in, s, r)
 }
 
 // ofRequest handles that the author of a request edited its message, or deleted it or its mention: a deletion cancels

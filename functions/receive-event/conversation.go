@@ -50,8 +50,8 @@ func (h *Handler) toAgent(
 		Text: r.Text, Forwarded: r.Forwarded, Attachments: attachments(r),
 	}
 	if r.Threaded() {
-		if out, taken, err := h.inThread(ctx, r, s, in); taken || m.channelType() == "im" {
-			return out, taken, err
+		if taken, err := h.tell(ctx, in, s, r); taken || m.channelType() == "im" {
+			return slackapi.OK(), taken, err
 		}
 	}
 	opening := openingOf(s)
@@ -95,18 +95,17 @@ func (h *Handler) toAgent(
 	return slackapi.OK(), true, said(ctx, in, to.agent, r, err)
 }
 
-// inThread saves a message to the conversation of its thread. taken is false if the thread has none.
-func (h *Handler) inThread(
-	ctx context.Context, r task.Request, s tenancy.Settings, in conversation.Inbound,
-) (out slackapi.Response, taken bool, err error) {
+// tell saves a message, or its change, to the conversation of its thread. told is false if the thread has none.
+func (h *Handler) tell(ctx context.Context, in conversation.Inbound, s tenancy.Settings, r task.Request) (
+	told bool, err error) {
 	c, err := conversation.Tell(in, openingOf(s), h.Now())
 	if err == nil {
 		err = h.Conversations.Tell(ctx, in.Ref(), c)
 	}
 	if errors.Is(err, aggregate.ErrNotFound) {
-		return out, false, nil
+		return false, nil
 	}
-	return slackapi.OK(), true, said(ctx, in, "", r, err)
+	return true, said(ctx, in, "", r, err)
 }
 
 // source returns the listed source that a message names, or nil, and the sources that are listed. What was cached may

@@ -83,7 +83,6 @@ type Slack interface {
 	Team(ctx context.Context) (string, error)
 	Ephemeral(ctx context.Context, channel, thread, user, text string, blocks ...slack.Block) error
 	OpenView(ctx context.Context, trigger string, view slack.ModalViewRequest) error
-	UpdateView(ctx context.Context, id, hash string, view slack.ModalViewRequest) error
 	people.Directory
 	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
 	Delete(ctx context.Context, channel, ts string) error
@@ -116,7 +115,6 @@ type click struct {
 	thread   string
 	console  string // its address
 	trigger  string // allows Ringi to open one dialog
-	dialog   *view  // where it was clicked: it shows the text; nil: in no dialog
 	reasoned bool   // the person gave a reason for a rejection
 	words    string // for that, from a message of theirs
 }
@@ -238,7 +236,8 @@ func (h *Handler) button(ctx context.Context, p payload) (slackapi.Response, err
 	b, ok := decide.Buttons()[a.ActionID]
 	switch {
 	case a.ActionID == card.Withdraw:
-		h.askWithdraw(ctx, c)
+		c.Withdraws = true
+		h.askEnding(ctx, c, h.check(ctx, c, decide.End().Act))
 	case !ok:
 		return ignore(ctx, "action")
 	default:

@@ -41,13 +41,9 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (slackapi.Respons
 		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
 		return problem(card.MatterDescription, card.NoteFailed)
 	}
-	m, faults := p.matter(person, s)
-	files, err := p.shared()
+	m, files, faults, err := p.matter(person, s, nil, "")
 	if err != nil {
 		return slackapi.Response{}, err
-	}
-	if fault := card.MatterFilesFault(person, files); fault != "" && faults == nil {
-		faults = map[string]string{card.MatterFiles: fault}
 	}
 	if faults != nil {
 		return slackapi.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
@@ -56,12 +52,24 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (slackapi.Respons
 	return h.requestAt(ctx, said, p, w, s.Locale, card.MatterDescription, problem)
 }
 
-// matter reads the form, and what is wrong in it by field.
-func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[string]string) {
-	return card.ReadMatter(person, s, func(field string) string {
+// matter reads the form, and what is wrong in it by field. Of one that was given back, whose version has this id, files
+// has those that stay, too.
+func (p payload) matter(person string, s tenancy.Settings, back *task.Aggregate, id string) (
+	m task.Matter, files []aggregate.SharedFile, faults map[string]string, err error) {
+	if files, err = p.shared(); err != nil {
+		return m, nil, nil, err
+	}
+	m, faults = card.ReadMatter(person, s, func(field string) string {
 		x := p.View.State.Values[field][card.MatterInput]
 		return slackapi.Unescaped(cmp.Or(x.Value, x.Selected.Value))
 	})
+	if back != nil {
+		files = back.WithFiles(id, p.several(), files)
+	}
+	if fault := card.MatterFilesFault(person, files); fault != "" && faults == nil {
+		faults = map[string]string{card.MatterFiles: fault}
+	}
+	return m, files, faults, nil
 }
 
 // refill handles the form of a request for a decision that was given back. What is wrong stands at its field, and the
@@ -70,16 +78,11 @@ func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[str
 func (h *Handler) refill(ctx context.Context, p payload, c click, f decide.Refilled, s tenancy.Settings,
 	v verdict, a *task.Aggregate) (slackapi.Response, error) {
 	person := v.Settings.Locale
-	m, faults := p.matter(person, s)
-	typed := card.MatterText(s.Locale, m)
-	added, err := p.shared()
+	m, files, faults, err := p.matter(person, s, a, c.ID)
 	if err != nil {
 		return slackapi.Response{}, err
 	}
-	files := a.WithFiles(c.ID, p.several(), added)
-	if fault := card.MatterFilesFault(person, files); fault != "" && faults == nil {
-		faults = map[string]string{card.MatterFiles: fault}
-	}
+	typed := card.MatterText(s.Locale, m)
 	if v.Err == nil && faults == nil {
 		v = h.decide(ctx, c, f.Save(task.Refill{Content: typed, Matter: &m, Files: files}))
 	}
@@ -130,12 +133,7 @@ func (h *Handler) refilled(ctx context.Context, p payload) (slackapi.Response, e
 	return h.refill(ctx, p, c, f, was.Settings, v, a)
 }
 
-// askWithdraw opens the dialog in which whoever asked withdraws what was given back to them.
-func (h *Handler) askWithdraw(ctx context.Context, c click) {
-	c.Withdraws = true
-	h.askEnding(ctx, c, h.check(ctx, c, decide.End().Act))
-}
-
+// askEnding opens the dialog that asks whether a request is withdrawn or cancelled, or a conversation ends.
 func (h *Handler) askEnding(ctx context.Context, c click, v verdict) {
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		at := card.Cancellation{TaskID: c.Ref.ID, Channel: c.channel, Thread: c.thread}

@@ -76,7 +76,6 @@ type action struct {
 type view struct {
 	Type            string `json:"type"` // modal or home
 	ID              string `json:"id"`
-	Hash            string `json:"hash"`
 	CallbackID      string `json:"callback_id"`
 	PrivateMetadata string `json:"private_metadata"`
 	State           struct {

@@ -180,11 +180,12 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (slackapi.Response
 		h.sendEphemeral(ctx, c, v, card.ProposeNote(v.Settings.Locale))
 		return slackapi.OK(), nil
 	}
+	command := ""
+	if !p.own() {
+		command = p.Message.shown()
+	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		if p.own() {
-			return card.ProposalModal(id, "", v.Settings.Locale), nil
-		}
-		return card.ProposalModal(id, p.Message.shown(), v.Settings.Locale), nil
+		return card.ProposalModal(id, command, v.Settings.Locale), nil
 	})
 	return slackapi.OK(), nil
 }

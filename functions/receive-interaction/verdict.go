@@ -12,7 +12,6 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -73,36 +72,25 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	}
 	if v.Err == nil {
 		log.InfoContext(ctx, "decided so before", "id", c.ID)
-		if e := v.ended(); c.Withdraws && !c.Retries && e != nil { // a cancelled task's card may be far up in the thread
-			h.sendEphemeral(ctx, c, v, card.Surface(v.Settings.Locale).CancelledBefore(e.By, e.At))
+		a, is := v.Task()
+		if is && c.Withdraws && !c.Retries && a.Head.Ended != nil { // a cancelled task's card may be far up in the thread
+			h.sendEphemeral(ctx, c, v, card.Surface(v.Settings.Locale).CancelledBefore(a.Head.Ended.By, a.Head.Ended.At))
 		}
 		return
 	}
 	v.Log(ctx, log)
-	h.sendEphemeral(ctx, c, v, refused(v.text(), c.reasoned, v.Err, v.Settings.Locale))
-}
-
-// refused returns the text for a person whose decision was not made. If they gave a reason, the text adds that the
-// reason was not saved, unless the row itself is gone.
-func refused(text string, reasoned bool, err error, locale string) string {
-	if !reasoned || errors.Is(err, aggregate.ErrNotFound) {
-		return text
+	text := v.text()
+	if c.reasoned && !errors.Is(v.Err, aggregate.ErrNotFound) {
+		text += "\n" + card.Surface(v.Settings.Locale).ReasonNotTaken()
 	}
-	return text + "\n" + card.Surface(locale).ReasonNotTaken()
+	h.sendEphemeral(ctx, c, v, text)
 }
 
 // sendEphemeral shows text to one person, where they clicked or else where the subject began.
 func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text string) {
 	ctx, cancel := toTell(ctx)
 	defer cancel()
-	var err error
-	switch told := card.Told(text, v.Settings.Locale); {
-	case c.dialog != nil:
-		err = h.Slack.UpdateView(ctx, c.dialog.ID, c.dialog.Hash, *told)
-	default:
-		err = h.inThread(ctx, c, v, text)
-	}
-	if err != nil {
+	if err := h.inThread(ctx, c, v, text); err != nil {
 		slog.WarnContext(ctx, "the person was not told", c.Ref.Kind+"_id", c.Ref.ID, "user", c.User, "err", err)
 	}
 }
@@ -136,14 +124,6 @@ func (h *Handler) openView(ctx context.Context, c click, view slack.ModalViewReq
 }
 
 func (v verdict) text() string { return card.DialogsOf(v.Subject).Refused(v.Err, v.Settings) }
-
-// ended returns how a task had already ended, or nil.
-func (v verdict) ended() *task.Ended {
-	if a, is := v.Task(); is {
-		return a.Head.Ended
-	}
-	return nil
-}
 
 // inForm returns the text for a form that stays open: a reason was refused, nothing was saved, or no thread could show
 // the text.

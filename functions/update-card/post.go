@@ -109,11 +109,16 @@ func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) 
 		return fmt.Errorf("load the task again: %w", err)
 	}
 	if row := a.Common().Card(c.Key()); row != nil && row.MessageTS != "" && row.MessageTS != ts {
-		if err := d.Slack.Delete(ctx, c.Channel, ts); err != nil {
-			d.log(c).ErrorContext(ctx, "a second message stays", "ts", ts, "err", err)
-		}
+		d.takeBack(ctx, c, ts)
 	}
 	return errFaster
+}
+
+// takeBack deletes a second message of a card.
+func (d *drawing) takeBack(ctx context.Context, c *aggregate.Card, ts string) {
+	if err := d.Slack.Delete(ctx, c.Channel, ts); err != nil {
+		d.log(c).ErrorContext(ctx, "a second message stays", "ts", ts, "err", err)
+	}
 }
 
 // look searches for a post whose outcome is unknown, after a moment. If the message is not there, the claim remains,
@@ -173,9 +178,7 @@ func (d *drawing) adopt(ctx context.Context, c *aggregate.Card, found []string, 
 		return err
 	}
 	for _, ts := range found[1:] {
-		if err := d.Slack.Delete(ctx, c.Channel, ts); err != nil {
-			d.log(c).ErrorContext(ctx, "a second message stays", "ts", ts, "err", err)
-		}
+		d.takeBack(ctx, c, ts)
 	}
 	shown := *c
 	shown.State, shown.MessageTS, shown.Hash, shown.ClaimedBy = aggregate.CardPosted, found[0], "", ""

@@ -110,7 +110,8 @@ func (d drawing) kept(r attempt) []slack.Block {
 			continue
 		}
 		e := explain.EffectOf(d.w.Locale, s, nil, r.steps[:i])
-		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, rowsOf(r, e.Order))))
+		rows, _ := resultOf(r.rows[s.StepID])["updated_rows"].(json.Number) // "": the result doesn't say
+		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, inline(rows.String(), maxTool))))
 	}
 	begun := func(row *task.StepResult) bool { return row.Access != aggregate.Read }
 	switch {
@@ -120,17 +121,6 @@ func (d drawing) kept(r attempt) []slack.Block {
 		return nil
 	}
 	return []slack.Block{section(d.w.Untouched)}
-}
-
-// rowsOf returns how many rows a step wrote to a sheet, "" if its result doesn't say.
-func rowsOf(r attempt, order int) string {
-	for _, s := range r.steps {
-		if s.Order == order {
-			n, _ := resultOf(r.rows[s.StepID])["updated_rows"].(json.Number)
-			return inline(n.String(), maxTool)
-		}
-	}
-	return ""
 }
 
 type attempt struct {

@@ -106,25 +106,15 @@ func (w *askWords) files() *slack.InputBlock {
 
 const maxOption = 75 // units of an option's text (https://docs.slack.dev/reference/block-kit/composition-objects)
 
-// KeptFile is a file that a form that is filled in again has, and About its size.
-type KeptFile struct{ ID, Name, About string }
-
-func keptFiles(files []task.ReadFile) (all []KeptFile) {
-	for _, f := range files {
-		all = append(all, KeptFile{f.ID, language.OneLine(cmp.Or(f.Name, f.ID)), explain.Size(f.Bytes)})
-	}
-	return all
-}
-
 // kept is the field in which people choose which files of an earlier version stay, all of them at first.
-func (w *askWords) kept(files []KeptFile) []slack.Block {
+func (w *askWords) kept(files []task.ReadFile) []slack.Block {
 	if len(files) == 0 {
 		return nil
 	}
 	e := slack.NewCheckboxGroupsBlockElement(MatterInput)
 	for _, f := range files {
-		e.Options = append(e.Options, slack.NewOptionBlockObject(f.ID, label(language.Clip(f.Name, maxOption)),
-			label(f.About)))
+		name := language.Clip(language.OneLine(cmp.Or(f.Name, f.ID)), maxOption)
+		e.Options = append(e.Options, slack.NewOptionBlockObject(f.ID, label(name), label(explain.Size(f.Bytes))))
 	}
 	e.InitialOptions = e.Options
 	b := slack.NewInputBlock(MatterKept, label(w.MatterKept), label(w.MatterKeptHint), e)
@@ -278,8 +268,7 @@ func RefillModal(a *task.Aggregate, r Review, locale string, s tenancy.Settings)
 	reason := fill(w.Reason, "who", wordsOf.In(locale).mention(g.RejectedBy), "reason",
 		inline(g.RejectionReason, maxReason))
 	blocks := []slack.Block{section(cut(reason, maxSection)), contextLine(w.Means + w.Files)}
-	blocks = append(append(blocks, ask.matter(s, *a.Matter())...), append(ask.kept(keptFiles(a.FilesOf(r.ID))),
-		ask.files())...)
+	blocks = append(append(blocks, ask.matter(s, *a.Matter())...), append(ask.kept(a.FilesOf(r.ID)), ask.files())...)
 	about := metadata(Review{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash})
 	return modal(RefillCallback, w.Title, w.Save, wordsOf.In(locale).ModalClose, about, blocks...)
 }

@@ -125,13 +125,6 @@ func (c *Client) OpenView(ctx context.Context, trigger string, view slack.ModalV
 	return outcome("views.open", err)
 }
 
-// UpdateView replaces the content of an open modal. It fails if the modal has moved on from the page with this hash. An
-// empty hash replaces any page.
-func (c *Client) UpdateView(ctx context.Context, id, hash string, view slack.ModalViewRequest) error {
-	_, err := c.api.UpdateViewContext(ctx, view, "", hash, id)
-	return outcome("views.update", err)
-}
-
 // Suggest sets the prompts that Slack offers in a direct message. It names no thread: for an app with agent_view, a
 // call with a thread does nothing.
 func (c *Client) Suggest(ctx context.Context, channel string, suggestions []slack.AssistantThreadsPrompt) error {
