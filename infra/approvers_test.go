@@ -22,10 +22,10 @@ import (
 
 // letIn says by what a function's package finds out who comes in by its routes.
 var letIn = map[string]string{
-	"ReceiveEventFunction":       "inbound.Edge", // Slack, by its signature: messages
-	"ReceiveInteractionFunction": "inbound.Edge", // Slack, by its signature: people's clicks
-	"ServeConsoleFunction":       "",             // people's browsers, by a session that began with Slack
-	"ServeGateFunction":          "KeyBySecret",  // outside agents, by a key
+	"ReceiveEventFunction":       "slackapi.Edge", // Slack, by its signature: messages
+	"ReceiveInteractionFunction": "slackapi.Edge", // Slack, by its signature: people's clicks
+	"ServeConsoleFunction":       "",              // people's browsers, by a session that began with Slack
+	"ServeGateFunction":          "KeyBySecret",   // outside agents, by a key
 }
 
 // stampers are the functions and methods of package decide by which a stamp can be made, with all that call them.
