@@ -176,7 +176,7 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 		"a channel": {"send_slack_dm", `{"recipient":"C0123","text":"x","details":[]}`, "recipient:"},
 		"extra argument": {"send_slack_dm", `{"recipient":"U0123","text":"x","details":[],"as_user":true}`,
 			"additional properties 'as_user' not allowed"},
-		"not an object":      {"send_slack_dm", `[]`, "arguments are a list, they must be an object"},
+		"not an object":      {"send_slack_dm", `[]`, "arguments are of the type array, they must"},
 		"not JSON":           {"send_slack_dm", `{`, "not one JSON value"},
 		"tool of no catalog": {"drop_tables", `{}`, `there is no tool "drop_tables"`},
 	} {

@@ -203,7 +203,7 @@ func NotListed(name string, c tenancy.Constraint, v any, listed []string) *expla
 	}
 	text, ok := v.(string)
 	if !ok {
-		text = kind(v)
+		text = typeOf(v)
 	}
 	return explain.Fail(explain.ProblemNotListed, nil, name, string(c),
 		language.Clip(strings.Join(strings.Fields(text), " "), 100), strings.Join(shown, ", "))

@@ -47,7 +47,7 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 			"Sending to"},
 		"somebody else":   {dm, people, `{"recipient":"U0TANAKA"}`, "Sending to “U0TANAKA” isn't allowed"},
 		"nobody":          {dm, people, `{}`, "Sending to “null” isn't allowed"},
-		"several at once": {dm, people, `{"recipient":["U0SATO"]}`, "Sending to “a list” isn't allowed"},
+		"several at once": {dm, people, `{"recipient":["U0SATO"]}`, "Sending to “array” isn't allowed"},
 		"no constraint":   {dm, `{}`, `{"recipient":"U0TANAKA"}`, ""},
 		"the spreadsheet": {sheet, `{"spreadsheet_ids":["book"]}`, `{"spreadsheet_id":"book","rows":[]}`, ""},
 		"another spreadsheet": {sheet, `{"spreadsheet_ids":["book"]}`, `{"spreadsheet_id":"book2","rows":[]}`,

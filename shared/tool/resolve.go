@@ -32,7 +32,7 @@ func Parse(raw aggregate.JSON) (Arguments, error) {
 	}
 	members, ok := v.(map[string]any)
 	if !ok {
-		return Arguments{}, fmt.Errorf("arguments are %s, they must be an object", kind(v))
+		return Arguments{}, fmt.Errorf("arguments are of the type %s, they must be an object", typeOf(v))
 	}
 	if _, ref := members["$ref"]; ref {
 		return Arguments{}, errors.New("arguments must be named one by one, not by a single $ref")
@@ -247,7 +247,7 @@ func (p Path) in(result any) (any, error) {
 			}
 			at = v[n]
 		default:
-			return nil, fmt.Errorf("$ref %s: %s has no members", p, kind(at))
+			return nil, fmt.Errorf("$ref %s: the type %s has no members", p, typeOf(at))
 		}
 	}
 	return at, nil
@@ -260,20 +260,4 @@ func index(key string) (int, error) {
 		return 0, fmt.Errorf("%q is no index of a list", key)
 	}
 	return n, nil
-}
-
-func kind(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case string:
-		return "a text"
-	case json.Number, float64:
-		return "a number"
-	case []any:
-		return "a list"
-	}
-	return "an object"
 }

@@ -100,7 +100,7 @@ func TestResolveRefuses(t *testing.T) {
 		"name in a list":     {`{"x":{"$ref":"step-1.result.employees.first"}}`, `"first" is no index of a list`},
 		"index with a zero":  {`{"x":{"$ref":"step-1.result.employees.01"}}`, `"01" is no index of a list`},
 		"negative index":     {`{"x":{"$ref":"step-1.result.employees.-1"}}`, `"-1" is no index of a list`},
-		"member of a number": {`{"x":{"$ref":"step-1.result.count.x"}}`, "a number has no members"},
+		"member of a number": {`{"x":{"$ref":"step-1.result.count.x"}}`, "the type integer has no members"},
 		"no such step":       {`{"x":{"$ref":"step-9.result.count"}}`, "step-9 has no result"},
 		"broken result":      {`{"x":{"$ref":"step-4.result"}}`, "not one JSON value"},
 		"not a path":         {`{"x":{"$ref":"count"}}`, "must begin with step-<n>.result"},

@@ -126,36 +126,30 @@ type SpentReader interface {
 // OverBudget returns a failure if a tenant's daily budget is used up; otherwise its Reason is empty. Calls
 // in progress are not counted yet, so the cost may exceed the budget by theirs.
 func OverBudget(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings,
-	now time.Time) (task.Failure, error) {
-	over, _, err := budgets(ctx, s, tenant, settings, now)
+	now time.Time) (over task.Failure, err error) {
+	_, err = WithinBudgets(ctx, s, tenant, settings, now)
+	if stop, is := errors.AsType[task.StopError](err); is {
+		return task.Failure{Reason: stop.Reason, Detail: stop.Detail}, nil
+	}
 	return over, err
 }
 
 // WithinBudgets returns the rest of the daily budget, 0 if there is none. It returns task.StopError when nothing is
 // left.
 func WithinBudgets(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings,
-	now time.Time) (aggregate.MicroUSD, error) {
-	over, left, err := budgets(ctx, s, tenant, settings, now)
-	if err == nil && over.Reason != "" {
-		err = task.StopError{Reason: over.Reason, Detail: over.Detail}
-	}
-	return left, err
-}
-
-func budgets(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings,
-	now time.Time) (over task.Failure, left aggregate.MicroUSD, err error) {
+	now time.Time) (left aggregate.MicroUSD, err error) {
 	most := settings.MaxCostDay()
 	if most == 0 {
-		return over, 0, nil
+		return 0, nil
 	}
 	sums, err := s.Spent(ctx, tenant, now)
-	if err != nil {
-		return over, 0, fmt.Errorf("read what the tenant has spent: %w", err)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("read what the tenant has spent: %w", err)
+	case sums.Day >= most:
+		return 0, task.StopError{Reason: task.ReasonDayBudget, Detail: sums.Day.String() + "/" + most.String()}
 	}
-	if sums.Day >= most {
-		return task.Failure{Reason: task.ReasonDayBudget, Detail: sums.Day.String() + "/" + most.String()}, 0, nil
-	}
-	return over, most - sums.Day, nil
+	return most - sums.Day, nil
 }
 
 // NotNow parks a generation that a budget does not allow until a person asks for it again. err is the error of reading

@@ -118,7 +118,10 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	}
 	result, err := do(ctx, c)
 	if err != nil {
-		e := r.known(err, c.Tool)
+		e, is := errors.AsType[*explain.CallError](err)
+		if !is { // it does not tell whether the call had an effect
+			e = &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemInternal, Args: []any{c.Tool}, Err: err}
+		}
 		if effect == aggregate.Read {
 			e.Outcome = explain.CallFailed
 		}
@@ -161,16 +164,6 @@ func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 		defer cancel()
 		return r.tools[c.Tool](ctx, c)
 	}, nil
-}
-
-// known converts any error to an *explain.CallError. The outcome of an unclassified error is Unknown, because it does
-// not tell whether the call had an effect.
-func (r *Runner) known(err error, name string) *explain.CallError {
-	var e *explain.CallError
-	if errors.As(err, &e) {
-		return e
-	}
-	return &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemInternal, Args: []any{name}, Err: err}
 }
 
 // say adds to an error a sentence in the call's language.
