@@ -38,7 +38,6 @@ func TestATaskIsGivenUp(t *testing.T) {
 		"a gate that waits is left to people":                 testWaits,
 		"a gate decided while the run died gets the next run": testDecided,
 		"a call that is out is waited for":                    testInFlight,
-		"a run that is not the head's records nothing":        testSuperseded,
 		"what was done already is not done twice":             testTwice,
 	})
 }
@@ -102,13 +101,6 @@ func testInFlight(t *testing.T, w *ringitest.World) {
 	a := w.Load()
 	expect.That(t, a.Steps[0].Status == task.StepFailed && a.Execution().Status == task.ExecutionFailed,
 		"step %s, execution %s", a.Steps[0].Status, a.Execution().Status)
-}
-
-func testSuperseded(t *testing.T, w *ringitest.World) {
-	in := w.In()
-	w.Restart()
-	expect.Fails(t, expect.Err(handle(w, in, pipeline.Internal)), aggregate.ErrSuperseded)
-	expect.That(t, w.Load().Head.Parked == nil, "it is parked")
 }
 
 func testTwice(t *testing.T, w *ringitest.World) {

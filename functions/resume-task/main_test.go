@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,25 +35,6 @@ func TestResumeTask(t *testing.T) {
 }
 
 func TestWhatIsResumed(t *testing.T) {
-	t.Run("the first contact makes the tenant, once", func(t *testing.T) {
-		w := ringitest.Start(t).World(t)
-		for range 2 {
-			expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
-		}
-		made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
-		expect.That(t, err == nil && made.TeamID == ringitest.Team && len(made.Admins) == 1 && made.Admins[0] == "U0ADMIN",
-			"%+v, %v", made, err)
-	})
-	for _, by := range []named{"", "suzuki@example.com"} {
-		t.Run("the secret names "+string(by), func(t *testing.T) {
-			w := ringitest.Start(t).World(t)
-			h := handler(w)
-			h.Secret = by
-			expect.Value(h.Handle(t.Context(), w.In()))(t)
-			made := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
-			expect.That(t, len(made.Admins) == 0, "%+v", made.Admins)
-		})
-	}
 	t.Run("a run that is not the head's", func(t *testing.T) {
 		w := ringitest.Start(t).World(t)
 		in := w.In()
@@ -138,6 +120,7 @@ func (d answers) OpenDM(_ context.Context, user string) (string, error) {
 func TestARequestWaitsForSlack(t *testing.T) {
 	expect.Patience(t)
 	limited := slackapi.RateLimited{RetryAfter: 10 * time.Minute}
+	long := map[string]bool{"no answer about a person": true, "too many questions": true}
 	for name, s := range map[string]answers{
 		"no answer about a person":   {err: slackapi.Unknown{Cause: "timeout"}},
 		"too many questions":         {err: limited},
@@ -150,7 +133,7 @@ func TestARequestWaitsForSlack(t *testing.T) {
 			h, began, last := handler(w), w.Now(), time.Duration(0)
 			s.team = ringitest.Team
 			h.Slack = s
-			for tries := 0; w.Now().Sub(began) < 70*time.Minute; tries++ {
+			for tries := 0; tries == 0 || long[name] && w.Now().Sub(began) < 70*time.Minute; tries++ {
 				next, err := h.Handle(t.Context(), w.In())
 				head := w.Load().Head
 				expect.Must(t, err == nil && next.State == task.StatePause && head.Parked == nil && head.AcceptedAt == nil &&
@@ -196,6 +179,38 @@ func bootstrapped(t *testing.T, w *ringitest.World) {
 		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(t)
 }
 
+// The first contact makes the tenant, once. Each notes the bot's ids as the bot itself reports them.
+func TestTheFirstContactMakesTheTenant(t *testing.T) {
+	none := []string{}
+	for about, tt := range map[string]struct {
+		secret     named
+		says, name string
+		admins     []string
+		known      bool
+	}{
+		"the secret names who administers": {"U0ADMIN", "株式会社りんぎ", "株式会社りんぎ", []string{"U0ADMIN"}, false},
+		"it names nobody":                  {"", "株式会社りんぎ", "株式会社りんぎ", none, false},
+		"it names no id":                   {"suzuki@example.com", "株式会社りんぎ", "株式会社りんぎ", none, false},
+		"a workspace without a name":       {"", "", ringitest.Team, none, false},
+		"a name that is too long": {"", strings.Repeat("名", 300), strings.Repeat("名", tenancy.MaxTenantName), none,
+			false},
+		"a tenant that is there": {"U0ADMIN", "株式会社りんぎ", ringitest.Team, none, true},
+	} {
+		w := ringitest.Start(t).World(t)
+		if tt.known {
+			bootstrapped(t, w)
+		}
+		h := handler(w)
+		h.Secret, h.Slack = tt.secret, answers{team: ringitest.Team, name: tt.says, user: member}
+		for range 2 {
+			expect.Value(h.Handle(t.Context(), w.In()))(t)
+		}
+		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
+		expect.That(t, is.TeamID == ringitest.Team && is.Name == tt.name && slices.Equal(is.Admins, tt.admins) &&
+			is.BotUserID == "U0BOT" && is.BotID == "B0BOT", "%s: %+v", about, is)
+	}
+}
+
 // The deployment's workspace is known by its row when the token of the deployment's secret has ended.
 func TestAWorkspaceWithARowIsServed(t *testing.T) {
 	w := ringitest.Start(t).World(t)
@@ -204,31 +219,6 @@ func TestAWorkspaceWithARowIsServed(t *testing.T) {
 	h.Slack = answers{unsure: slackapi.Refused{Code: "token_revoked", App: true}, user: member}
 	next, err := h.Handle(t.Context(), w.In())
 	expect.Must(t, err == nil && next.State == task.StateExtractTask, "%+v, %v", next, err)
-}
-
-// A request saves the bot's ids, as the bot itself reports them, even for an existing tenant.
-func TestARequestNotesTheBot(t *testing.T) {
-	for _, known := range []bool{false, true} {
-		w := ringitest.Start(t).World(t)
-		if known {
-			bootstrapped(t, w)
-		}
-		expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
-		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
-		expect.That(t, is.BotUserID == "U0BOT" && is.BotID == "B0BOT", "known before: %t, %+v", known, is)
-	}
-}
-
-func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
-	for said, want := range map[string]string{"株式会社りんぎ": "株式会社りんぎ", "": ringitest.Team,
-		strings.Repeat("名", 300): strings.Repeat("名", tenancy.MaxTenantName)} {
-		w := ringitest.Start(t).World(t)
-		h := handler(w)
-		h.Slack = answers{team: ringitest.Team, name: said, user: member}
-		expect.Value(h.Handle(t.Context(), w.In()))(t)
-		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
-		expect.Is(t, is.Name, want, "what it is called")
-	}
 }
 
 // TestWhoeverMayNotAskCostsNothing: the run of such a request ends before any model is called, and the card shows why.

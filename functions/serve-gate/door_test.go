@@ -194,18 +194,13 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	expect.Is(t, len(w.vendor.calls), 0)
 }
 
-func TestARefusalReachesTheAgentWithItsReason(t *testing.T) {
+func TestACallWhoseTimeRanOutSaysSo(t *testing.T) {
 	w := opened(t)
 	_, a, _ := w.says("POST", "/calls", askBash)
-	w.act(a.ID, circulation.SendBack, "金曜は避けてください")
-	_, is, text := w.says("POST", "/calls", askBash)
-	expect.That(t, is.Status == "refused" && is.Reason == "金曜は避けてください" && is.ID == a.ID &&
-		strings.Contains(is.Say, is.Reason), "%s", text)
-	_, b, _ := w.says("POST", "/calls", strings.Replace(askBash, "deploy", "test", 1))
 	w.now = w.now.AddDate(0, 0, 30)
 	w.changes(func(k *tenancy.Key) { k.ExpiresAt = w.now.AddDate(0, 1, 0) })
-	w.decide(b.ID, func(a *call.Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
-	_, is, text = w.says("GET", "/calls/"+b.ID, "")
+	w.decide(a.ID, func(a *call.Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
+	_, is, text := w.says("GET", "/calls/"+a.ID, "")
 	expect.That(t, is.Status == "expired" && strings.Contains(is.Say, "ran out"), "%s", text)
 }
 

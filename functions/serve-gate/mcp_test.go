@@ -137,7 +137,8 @@ func TestAFailureIsSeenAndARefusalIsAnAnswer(t *testing.T) {
 	_, a, _ := w.tell(s, writeTool, message("a"))
 	w.act(a.ID, circulation.SendBack, "宛先が違います")
 	text, is, failed := w.tell(s, writeTool, message("a"))
-	expect.That(t, is.Status == "refused" && !failed && is.Reason == "宛先が違います", "%s", text)
+	expect.That(t, is.Status == "refused" && !failed && is.Reason == "宛先が違います" && is.ID == a.ID &&
+		strings.Contains(is.Say, is.Reason), "%s", text)
 	named, id, _ := strings.Cut(strings.TrimSuffix(is.Say[strings.Index(is.Say, "ask for it with ")+16:], "."), ": ")
 	more := message("a")
 	more[named] = id

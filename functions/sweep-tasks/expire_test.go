@@ -18,7 +18,6 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
@@ -73,17 +72,27 @@ func (c calls) Load(_ context.Context, ref aggregate.Ref) (*call.Aggregate, erro
 	return nil, aggregate.ErrNotFound
 }
 
-func (k *world) bucket() Bucket { return Bucket{S3: k.S3(), Name: k.Bucket} }
-
-func (k *world) talks() *store.ConversationStore {
-	return store.NewConversations(k.Store.Table().DB, k.Store.Table().Name)
+// retention is sweep-tasks' after the given time.
+func (k *world) retention(t *testing.T, after time.Duration) Retention {
+	t.Helper()
+	h := expect.Value(newHandler(t.Context(), k.Config,
+		environment{Table: boot.Table{TableName: k.Table()}, Results: boot.Results{ResultsBucket: k.Bucket}}))(t)
+	r := h.Results.(Retention)
+	r.Rows, r.Calls, r.Now = k.rows, k.calls, func() time.Time { return time.Now().Add(after) }
+	return r
 }
 
 // expire runs sweep-tasks after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	return expect.Value(Retention{Bucket: k.bucket(), Rows: k.rows, Conversations: k.talks(), Calls: k.calls,
-		Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
+	return expect.Value(k.retention(t, after).Expire(t.Context()))(t).Deleted
+}
+
+// put stores a version of one file.
+func put(t *testing.T, s *large.Versions, of aggregate.Ref, text string) string {
+	t.Helper()
+	tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: text}}))(t)
+	return expect.Value(s.Put(t.Context(), of, tree))(t)
 }
 
 // keep stores a result and arguments of a task.
@@ -165,7 +174,7 @@ func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	k := expiring(t, 400)
 	k.rows.down = true
 	k.keep(t, k.Ref, large.MaxInline+1)
-	x, err := (Retention{Bucket: k.bucket(), Rows: k.rows, Conversations: k.talks(), Now: time.Now}).Expire(t.Context())
+	x, err := k.retention(t, 0).Expire(t.Context())
 	expect.That(t, x.Deleted == 0 && err != nil, "%d deleted, %v", x.Deleted, err)
 }
 
@@ -179,9 +188,7 @@ func TestExpiringIsBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	late := Retention{Bucket: k.bucket(), Rows: k.rows, Conversations: k.talks(),
-		Now: func() time.Time { return time.Now().Add(3 * day) }}
-	x, err := late.Expire(ctx)
+	x, err := k.retention(t, 3*day).Expire(ctx)
 	expect.That(t, x.Deleted == 0 && x.Left && err == nil, "%d deleted without time for it, %v", x.Deleted, err)
 	expect.Is(t, k.expire(t, 3*day), 5, "deleted")
 }
@@ -200,14 +207,9 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 // What a living conversation works on stays however old it is; what it worked on before doesn't.
 func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	k := expiring(t, 30)
-	rows, now := k.talks(), time.Now().UTC()
 	c := begun(k.World, ringitest.Root)
 	s, of := large.OpenVersions(k.Config, k.Bucket), c.Ref
-	put := func(text string) string {
-		tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: text}}))(t)
-		return expect.Value(s.Put(t.Context(), of, tree))(t)
-	}
-	first, current := put("1"), put("2")
+	first, current := put(t, s, of, "1"), put(t, s, of, "2")
 	c.Rewrite(func(c *conversation.Conversation) { c.WorkspaceVersion = current })
 	expect.Is(t, k.expire(t, 31*day), 1, "an archive of a living conversation")
 	expect.Fails(t, expect.Err(s.Get(t.Context(), of, first)), large.ErrGone)
@@ -215,9 +217,8 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 
 	c.End()
 	expect.Is(t, k.expire(t, 31*day), 0, "deleted of a closed conversation that may be reopened")
-	rows.Now = func() time.Time { return now.Add(25 * time.Hour) }
-	forgotten := Retention{Bucket: k.bucket(), Rows: k.rows, Conversations: rows,
-		Now: func() time.Time { return now.Add(31 * day) }}
+	forgotten := k.retention(t, 31*day)
+	forgotten.Conversations.(*store.ConversationStore).Now = func() time.Time { return time.Now().Add(25 * time.Hour) }
 	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 1,
 		"an archive of a conversation that is forgotten")
 }
@@ -227,11 +228,7 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 	k := expiring(t, 30)
 	c := begun(k.World, ringitest.Root)
 	s, of := large.OpenVersions(k.Config, k.Bucket).Attached(), c.Ref
-	put := func(text string) string {
-		tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: text}}))(t)
-		return expect.Value(s.Put(t.Context(), of, tree))(t)
-	}
-	old, acting, current := put("1"), put("2"), put("3")
+	old, acting, current := put(t, s, of, "1"), put(t, s, of, "2"), put(t, s, of, "3")
 	c.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		talk, head := *a.Conversation, a.Head
 		talk.AttachmentsVersion = current
@@ -245,17 +242,6 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 	for _, v := range []string{acting, current} {
 		expect.Value(s.Get(t.Context(), of, v))(t)
 	}
-}
-
-// read-file gets a file by an address of that one object, which is kept as what agents read is.
-func TestAFileIsLentByItsAddress(t *testing.T) {
-	k := expiring(t, 30)
-	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
-	address := expect.Value(k.Results().Lend(t.Context(), ref, []byte("PK\x00"), time.Minute))(t)
-	got := expect.Value(http.Get(address))(t)
-	defer got.Body.Close()
-	expect.Is(t, string(expect.Value(io.ReadAll(got.Body))(t)), "PK\x00", "the file")
-	expect.Is(t, k.expire(t, 31*day), 1, "what expires")
 }
 
 // meanwhile is a conversation in which somebody works between the look at its rows and the deletion.
@@ -275,14 +261,10 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 	k := expiring(t, 30)
 	expect.Value(k.S3().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &k.Bucket,
 		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}}))(t)
-	rows, now := k.talks(), time.Now().UTC()
-	c := begun(k.World, ringitest.Root)
-	s, of := large.OpenVersions(k.Config, k.Bucket), c.Ref
-	tree := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: "1"}}))(t)
-	old := expect.Value(s.Put(t.Context(), of, tree))(t)
-	anew := meanwhile{rows, func() { expect.Is(t, expect.Value(s.Put(t.Context(), of, tree))(t), old, "the version") }}
-	later := func() time.Time { return now.Add(31 * day) }
-	r := Retention{Bucket: k.bucket(), Rows: k.rows, Conversations: anew, Now: later}
+	s, of := large.OpenVersions(k.Config, k.Bucket), begun(k.World, ringitest.Root).Ref
+	old, r := put(t, s, of, "1"), k.retention(t, 31*day)
+	rows := r.Conversations.(*store.ConversationStore)
+	r.Conversations = meanwhile{rows, func() { expect.Is(t, put(t, s, of, "1"), old, "the version") }}
 	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 1, "old objects")
 	expect.Value(s.Get(t.Context(), of, old))(t)
 	r.Conversations = rows
@@ -290,7 +272,8 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 	expect.Fails(t, expect.Err(s.Get(t.Context(), of, old)), large.ErrGone)
 }
 
-// What an agent read expires as prompts do; of what belongs to a conversation nothing else does.
+// What an agent read, or read-file was lent by the address of that one object, expires as prompts do; of what belongs
+// to a conversation nothing else does.
 func TestWhatAgentsReadExpires(t *testing.T) {
 	k := expiring(t, 30)
 	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
@@ -305,32 +288,12 @@ func TestWhatAgentsReadExpires(t *testing.T) {
 	expect.Value(k.Results().Open(t.Context(), ref, large))(t)
 	_, err := k.Results().Open(t.Context(), conversation.RefOf(ref.Tenant, "another"), large)
 	expect.Fails(t, err, aggregate.ErrNotFound)
-	expect.Is(t, k.expire(t, 31*day), 1, "deleted")
+	address := expect.Value(k.Results().Lend(t.Context(), ref, []byte("PK\x00"), time.Minute))(t)
+	got := expect.Value(http.Get(address))(t)
+	defer got.Body.Close()
+	expect.Is(t, string(expect.Value(io.ReadAll(got.Body))(t)), "PK\x00", "the file")
+	expect.Is(t, k.expire(t, 31*day), 2, "deleted")
 	expect.Value(k.S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: &k.Bucket, Key: &other}))(t)
-}
-
-func TestPromptsOfAParkedTaskExpire(t *testing.T) {
-	k := expiring(t, 400)
-	prompt := expect.Value(k.Results().Prompts(k.Ref)(t.Context(), text(10)))(t)
-	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", k.Now()) })
-	expect.Must(t, k.Story.Load().Head.Parked != nil, "not parked")
-	expect.Is(t, k.expire(t, 3*366*day), 1, "deleted")
-	expect.Fails(t, expect.Err(k.Results().Open(t.Context(), k.Ref, prompt)), large.ErrExpired)
-}
-
-// Files of a conversation that is not there any more expire as results do.
-func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
-	w := ringitest.Start(t).World(t)
-	s, of := large.OpenVersions(w.Config, w.Bucket), aggregate.Ref{Tenant: w.Ref.Tenant,
-		ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
-	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
-	h := expect.Value(newHandler(t.Context(), w.Config,
-		environment{Table: boot.Table{TableName: w.Table()}, Results: boot.Results{ResultsBucket: w.Bucket}}))(t)
-	r := h.Results.(Retention)
-	r.Now = func() time.Time { return time.Now().AddDate(3, 0, 0) }
-	h.Results = r
-	expect.NoError(t, h.expire(t.Context()))
-	expect.Fails(t, expect.Err(s.Get(t.Context(), of, version)), large.ErrGone)
 }
 
 type ran struct {

@@ -47,19 +47,10 @@ func TestAGenerationThatFails(t *testing.T) {
 		expect.That(t, err == nil && next.State == task.StateFail && p != nil && p.Layer == task.L1,
 			"%+v, %v, parked %+v", next, err, p)
 	})
-	t.Run("a run that is not the head's records nothing", func(t *testing.T) {
-		w := ringitest.Start(t).World(t)
-		in := w.In()
-		w.Restart()
-		_, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, task.Failure{}, 0, w.Now())
-		expect.Fails(t, err, aggregate.ErrSuperseded)
-	})
 	t.Run("tasks that were turned away together part", func(t *testing.T) {
 		waits := map[time.Duration]bool{}
 		for range 8 {
-			w := ringitest.Start(t).World(t)
-			expect.Value(fail(w, task.Failure{Transient: true, RetryAfter: time.Minute}))(t)
-			waits[w.Load().Head.PausedUntil.Sub(w.Now())] = true
+			waits[pipeline.RetryDelay(time.Minute, 0, pipeline.MinRetryDelay)] = true
 		}
 		expect.That(t, len(waits) >= 3, "eight tasks wait for %v", waits)
 	})
