@@ -2,6 +2,7 @@ package call
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,12 +184,19 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 	expect.NoError(t, w.act(circulation.Stamp, suzuki, "")) // the same again
 	run := w.a.Effects(w.now).Run                           // which the relay starts only if it is new
 	expect.That(t, run != nil && run.Run == 2 && w.a.Head.Run == 2, "%+v", run)
-	forged := *w.a.Call
-	forged.Payload.JSON += " "
-	for _, x := range []*Call{&forged} {
-		a := *w.a
-		a.Call = x
-		expect.Fails(t, expect.Err(a.Claim(a.Head.Run, "forged", task.Series{}, w.now, w.now)), aggregate.ErrConflict)
+	for name, forge := range map[string]func(x *Call){
+		"other content": func(x *Call) { x.Payload.JSON += " " },
+		"no stages": func(x *Call) {
+			x.Gate.Route, x.Gate.Acts = &circulation.Route{Form: circulation.Form}, nil
+			x.Gate.AskedSum = x.Action().Sum()
+			expect.That(t, x.Gate.Stands(x.Gate.AskedSum), "nobody is asked, so all have stamped")
+		},
+	} {
+		a, x := *w.a, *w.a.Call
+		forge(&x)
+		a.Call = &x
+		err := expect.Err(a.Claim(a.Head.Run, "forged", task.Series{}, w.now, w.now))
+		expect.That(t, errors.Is(err, aggregate.ErrConflict), "%s: %v", name, err)
 	}
 	expect.NoError(t, w.claim("one"))
 	expect.Fails(t, w.claim("two"), aggregate.ErrInFlight)
@@ -259,6 +267,8 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 	}), aggregate.ErrNotFound)
 	_, bad := errors.AsType[aggregate.Problem](w.take(""))
 	expect.That(t, bad, "an attempt without an id")
+	c := expect.Value(w.a.Take(w.key, "one", task.Series{}, w.now))(t)
+	expect.That(t, slices.Contains(c.Owned, w.key.AsRead()), "it is taken although the key was revoked meanwhile")
 	for range 2 {
 		expect.NoError(t, w.take("one"))
 	}
@@ -360,9 +370,9 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 	expect.That(t, w.a.LooksUp(w.now) && !w.a.Asked(w.a.Head.CallID).Open, "nobody is looked up")
 	expect.That(t, w.act(circulation.Stamp, suzuki, "") != nil, "stamped before anybody was asked")
 	run := w.a.Head.Run
-	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Route(run, Routed{Again: w.now.Add(time.Minute)}, w.now)
-	})
+	again := Routed{Again: w.now.Add(time.Minute)}
+	expect.Fails(t, expect.Err(w.a.Route(run-1, again, w.now)), aggregate.ErrSuperseded)
+	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Route(run, again, w.now) })
 	expect.That(t, !w.a.work(w.now) && w.a.work(w.now.Add(time.Minute)) && w.a.Head.Run > run, "it isn't put off")
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Route(a.Head.Run, Routed{Opening: &o, Terms: x.Terms}, w.now)

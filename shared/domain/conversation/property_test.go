@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -258,14 +259,14 @@ func (w *walk) land(int) {
 			w.calls[f.action]++
 		}
 	default:
-		w.finish(*f)
+		_ = w.finish(*f)
 		w.out = append(w.out[:i], w.out[i+1:]...)
 	}
 }
 
-func (w *walk) finish(f flight) {
+func (w *walk) finish(f flight) error {
 	status := rapid.SampledFrom([]ActionStatus{ActionSucceeded, ActionFailed}).Draw(w.rt, "result")
-	_ = w.decide("finish", func(a *Aggregate) (aggregate.Change, error) {
+	return w.decide("finish", func(a *Aggregate) (aggregate.Change, error) {
 		return a.Finish(f.action, f.invocation, Result{Status: status, Version: fmt.Sprint("v", len(w.images)), Lines: 3},
 			w.now)
 	})
@@ -277,9 +278,11 @@ func (w *walk) late(int) {
 	if len(a.Actions) > 0 {
 		x := rapid.SampledFrom(a.Actions).Draw(w.rt, "echoed")
 		if x.Claim != nil && w.calls[x.ActionID] > 0 {
-			w.finish(flight{action: x.ActionID, invocation: x.Claim.Invocation})
+			_ = w.finish(flight{action: x.ActionID, invocation: x.Claim.Invocation})
 		}
-		w.finish(flight{action: x.ActionID, invocation: "nobody"})
+		err := w.finish(flight{action: x.ActionID, invocation: "nobody"})
+		expect.Must(w.rt, errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrNotFound), "nobody's result: %v",
+			err)
 	}
 }
 
