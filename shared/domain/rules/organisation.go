@@ -74,9 +74,6 @@ func (o *Organisation) Name(person string) string {
 	return person
 }
 
-// Posts returns somebody's posts, the main one first.
-func (o *Organisation) Posts(person string) []Post { return slices.Clone(o.held[person]) }
-
 // upFrom returns a department and those above it, the topmost last.
 func upFrom(department string) (all []string) {
 	for at := department; at != ""; {

@@ -144,14 +144,6 @@ func (s Step) Act() rules.Act {
 	return ""
 }
 
-// Marked returns the mark by which the step is shown, nil if it has none for its version of the tool.
-func (s Step) Marked() *rules.Mark {
-	if s.Mark == nil || s.Mark.Version != s.ToolVersion || len(s.Mark.Problems()) > 0 {
-		return nil
-	}
-	return s.Mark
-}
-
 // Amount returns what the step moves, as rules count it.
 func (s Step) Amount() rules.Amount {
 	return tenancy.MarkOf(s.Tool, s.ToolVersion, s.Mark).AmountOf(s.ToolVersion, s.Access, s.ToolInput)

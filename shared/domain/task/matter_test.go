@@ -77,7 +77,7 @@ func callOf(t *testing.T, m Matter) rules.Call {
 	t.Helper()
 	s := m.Steps("ja", "v1")[0]
 	expect.NoError(t, checkSteps([]Step{s}))
-	expect.That(t, s.Marked() != nil, "%v", s.Mark.Problems())
+	expect.Is(t, len(s.Mark.Problems()), 0)
 	return tenancy.Unsaved("t", s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput, s.Mark)
 }
 

@@ -67,10 +67,6 @@ const (
 // ActionTypes lists all action types.
 var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand, ToolCall}
 
-// Inside reports whether an action of this type can change nothing but its conversation's files: edits are made by the
-// trusted side, and commands run where there is no network. A call of a tool may reach anything.
-func (t ActionType) Inside() bool { return t == CodeGenerate || t == TestRun || t == ShellCommand }
-
 var needs = map[ActionType]Capability{CodeGenerate: CanCode, TestRun: CanTest,
 	ShellCommand: CanShell, ToolCall: CanCall}
 

@@ -29,11 +29,6 @@ type AutoScope struct {
 	Attached bool   // what people attached lies beside its files, and nobody has approved that
 }
 
-// Where names where a rule holds, for people.
-func (r AutoRule) Where() string {
-	return strings.TrimSpace(r.Source + " " + r.Place)
-}
-
 // holds reports whether the rule is about such a conversation.
 func (r AutoRule) holds(w AutoScope) bool {
 	switch {

@@ -92,24 +92,6 @@ func MaskAll(v any) any {
 	return MaskScalar(v)
 }
 
-// MaskJSON is All for a value that is still encoded: a text in it may spell its characters as escapes, which Text would
-// not recognise. What is not JSON is masked as a text.
-func MaskJSON(raw string) string {
-	d := json.NewDecoder(strings.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil || d.More() {
-		return Mask(raw)
-	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(MaskAll(v)) != nil { // impossible for decoded JSON
-		return ""
-	}
-	return strings.TrimSpace(b.String())
-}
-
 // MaskDestination reports whether an argument is the recipient of a call, which a person must see unmasked: only an
 // address or a phone number, or a list of these.
 func MaskDestination(v any) bool {
