@@ -5,9 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -143,31 +140,4 @@ func TestNoScopeApproves(t *testing.T) {
 	for _, event := range readManifest(t).Settings.EventSubscriptions.BotEvents {
 		expect.That(t, !strings.Contains(event, "reaction") && !strings.Contains(event, "function"), "%s", event)
 	}
-}
-
-// mostFiles is in how many files at most an act at a gate is named, tests aside.
-const mostFiles = 12
-
-// Each file that names the act deny, as an example of an act, stands in the recipe for adding one, and they are few.
-func TestAnActIsAddedInFewFiles(t *testing.T) {
-	text := string(expect.Value(os.ReadFile("contributing.md"))(t))
-	_, recipe, _ := strings.Cut(text, "\n## An act\n")
-	recipe, _, _ = strings.Cut(recipe, "\n## ")
-	names := regexp.MustCompile(`\b(circulation\.)?Deny\b|ActDeny|"deny"|\bact_deny\b|"(process|step|action)\.denied"`)
-	others := []string{"shared/slack/card/blocks.go"} // Slack's word for a confirmation's second button
-	var files []string
-	for path, body := range textsBelow(t, []string{".go", ".json", ".yaml", ".html", ".py"}, "../shared/domain",
-		"../shared/decide", "../shared/explain", "../shared/slack/card", "../functions/serve-console/web",
-		"../functions/serve-console/subject", "../functions/serve-console/console",
-		"../functions/receive-interaction", "../functions/update-card", "audit") {
-		file := filepath.ToSlash(filepath.Join("infra", path))
-		if names.MatchString(body) && !slices.Contains(others, file) && !strings.HasSuffix(file, "_test.go") &&
-			!strings.Contains(file, "testdata/") {
-			files = append(files, file)
-		}
-	}
-	for _, file := range files {
-		expect.That(t, strings.Contains(recipe, "`"+file+"`"), "%s names an act, and the recipe doesn't", file)
-	}
-	expect.That(t, len(files) > 5 && len(files) <= mostFiles, "an act is named in %d files: %v", len(files), files)
 }
