@@ -1,4 +1,4 @@
-package process_test
+package stack_test
 
 import (
 	"context"

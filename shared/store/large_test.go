@@ -1,4 +1,4 @@
-package large_test
+package store_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package process
+package stack_test
 
 import (
 	"bufio"
@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
@@ -27,7 +28,7 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	expect.NoError(t, err)
 	defer r.Close()
 	cmd.Stdout = w
-	p, err := Start(cmd)
+	p, err := process.Start(cmd)
 	w.Close()
 	expect.NoError(t, err)
 	line := expect.Value(bufio.NewReader(r).ReadString('\n'))(t)
@@ -51,11 +52,11 @@ func ended(pid int) bool {
 
 func TestALockIsHeldByOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	unlock := expect.Value(Lock(path))(t)
+	unlock := expect.Value(process.Lock(path))(t)
 	var free atomic.Bool
 	var waits sync.WaitGroup
 	waits.Go(func() {
-		release := expect.Value(Lock(path))(t)
+		release := expect.Value(process.Lock(path))(t)
 		expect.That(t, free.Load(), "a locked file was locked again")
 		release()
 	})
@@ -70,7 +71,7 @@ func TestASlowStartSaysHowFarItIs(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			say, stop := Progress(&out, terminal)
+			say, stop := process.Progress(&out, terminal)
 			for second := range 120 { // a slow build
 				if second%50 == 0 {
 					say(fmt.Sprintf("compiling: %d of 627", second))
