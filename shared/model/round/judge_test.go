@@ -232,9 +232,7 @@ func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
 		}
 		return text("目的: 経費を減らす")
 	}, "member": func(context.Context, model.Request) (model.Response, error) { return cut("三件あり") }}
-	p := p2(play(), "leader")
-	p.Team.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます",
-		Model: "member"}}
+	p := p2(play(memberBy("member", "analyst", contest.Plain)), "leader")
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
 	expect.That(t, len(asked) == 4 && !asked[1].More && asked[2].More && !asked[3].More &&
 		out.Result.SubmissionContent == "目的: 経費を減らす" &&

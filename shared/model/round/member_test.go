@@ -43,24 +43,13 @@ func (reads) Read(_ context.Context, tool string, input json.RawMessage) (string
 }
 
 func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
-	m := roundModels{}
-	use := func(tool, input string) says {
-		return func(_ context.Context, r model.Request) (model.Response, error) {
-			if got := results(r); got != nil {
-				return text(got[0].Text)
-			}
-			return model.Response{Calls: []model.Call{{Name: tool, Input: json.RawMessage(input)}}}, nil
-		}
-	}
-	m["code"], m["bad"], m["search"] = use("execute_code", `{"script":"echo 1"}`),
-		use("execute_code", `{"script":"exit 1"}`), use("list_rules", `{"word":"x"}`)
-	m["none"], m["other"] = use("execute_code", `{"script":""}`), use("list_rules", `{"word":"x"}`)
+	m := roundModels{"code": uses("execute_code", `{"script":"echo 1"}`), "bad": uses("execute_code",
+		`{"script":"exit 1"}`), "none": uses("execute_code", `{"script":""}`), "search": uses("list_rules", `{"word":"x"}`),
+		"other": uses("list_rules", `{"word":"x"}`)}
 	p := play()
 	for name, of := range map[string]contest.AgentType{"code": contest.CodeExec, "bad": contest.CodeExec,
 		"none": contest.CodeExec, "other": contest.CodeExec, "search": contest.WebSearch} {
-		x := member(name, of)
-		x.Model = name
-		p.Team.Members = append(p.Team.Members, x)
+		p.Team.Members = append(p.Team.Members, memberBy(name, name, of))
 	}
 	out := expect.Value(round.Runner{Models: m, Sandbox: shell{}, Reads: reads{}}.Round(t.Context(), p))(t)
 	want := map[string]string{"code": "ran echo 1", "bad": "ERROR: exit status 1", "none": "ERROR: script must",
@@ -79,14 +68,12 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 }
 
 func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {
-	x := member("loop", contest.CodeExec)
-	x.Model = "loop"
 	n := 0
 	out := expect.Value(round.Runner{Sandbox: shell{}, Models: roundModels{"loop": func(context.Context,
 		model.Request) (model.Response, error) {
 		n++
 		return model.Response{Calls: []model.Call{{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)}}}, nil
-	}}}.Round(t.Context(), play(x)))(t)
+	}}}.Round(t.Context(), play(memberBy("loop", "loop", contest.CodeExec))))(t)
 	s := out.Record.Submissions[0]
 	expect.That(t, s.Status == contest.Error && n == 8 && s.Usage.Requests == 8, "%d: %+v", n, s)
 }
@@ -107,8 +94,7 @@ func (c counting) Run(context.Context, string) (string, error) {
 }
 
 func TestAMemberRunsNoMoreThanItMay(t *testing.T) {
-	x := member("greedy", contest.CodeExec)
-	x.Model = "greedy"
+	x := memberBy("greedy", "greedy", contest.CodeExec)
 	greedy := roundModels{"greedy": func(_ context.Context, r model.Request) (model.Response, error) {
 		if got := results(r); got != nil {
 			return text(got[len(got)-1].Text)
@@ -146,9 +132,7 @@ func TestARoundInWhichMembersReadMuchCanBeSaved(t *testing.T) {
 	}}
 	p := play()
 	for i := range 15 {
-		x := member(fmt.Sprintf("m%d", i), contest.WebSearch)
-		x.Model = "greedy"
-		p.Team.Members = append(p.Team.Members, x)
+		p.Team.Members = append(p.Team.Members, memberBy("greedy", fmt.Sprint("m", i), contest.WebSearch))
 	}
 	out := expect.Value(round.Runner{Models: greedy, Reads: reads{}}.Round(t.Context(), p))(t)
 	kept := len(expect.Value(json.Marshal(out.Record))(t))

@@ -279,7 +279,7 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 		}
 		return calls("delegate_to_search")
 	}
-	uses := func(tools ...string) says {
+	reading := func(tools ...string) says {
 		return func(_ context.Context, r model.Request) (model.Response, error) {
 			turn := len(r.Messages) / 2
 			if turn == len(tools) {
@@ -299,10 +299,8 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 		"another tool gives something": {shut{}, []string{"shut", "list_rules"}, ""},
 		"it reads nothing by itself":   {shut{}, nil, ""},
 	} {
-		x, k := member("search", contest.WebSearch), &kept{}
-		x.Model = "search"
-		p := p2(play(x), "leader")
-		runner := round.Runner{Models: roundModels{"leader": leader, "search": uses(tt.uses...)}, Reads: tt.reads, Kept: k}
+		p, k := p2(play(memberBy("search", "search", contest.WebSearch)), "leader"), &kept{}
+		runner := round.Runner{Models: roundModels{"leader": leader, "search": reading(tt.uses...)}, Reads: tt.reads, Kept: k}
 		for range 2 { // the second time from what was saved
 			out := expect.Value(runner.Round(t.Context(), p))(t)
 			s := out.Record.Submissions[0]

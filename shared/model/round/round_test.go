@@ -1,6 +1,7 @@
 package round_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,8 +79,7 @@ func TestMembersWorkAtTheSameTimeAndNeverMoreThanTheLimit(t *testing.T) {
 		}}
 		var all []teamconfig.Member
 		for i := range 10 {
-			all = append(all, member(fmt.Sprint("m", i), contest.Plain))
-			all[i].Model = "slow"
+			all = append(all, memberBy("slow", fmt.Sprint("m", i), contest.Plain))
 		}
 		p := play(all...)
 		p.Team.MaxConcurrentMembers = 5
@@ -113,13 +113,11 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 		},
 		"panic": func(context.Context, model.Request) (model.Response, error) { return text("無事") },
 	}
-	p := play(member("down", contest.Plain), member("shy", contest.Plain), member("no", contest.Plain),
-		member("search", contest.WebSearch), member("code", contest.CodeExec), member("good", contest.Plain),
-		member("panic", contest.Plain))
-	for i := range p.Team.Members {
-		p.Team.Members[i].Model = p.Team.Members[i].AgentName
+	p := p2(play(), "leader")
+	for _, name := range []string{"down", "shy", "no", "search", "code", "good", "panic"} {
+		of := cmp.Or(map[string]contest.AgentType{"search": contest.WebSearch, "code": contest.CodeExec}[name], contest.Plain)
+		p.Team.Members = append(p.Team.Members, memberBy(name, name, of))
 	}
-	p.Team.Leader.Model = "leader"
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
 	want := []string{"接続できません", "回答しません", "断りました", "読み取りツール", "コードを実行できません", "", ""}
 	for i, s := range out.Record.Submissions {
@@ -256,8 +254,8 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 			{model.RateLimited, 80 * time.Second, 90 * time.Second, 80 * time.Second, 90 * time.Second},
 		} {
 			begun := time.Now()
-			m, retries := member("shut", contest.Plain), 3
-			m.Model, m.MaxRetries = "shut", &retries
+			m, retries := memberBy("shut", "shut", contest.Plain), 3
+			m.MaxRetries = &retries
 			p := play(m)
 			if tt.until > 0 {
 				p.Until = begun.Add(tt.until)
@@ -301,8 +299,8 @@ func TestStopSequencesHoldAndSamplingIsSent(t *testing.T) {
 
 func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 	own, more := "あなたは経理の専門家です。", "数字には必ず単位を付けます。"
-	m := member("analyst", contest.Plain)
-	m.Model, m.SystemInstruction, m.SystemPrompt = "member", &own, &more
+	m := memberBy("member", "analyst", contest.Plain)
+	m.SystemInstruction, m.SystemPrompt = &own, &more
 	p := p2(play(m), "leader")
 	p.Team.Leader.SystemPrompt = &own
 	check := func(next says, has []string, no string) says {
@@ -315,9 +313,7 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 		}
 	}
 	expect.Value(round.Runner{Models: roundModels{
-		"leader": check(func(ctx context.Context, r model.Request) (model.Response, error) {
-			return demo.Teams{}.Say(ctx, r)
-		}, []string{own, "`seconds_left`"}, "あなたはチームのリーダーです"),
+		"leader": check(demo.Teams{}.Say, []string{own, "`seconds_left`"}, "あなたはチームのリーダーです"),
 		"member": check(func(context.Context, model.Request) (model.Response, error) { return text("答え") },
 			[]string{own, more, "`task`"}, "あなたはチームのメンバーです"),
 	}}.Round(t.Context(), p))(t)

@@ -47,103 +47,89 @@ var searchCases = map[string]struct {
 		"bedrock:anthropic.x では Web 検索を使えず", 0},
 }
 
+// searches plays a member that searches, by its vendor, for what it is asked for. It counts the vendor's answers.
+type searches struct {
+	*testing.T
+	kept     *kept
+	model    string
+	input    string
+	reads    round.Reads
+	finds    model.Response
+	allowed  func(call int) (bool, error)
+	asked    int // whether it is allowed
+	answered int // searches
+	told     string
+	tools    int
+}
+
+func always(int) (bool, error) { return true, nil }
+
+func (s *searches) play() (round.Outcome, error) {
+	x := memberBy(s.model, "search", contest.WebSearch)
+	says := func(_ context.Context, r model.Request) (model.Response, error) {
+		switch got := results(r); {
+		case r.Searches > 0:
+			expect.That(s, r.Once && len(r.Tools) == 0, "the search has %d tools", len(r.Tools))
+			s.answered++
+			s.finds.Usage = model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 10, Output: 5,
+				Searches: 2}
+			return s.finds, nil
+		case got != nil:
+			s.told = got[0].Text
+			return text("調べました。")
+		}
+		s.tools = len(r.Tools)
+		return model.Response{Calls: []model.Call{{Name: "web_search", Input: json.RawMessage(s.input)}}}, nil
+	}
+	search := round.Search{Allowed: func(context.Context) (bool, error) { s.asked++; return s.allowed(s.asked) }}
+	runner := round.Runner{Models: roundModels{"leader": delegates("search"), s.model: says}, Reads: s.reads,
+		Search: search, Kept: s.kept}
+	return runner.Round(s.Context(), p2(play(x), "leader"))
+}
+
+// finding is a member that finds something.
+func finding(t *testing.T, k *kept, allowed func(call int) (bool, error)) *searches {
+	return &searches{T: t, kept: k, model: "anthropic:claude-sonnet-4-6", input: `{"query":"x"}`,
+		finds: model.Response{Text: "45 hours"}, allowed: allowed}
+}
+
 // A member's search is a request of its own to the member's model. What it found is a read like any other, it is paid
 // once, and a resumed round reads what was saved.
 func TestAMemberSearchesTheWebByItsVendor(t *testing.T) {
 	for about, tt := range searchCases {
 		t.Run(about, func(t *testing.T) {
-			told, tools := "", 0
-			says := func(_ context.Context, r model.Request) (model.Response, error) {
-				switch got := results(r); {
-				case r.Searches > 0:
-					expect.That(t, r.Once && len(r.Tools) == 0, "the search has %d tools", len(r.Tools))
-					tt.finds.Usage = model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 10, Output: 5,
-						Searches: 2}
-					return tt.finds, nil
-				case got != nil:
-					told = got[0].Text
-					return text("調べました。")
-				}
-				tools = len(r.Tools)
-				return model.Response{Calls: []model.Call{{Name: "web_search", Input: json.RawMessage(tt.input)}}}, nil
-			}
-			x, k := member("search", contest.WebSearch), &kept{}
-			x.Model = tt.model
-			leader := func(_ context.Context, r model.Request) (model.Response, error) {
-				if results(r) != nil {
-					return text("案")
-				}
-				return calls("delegate_to_search")
-			}
-			allowed := func(context.Context) (bool, error) { return tt.search, nil }
-			runner := round.Runner{Models: roundModels{"leader": leader, tt.model: says}, Reads: tt.reads,
-				Search: round.Search{Allowed: allowed}, Kept: k}
-			out := expect.Value(runner.Round(t.Context(), p2(play(x), "leader")))(t)
-			if s := out.Record.Submissions[0]; s.ErrorMessage != nil {
-				told = *s.ErrorMessage
+			s := &searches{T: t, kept: &kept{}, model: tt.model, input: tt.input, reads: tt.reads, finds: tt.finds,
+				allowed: func(int) (bool, error) { return tt.search, nil }}
+			out := expect.Value(s.play())(t)
+			if m := out.Record.Submissions[0]; m.ErrorMessage != nil {
+				s.told = *m.ErrorMessage
 			} else {
-				expect.That(t, s.Usage.ToolCalls == 1 && tools >= 1, "%+v, %d tools", s.Usage, tools)
+				expect.That(t, m.Usage.ToolCalls == 1 && s.tools >= 1, "%+v, %d tools", m.Usage, s.tools)
 			}
-			expect.Has(t, told, tt.want)
-			expect.That(t, out.Usage.Searches == tt.paid && k.spent.Searches == tt.paid, "%+v, kept %+v", out.Usage, k.spent)
+			expect.Has(t, s.told, tt.want)
+			expect.That(t, out.Usage.Searches == tt.paid && s.kept.spent.Searches == tt.paid, "%+v, kept %+v", out.Usage,
+				s.kept.spent)
 			if tt.reads != nil {
-				expect.Is(t, tools, 1+len(reads{}.Tools()))
+				expect.Is(t, s.tools, 1+len(reads{}.Tools()))
 			}
 		})
 	}
 }
 
-// searches plays a member that searches for what is asked, of which the vendor's answers are counted.
-type searches struct {
-	*testing.T
-	kept     *kept
-	allowed  func(call int) (bool, error)
-	asked    int // whether it is allowed
-	answered int // searches
-	told     []string
-}
-
-func (s *searches) play(found string) (round.Outcome, error) {
-	x := member("search", contest.WebSearch)
-	x.Model = "anthropic:claude-sonnet-4-6"
-	says := func(_ context.Context, r model.Request) (model.Response, error) {
-		if r.Searches > 0 {
-			s.answered++
-			return model.Response{Text: found, Usage: model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1,
-				Input: 10, Searches: 1}}, nil
-		}
-		if got := results(r); got != nil {
-			s.told = append(s.told, got[0].Text)
-			return text("調べました。")
-		}
-		return model.Response{Calls: []model.Call{{Name: "web_search", Input: json.RawMessage(`{"query":"x"}`)}}}, nil
-	}
-	leader := func(_ context.Context, r model.Request) (model.Response, error) {
-		if results(r) != nil {
-			return text("案")
-		}
-		return calls("delegate_to_search")
-	}
-	search := round.Search{Allowed: func(context.Context) (bool, error) { s.asked++; return s.allowed(s.asked) }}
-	runner := round.Runner{Models: roundModels{"leader": leader, x.Model: says}, Search: search, Kept: s.kept}
-	return runner.Round(s.Context(), p2(play(x), "leader"))
-}
-
 // Wherever a round dies, it ends as one that didn't, and only a death before the search's answer was saved searches
 // again.
 func TestARoundWithASearchMayDieAnywhere(t *testing.T) {
-	always := func(int) (bool, error) { return true, nil }
-	whole := &searches{T: t, kept: &kept{}, allowed: always}
-	want := expect.Value(whole.play("45 hours"))(t)
+	whole := finding(t, &kept{}, always)
+	want := expect.Value(whole.play())(t)
 	again := 0
 	for crash := 1; crash < len(whole.kept.answers); crash++ {
-		s := &searches{T: t, kept: &kept{crash: crash}, allowed: always}
-		_, err := s.play("45 hours")
+		s := finding(t, &kept{crash: crash}, always)
+		_, err := s.play()
 		expect.Must(t, errors.Is(err, errCrashed), "at %d: %v", crash, err)
 		s.kept.crash = 0
-		got := expect.Value(s.play("45 hours"))(t)
+		got := expect.Value(s.play())(t)
 		again += s.answered - 1
-		expect.That(t, got.Usage.Searches == 1 && s.kept.spent.Searches == 1 && cmp.Equal(got.Record, want.Record, butTimes),
+		expect.That(t, got.Usage.Searches == 2 && s.kept.spent.Searches == 2 && cmp.Equal(got.Record, want.Record, butTimes),
 			"at %d: %+v, kept %+v\n%s", crash, got.Usage, s.kept.spent, cmp.Diff(want.Record, got.Record, butTimes))
 	}
 	expect.Is(t, again, 1)
@@ -162,8 +148,8 @@ func TestASearchIsAskedForEachTime(t *testing.T) {
 		"down before it searches": {func(call int) (bool, error) { return true, map[bool]error{true: down}[call > 1] }, "",
 			nil},
 	} {
-		s := &searches{T: t, kept: &kept{}, allowed: tt.then}
-		out, err := s.play("45 hours")
+		s := finding(t, &kept{}, tt.then)
+		out, err := s.play()
 		expect.That(t, errors.Is(err, tt.err) && s.answered == 0, "%s: %v, %d searches", name, err, s.answered)
 		if tt.err != nil {
 			continue
@@ -198,8 +184,7 @@ func TestWhatPagesSayIsDataForEveryone(t *testing.T) {
 			return demo.Teams{}.Say(ctx, r)
 		}
 	}
-	x := member("search", contest.WebSearch)
-	x.Model = "anthropic:claude-sonnet-4-6"
+	x := memberBy("anthropic:claude-sonnet-4-6", "search", contest.WebSearch)
 	says := func(_ context.Context, r model.Request) (model.Response, error) {
 		quoted("member", r)
 		switch got := results(r); {

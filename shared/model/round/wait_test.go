@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,6 @@ import (
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
-	"ringi/shared/model/demo"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/boot"
@@ -100,11 +100,6 @@ func TestACallThatHangsEndsWithTheContest(t *testing.T) {
 	limited := func(context.Context, model.Request) (model.Response, error) {
 		return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: 9 * time.Minute}
 	}
-	calls := func(tool, input string) says {
-		return func(context.Context, model.Request) (model.Response, error) {
-			return model.Response{Calls: []model.Call{{ID: "a", Name: tool, Input: json.RawMessage(input)}}}, nil
-		}
-	}
 	for name, set := range map[string]func(p *round.Play, r *round.Runner){
 		"the leader":         func(p *round.Play, r *round.Runner) { *p = p2(*p, "hung") },
 		"a wait for a limit": func(p *round.Play, r *round.Runner) { *p = p2(*p, "limited") },
@@ -130,8 +125,7 @@ func TestACallThatHangsEndsWithTheContest(t *testing.T) {
 				p.Until = begun.Add(10 * time.Minute)
 				k := &kept{answers: map[string][]byte{}}
 				r := round.Runner{Models: roundModels{
-					"hung": hung, "limited": limited, "delegates": calls("delegate_to_analyst",
-						`{"task":"x"}`), "reads": calls("look", `{}`),
+					"hung": hung, "limited": limited, "delegates": delegates("analyst"), "reads": uses("look", `{}`),
 				}, Kept: k, Stands: func(context.Context) error {
 					switch {
 					case time.Since(begun) > 12*time.Second:
@@ -209,35 +203,27 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 	p := play(member("analyst", contest.Plain), member("coder", contest.CodeExec), member("search", contest.WebSearch))
 	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x",
 		SubmissionContent: "旧案"}}
-	called := 0
-	var mu sync.Mutex
+	var called atomic.Int32
 	runner := func(k *kept) round.Runner {
-		return round.Runner{Kept: k, Sandbox: shell{}, Reads: reads{},
-			Models: roundModels{"demo": func(ctx context.Context, r model.Request) (model.Response, error) {
-				mu.Lock()
-				called++
-				mu.Unlock()
-				return demo.Teams{}.Say(ctx, r)
-			}}}
+		return round.Runner{Kept: k, Sandbox: shell{}, Reads: reads{}, Models: counted(&called)}
 	}
 	whole := &kept{}
 	want := expect.Value(runner(whole).Round(t.Context(), p))(t)
-	undisturbed := called
+	undisturbed := called.Load()
 	for crash := 1; crash < len(whole.answers); crash++ {
-		called = 0
+		called.Store(0)
 		k := &kept{crash: crash}
 		_, err := runner(k).Round(t.Context(), p)
 		expect.Must(t, errors.Is(err, errCrashed), "crash %d: %v", crash, err)
-		lost, savedTurns := called, 0
+		lost := called.Load()
 		for key := range k.answers {
 			if !strings.Contains(key, "submission") && !strings.Contains(key, "tool-") && !strings.Contains(key, "opening") {
-				savedTurns++
+				lost--
 			}
 		}
-		lost -= savedTurns
 		k.crash = 0
 		got := expect.Value(runner(k).Round(t.Context(), p))(t)
-		expect.Is(t, called, undisturbed+lost, "crash %d: calls, %d undisturbed, %d lost", crash, undisturbed, lost)
+		expect.Is(t, called.Load(), undisturbed+lost, "crash %d: calls, %d undisturbed, %d lost", crash, undisturbed, lost)
 		want.Usage.Prompt, got.Usage.Prompt = "", "" // of the metric that was scored last
 		expect.Same(t, want, got, butTimes)
 		expect.Same(t, slices.Sorted(maps.Keys(whole.answers)), slices.Sorted(maps.Keys(k.answers)))
@@ -250,25 +236,19 @@ func TestASavedAnswerThatCantBeReadEndsTheTeam(t *testing.T) {
 	p := play(member("analyst", contest.Plain))
 	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x",
 		SubmissionContent: "旧案"}}
-	called := 0
-	var mu sync.Mutex
-	models := roundModels{"demo": func(ctx context.Context, r model.Request) (model.Response, error) {
-		mu.Lock()
-		called++
-		mu.Unlock()
-		return demo.Teams{}.Say(ctx, r)
-	}}
+	var called atomic.Int32
+	models := counted(&called)
 	whole := &kept{}
 	expect.Value(round.Runner{Kept: whole, Models: models}.Round(t.Context(), p))(t)
 	for key := range whole.answers {
 		k := &kept{answers: maps.Clone(whole.answers)}
 		delete(k.answers, path.Dir(key)+"/submission") // of a member who is done, nothing else is read
 		k.answers[key] = []byte(`{"text":`)
-		called = 0
+		called.Store(0)
 		_, err := round.Runner{Kept: k, Models: models}.Round(t.Context(), p)
 		e := ends(t, key, err, contest.PartialFailure, "")
-		expect.That(t, errors.Is(err, round.ErrUnread) && strings.Contains(e.Sentence("ja"), "読み取れない") && called == 0,
-			"%s: %v after %d calls", key, err, called)
+		expect.That(t, errors.Is(err, round.ErrUnread) && strings.Contains(e.Sentence("ja"), "読み取れない") && called.Load() == 0,
+			"%s: %v after %d calls", key, err, called.Load())
 	}
 }
 
@@ -286,8 +266,7 @@ func TestAnAnswerIsKeptThoughNobodyWaitsForItAnyMore(t *testing.T) {
 }
 
 func TestAPanicInAMembersCallEndsTheRoundAlone(t *testing.T) {
-	m := member("bad", contest.Plain)
-	m.Model = "bad"
+	m := memberBy("bad", "bad", contest.Plain)
 	_, err := round.Runner{Models: roundModels{"bad": func(context.Context, model.Request) (model.Response, error) {
 		panic("secret words")
 	}}}.Round(t.Context(), play(m, member("good", contest.Plain)))
@@ -338,16 +317,15 @@ func strict(t *testing.T, name string, rules models.Rules) (*models.Models, roun
 	m.Strictly(rules)
 	s := httptest.NewServer(m.Handler())
 	t.Cleanup(s.Close)
-	p := play(member("a", contest.Plain), member("b", contest.Plain))
+	p := p2(play(memberBy("m", "a", contest.Plain), memberBy("m", "b", contest.Plain)), "m")
 	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x",
 		SubmissionContent: "旧案"}}
 	p.Until = time.Now().Add(time.Minute)
-	p.Team.Leader.Model, p.Team.Members[0].Model, p.Team.Members[1].Model = "m", "m", "m"
 	for i := range p.Evaluator.Metrics {
 		p.Evaluator.Metrics[i].Model = "m"
 	}
 	k := &kept{}
-	return m, round.Runner{Models: opened{"m": thinking[name](s.URL, m.Key)}, Kept: k}, p, k
+	return m, round.Runner{Models: roundModels{"m": thinking[name](s.URL, m.Key).Say}, Kept: k}, p, k
 }
 
 // A round that was interrupted anywhere goes on with the signatures of the answers that were saved.

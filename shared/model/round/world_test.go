@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func (f says) Say(ctx context.Context, r model.Request) (model.Response, error) 
 	return got, err
 }
 
-// models maps names to models of a test. Any other name opens the demo.
+// roundModels maps names to models of a test. Any other name opens the demo.
 type roundModels map[string]says
 
 func (m roundModels) Open(name string) (model.Wire, error) {
@@ -91,8 +92,11 @@ func (k *kept) Keep(ctx context.Context, key string, answer []byte, spent aggreg
 	return nil
 }
 
-func member(name string, of contest.AgentType) teamconfig.Member {
-	return teamconfig.Member{AgentName: name, AgentType: string(of), ToolDescription: "does " + name, Model: "demo"}
+func member(name string, of contest.AgentType) teamconfig.Member { return memberBy("demo", name, of) }
+
+// memberBy returns a member with this model.
+func memberBy(model, name string, of contest.AgentType) teamconfig.Member {
+	return teamconfig.Member{AgentName: name, AgentType: string(of), ToolDescription: "does " + name, Model: model}
 }
 
 // play returns round 1 of 5 of a team with these members.
@@ -140,6 +144,37 @@ func calls(names ...string) (model.Response, error) {
 	return out, nil
 }
 
+// uses is an agent that calls a tool and answers with its result.
+func uses(tool, input string) says {
+	return func(_ context.Context, r model.Request) (model.Response, error) {
+		if got := results(r); got != nil {
+			return text(got[len(got)-1].Text)
+		}
+		return model.Response{Calls: []model.Call{{ID: "x", Name: tool, Input: json.RawMessage(input)}}}, nil
+	}
+}
+
+// delegates is a leader who calls these members at once, and then submits.
+func delegates(members ...string) says {
+	for i := range members {
+		members[i] = "delegate_to_" + members[i]
+	}
+	return func(_ context.Context, r model.Request) (model.Response, error) {
+		if results(r) != nil {
+			return text("案")
+		}
+		return calls(members...)
+	}
+}
+
+// counted is the demo, whose calls are counted.
+func counted(n *atomic.Int32) roundModels {
+	return roundModels{"demo": func(ctx context.Context, r model.Request) (model.Response, error) {
+		n.Add(1)
+		return demo.Teams{}.Say(ctx, r)
+	}}
+}
+
 // butTimes compares outcomes, but ignores times and ids.
 var butTimes = cmp.Options{
 	cmpopts.EquateEmpty(),
@@ -160,16 +195,6 @@ func ends(t *testing.T, about string, err error, exit contest.ExitReason, agent 
 			"%s: %q", about, e.Sentence(locale))
 	}
 	return e
-}
-
-// opened maps names to wires of scripted vendors. Any other name opens the demo.
-type opened map[string]model.Wire
-
-func (o opened) Open(name string) (model.Wire, error) {
-	if w, ok := o[name]; ok {
-		return w, nil
-	}
-	return demo.Teams{}, nil
 }
 
 // played plays a team's rounds until the team has finished.
