@@ -92,7 +92,7 @@ func TestAContestMayCostWhatTheDayLeaves(t *testing.T) {
 	w := ringitest.Start(t).World(t)
 	w.Extracted()
 	w.Settings(func(s *tenancy.Settings) {
-		s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostDayUSD = true, 5, 1
+		s.DraftContest.Enabled, s.DraftContest.MaxRounds, s.DraftContest.BudgetUSD, s.MaxCostDayUSD = true, 2, 5, 1
 	})
 	w.Decide(task.Charge(aggregate.Usage{ID: "earlier", Calls: 1, Cost: aggregate.USD(0.9)}, w.Now(),
 		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
@@ -100,7 +100,7 @@ func TestAContestMayCostWhatTheDayLeaves(t *testing.T) {
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	o := ordered(t, w.Load().Prompt())
 	expect.Is(t, o.Budget, aggregate.USD(0.1), "of the 0.10 that are left")
-	expect.Same(t, w.Load().Task.Title, o.Title)
+	expect.That(t, o.Title == w.Load().Task.Title && o.MaxRounds == 2, "%q, %d rounds", o.Title, o.MaxRounds)
 }
 
 func TestContestsOfManyRequestsShareWhatTheDayLeaves(t *testing.T) {
@@ -249,25 +249,4 @@ func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
 		reasons = append(reasons, v.Reason)
 	}
 	expect.Is(t, strings.Join(reasons, ", "), "9月にして, DM も送って", "the model is told to follow")
-}
-
-// A contest is ordered with at most as many rounds as the settings allow.
-func TestTheSettingsBoundTheRoundsOfAContest(t *testing.T) {
-	server := ringitest.Start(t)
-	files := fstest.MapFS{
-		models.SampleFile: {Data: []byte(
-			"[orchestrator]\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n")},
-		"t.toml": {Data: []byte("[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'demo'\n")},
-		"e.toml": {Data: []byte("default_model = 'demo'\n[[metrics]]\nname = 'Relevance'\n")},
-	}
-	for _, most := range []int{1, 3} {
-		w := server.World(t)
-		w.Extracted()
-		w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.MaxRounds = true, most })
-		h, _ := contested(w)
-		h.Models = teamconfig.Models{}
-		h.Workspace = func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }
-		expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitContest)
-		expect.Is(t, ordered(t, w.Load().Prompt()).MaxRounds, most)
-	}
 }

@@ -277,29 +277,25 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 			t.Errorf("made %q, parked %+v", u.Made, w.Load().Head.Parked)
 		}
 	})
-	t.Run("or not, while the bucket is down, and the draft is made all the same", func(t *testing.T) {
-		w := server.World(t)
-		w.Transport.DropCalls("PUT", 99)
-		defer w.Transport.ClearFaults()
-		u := draft(t, w, demo.Layers{})
-		expect.That(t, u.Sent == nil && u.Made == task.PromptKey(1), "%+v", u)
-	})
 }
 
-// A contest is not ordered with a model whose price nobody knows.
-func TestAModelOfAContestNeedsAPrice(t *testing.T) {
+// A contest has at most as many rounds as the settings allow, and no model whose price nobody knows.
+func TestTheSettingsBoundAContest(t *testing.T) {
 	const bedrock = "bedrock:anthropic.claude-9-v1:0"
 	files := fstest.MapFS{"contest.toml": {Data: []byte("[orchestrator]\nevaluator_config = 'e.toml'\n" +
 		"[[orchestrator.teams]]\nconfig = 'team.toml'\n")},
 		"team.toml": {Data: []byte("[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = '" + bedrock + "'\n")},
 		"e.toml":    {Data: []byte("default_model = 'demo'\n[[metrics]]\nname = 'Relevance'\n")}}
 	h := &Handler{Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }}
-	s := tenancy.Settings{Locale: "en", DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}}
+	s := tenancy.Settings{Locale: "en", DraftContest: tenancy.DraftContest{File: "contest.toml"}}
 	_, err := h.config(t.Context(), s)
 	expect.That(t, err != nil && strings.Contains(err.Error(), "has no known price"), "%v", err)
 	s.Prices = []tenancy.ModelPrice{{Model: bedrock, Input: "0.8", Output: "3.2"}}
-	c := expect.Value(h.config(t.Context(), s))(t)
-	expect.That(t, slices.Contains(c.Models(), bedrock) && len(c.Prices) == 1, "%v", c.Models())
+	for _, most := range []int{1, 3} {
+		s.DraftContest.MaxRounds = most
+		c := expect.Value(h.config(t.Context(), s))(t)
+		expect.That(t, c.MaxRounds == most && slices.Contains(c.Models(), bedrock) && len(c.Prices) == 1, "%+v", c)
+	}
 }
 
 func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {

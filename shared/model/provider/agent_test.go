@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
@@ -159,31 +158,13 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 	}
 }
 
-func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
-	var paths []string
-	s := vendor(t, &paths)
-	k := &secretReader{value: `{"anthropic":"wrong","openai":"wrong","compatible":{"gemini":{"url":"` + s.URL +
-		`/v1","key":"wrong"}}}`}
-	w := provider.Wires{Config: config(s, k), Unlimited: true}
-	hello := model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "hello"}}}},
-		MaxTokens: 10}
-	for _, name := range []string{"anthropic:claude-haiku-4-5", "gpt-5", "google-gla:gemini-2.5-flash"} {
-		wire := expect.Value(w.Open(name))(t)
-		_, err := wire.Say(t.Context(), hello)
-		e := new(model.Error)
-		expect.That(t, errors.As(err, &e) && e.Kind == model.Unauthorized, "%s with a wrong key: %v", name, err)
-	}
-	expect.Value(expect.Value(w.Open("bedrock:anthropic.claude-9-v1:0"))(t).Say(t.Context(), hello))(t)
-	want := []string{"/v1/messages", "/v1/chat/completions", "/v1/chat/completions",
-		"/model/anthropic.claude-9-v1:0/invoke"}
-	expect.That(t, slices.Equal(paths, want), "%v, want %v", paths, want)
-	expect.Is(t, k.reads, 4, "the keys were read (times): a refused one is read anew")
-	if e := new(model.Error); !errors.As(expect.Err(w.Open("mistral:large")), &e) || e.Kind != model.UnknownModel {
-		t.Errorf("a model of no known form: %v", e)
-	}
-	instead := w
-	instead.Instead = "demo"
-	expect.Is[model.Wire](t, expect.Value(instead.Open("anthropic:claude-haiku-4-5"))(t), (demo.Teams{}))
+func TestAModelOfAContestIsOpenedByItsName(t *testing.T) {
+	w := provider.Wires{Unlimited: true}
+	expect.Value(w.Open("bedrock:anthropic.claude-9-v1:0"))(t) // whose price nobody knows
+	e := new(model.Error)
+	expect.That(t, errors.As(expect.Err(w.Open("mistral:large")), &e) && e.Kind == model.UnknownModel, "%v", e)
+	w.Instead = "demo"
+	expect.Is[model.Wire](t, expect.Value(w.Open("anthropic:claude-haiku-4-5"))(t), (demo.Teams{}))
 }
 
 const onBedrock = "bedrock:global.anthropic.claude-sonnet-4-6"
