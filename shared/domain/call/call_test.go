@@ -76,9 +76,7 @@ func asked(t expect.T, x *Proposal) *world {
 func routed(t expect.T, x *Proposal, o aggregate.Opening) *world {
 	x.LooksUp = true
 	w := asked(t, x)
-	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Route(a.Head.Run, Routed{Opening: &o, Terms: x.Terms}, w.now)
-	})
+	w.must(w.a.Route(w.a.Head.Run, Routed{Opening: &o, Terms: x.Terms}, w.now))
 	return w
 }
 
@@ -93,8 +91,7 @@ func (w *world) counted(c aggregate.Change) {
 	}
 }
 
-func (w *world) do(decide func(a *Aggregate) (aggregate.Change, error)) error {
-	c, err := decide(w.a)
+func (w *world) do(c aggregate.Change, err error) error {
 	if err != nil || c.Empty() {
 		return err
 	}
@@ -103,29 +100,21 @@ func (w *world) do(decide func(a *Aggregate) (aggregate.Change, error)) error {
 	return nil
 }
 
-func (w *world) must(decide func(a *Aggregate) (aggregate.Change, error)) {
-	expect.NoError(w.t, w.do(decide))
-}
+func (w *world) must(c aggregate.Change, err error) { expect.NoError(w.t, w.do(c, err)) }
 
 func (w *world) act(kind circulation.Kind, user, text string) error {
-	return w.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(user), text), person(user), policy, w.now)
-	})
+	return w.do(w.a.Act(w.a.Head.CallID, w.a.Call.Gate.Acting(kind, person(user), text), person(user), policy, w.now))
 }
 
 func (w *world) claim(invocation string) error {
-	return w.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, invocation, task.Series{}, w.now.Add(time.Minute), w.now)
-	})
+	return w.do(w.a.Claim(w.a.Head.Run, invocation, task.Series{}, w.now.Add(time.Minute), w.now))
 }
 
 func (w *world) finish(invocation string, r Result) error {
-	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Finish(invocation, r, w.now) })
+	return w.do(w.a.Finish(invocation, r, w.now))
 }
 
-func (w *world) take(use string) error {
-	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, use, task.Series{}, w.now) })
-}
+func (w *world) take(use string) error { return w.do(w.a.Take(w.key, use, task.Series{}, w.now)) }
 
 // The same call is the same row: by the order of members and, where a list says so, by words without effect.
 func TestTheSameCallIsTheSameRow(t *testing.T) {
@@ -200,7 +189,7 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 	}
 	expect.NoError(t, w.claim("one"))
 	expect.Fails(t, w.claim("two"), aggregate.ErrInFlight)
-	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", w.now) }),
+	expect.Fails(t, w.do(w.a.Cancel("k1", w.now)),
 		aggregate.ErrInFlight)
 	expect.Fails(t, w.finish("two", Result{Status: conversation.ActionSucceeded}), aggregate.ErrMoved)
 	for range 2 {
@@ -214,10 +203,9 @@ func TestALateResultIsTheTruth(t *testing.T) {
 	w := asked(t, asking(t, "write_rows", `{"a":1}`))
 	expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 	expect.NoError(t, w.claim("one"))
-	crashed := func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) }
-	expect.Fails(t, w.do(crashed), aggregate.ErrInFlight)
+	expect.Fails(t, w.do(w.a.Crashed(w.now)), aggregate.ErrInFlight)
 	w.now = w.now.Add(time.Minute)
-	w.must(crashed)
+	w.must(w.a.Crashed(w.now))
 	expect.That(t, w.a.Call.Outcome == conversation.OutcomeUnknown && w.open == 0, "%+v", w.a.Call)
 	expect.That(t, w.claim("two") != nil && !w.a.work(w.now), "a write whose outcome is unknown is made again")
 	for range 2 {
@@ -232,14 +220,12 @@ func TestALateResultIsTheTruth(t *testing.T) {
 // nothing. The log names them.
 func TestAPersonConfirmsACallOfUnknownOutcome(t *testing.T) {
 	w := asked(t, asking(t, "write_rows", `{"a":1}`))
-	confirm := func(by aggregate.Actor) error {
-		return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Confirm(a.Call.CallID, by, policy, w.now) })
-	}
+	confirm := func(by aggregate.Actor) error { return w.do(w.a.Confirm(w.a.Call.CallID, by, policy, w.now)) }
 	expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 	expect.NoError(t, w.claim("one"))
 	expect.Fails(t, confirm(person(suzuki)), aggregate.ErrMoved)
 	w.now = w.now.Add(time.Minute)
-	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
+	w.must(w.a.Crashed(w.now))
 	stranger := person("U0OTHER")
 	stranger.Member = false
 	expect.Fails(t, confirm(stranger), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty})
@@ -261,10 +247,7 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 	other := w.key
 	other.ID = "k2"
 	expect.That(t, !w.a.work(w.now) && w.a.DueAt(w.now) != nil, "a run makes it, or nobody ends it")
-	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Take(other, "one",
-			task.Series{}, w.now)
-	}), aggregate.ErrNotFound)
+	expect.Fails(t, w.do(w.a.Take(other, "one", task.Series{}, w.now)), aggregate.ErrNotFound)
 	_, bad := errors.AsType[aggregate.Problem](w.take(""))
 	expect.That(t, bad, "an attempt without an id")
 	c := expect.Value(w.a.Take(w.key, "one", task.Series{}, w.now))(t)
@@ -300,7 +283,7 @@ func TestANumberedRuleNumbersCalls(t *testing.T) {
 		expect.Fails(t, expect.Err(begins(w, task.Series{})), task.ErrNumber)
 		c := expect.Value(begins(w, task.Series{Year: 2026, Last: 7}))(t)
 		expect.That(t, len(c.Beside) == 1 && strings.Contains(string(c.Audit[0].Details), "2026-000008"), "%+v", c)
-		w.must(func(*Aggregate) (aggregate.Change, error) { return c, nil })
+		w.must(c, nil)
 		expect.Is(t, w.a.Call.DecisionNumber, "2026-000008")
 	}
 }
@@ -312,7 +295,7 @@ func TestStampsGrowOld(t *testing.T) {
 		expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 		w.now = w.now.AddDate(0, 0, aggregate.ApprovalDays+1)
 		expect.Fails(t, map[string]error{"Bash": w.take("one"), "write_rows": w.claim("one")}[tool], ErrAged)
-		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
+		w.must(w.a.Expire(w.now))
 		expect.That(t, w.a.Call.CancelReason == ReasonAged && w.open == 0, "%+v", w.a.Call)
 	}
 }
@@ -328,14 +311,14 @@ func TestHowACallEnds(t *testing.T) {
 		"sent back": {func(w *world) error { return w.act(circulation.SendBack, suzuki, "予算がない") },
 			conversation.ReasonRejected, suzuki, "rejected", false},
 		"cancelled by who answers": {func(w *world) error {
-			return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, w.now) })
+			return w.do(w.a.End(person(sato), policy, w.now))
 		}, conversation.ReasonWithdrawn, sato, "cancelled", false},
 		"cancelled by the agent": {func(w *world) error {
-			return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", w.now) })
+			return w.do(w.a.Cancel("k1", w.now))
 		}, conversation.ReasonWithdrawn, "", "cancelled", false},
 		"nobody decided": {func(w *world) error {
 			w.now = w.now.Add(24 * time.Hour)
-			return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
+			return w.do(w.a.Expire(w.now))
 		}, conversation.ReasonExpired, "", "expired", false},
 	} {
 		w := asked(t, asking(t, "write_rows", `{"a":1}`))
@@ -372,39 +355,31 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 	run := w.a.Head.Run
 	again := Routed{Again: w.now.Add(time.Minute)}
 	expect.Fails(t, expect.Err(w.a.Route(run-1, again, w.now)), aggregate.ErrSuperseded)
-	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Route(run, again, w.now) })
+	w.must(w.a.Route(run, again, w.now))
 	expect.That(t, !w.a.work(w.now) && w.a.work(w.now.Add(time.Minute)) && w.a.Head.Run > run, "it isn't put off")
-	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Route(a.Head.Run, Routed{Opening: &o, Terms: x.Terms}, w.now)
-	})
+	w.must(w.a.Route(w.a.Head.Run, Routed{Opening: &o, Terms: x.Terms}, w.now))
 	expect.That(t, w.act(circulation.Stamp, suzuki, "") != nil, "stamped by somebody who isn't asked")
 	expect.NoError(t, w.act(circulation.Stamp, takada.User, ""))
 	expect.Fails(t, w.claim("one"), task.ErrNumber)
 	_, lacks := w.a.Unnumbered()
 	expect.That(t, lacks, "no number")
-	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "one", task.Series{Year: 2026}, w.now.Add(time.Minute), w.now)
-	})
+	w.must(w.a.Claim(w.a.Head.Run, "one", task.Series{Year: 2026}, w.now.Add(time.Minute), w.now))
 	expect.Is(t, w.a.Call.DecisionNumber, "2026-000001")
 	expect.Same(t, []string{"proposed", "routed", "approved", "started"}, w.did)
 
 	w = asked(t, x)
-	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		no := aggregate.Refusal{Why: task.ReasonNoRoute, Rule: o.Rule, Detail: "経理"}
-		return a.Route(a.Head.Run, Routed{Refused: &no}, w.now)
-	})
+	no := aggregate.Refusal{Why: task.ReasonNoRoute, Rule: o.Rule, Detail: "経理"}
+	w.must(w.a.Route(w.a.Head.Run, Routed{Refused: &no}, w.now))
 	expect.That(t, w.a.Call.CancelReason == task.ReasonNoRoute && w.open == 0, "%+v", w.a.Call)
 	w = asked(t, x)
 	_, err := w.a.Route(w.a.Head.Run, Routed{Opening: new(aggregate.BySettings(true, suzuki)), Terms: x.Terms}, w.now)
 	expect.Fails(t, err, aggregate.ErrOnRoute) // who answers is missing
 	w.now = w.now.Add(mostLookingUp)
-	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Route(a.Head.Run, Routed{Again: w.now.Add(time.Minute)}, w.now)
-	})
+	w.must(w.a.Route(w.a.Head.Run, Routed{Again: w.now.Add(time.Minute)}, w.now))
 	expect.That(t, w.a.Call.CancelReason == ReasonSilent && w.open == 0, "%+v", w.a.Call)
 	w = asked(t, x)
 	for range conversation.MaxRestarts + 1 {
-		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.now) })
+		w.must(w.a.RestartRun(w.a.Head.Run, w.now))
 	}
 	expect.That(t, w.a.Call.CancelReason == ReasonUnrouted, "%+v", w.a.Call)
 }

@@ -97,13 +97,11 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 			o.taker, o.takenAt = name, *w.a.Call.CompletedAt
 		}
 	case "cancel":
-		_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", w.now) })
+		_ = w.do(w.a.Cancel("k1", w.now))
 		expect.Must(rt, was != conversation.ActionExecuting || w.a.Call.Status == was, "cancelled while it was made")
 	case "confirm":
 		unknown := w.a.Call.Outcome == conversation.OutcomeUnknown
-		err := w.do(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Confirm(a.Call.CallID, person(who), policy, w.now)
-		})
+		err := w.do(w.a.Confirm(w.a.Call.CallID, person(who), policy, w.now))
 		expect.Must(rt, (w.a.Call.Status == conversation.ActionSucceeded) == (was == conversation.ActionSucceeded || unknown),
 			"confirmed: %v, it was %s and is %s", err, was, w.a.Call.Status)
 	case "route":
@@ -111,7 +109,7 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 		if rapid.Bool().Draw(rt, "refused") {
 			r.Refused = &aggregate.Refusal{Why: task.ReasonRuleRefuses}
 		}
-		err := w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Route(a.Head.Run, r, w.now) })
+		err := w.do(w.a.Route(w.a.Head.Run, r, w.now))
 		expect.Must(rt, (err == nil) == unopened && (w.a.Call.Status == Refused) == (was == Refused || unopened &&
 			r.Refused != nil), "routed: %v, it was %s and is %s", err, was, w.a.Call.Status)
 	case "revoke":
@@ -119,12 +117,12 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 			return
 		}
 		w.key.RevokedAt = &w.now
-		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.now) })
+		w.must(w.a.Follow(w.key, w.now))
 		expect.Must(rt, w.a.Call.Over() || was == conversation.ActionExecuting, "its key is revoked, and it is %s",
 			w.a.Call.Status)
 	case "sweep":
 		for _, x := range w.a.Overdue(w.now) {
-			_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return x.Decide(a) })
+			_ = w.do(x.Decide(w.a))
 		}
 		lost := was == conversation.ActionExecuting && !w.now.Before(o.lease)
 		expect.Must(rt, lost == (was == conversation.ActionExecuting && w.a.Call.Status == conversation.ActionFailed),
@@ -152,7 +150,7 @@ func TestACallEndsWithItsKey(t *testing.T) {
 			_, over := errors.AsType[tenancy.ErrKey](taken.take("one"))
 			expect.That(t, over == (tt.why != ""), "%s: taken", name)
 			for range 2 {
-				w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.now) })
+				w.must(w.a.Follow(w.key, w.now))
 			}
 			ends := tt.why != ""
 			expect.That(t, w.a.Call.CancelReason == tt.why && w.a.Call.Over() == ends && (w.open == 0) == ends,
@@ -163,13 +161,12 @@ func TestACallEndsWithItsKey(t *testing.T) {
 
 // A call on which nobody acted is forgotten in time; where people acted it stays as long as the audit log.
 func TestWhatNobodyActedOnIsForgotten(t *testing.T) {
-	cancel := func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", start) }
 	for acted, forgotten := range map[bool]bool{false: true, true: false} {
 		w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Proposal) { x.Keep = 30 }))
 		if acted {
 			expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 		}
-		w.must(cancel)
+		w.must(w.a.Cancel("k1", start))
 		w.a.Head.ShownRev = w.a.Head.Rev
 		at := w.a.Call.CompletedAt.AddDate(0, 0, 30)
 		expect.That(t, !w.a.Forgotten(at.Add(-1)) && w.a.Forgotten(at) == forgotten &&

@@ -51,7 +51,7 @@ func (tb *table) by(who string, do act, x *Action) {
 // finishes commits the result of an action that an invocation executes.
 func (tb *table) finishes(x *Action, invocation string, r Result) {
 	tb.t.Helper()
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Finish(x.ActionID, invocation, r, tb.now) })
+	tb.must(tb.load().Finish(x.ActionID, invocation, r, tb.now))
 }
 
 // Sato opened the conversation, and Tanaka is one of the people who asked for the action.
@@ -298,7 +298,7 @@ func TestARuleLetsTestsRunAndNothingElse(t *testing.T) {
 
 func TestAnActionExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 	tb, x := pending(t, ShellCommand)
-	expire := func() error { return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(tb.now) }) }
+	expire := func() error { return tb.do(tb.load().Expire(tb.now)) }
 	tb.now = x.Gate.Terms.DecideBy.Add(-time.Millisecond)
 	if err := expire(); !errors.Is(err, aggregate.ErrNotDue) || tb.load().Current().Status != ActionPending {
 		t.Errorf("before its time: %v", err)
@@ -313,9 +313,7 @@ func TestAConversationEndsAfterItsIdleDaysAndNotBefore(t *testing.T) {
 	tb := opened(t)
 	expect.NoError(t, tb.answer(nil))
 	idle := tb.load().Conversation.LastActivityAt.Add(tenancy.IdleDays * 24 * time.Hour)
-	closed := func() error {
-		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.CloseIdle(tb.now) })
-	}
+	closed := func() error { return tb.do(tb.load().CloseIdle(tb.now)) }
 	tb.now = idle.Add(-time.Millisecond)
 	expect.Fails(t, closed(), aggregate.ErrNotDue, "before its days")
 	tb.now = idle
@@ -332,16 +330,14 @@ func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 	tb := opened(t)
 	answered := func() { // the open run, or the next one, answers and ends
 		if tb.load().Head.Resting {
-			tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
+			tb.must(tb.load().StartRun(tb.now))
 		}
 		expect.NoError(t, tb.answer(nil))
 	}
 	answered()
 	for n := range mostKept + 5 {
 		tb.now = tb.now.Add(time.Minute)
-		tb.must(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Propose(*proposal(ShellCommand, tb.now, ""), person(sato), policy, tb.now)
-		})
+		tb.must(tb.load().Propose(*proposal(ShellCommand, tb.now, ""), person(sato), policy, tb.now))
 		x := tb.load().Current()
 		if n == 0 {
 			c := &aggregate.Card{CardType: CardAction, Subject: x.Key(), User: suzuki}
@@ -381,11 +377,8 @@ func TestAStartNamesWhatItBeginsWith(t *testing.T) {
 	tb, x := pending(t, ShellCommand)
 	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin()))
 	started := func(invocation string) string {
-		var c aggregate.Change
-		tb.must(func(a *Aggregate) (_ aggregate.Change, err error) {
-			c, err = a.Claim(a.Head.Run, invocation, tb.now.Add(time.Minute), tb.now)
-			return c, err
-		})
+		c, err := tb.load().Claim(tb.load().Head.Run, invocation, tb.now.Add(time.Minute), tb.now)
+		tb.must(c, err)
 		for _, e := range c.Audit {
 			if e.Action == AuditStarted {
 				return string(e.Details)
@@ -396,10 +389,9 @@ func TestAStartNamesWhatItBeginsWith(t *testing.T) {
 	if got := started("i1"); !strings.Contains(got, `"base_version":""`) || !strings.Contains(got, x.Payload.Hash()) {
 		t.Errorf("the entry says %s", got)
 	}
-	release := func(a *Aggregate) (aggregate.Change, error) { return a.Release(x.ActionID, "i1", tb.now) }
-	tb.must(release)
+	tb.must(tb.load().Release(x.ActionID, "i1", tb.now))
 	expect.Is(t, started("i1"), "", "the same start is told twice")
-	tb.must(release)
+	tb.must(tb.load().Release(x.ActionID, "i1", tb.now))
 	tb.moved("v2")
 	expect.Fails(t, tb.claim("i1"), ErrBase, "files that nobody saw are worked on")
 }
@@ -409,9 +401,7 @@ func TestARunThatFindsNoRoomBeginsAnewLater(t *testing.T) {
 	tb := opened(t)
 	until := tb.now.Add(5 * time.Minute)
 	run := tb.load().Head.Run
-	pause := func() error {
-		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.PauseRun(run, until, tb.now) })
-	}
+	pause := func() error { return tb.do(tb.load().PauseRun(run, until, tb.now)) }
 	expect.NoError(t, pause())
 	tb.tell("are you there?")
 	a := tb.load()
@@ -421,9 +411,7 @@ func TestARunThatFindsNoRoomBeginsAnewLater(t *testing.T) {
 	}
 	due := a.DueAt(tb.now)
 	expect.That(t, due != nil && !due.After(until), "the sweeper comes at %v, not by %v", due, until)
-	begin := func() error {
-		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
-	}
+	begin := func() error { return tb.do(tb.load().StartRun(tb.now)) }
 	expect.Fails(t, begin(), aggregate.ErrNotDue, "a run in the pause")
 	expect.Fails(t, pause(), aggregate.ErrSuperseded, "twice")
 	tb.now = until

@@ -50,7 +50,7 @@ func TestAConversationThatIsNotKeptIsForgottenInTwoCommits(t *testing.T) {
 	tb, _ := pending(t, ShellCommand)
 	tb.by(sato, ending, nil)
 	tb.tell("still there?")
-	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) }),
+	expect.Fails(t, tb.do(tb.load().forgetNow(tb.now)),
 		aggregate.ErrNotDue)
 	at := *tb.head.ForgottenAt
 	due := tb.load().DueAt(tb.now)
@@ -62,14 +62,14 @@ func TestAConversationThatIsNotKeptIsForgottenInTwoCommits(t *testing.T) {
 	}
 	expect.That(t, tb.load().DueAt(tb.now).Equal(at) && tb.load().Effects(tb.now).Erased == nil,
 		"due at %v", tb.load().DueAt(tb.now))
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) })
-	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) }),
+	tb.must(tb.load().forgetNow(tb.now))
+	expect.Fails(t, tb.do(tb.load().forgetNow(tb.now)),
 		aggregate.ErrNotDue, "twice")
 	a := tb.load()
 	late := a.Head.ForgettingAt.Add(lastWrite)
 	expect.That(t, a.DueAt(tb.now).Equal(late) && a.Effects(late.Add(-time.Second)).Erased == nil,
 		"due at %v", a.DueAt(tb.now))
-	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.erased(late.Add(-time.Second)) }),
+	expect.Fails(t, tb.do(tb.load().erased(late.Add(-time.Second))),
 		aggregate.ErrNotDue, "too early")
 	c, err := a.Effects(late).Erased(a)
 	expect.That(t, err == nil && len(c.Audit) == 1 && c.Audit[0].Action == AuditForgotten && len(c.Rows) == 0,
@@ -87,7 +87,7 @@ func TestCardsAreDrawnOnceMoreBeforeTheyAreDeleted(t *testing.T) {
 	tb.head.ShownRev = tb.load().Head.Rev
 	tb.now = *tb.head.ForgottenAt
 	expect.That(t, !tb.load().Effects(tb.now).Cards, "cards are drawn before anything happened")
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) })
+	tb.must(tb.load().forgetNow(tb.now))
 	a, at := tb.load(), *tb.head.ForgettingAt
 	for after, tt := range map[time.Duration]struct{ drawn, erased bool }{
 		0: {true, false}, lastWrite - time.Minute: {true, false}, lastWrite: {false, true},
@@ -119,7 +119,7 @@ func TestNothingIsDecidedWhileAConversationIsForgotten(t *testing.T) {
 		"a new start": func(a *Aggregate) (aggregate.Change, error) { return a.Reopen(person(sato), policy, tb.now) },
 		"an end":      func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) },
 	} {
-		expect.That(t, tb.do(decide) != nil, "%s is taken", name)
+		expect.That(t, tb.do(decide(tb.load())) != nil, "%s is taken", name)
 	}
 	expect.That(t, tb.load().Effects(tb.now).Run == nil, "a run is opened")
 }
@@ -127,7 +127,7 @@ func TestNothingIsDecidedWhileAConversationIsForgotten(t *testing.T) {
 // sweep makes the decisions of time, as the sweeper does.
 func (tb *table) sweep() {
 	for _, o := range tb.load().Overdue(tb.now) {
-		err := tb.do(func(a *Aggregate) (aggregate.Change, error) { return o.Decide(a) })
+		err := tb.do(o.Decide(tb.load()))
 		if err != nil && !errors.Is(err, aggregate.ErrNotDue) && !errors.Is(err, aggregate.ErrInFlight) {
 			expect.NoError(tb.t, err)
 		}
@@ -191,10 +191,8 @@ func endsWithdrawn(t *testing.T, name string, tb *table, x *Action, looks bool, 
 	if looks {
 		expect.That(t, a.Looking() != nil && a.Next(tb.now).State == StateCall && is.Late == nil, "%s: nobody looks: %+v",
 			name, is.Pushed)
-		tb.must(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Found(a.Head.Run, x.ActionID, Result{Status: ActionFailed, Error: ReasonBranchAlone,
-				Pushed: &Pushed{Commit: madeCommit, There: true}}, tb.now)
-		})
+		tb.must(tb.load().Found(tb.load().Head.Run, x.ActionID, Result{Status: ActionFailed, Error: ReasonBranchAlone,
+			Pushed: &Pushed{Commit: madeCommit, There: true}}, tb.now))
 		a = tb.load()
 		is, late = a.Action(x.ActionID), ReasonBranchAlone
 		expect.That(t, is.Pushed.There && is.Pushed.Look == nil, "%s: %+v", name, is.Pushed)
@@ -204,9 +202,7 @@ func endsWithdrawn(t *testing.T, name string, tb *table, x *Action, looks bool, 
 	tb.sweep()
 	expect.Is(t, tb.head.Rev, rev, name+": it is recorded once")
 	if late == ReasonUnknown { // and its invocation lived after all
-		tb.must(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now.Add(time.Minute))
-		})
+		tb.must(tb.load().Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now.Add(time.Minute)))
 		expect.Is(t, tb.load().Action(x.ActionID).Late.Status, ActionSucceeded)
 	}
 }
@@ -225,12 +221,9 @@ func TestAWithdrawnPushOfAnEndedConversationIsUnknown(t *testing.T) {
 
 // runs begins a run, unless one goes on.
 func (tb *table) runs() {
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		if a.Head.Resting {
-			return a.StartRun(tb.now)
-		}
-		return aggregate.Change{}, nil
-	})
+	if tb.load().Head.Resting {
+		tb.must(tb.load().StartRun(tb.now))
+	}
 }
 
 // changed delivers that a message was edited or deleted, and has it answered by a sentence.
@@ -243,9 +236,8 @@ func (tb *table) changed(of Inbound, deleted bool) (noticed func()) {
 	tb.apply(c, tb.head)
 	return func() {
 		tb.runs()
-		tb.must(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Refused(a.Head.Run, a.Waiting(), Refusal{Reason: "message_deleted", Text: "deleted"}, tb.now)
-		})
+		tb.must(tb.load().Refused(tb.load().Head.Run, tb.load().Waiting(), Refusal{Reason: "message_deleted",
+			Text: "deleted"}, tb.now))
 	}
 }
 

@@ -56,10 +56,8 @@ func writes(c aggregate.Change) int {
 // crowded returns a conversation with as many rows as possible: many people write, and many cards are posted.
 func crowded(t *testing.T) *Aggregate {
 	tb, _ := pending(t, ShellCommand)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Reject(a.Current().ActionID, "no", person(suzuki), policy, tb.now)
-	})
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
+	tb.must(tb.load().Reject(tb.load().Current().ActionID, "no", person(suzuki), policy, tb.now))
+	tb.must(tb.load().StartRun(tb.now))
 	a := tb.load()
 	a.Inbox = nil
 	for n := range 2 * mostTogether {
@@ -282,9 +280,7 @@ func call(access aggregate.Access, rule string) *Proposal {
 func listedRead() *Proposal { return call(aggregate.Read, "listed") }
 
 func (tb *table) claimCall(invocation string) error {
-	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.ClaimCall(a.Head.Run, invocation, tb.now.Add(2*time.Minute), tb.now)
-	})
+	return tb.do(tb.load().ClaimCall(tb.load().Head.Run, invocation, tb.now.Add(2*time.Minute), tb.now))
 }
 
 // calling returns a conversation with a listed read that executes under the claim of "i1".
@@ -316,9 +312,7 @@ func TestAnAgentCallsListedReadsAlone(t *testing.T) {
 	for name, p := range map[string]*Proposal{"a write": call(aggregate.Write, ""), "a listed write": call(aggregate.Write,
 		"listed"), "a read that nobody listed": call(aggregate.Read, "")} {
 		expect.That(t, errors.As(opened(t).answer(p), new(ErrType)), "%s is proposed", name)
-		own := opened(t).do(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Propose(*p, person(sato), policy, start)
-		})
+		_, own := opened(t).load().Propose(*p, person(sato), policy, start)
 		expect.That(t, errors.As(own, new(ErrType)), "%s is proposed by a person", name)
 	}
 	for name, change := range map[string]func(x *Action){
@@ -342,9 +336,7 @@ func TestAfterTenReadsInARowAPersonHasToSpeak(t *testing.T) {
 		expect.NoError(t, tb.answer(listedRead()))
 		x := tb.load().Current()
 		expect.NoError(t, tb.claimCall("i"))
-		tb.must(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Finish(x.ActionID, "i", Result{Status: ActionSucceeded}, tb.now)
-		})
+		tb.must(tb.load().Finish(x.ActionID, "i", Result{Status: ActionSucceeded}, tb.now))
 	}
 	expect.That(t, !tb.load().CallsOn(tb.load().Waiting()), "it may go on")
 	expect.That(t, errors.As(tb.answer(listedRead()), new(ErrType)), "it goes on")

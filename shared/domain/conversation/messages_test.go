@@ -43,8 +43,8 @@ func TestWhatWasSaidInAThreadIsGivenOnce(t *testing.T) {
 		expect.Is(t, tb.load().Conversation.ThreadBefore, "1775034005.000100")
 		had := len(tb.lists)
 		give := func(a *Aggregate) (aggregate.Change, error) { return a.GiveThread(a.Head.Run, tt.said, tt.of, tb.now) }
-		tb.must(give)
-		expect.Fails(t, tb.do(give), aggregate.ErrNotDue, name)
+		tb.must(give(tb.load()))
+		expect.Fails(t, tb.do(give(tb.load())), aggregate.ErrNotDue, name)
 		a := tb.load()
 		expect.That(t, a.Conversation.ThreadBefore == "" && len(a.Inbox) == 1, "%s: %+v", name, a.Conversation)
 		if tt.says == "" {
@@ -239,9 +239,7 @@ func TestWhatWasReadGoesWithItsAnswer(t *testing.T) {
 // has written since. A message becomes one task, so a second request of the same message has to be asked for.
 func TestARequestAfterAnActionIsOfferedToWhoWroteLast(t *testing.T) {
 	tb, x := executing(t, ShellCommand)
-	expect.NoError(t, tb.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now)
-	}))
+	expect.NoError(t, tb.do(tb.load().Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now)))
 	a := tb.load()
 	expect.Must(t, len(a.Waiting()) == 1 && newestOf(a.Waiting()) == nil, "a person has written")
 	a = after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "I ask for it", Request: "buy it"}, tb.now))
@@ -268,7 +266,7 @@ func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 	own := expect.Value(Own("make", tenancy.Agent{Capabilities: tenancy.Capabilities}, On{}, "en"))(t)
 	own.Terms = terms(tb.now)
 	by := person("U7")
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Propose(own, by, policy, tb.now) })
+	tb.must(tb.load().Propose(own, by, policy, tb.now))
 	x := tb.load().Current()
 	expect.Must(t, x != nil && x.RequestedBy == RequestedByUser && fmt.Sprint(x.Askers) == "[U7]" &&
 		x.Status == ActionPending, "%+v", x)

@@ -367,14 +367,14 @@ func (w *walk) comesToRest() {
 		w.now = w.now.Add(3 * time.Minute)
 		a := w.load()
 		for _, d := range a.Overdue(w.now) {
-			_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return d.Decide(a) })
+			_ = w.do(d.Decide(w.load()))
 		}
 		a = w.load()
 		if a.Head.Resting && a.paused(w.now) { // the sweeper comes when the pause is over
 			continue
 		}
 		if e := a.Effects(w.now); e.Begin != nil {
-			w.must(func(a *Aggregate) (aggregate.Change, error) { return e.Begin(a) })
+			w.must(e.Begin(w.load()))
 			if w.load().Head.Resting { // people were told something; the run begins next
 				continue
 			}
@@ -383,14 +383,10 @@ func (w *walk) comesToRest() {
 		}
 		switch a = w.load(); a.Next(w.now).State {
 		case StateAnswer:
-			w.must(func(a *Aggregate) (aggregate.Change, error) {
-				return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Usage: w.used()}, w.now)
-			})
+			w.must(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Usage: w.used()}, w.now))
 		case StateAct, StateCall:
 			if a.Current().Claim == nil {
-				w.must(func(a *Aggregate) (aggregate.Change, error) {
-					return a.claimOf()(a.Head.Run, "last", w.now.Add(time.Minute), w.now)
-				})
+				w.must(a.claimOf()(a.Head.Run, "last", w.now.Add(time.Minute), w.now))
 			}
 		}
 		expect.Must(w.rt, round <= 60, "stuck: %+v, next %+v", a.Head, a.Next(w.now))

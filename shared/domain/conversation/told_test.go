@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -90,10 +89,8 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 		"is unchanged.\nIts output, if any, follows once it has stopped.", "at the withdrawal")
 	waiting := len(tb.load().Inbox)
 	code := 143
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", Result{Status: ActionFailed, Error: ReasonWithdrawn, ExitCode: &code, Lines: 2,
-			Tail: "1: a\n2: b", Version: "other"}, tb.now.Add(time.Second))
-	})
+	tb.must(tb.load().Finish(x.ActionID, "i1", Result{Status: ActionFailed, Error: ReasonWithdrawn, ExitCode: &code,
+		Lines: 2, Tail: "1: a\n2: b", Version: "other"}, tb.now.Add(time.Second)))
 	m := last()
 	expect.Is(t, m.Content, "Cancelled action #1 has stopped. The folder is unchanged.\nExit code: 143\n"+
 		"Its output has 2 lines. All of them, each after its number:\n1: a\n2: b", "once it has stopped")
@@ -211,10 +208,10 @@ func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
 		tb.tell("still there?")
 		begin := tb.load().Effects(tb.now).Begin
 		expect.Must(t, begin != nil, "message %d is not answered", i)
-		tb.must(func(a *Aggregate) (aggregate.Change, error) { return begin(a) })
+		tb.must(begin(tb.load()))
 		expect.That(t, tb.load().Effects(tb.now).Begin == nil, "message %d is answered twice", i)
 	}
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Reopen(person(sato), policy, tb.now) })
+	tb.must(tb.load().Reopen(person(sato), policy, tb.now))
 	a := tb.load()
 	expect.That(t, len(a.Inbox) == 3 && a.Effects(tb.now).Begin != nil, "%d messages wait for the agent", len(a.Inbox))
 }
@@ -222,11 +219,9 @@ func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
 // The stop button ends the current work and nothing else.
 func TestStop(t *testing.T) {
 	stop := func(tb *table, by string) error {
-		return tb.do(func(a *Aggregate) (aggregate.Change, error) {
-			p := policy
-			p.Mode = "list"
-			return a.Stop(person(by), p, tb.now)
-		})
+		p := policy
+		p.Mode = "list"
+		return tb.do(tb.load().Stop(person(by), p, tb.now))
 	}
 	tb := opened(t)
 	expect.That(t, stop(tb, suzuki) != nil, "somebody else stops it")

@@ -66,11 +66,9 @@ func (tb *table) moved(version string) {
 func TestALateResultsFilesStayTheActions(t *testing.T) {
 	tb, x := executing(t, ShellCommand)
 	tb.now = tb.now.Add(time.Hour)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(tb.now) })
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Version: "v1",
-			Changed: &FilesChanged{Files: 1, Names: []string{"a"}}}, tb.now)
-	})
+	tb.must(tb.load().Crashed(tb.now))
+	tb.must(tb.load().Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Version: "v1",
+		Changed: &FilesChanged{Files: 1, Names: []string{"a"}}}, tb.now))
 	a := tb.load()
 	x = a.Action(x.ActionID)
 	expect.That(t, x.Status == ActionSucceeded && x.Version == "v1" && x.NotTaken &&
@@ -92,7 +90,7 @@ func TestALateResultSaysWhenItsWorkEnded(t *testing.T) {
 		if test.ended > -1<<62 {
 			r.At = tb.now.Add(test.ended)
 		}
-		tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Finish(x.ActionID, "i1", r, tb.now) })
+		tb.must(tb.load().Finish(x.ActionID, "i1", r, tb.now))
 		late := tb.load().Action(x.ActionID).Late
 		expect.That(t, late.At.Equal(tb.now.Add(test.kept).Truncate(time.Millisecond)), "%s: %v at %v", name, late.At, tb.now)
 	}
@@ -112,15 +110,11 @@ func TestAnEndMovesTheFilesFromTheActionsBaseAlone(t *testing.T) {
 func TestAnAnswerThatFindsTheFilesLostSaysSo(t *testing.T) {
 	tb := opened(t)
 	tb.moved("v1")
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Lost: "v0"}, tb.now)
-	})
+	tb.must(tb.load().Answered(tb.load().Head.Run, tb.load().Waiting(), Answer{Text: "ok", Lost: "v0"}, tb.now))
 	expect.Is(t, tb.load().Conversation.WorkspaceVersion, "v1", "others were lost")
 	tb.tell("more")
 	expect.NoError(t, tb.begin())
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Lost: "v1"}, tb.now)
-	})
+	tb.must(tb.load().Answered(tb.load().Head.Run, tb.load().Waiting(), Answer{Text: "ok", Lost: "v1"}, tb.now))
 	expect.Is(t, tb.load().Conversation.WorkspaceVersion, "", "the files")
 }
 
@@ -262,12 +256,12 @@ func pushing(t testing.TB) (*table, *Action) {
 }
 
 func (tb *table) step(x *Action, invocation string, to Pushed) error {
-	return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.Step(x.ActionID, invocation, to, tb.now) })
+	return tb.do(tb.load().Step(x.ActionID, invocation, to, tb.now))
 }
 
 func (tb *table) crash() error {
 	tb.now = tb.now.Add(time.Hour)
-	return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(tb.now) })
+	return tb.do(tb.load().Crashed(tb.now))
 }
 
 // unsure returns a conversation of whose pull request nobody knows whether it is there.
@@ -275,15 +269,13 @@ func unsure(t testing.TB) (*table, *Action) {
 	t.Helper()
 	tb, x := pushing(t)
 	expect.NoError(t, tb.step(x, "i1", Pushed{Commit: madeCommit}))
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Lost(x.ActionID, "i1", tb.now) })
+	tb.must(tb.load().Lost(x.ActionID, "i1", tb.now))
 	return tb, tb.load().Action(x.ActionID)
 }
 
 func (tb *table) check(x *Action, by string) error {
-	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Check(x.ActionID, person(by), aggregate.Policy{Team: team, Mode: aggregate.ApproversList,
-			Approvers: []string{suzuki}}, tb.now)
-	})
+	return tb.do(tb.load().Check(x.ActionID, person(by), aggregate.Policy{Team: team, Mode: aggregate.ApproversList,
+		Approvers: []string{suzuki}}, tb.now))
 }
 
 func TestAPullRequestIsMadeOnTheConversationsCommit(t *testing.T) {
@@ -354,7 +346,7 @@ func TestAPushThatMadeNoCommitDidNothing(t *testing.T) {
 			if name == "given up" {
 				tb.now = tb.now.Add(time.Hour)
 			}
-			tb.must(func(a *Aggregate) (aggregate.Change, error) { return end(tb, a, x) })
+			tb.must(end(tb, tb.load(), x))
 			is := tb.load().Action(x.ActionID)
 			expect.That(t, is.Status == ActionFailed && is.Outcome == want, "%s after %q: %+v", name, commit, is)
 		}
@@ -370,9 +362,7 @@ func TestAPushThatIsRefusedOnTheWayIsUnsure(t *testing.T) {
 			expect.NoError(t, tb.step(x, "i1", Pushed{Commit: commit}))
 		}
 		expect.NoError(t, tb.crash())
-		tb.must(func(a *Aggregate) (aggregate.Change, error) {
-			return a.FailApproved(a.Head.Run, x.ActionID, Result{Error: ReasonPushSource}, tb.now)
-		})
+		tb.must(tb.load().FailApproved(tb.load().Head.Run, x.ActionID, Result{Error: ReasonPushSource}, tb.now))
 		is := tb.load().Action(x.ActionID)
 		expect.That(t, is.Status == ActionFailed && is.Outcome == want, "after %q: %+v", commit, is)
 		expect.That(t, offersCheck(tb.load()) == (want != ""), "after %q: whether it is offered", commit)
@@ -397,19 +387,16 @@ func TestAPersonHasItLookedAt(t *testing.T) {
 	expect.Is(t, tb.head.Rev, rev, "a second press changes nothing")
 	expect.NoError(t, tb.begin())
 	expect.Is(t, tb.load().Next(tb.now).State, StateCall)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.NotFound(a.Head.Run, x.ActionID, tb.now) })
+	tb.must(tb.load().NotFound(tb.load().Head.Run, x.ActionID, tb.now))
 	is := tb.load().Action(x.ActionID)
 	expect.That(t, is.Outcome == OutcomeUnknown && is.Pushed.Look == nil && is.Pushed.Unseen == ReasonPushUnseen,
 		"%+v", is.Pushed)
 
 	expect.NoError(t, tb.check(x, suzuki))
-	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Found(a.Head.Run+1, x.ActionID, Result{Status: ActionSucceeded}, tb.now)
-	}), aggregate.ErrMoved)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Found(a.Head.Run, x.ActionID, Result{Status: ActionSucceeded,
-			Pushed: &Pushed{Commit: madeCommit, There: true, Number: 1}}, tb.now)
-	})
+	other := tb.load().Head.Run + 1
+	expect.Fails(t, tb.do(tb.load().Found(other, x.ActionID, Result{Status: ActionSucceeded}, tb.now)), aggregate.ErrMoved)
+	tb.must(tb.load().Found(tb.load().Head.Run, x.ActionID, Result{Status: ActionSucceeded,
+		Pushed: &Pushed{Commit: madeCommit, There: true, Number: 1}}, tb.now))
 	is = tb.load().Action(x.ActionID)
 	expect.That(t, is.Status == ActionSucceeded && is.Outcome == "" && is.Pushed.Number == 1 && is.Pushed.Look == nil &&
 		is.Pushed.Unseen == "",
@@ -422,7 +409,7 @@ func TestAPersonHasItLookedAt(t *testing.T) {
 func TestALookThatFailsIsGivenUp(t *testing.T) {
 	tb, x := unsure(t)
 	expect.NoError(t, errors.Join(tb.answer(nil), tb.check(x, sato), tb.begin()))
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, tb.now) })
+	tb.must(tb.load().GiveUp(tb.load().Head.Run, tb.now))
 	is := tb.load().Action(x.ActionID)
 	expect.That(t, is.Outcome == OutcomeUnknown && is.Pushed.Unseen == ReasonPushUnseen, "%+v", is.Pushed)
 	expect.Is(t, tb.load().Next(tb.now).State, aggregate.StateFinish)

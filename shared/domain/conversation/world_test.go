@@ -145,21 +145,19 @@ func (tb *table) mixed(first, then map[string]aggregate.Row) *Aggregate {
 	return a
 }
 
-// do makes a decision on the newest rows and commits it.
-func (tb *table) do(decide func(a *Aggregate) (aggregate.Change, error)) error {
+// do commits what was decided on the newest rows.
+func (tb *table) do(c aggregate.Change, err error) error {
 	tb.t.Helper()
-	a := tb.load()
-	c, err := decide(a)
 	if err != nil {
 		return err
 	}
-	return tb.commit(a.Head, c)
+	return tb.commit(tb.load().Head, c)
 }
 
 // must is do for decisions that must not fail.
-func (tb *table) must(decide func(a *Aggregate) (aggregate.Change, error)) {
+func (tb *table) must(c aggregate.Change, err error) {
 	tb.t.Helper()
-	expect.NoError(tb.t, tb.do(decide))
+	expect.NoError(tb.t, tb.do(c, err))
 }
 
 // tell delivers a message as from Slack.
@@ -185,9 +183,8 @@ func (tb *table) used() aggregate.Usage {
 
 // answer lets the agent answer all waiting messages.
 func (tb *table) answer(p *Proposal) error {
-	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Usage: tb.used(), Proposal: p}, tb.now)
-	})
+	return tb.do(tb.load().Answered(tb.load().Head.Run, tb.load().Waiting(), Answer{Text: "ok", Usage: tb.used(),
+		Proposal: p}, tb.now))
 }
 
 // pending returns a conversation with an action that waits.
@@ -220,18 +217,14 @@ func (a *Aggregate) acts(kind circulation.Kind, id, text string, by aggregate.Ac
 }
 
 func (tb *table) approve(x *Action, by string) error {
-	return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.Approve(x.ActionID, person(by), policy, tb.now) })
+	return tb.do(tb.load().Approve(x.ActionID, person(by), policy, tb.now))
 }
 
 // begin opens the next run, like the relay.
-func (tb *table) begin() error {
-	return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
-}
+func (tb *table) begin() error { return tb.do(tb.load().StartRun(tb.now)) }
 
 func (tb *table) claim(invocation string) error {
-	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, invocation, tb.now.Add(2*time.Minute), tb.now)
-	})
+	return tb.do(tb.load().Claim(tb.load().Head.Run, invocation, tb.now.Add(2*time.Minute), tb.now))
 }
 
 // executing returns a conversation with an action that executes under the claim of "i1".

@@ -3,7 +3,6 @@ package tenancy
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -33,44 +32,33 @@ func ids(defs []Agent) (out []string) {
 const bot = `"id":"doc-bot","provider":"http","endpoint":"https://bot.example.com/v1","capabilities":["code"]`
 
 func TestAnInvalidEntryIsSkipped(t *testing.T) {
-	for about, test := range map[string]struct{ entry, field string }{
-		"no id":              {`{"provider":"openai","capabilities":["code"]}`, "id"},
-		"an id with a space": {`{"id":"doc bot","provider":"openai","capabilities":["code"]}`, "id"},
-		"an id that is too long": {`{"id":"` + strings.Repeat("a", 33) +
-			`","provider":"openai","capabilities":["code"]}`, "id"},
-		"no provider":              {`{"id":"a","capabilities":["code"]}`, "provider"},
-		"an unknown provider":      {`{"id":"a","provider":"bedrock","capabilities":["code"]}`, "provider"},
-		"no capabilities":          {`{"id":"a","provider":"openai"}`, "capabilities"},
-		"empty capabilities":       {`{"id":"a","provider":"openai","capabilities":[]}`, "capabilities"},
-		"an unknown capability":    {`{"id":"a","provider":"openai","capabilities":["code","root"]}`, "capabilities"},
-		"http without an endpoint": {`{"id":"a","provider":"http","capabilities":["code"]}`, "endpoint"},
-		"http at no address": {`{"id":"a","provider":"http","endpoint":"bot.example.com",` +
-			`"capabilities":["code"]}`, "endpoint"},
-		"http without TLS": {`{"id":"a","provider":"http","endpoint":"http://bot.example.com/v1",` +
-			`"capabilities":["code"]}`, "endpoint"},
-		"http with a password": {`{"id":"a","provider":"http","endpoint":"https://a:b@bot.example.com/v1",` +
-			`"capabilities":["code"]}`, "endpoint"},
-		"http with a key in the query": {`{"id":"a","provider":"http","endpoint":"https://bot.example.com/v1?key=1",` +
-			`"capabilities":["code"]}`, "endpoint"},
-		"local elsewhere": {`{"id":"a","provider":"local","endpoint":"http://127.0.0.1:1/v1",` +
-			`"capabilities":["code"]}`, "endpoint"},
-		"local in public": {`{"id":"a","provider":"local","endpoint":"https://bot.example.com/v1",` +
-			`"capabilities":["code"]}`, "endpoint"},
-		"local nowhere": {`{"id":"a","provider":"local","capabilities":["code"]}`, "endpoint"},
-		"a vendor at an address of theirs": {`{"id":"a","provider":"openai","endpoint":"https://bot.example.com/v1",` +
-			`"capabilities":["code"]}`, "endpoint"},
-		"a model of two words":         {`{"id":"a","provider":"openai","model":"gpt 5","capabilities":["code"]}`, "model"},
-		"a key in place of its name":   {`{` + bot + `,"auth_ref":"sk-proj-abc"}`, "auth_ref"},
-		"a name of a key with a space": {`{` + bot + `,"auth_ref":"my key"}`, "auth_ref"},
-		"metadata that is too long":    {`{` + bot + `,"metadata":{"label":"` + strings.Repeat("x", 501) + `"}}`, "metadata"},
+	for about, test := range map[string]struct{ field, is string }{ // the members that are not as a sound entry has them
+		"no id":                            {"id", `"id":""`},
+		"an id with a space":               {"id", `"id":"doc bot"`},
+		"an id that is too long":           {"id", `"id":"` + strings.Repeat("a", 33) + `"`},
+		"no provider":                      {"provider", `"provider":""`},
+		"an unknown provider":              {"provider", `"provider":"bedrock"`},
+		"no capabilities":                  {"capabilities", `"capabilities":null`},
+		"empty capabilities":               {"capabilities", `"capabilities":[]`},
+		"an unknown capability":            {"capabilities", `"capabilities":["code","root"]`},
+		"http without an endpoint":         {"endpoint", `"provider":"http"`},
+		"http at no address":               {"endpoint", `"provider":"http","endpoint":"bot.example.com"`},
+		"http without TLS":                 {"", `"provider":"http","endpoint":"http://bot.example.com/v1"`},
+		"http with a password":             {"endpoint", `"provider":"http","endpoint":"https://a:b@bot.example.com/v1"`},
+		"http with a key in the query":     {"endpoint", `"provider":"http","endpoint":"https://bot.example.com/v1?key=1"`},
+		"local elsewhere":                  {"", `"provider":"local","endpoint":"http://127.0.0.1:1/v1"`},
+		"local in public":                  {"", `"provider":"local","endpoint":"https://bot.example.com/v1"`},
+		"local nowhere":                    {"endpoint", `"provider":"local"`},
+		"a vendor at an address of theirs": {"endpoint", `"endpoint":"https://bot.example.com/v1"`},
+		"a model of two words":             {"model", `"model":"gpt 5"`},
+		"a key in place of its name":       {"auth_ref", bot + `,"auth_ref":"sk-proj-abc"`},
+		"a name of a key with a space":     {"auth_ref", bot + `,"auth_ref":"my key"`},
+		"metadata that is too long":        {"metadata", bot + `,"metadata":{"label":"` + strings.Repeat("x", 501) + `"}`},
 	} {
-		t.Run(about, func(t *testing.T) {
-			list := entries(t, "["+test.entry+`,{`+bot+`}]`)
-			expect.Same(t, []string{"codex*", "claude", "doc-bot"}, ids(Agents(list, []string{"localhost:11434"})))
-			unreached := about == "http without TLS" || about == "local elsewhere" || about == "local in public"
-			wrong := list[0].Problems()
-			expect.That(t, unreached || len(wrong) > 0 && wrong[0].Field == test.field, "%+v", wrong)
-		})
+		list := entries(t, `[{"id":"a","provider":"openai","capabilities":["code"],`+test.is+`},{`+bot+`}]`)
+		is, wrong := ids(Agents(list, []string{"localhost:11434"})), list[0].Problems()
+		expect.That(t, slices.Equal(is, []string{"codex*", "claude", "doc-bot"}), "%s: %v", about, is)
+		expect.That(t, test.field == "" || len(wrong) > 0 && wrong[0].Field == test.field, "%s: %+v", about, wrong)
 	}
 }
 
@@ -227,51 +215,27 @@ func rule(argv ...string) AutoRule {
 
 var inD1 = AutoScope{Place: "D1"}
 
-// What people attach lies beside the files, and nobody has approved it.
-func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
-	of := func(r AutoRule, w AutoScope) bool {
-		r.Type, r.Argv = TestRun, []string{"pytest", ".ringi/in/test_x.py"}
-		return r.Allows(TestRun, []string{"pytest", ".ringi/in/test_x.py"}, w)
-	}
-	for name, tt := range map[string]struct {
-		rule  AutoRule
-		where AutoScope
-		want  bool
-	}{
-		"by a place": {AutoRule{Place: "D1"}, AutoScope{Place: "D1"}, false},
-		"by a source": {AutoRule{Source: "shop", Place: "D1"},
-			AutoScope{Source: "shop", Sourced: true, Place: "D1"}, false},
-		"by a source, and says": {AutoRule{Source: "shop", Place: "D1", Changed: true},
-			AutoScope{Source: "shop", Sourced: true, Place: "D1"}, true},
-	} {
-		expect.That(t, of(tt.rule, tt.where), "%s: it doesn't hold without attachments", name)
-		if tt.where.Attached = true; of(tt.rule, tt.where) != tt.want {
-			t.Errorf("%s: beside attachments it is not %t", name, tt.want)
-		}
-	}
-}
-
 // A rule names source and place by the settings' ids. It holds while the files are the source's: a file that the agent
-// changed may be one that the test reads as its configuration.
+// changed may be one that the test reads as its configuration. What people attach lies beside them, and nobody has
+// approved it.
 func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 	shop := AutoScope{Source: "shop", Sourced: true, Place: "D1"}
-	changed, unlisted, elsewhere := shop, shop, shop
-	changed.Changed, unlisted.Source, elsewhere.Place = true, "", "D2"
-	none := AutoScope{Place: "D1"}
+	changed, unlisted, elsewhere, attached := shop, shop, shop, shop
+	changed.Changed, unlisted.Source, elsewhere.Place, attached.Attached = true, "", "D2", true
+	none, beside := AutoScope{Place: "D1"}, AutoScope{Place: "D1", Attached: true}
 	for name, tt := range map[string]struct {
 		rule  AutoRule
 		holds []AutoScope
 	}{
 		"source and place":   {AutoRule{Source: "shop", Place: "D1"}, []AutoScope{shop}},
-		"changed files, too": {AutoRule{Source: "shop", Place: "D1", Changed: true}, []AutoScope{shop, changed}},
+		"changed files, too": {AutoRule{Source: "shop", Place: "D1", Changed: true}, []AutoScope{shop, changed, attached}},
 		"another source":     {AutoRule{Source: "pay", Place: "D1"}, nil},
 		"a place alone":      {AutoRule{Place: "D1"}, []AutoScope{none}},
 	} {
 		tt.rule.Type, tt.rule.Argv = TestRun, []string{"npm", "test"}
 		expect.Must(t, len(tt.rule.Problems()) == 0, "%s: %v", name, tt.rule.Problems())
-		for _, w := range []AutoScope{shop, changed, unlisted, elsewhere, none, {}} {
-			expect.Is(t, tt.rule.Allows(TestRun, []string{"npm", "test"}, w),
-				slices.ContainsFunc(tt.holds, func(x AutoScope) bool { return reflect.DeepEqual(x, w) }), "%s: in %+v", name, w)
+		for _, w := range []AutoScope{shop, changed, unlisted, elsewhere, attached, none, beside, {}} {
+			expect.Is(t, tt.rule.Allows(TestRun, tt.rule.Argv, w), slices.Contains(tt.holds, w), "%s: in %+v", name, w)
 		}
 	}
 	for _, tt := range []struct {
