@@ -75,14 +75,6 @@ func TestWhatStepsDoAsAWhole(t *testing.T) {
 	}
 }
 
-// What a write to a sheet overwrites can't be undone, either; what people have to know is where it begins.
-func TestASheetIsOverwrittenWhereverItIsListed(t *testing.T) {
-	e := summed("ja", ordered(write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"s","sheet":"x"}`))).Lead
-	expect.Is(t, e.FinalBriefly("ja"), "A1 から上書きします")
-	expect.Is(t, e.FinalBriefly("en"), "overwrites from A1")
-	expect.That(t, strings.HasPrefix(e.Warning("ja"), e.FinalBriefly("ja")), "%q", e.Warning("ja"))
-}
-
 // Whatever its server calls a tool, a notification names it.
 func TestANotificationNamesTheToolFirst(t *testing.T) {
 	s := write("bank.pay", nil, `{}`)
@@ -246,11 +238,4 @@ func TestAnEffectIsOfWhatIsShown(t *testing.T) {
 	other.Version = "v2"
 	expect.Is(t, drawn(explain.EffectOf("ja", write("rooms.x", other, `{"supplier":"x"}`), nil, nil)),
 		"1. rooms の x を実行します\n· supplier x")
-}
-
-func TestNumbersAreGrouped(t *testing.T) {
-	for number, want := range map[string]string{"": "", "1": "1", "-100": "-100", "1000": "1,000", "100.": "100.",
-		"-123456.789": "-123,456.789", "1e9": "1e9", "ǅ¦": "ǅ¦"} {
-		expect.Is(t, explain.Grouped(number), want)
-	}
 }

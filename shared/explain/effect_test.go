@@ -228,54 +228,6 @@ func TestArgumentsAreCalledAsTheServerDoes(t *testing.T) {
 		"· “Account” (account_no) 2\n· note to supplier x\n· Account 1")
 }
 
-// written returns the lines of a plan's writes and reads, each after its steps' numbers.
-func written(locale string, steps []task.Step) (writes, reads string) {
-	for i := range steps {
-		steps[i].Access = aggregate.Read
-		if f, _ := tenancy.OwnToolNamed(steps[i].Tool); f.Effect == aggregate.Write {
-			steps[i].Access = aggregate.Write
-		}
-	}
-	of := func(effects []explain.Effect) string {
-		var lines []string
-		for _, e := range effects {
-			lines = append(lines, drawn(e))
-		}
-		return strings.Join(lines, "\n")
-	}
-	w, r := explain.Effects(locale, steps)
-	return of(w), of(r)
-}
-
-// Each part of a result has its name, in each read.
-func TestPartsOfResultsAreNamed(t *testing.T) {
-	month := func(of string) string { return `{"year":2026,"month":11,"employees":{"$ref":"` + of + `"}}` }
-	const people, employees = "step-1.result.employees", `{"department":null,"status":"active"}`
-	const first, second = `{"$ref":"step-2.result.records"}`, `{"$ref":"step-3.result.records"}`
-	plan := plan("list_employees", employees, "list_attendance", month(people), "list_attendance", month(people),
-		"list_attendance", month("step-1.result.others"), "rooms.find", `{"months":[`+second+`,`+first+`]}`,
-		"rooms.find", `{"months":[`+second+`,{"$ref":"step-1.result.count"}]}`, "list_employees", employees)
-	writes, reads := written("ja", plan)
-	expect.Is(t, reads, "1. 全社の従業員一覧を読みます (在籍者のみ)\n2. 2026 年 11 月の勤怠を読みます (対象: ステップ1の従業員)\n"+
-		"3. 2026 年 11 月の勤怠を読みます (対象: ステップ1の従業員)\n"+
-		"4. 2026 年 11 月の勤怠を読みます (対象: ステップ1の結果の「others」)\n"+
-		"5. rooms の find で読み取ります\n· months ステップ3の勤怠、ステップ2の勤怠\n"+
-		"6. rooms の find で読み取ります\n· months ステップ3の勤怠、ステップ1の人数\n7. 全社の従業員一覧を読みます (在籍者のみ)")
-	expect.Is(t, writes, "")
-}
-
-// Each write stands alone, however alike it is to another.
-func TestEachWriteHasItsOwnLine(t *testing.T) {
-	sheet := func(tab string) string {
-		return `{"spreadsheet_id":"1aB","sheet":"` + tab + `","columns":[],"rows":[]}`
-	}
-	writes, reads := written("ja", plan("write_rows_to_google_sheet", sheet("a"), "list_positions", `{}`,
-		"write_rows_to_google_sheet", sheet("b")))
-	const rest = "シート「1aB」のタブ%sに書き込みます — 0 行\n· 列 (空のリスト)\n· 行 (空のリスト)"
-	expect.Is(t, writes, fmt.Sprintf("1. "+rest+"\n3. "+rest, "「a」", "「b」"))
-	expect.Is(t, reads, "2. 会社のすべての役職を読みます")
-}
-
 // No heading is another member's, in any language, and none has a sign that a line uses.
 func TestHeadingsTellMembersApart(t *testing.T) {
 	for _, f := range expect.Value(tenancy.OwnTools())(t) {

@@ -106,19 +106,6 @@ func TestEachActHasAPast(t *testing.T) {
 	}
 }
 
-// A part of a result is told in words, by its own ones unless these could be a row's place.
-func TestAPartOfAResultHasItsName(t *testing.T) {
-	for key, want := range map[string]string{
-		"order_number": "“order number” from step 1", "item_1": "“item_1” from step 1", "a__b": "“a__b” from step 1",
-		"order number": "““order number”” from step 1", "item_no.0": "“item no › item 1” from step 1",
-		"rows.1.id": "“rows › item 2 › id” from step 1", "発注番号": "“発注番号” from step 1",
-	} {
-		l := writer{locale: "en", w: lineWordsOf("en"), earlier: []task.Step{{StepID: "step-1", Order: 1, Tool: "x.y"}}}
-		expect.That(t, l.from("step-1.result."+key), "%s leads nowhere", key)
-		expect.Is(t, Plain(l.out), want)
-	}
-}
-
 // A kind of matter could go on with the sentence.
 func TestAPartyIsQuoted(t *testing.T) {
 	decide := task.Step{Order: 1, Tool: tenancy.DecideTool, ToolVersion: "v1", Access: aggregate.Write,
@@ -356,15 +343,6 @@ func TestAFileForPeople(t *testing.T) {
 	expect.Same(t, words.Columns[:2], []string{"日時 (日本時間)", "誰が"})
 	expect.Same(t, words.Row(row(`{"reason":"x"}`)), []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した",
 		"prompt.rejected", "実行方針", "01ROW", "01TASK", `{"reason":"x"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"})
-}
-
-// All times on a page are in one zone, including those in details.
-func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
-	got := LogWordsIn("en").Details(aggregate.AuditEntry{
-		Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
-	want := []LogDetail{{Name: "Requested at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"},
-		{Name: "Title", Text: "T"}}
-	expect.Same(t, want, got)
 }
 
 // Readers of the log don't know Ringi's codes for stages and kinds.

@@ -217,40 +217,35 @@ func TestADelegationIsRefused(t *testing.T) {
 		}
 		return all
 	}
+	self := setter("U1", false)
 	for name, tt := range map[string]struct {
-		change     func(*Delegation)
 		by         Setter
+		change     func(*Delegation)
 		of, theirs int    // of the principal, and by the hand for others
 		want       string // empty: it is set
 	}{
-		"by the principal":                     {by: setter("U1", false)},
+		"by the principal":                     {by: self},
 		"by an administrator":                  {by: setter("U9", true)},
 		"by an administrator for themselves":   {by: setter("U1", true)},
 		"by somebody else":                     {by: setter("U9", false), want: "others"},
 		"by the hand":                          {by: setter("U2", false), want: "setter"},
 		"by the hand, who is an administrator": {by: setter("U2", true), want: "setter"},
-		"by the system": {by: Setter{Actor: aggregate.System(), Admin: true},
-			want: "must be a person"},
-		"of oneself": {by: setter("U1", false), change: func(d *Delegation) { d.Hand = d.Principal }, want: "own_hand"},
-		"of somebody without an account": {by: setter("U1", false),
-			change: func(d *Delegation) { d.Hand = "" }, want: "no_account"},
-		"of a key that names two": {by: setter("U1", false),
-			change: func(d *Delegation) { d.Hand = "U2#U1" }, want: "no_account"},
-		"of a day":   {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From }},
-		"of 92 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 91 }},
-		"of 93 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 92 }, want: "days"},
-		"of no day": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From - 1 },
-			want: "backwards"},
-		"from today, in the zone": {by: setter("U1", false), change: func(d *Delegation) { d.From-- }},
-		"from yesterday, in the zone": {by: setter("U1", false),
-			change: func(d *Delegation) { d.From -= 2 }, want: "past"},
-		"from a year ahead": {by: setter("U1", false), change: func(d *Delegation) { d.From += 365; d.Until = d.From }},
-		"from more than a year ahead": {by: setter("U1", false),
-			change: func(d *Delegation) { d.From += 366; d.Until = d.From }, want: "ahead"},
-		"beside 19":                        {by: setter("U1", false), of: 19, theirs: 19},
-		"beside 20":                        {by: setter("U1", false), of: 20, want: "most_stand_ins"},
-		"of somebody who stands in for 20": {by: setter("U1", false), theirs: 20, want: "most_hand"},
-		"by an administrator beside 20 of the person": {by: setter("U9", true), of: 20, want: "most_stand_ins"},
+		"by the system":                        {by: Setter{aggregate.System(), true}, want: "must be a person"},
+		"of oneself":                           {self, func(d *Delegation) { d.Hand = d.Principal }, 0, 0, "own_hand"},
+		"of somebody without an account":       {self, func(d *Delegation) { d.Hand = "" }, 0, 0, "no_account"},
+		"of a key that names two":              {self, func(d *Delegation) { d.Hand = "U2#U1" }, 0, 0, "no_account"},
+		"of a day":                             {self, func(d *Delegation) { d.Until = d.From }, 0, 0, ""},
+		"of 92 days":                           {self, func(d *Delegation) { d.Until = d.From + 91 }, 0, 0, ""},
+		"of 93 days":                           {self, func(d *Delegation) { d.Until = d.From + 92 }, 0, 0, "days"},
+		"of no day":                            {self, func(d *Delegation) { d.Until = d.From - 1 }, 0, 0, "backwards"},
+		"from today, in the zone":              {self, func(d *Delegation) { d.From-- }, 0, 0, ""},
+		"from yesterday, in the zone":          {self, func(d *Delegation) { d.From -= 2 }, 0, 0, "past"},
+		"from a year ahead":                    {self, func(d *Delegation) { d.From += 365; d.Until = d.From }, 0, 0, ""},
+		"from more than a year on":             {self, func(d *Delegation) { d.From += 366; d.Until += 366 }, 0, 0, "ahead"},
+		"beside 19":                            {by: self, of: 19, theirs: 19},
+		"beside 20":                            {by: self, of: 20, want: "most_stand_ins"},
+		"of somebody who stands in for 20":     {by: self, theirs: 20, want: "most_hand"},
+		"by an administrator, beside 20":       {by: setter("U9", true), of: 20, want: "most_stand_ins"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, now := august(t)
