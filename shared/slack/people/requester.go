@@ -281,7 +281,7 @@ func (q *Requesters) InChannel(ctx context.Context, slack Groups, team, id strin
 func (q *Requesters) in(ctx context.Context, slack Groups, team, id string, now time.Time) (inside, error) {
 	is, err := q.inside.Ask(place{team, id}, now, remembered, func() (inside, error) {
 		members, more, err := slack.Members(ctx, id, mostMembers)
-		if refusedForGood(err) && slackapi.Code(err) != slackapi.CodeMissingScope {
+		if refused, is := errors.AsType[slackapi.Refused](err); is && refused.Permanent { // asking again would not help
 			slog.WarnContext(ctx, "a channel's members are not known", "channel", id, "err", err)
 			return inside{}, nil
 		}
@@ -297,10 +297,4 @@ func (q *Requesters) in(ctx context.Context, slack Groups, team, id string, now 
 type inside struct {
 	members       []string
 	all, unlisted bool // unlisted: Slack can't list them to the app
-}
-
-// refusedForGood reports whether Slack refuses this channel, or the call, so that asking again would not help.
-func refusedForGood(err error) bool {
-	refused, is := errors.AsType[slackapi.Refused](err)
-	return is && refused.Permanent
 }

@@ -124,32 +124,27 @@ func (m Members) Rule(u slackapi.User) string {
 
 // Person finds a listed person by id.
 func (m Members) Person(id string) (slackapi.User, bool) {
-	i := slices.IndexFunc(m.People, func(u slackapi.User) bool { return u.ID == id })
-	if i < 0 {
-		return slackapi.User{}, false
-	}
-	return m.People[i], true
+	return first(m.People, func(u slackapi.User) bool { return u.ID == id })
 }
 
 // Group finds a listed user group by id.
 func (m Members) Group(id string) (slackapi.Group, bool) {
-	i := slices.IndexFunc(m.Groups, func(g slackapi.Group) bool { return g.ID == id })
-	if i < 0 {
-		return slackapi.Group{}, false
+	return first(m.Groups, func(g slackapi.Group) bool { return g.ID == id })
+}
+
+func first[V any](all []V, is func(V) bool) (found V, ok bool) {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i], true
 	}
-	return m.Groups[i], true
+	return found, false
 }
 
 // Find returns the first person whose name contains the text or whose id equals it. It ignores spaces and case.
 func (m Members) Find(text string) (slackapi.User, bool) {
 	want := folded(strings.TrimLeft(text, "@＠"))
-	i := slices.IndexFunc(m.People, func(u slackapi.User) bool {
+	return first(m.People, func(u slackapi.User) bool {
 		return !u.Bot && (strings.Contains(folded(u.Name), want) || strings.EqualFold(u.ID, want))
 	})
-	if i < 0 {
-		return slackapi.User{}, false
-	}
-	return m.People[i], true
 }
 
 func folded(s string) string {
