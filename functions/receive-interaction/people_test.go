@@ -68,15 +68,11 @@ func TestForeignIDs(t *testing.T) {
 	for name, payload := range map[string]map[string]any{
 		"their own task, our gate": from("T0OTHER", action(w.click(webapi.Suzuki, "approve_prompt", p.ID), other, p.ID)),
 		"our task to try again":    from("T0OTHER", w.click(webapi.Suzuki, "retry_generation", w.Ref.ID)),
-		"an execution to retry":    from("T0OTHER", w.click(webapi.Suzuki, "retry_execution", aggregate.NewID())),
-		"a step":                   from("T0OTHER", w.click(webapi.Suzuki, "approve_step", p.ID)),
 		"the request's menu":       menu("text", "x"),
 		"a card's menu": menu("attachments", []any{map[string]any{"blocks": []any{
 			map[string]any{"block_id": w.Ref.ID}}}}),
 		"a message's menu": menu("metadata", map[string]any{"event_type": "ringi_card",
 			"event_payload": map[string]any{"task": w.Ref.ID, "card": "CARD#task"}}),
-		"another tenant's person":      from("T0OTHER", w.click(webapi.Suzuki, "approve_prompt", p.ID)),
-		"another tenant's execution":   from("T0OTHER", w.click(webapi.Suzuki, "cancel_execution", aggregate.NewID())),
 		"another tenant's form asked":  from("T0OTHER", w.click(webapi.Suzuki, "reject_prompt", p.ID)),
 		"no such prompt":               w.click(webapi.Suzuki, "approve_prompt", aggregate.NewID()),
 		"no such task":                 action(w.click(webapi.Suzuki, "approve_prompt", p.ID), aggregate.NewID(), p.ID),
@@ -98,7 +94,7 @@ func TestForeignIDs(t *testing.T) {
 	w.post(form)
 	told := w.slack.Ephemerals(webapi.Suzuki)
 	expect.That(t, len(told) == before+1 && told[before].Text == card.Note("ja", aggregate.ErrNotFound), "%+v", told)
-	private := string(expect.Value(json.Marshal(card.Cancellation{TaskID: w.Ref.ID, Channel: webapi.HR}))(t))
+	private := jsonOf(card.Cancellation{TaskID: w.Ref.ID, Channel: webapi.HR})
 	w.post(from("T0OTHER", submits(webapi.Suzuki, card.CancelCallback, private, nil)))
 	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
 	got := w.Load().Prompt()
@@ -123,7 +119,7 @@ func TestNotesAndDialogsAreInThePersonsLanguage(t *testing.T) {
 	expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-GB"))
 	_, wrong := aggregate.CheckReason(" ")
 	titled := func(user string, want slack.ModalViewRequest) {
-		title := string(expect.Value(json.Marshal(w.taken(user).Title))(t))
+		title := jsonOf(w.taken(user).Title)
 		expect.Has(t, title, strconv.Quote(want.Title.Text))
 	}
 	for user, locale := range map[string]string{webapi.Suzuki: "en", webapi.Tanaka: "ja"} {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -67,7 +66,7 @@ func (k *inConversation) drawn(status string, texts ...string) {
 	thread := k.slack.Thread(k.T, k.channel, k.thread)
 	expect.Must(k.T, len(thread) == len(texts), "the thread shows %d messages, want %q: %+v", len(thread), texts, thread)
 	for i, m := range thread {
-		text := string(expect.Value(json.Marshal(m))(k.T))
+		text := jsonOf(m)
 		expect.That(k.T, strings.Contains(text, texts[i]), "message %d is %s, want %q", i, text, texts[i])
 	}
 	got := ""
@@ -94,7 +93,7 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 	expect.Must(t, a.Head.ForgettingAt != nil && a.Effects(k.Now()).Cards, "nobody asks for the cards: %+v", a.Head)
 	k.drawn("closed", "はい", "再開できなくなりました")
 	for _, m := range k.slack.Thread(t, k.channel, k.thread) {
-		text := string(expect.Value(json.Marshal(m))(t))
+		text := jsonOf(m)
 		expect.That(t, !strings.Contains(text, "会話を再開"), "the button is there: %s", text)
 	}
 	a = expect.Value(k.Rows.KindStore.Load(t.Context(), k.Ref))(t)
@@ -204,7 +203,7 @@ func (k *callers) load(a *call.Aggregate) *call.Aggregate {
 func (k *callers) shown() (all []string) {
 	k.T.Helper()
 	for _, m := range expect.Value(k.slack.History(webapi.HR, webapi.Range{}))(k.T) {
-		if text := string(expect.Value(json.Marshal(m.Attachments))(k.T)); strings.Contains(text, "締め") {
+		if text := jsonOf(m.Attachments); strings.Contains(text, "締め") {
 			all = append(all, text)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,7 +38,7 @@ func (w *world) direct(user string) (out []string) {
 	w.T.Helper()
 	for _, m := range expect.Value(w.slack.Everything(webapi.DirectMessage(user)))(w.T) {
 		if m.User == webapi.Bot {
-			out = append(out, string(expect.Value(json.Marshal(m))(w.T)))
+			out = append(out, jsonOf(m))
 		}
 	}
 	return out
@@ -125,32 +124,23 @@ func TestPeopleAreReminded(t *testing.T) {
 	})
 }
 
-// reminds creates a reminder for Suzuki, whom Ringi has not written to.
-func (w *world) reminds() {
+// reminds creates a reminder for somebody or a channel's members, which is drawn twice.
+func (w *world) reminds(who string, shared bool) {
 	w.T.Helper()
-	told := task.Reminded{N: 1, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID, Title: "勤怠の集計",
-		Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
-	c, ref := task.Remind(w.Ref.Tenant, ringitest.Team, webapi.Suzuki, tenancy.DateOf(w.Now().In(tenancy.Zone())),
-		told, w.Now())
+	told := task.Reminded{N: 1, Shared: shared, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID,
+		Title: "勤怠の集計", Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
+	c, ref := task.Remind(w.Ref.Tenant, ringitest.Team, who, tenancy.DateOf(w.Now().In(tenancy.Zone())), told, w.Now())
 	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
 	w.Ref = ref
-}
-
-// remindedOnce checks that Suzuki has one message, and returns it.
-func (w *world) remindedOnce() string {
-	w.T.Helper()
-	got := w.direct(webapi.Suzuki)
-	expect.Must(w.T, len(got) == 1, "reminded of %v", got)
-	return got[0]
+	for range 2 {
+		w.done()
+	}
 }
 
 func testReminded(t *testing.T, w *world) {
 	expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-US"))
-	w.reminds()
-	for range 2 {
-		w.done()
-	}
-	said := w.remindedOnce()
+	w.reminds(webapi.Suzuki, false) // whom Ringi has not written to
+	said := w.newest(webapi.Suzuki, 1)
 	expect.Has(t, said, "Waiting for your approval: 1")
 	expect.Has(t, said, "/archives/"+webapi.HR+"/p1776675600000100|Open")
 	a := w.Load()
@@ -160,45 +150,19 @@ func testReminded(t *testing.T, w *world) {
 
 func testRemindedInChannel(t *testing.T, w *world) {
 	before := len(expect.Value(w.slack.Everything(webapi.HR))(t))
-	told := task.Reminded{N: 1, Shared: true, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID,
-		Title: "勤怠の集計", Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
-	c, ref := task.Remind(w.Ref.Tenant, ringitest.Team, webapi.HR, tenancy.DateOf(w.Now().In(tenancy.Zone())),
-		told, w.Now())
-	expect.NoError(t, w.Store.Create(t.Context(), c))
-	w.Ref = ref
-	for range 2 {
-		w.done()
-	}
+	w.reminds(webapi.HR, true)
 	all := expect.Value(w.slack.Everything(webapi.HR))(t)
 	expect.Must(t, len(all) == before+1, "%d messages, %d before", len(all), before)
 	expect.Is(t, all[before].ThreadTS, "")
 	expect.Has(t, all[before].Text, "このチャンネルのどなたか 1 人の承認を待っているものが 1 件あります")
 }
 
-// opens has a person open the tab.
+// opens has a person open the Home tab, and returns it as JSON.
 func (w *world) opens(user string) string {
 	w.T.Helper()
-	return w.publish(*effect.OpenedHome("queue", ringitest.Team, user, "event").MessageBody, user)
-}
-
-func (w *world) publish(body, user string) string {
-	w.T.Helper()
-	out := expect.Value(w.h.Handle(w.T.Context(),
-		events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body}}}))(w.T)
-	if len(out.BatchItemFailures) != 0 {
-		return "given back"
-	}
-	return w.tab(user)
-}
-
-// tab returns a person's Home tab, as JSON.
-func (w *world) tab(user string) string {
-	w.T.Helper()
-	v, ok := w.slack.Home(user)
-	if !ok {
-		return "none"
-	}
-	return string(expect.Value(json.Marshal(v.Blocks))(w.T))
+	expect.Must(w.T, w.send(*effect.OpenedHome("queue", ringitest.Team, user, "event").MessageBody), "given back")
+	v, _ := w.slack.Home(user)
+	return jsonOf(v.Blocks)
 }
 
 func TestHomeTabs(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -291,7 +290,7 @@ func testForgotLaterAmongMany(t *testing.T, w *world) {
 	w.late(func() {})
 	expect.That(t, len(w.Load().Cards) > manyCards, "%d cards", len(w.Load().Cards))
 	for _, m := range w.slack.Thread(t, webapi.HR, w.root) {
-		said := string(expect.Value(json.Marshal(m))(t))
+		said := jsonOf(m)
 		expect.That(t, !strings.Contains(said, "approve_prompt"), "a button is left: %s", said)
 	}
 }

@@ -336,7 +336,7 @@ func (c *crowd) move(x *asked) {
 		case 2:
 			return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, s, now)
 		case 3:
-			return decide.Approve(a, a.Prompt().ID, c.requester(), c.policy(), now)
+			return decide.Approve(a, a.Prompt().ID, c.requester(), ringitest.Policy(), now)
 		case 4:
 			return a.BeginProcess(a.Head.Run, now)
 		case 5:
@@ -344,7 +344,7 @@ func (c *crowd) move(x *asked) {
 				ExpectedOutput: "結果", Tool: "list_employees", ToolInput: aggregate.JSON("{}"), Access: aggregate.Read,
 				ToolVersion: "1"}}, "", s, now)
 		case 6:
-			return decide.Approve(a, a.Process().ID, c.requester(), c.policy(), now)
+			return decide.Approve(a, a.Process().ID, c.requester(), ringitest.Policy(), now)
 		case 7:
 			return a.StartExecution(a.Head.Run, task.Series{}, now)
 		}

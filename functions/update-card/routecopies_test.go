@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -216,7 +215,7 @@ func testStandInOnCard(t *testing.T, w *world) {
 		return tenancy.Setter{Actor: a}
 	}
 	says := func() bool {
-		return strings.Contains(string(expect.Value(json.Marshal(w.slack.Thread(t, webapi.HR, w.root)))(t)), "代わりに承認します")
+		return strings.Contains(jsonOf(w.slack.Thread(t, webapi.HR, w.root)), "代わりに承認します")
 	}
 	store := w.Store.KindStore.Store
 	rev := w.Load().Head.Redraws

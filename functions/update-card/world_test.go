@@ -22,7 +22,6 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -156,8 +155,7 @@ func (w *world) shows(texts ...string) []webapi.Message {
 	thread := w.slack.Thread(w.T, webapi.HR, w.root)
 	var got []string
 	for _, m := range thread {
-		b := expect.Value(json.Marshal(m))(w.T)
-		got = append(got, string(b))
+		got = append(got, jsonOf(m))
 	}
 	ok := len(got) == len(texts)
 	for i := range texts {
@@ -190,12 +188,12 @@ func (b *broken) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate
 	return nil, b.err
 }
 
-func (b *broken) Settings(context.Context, string) (tenancy.Settings, error) {
-	return tenancy.Settings{}, b.err
-}
-func (b *broken) Shown(context.Context, aggregate.Ref, aggregate.Head) error { return b.err }
-func (b *broken) Integrations(context.Context, string) ([]tenancy.Integration, error) {
-	return nil, b.err
+func jsonOf(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
 }
 
 func cardRecords(bodies ...string) events.SQSEvent {
@@ -278,8 +276,6 @@ func TestNoPostBeginsWithoutTime(t *testing.T) {
 	expect.That(t, d.post(ctx, &aggregate.Card{}, message(), "h") != nil, "it was posted")
 }
 
-func (b *broken) Redraw(context.Context, aggregate.Ref) error { return nil }
-
 // beside is a table beside which something happens: loaded replaces what a load found, posting comes before the save of
 // a post and showing before that of an update.
 type beside struct {
@@ -350,13 +346,11 @@ func (b besides) Update(ctx context.Context, channel, ts string, m card.Message,
 // ends has the requester cancel the task.
 func (w *world) ends() {
 	w.T.Helper()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(w.requester(), w.policy(), w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.End(w.requester(), ringitest.Policy(), w.Now())
+	})
 }
 
 func (w *world) requester() aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: ringitest.Team, Member: true}
-}
-
-func (w *world) policy() aggregate.Policy {
-	return aggregate.Policy{Team: ringitest.Team, AllowSelf: true}
 }

@@ -139,11 +139,6 @@ func TestAddressesThatSlackGoWouldMisread(t *testing.T) {
 	}
 }
 
-func TestCode(t *testing.T) {
-	got := []string{slackapi.Code(nil), slackapi.Code(errors.New("x")), slackapi.Code(slackapi.Refused{Code: "y"})}
-	expect.Same(t, []string{"", "", "y"}, got)
-}
-
 // keys has a bot's token, and the one that replaces it.
 type keys struct {
 	token, next, address string
