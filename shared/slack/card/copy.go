@@ -25,11 +25,11 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 		w, d := askWordsOf.In(s.Locale), drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
 		switch key, back := strings.CutPrefix(c.Subject, ReturnedCopy); {
 		case back:
-			return returnedTo(a, key, s, link, Around{}, now), true
+			return d.returnedTo(key, link), true
 		case c.CardType == task.CardOutcome && a.Head.Ended == nil:
 			return Message{}, false
 		case c.CardType == task.CardOutcome:
-			return outcomeOf(a, s, link, now), true
+			return d.outcomeOf(link), true
 		case c.CardType == aggregate.CardDecided:
 			return d.decided(c, link), true
 		}
@@ -126,9 +126,8 @@ func conversationTitle(s *conversation.Conversation, w *askWords) string {
 	return or(inline(s.Title, maxListTitle), wordsOf.In(w.Locale).Untitled)
 }
 
-func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time) Message {
-	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
-	w := askWordsOf.In(s.Locale)
+func (d drawing) outcomeOf(link string) Message {
+	a, w := d.a, askWordsOf.In(d.w.Locale)
 	text := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w, "{text}"))
 	colour, rest := grey, []slack.Block(nil)
 	var r attempt

@@ -21,6 +21,11 @@ var processStates = []state{
 	{"process_cancelled_while_generating", processCard, func(s *scenario) *scenario { return planning(s).cancelTask() }},
 	{"process_pending", processCard, process},
 	{"process_pending_unread", processCard, func(s *scenario) *scenario { return planned(s, unreadSteps(), defaults) }},
+	{"process_pending_with_check", processCard, func(s *scenario) *scenario {
+		steps := fiveSteps()
+		steps[2].RequiresHumanCheck, steps[3].RequiresHumanCheck, steps[4].RequiresHumanCheck = true, true, true
+		return planned(s, steps, defaults)
+	}},
 	{"process_pending_sixty_steps", processCard, func(s *scenario) *scenario {
 		return planned(s, manySteps(60, 200), defaults)
 	}},

@@ -3,7 +3,6 @@ package card
 import (
 	"cmp"
 	"strings"
-	"time"
 
 	"github.com/slack-go/slack"
 
@@ -241,10 +240,8 @@ func (d drawing) edited(by string, version int) []slack.Block {
 
 // returnedTo is the message by which one of the askers learns that a form was given back to them. Once that waits no
 // more it says so.
-func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link string, around Around,
-	now time.Time) Message {
-	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}
-	w, asks := returnedWordsOf.In(s.Locale), askWordsOf.In(s.Locale)
+func (d drawing) returnedTo(subject, link string) Message {
+	a, w, asks := d.a, returnedWordsOf.In(d.w.Locale), askWordsOf.In(d.w.Locale)
 	title := or(inline(a.Task.Title, maxListTitle), d.w.Untitled)
 	row := a.Returned()
 	if row == nil || row.Key() != subject {

@@ -66,6 +66,16 @@ var routeStates = []state{
 	{"route_expired", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).expire()
 	}},
+	{"route_folded", processCard, func(s *scenario) *scenario {
+		desks := []circulation.Stage{desk("申請部門の課長による一次確認", 1, suzuki), desk("経理部による予算と勘定科目の確認", 3, tanaka, takada, mori),
+			desk("法務部による契約書の内容の確認", 2, "U0LEGAL1", "U0LEGAL2"), desk("申請部門の部長による承認", 1, yamada),
+			desk("担当役員による最終の承認", 1, "U0BOARD1", "U0BOARD2")}
+		for i := range desks {
+			desks[i].Name += "、次の段階に進めてよいかどうかの判断"
+		}
+		s = onRoute(s, desks...).stamps(1, suzuki).stamps(2, tanaka, takada, mori)
+		return s.stamps(3, "U0LEGAL1", "U0LEGAL2").stamps(4, yamada)
+	}},
 	{"route_of_step", stepCard, func(s *scenario) *scenario {
 		s = gated(s, arguments)
 		routed(&s.Gates[0].Gate, s.now, desk("部長", 1, yamada))

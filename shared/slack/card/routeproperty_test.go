@@ -32,13 +32,7 @@ const (
 )
 
 // desk is a stage that needs this many stamps of these people.
-func desk(name string, need int, users ...string) circulation.Stage {
-	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
-	for _, user := range users {
-		s.People = append(s.People, circulation.Person{User: user})
-	}
-	return s
-}
+var desk = ringitest.Desk
 
 // threeStages are those of the circulation texts.
 func threeStages() []circulation.Stage {

@@ -22,13 +22,6 @@ import (
 
 var now = time.Unix(1531420618, 0)
 
-// givenKeys are the app's constant secret and id.
-type givenKeys struct{ Secret, App string }
-
-func (k givenKeys) SigningSecret(context.Context) (string, error) { return k.Secret, nil }
-func (k givenKeys) AppID() string                                 { return k.App }
-func (givenKeys) Refused(context.Context) bool                    { return false }
-
 func TestVerify(t *testing.T) {
 	// From the example in Slack's documentation.
 	const secret = "8f742231b10e8888abcd99yyyzzz85a5"
@@ -73,7 +66,7 @@ func TestVerify(t *testing.T) {
 }
 
 func edge() Edge {
-	return Edge{Keys: givenKeys{Secret: "s"}, Now: func() time.Time { return now }}
+	return Edge{Keys: &given{now: "s"}, Now: func() time.Time { return now }}
 }
 
 func signed(body string) Request {
@@ -129,10 +122,10 @@ func TestServe(t *testing.T) {
 		{"no token for the answer", signed("x"), fails(secret.ErrMissing), 500, `{"error":"internal error"}`, nil,
 			boot.NotAnswered},
 		{"the secret is not pasted", signed("x"), echo, 503, `{"error":"the signing secret is not known"}`,
-			&replaced{err: secret.ErrMissing}, boot.SecretMissing},
+			&given{err: secret.ErrMissing}, boot.SecretMissing},
 		{"the secret can't be read", signed("x"), echo, 503, `{"error":"the signing secret is not known"}`,
-			&replaced{err: errors.New("AccessDenied")}, boot.NotAnswered},
-		{"another secret", signed("x"), echo, 401, `{"error":"the signature does not match"}`, givenKeys{Secret: "other"},
+			&given{err: errors.New("AccessDenied")}, boot.NotAnswered},
+		{"another secret", signed("x"), echo, 401, `{"error":"the signature does not match"}`, &given{now: "other"},
 			""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -168,25 +161,27 @@ func TestAnAnswerEndsBeforeSlackGivesUp(t *testing.T) {
 
 func TestAnotherAppsCallsAreRefused(t *testing.T) {
 	e := edge()
-	e.Keys = givenKeys{Secret: "s", App: "A1"}
+	e.Keys = &given{now: "s", app: "A1"}
 	expect.That(t, e.FromOurs("A2") != nil && e.FromOurs("A1") == nil && e.FromOurs("") == nil, "whose calls are believed")
 }
 
-// replaced is a signing secret that was replaced since it was read.
-type replaced struct {
-	now, next string
-	err       error
-	asked     int
+// given is the app's signing secret and id, and the secret that replaced it since it was read.
+type given struct {
+	now, next, app string
+	err            error
+	asked          int
 }
 
-func (k *replaced) SigningSecret(context.Context) (string, error) { return k.now, k.err }
+func (k *given) SigningSecret(context.Context) (string, error) { return k.now, k.err }
 
-func (*replaced) AppID() string { return "" }
+func (k *given) AppID() string { return k.app }
 
-func (k *replaced) Refused(context.Context) bool {
+func (k *given) Refused(context.Context) bool {
 	k.asked++
-	changed := k.next != k.now
-	k.now = k.next
+	changed := k.next != "" && k.next != k.now
+	if changed {
+		k.now = k.next
+	}
 	return changed
 }
 
@@ -196,7 +191,7 @@ func serve(e Edge, r Request) int {
 }
 
 func TestASecretThatWasReplacedIsTakenAtTheFirstBadSignature(t *testing.T) {
-	k := &replaced{now: "old", next: "s"}
+	k := &given{now: "old", next: "s"}
 	e := edge()
 	e.Keys = k
 	got := serve(e, signed("{}"))

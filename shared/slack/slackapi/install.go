@@ -42,17 +42,12 @@ var ErrOrganization = errors.New("the app was installed for a whole organization
 // InstallAddress returns the address at which a browser installs the app in a workspace
 // (https://docs.slack.dev/authentication/installing-with-oauth).
 func (s *SignIn) InstallAddress(ctx context.Context, redirect, state string) (string, error) {
-	id, _, api, err := s.App.Client(ctx)
-	if err != nil {
-		return "", err
-	}
-	query := url.Values{"client_id": {id}, "scope": {strings.Join(BotScopes, ",")}, "redirect_uri": {redirect},
-		"state": {state}}
-	return strings.TrimSuffix(api, "api/") + "oauth/v2/authorize?" + query.Encode(), nil
+	return s.address(ctx, "oauth/v2/authorize", url.Values{"scope": {strings.Join(BotScopes, ",")},
+		"redirect_uri": {redirect}, "state": {state}})
 }
 
-// Installed exchanges the code from Slack's redirect for the installation. It returns ErrRefused if Slack refuses the
-// code or its answer is invalid. For an organization it revokes the token and returns ErrOrganization.
+// Installed exchanges the code from Slack's redirect for the installation. It returns ErrSignInRefused if Slack refuses
+// the code or its answer is invalid. For an organization it revokes the token and returns ErrOrganization.
 func (s *SignIn) Installed(ctx context.Context, code, redirect string) (Installation, error) {
 	id, secret, api, err := s.App.Client(ctx)
 	if err != nil {

@@ -234,25 +234,28 @@ type SignedIn struct {
 	TeamName string
 }
 
-// ErrRefused means that Slack refused the sign-in or its answer is invalid. The person may try again.
+// ErrSignInRefused means that Slack refused the sign-in or its answer is invalid. The person may try again.
 var ErrSignInRefused = errors.New("the sign-in was refused")
 
 // Address returns the address at which a browser signs in. Slack sends the browser back with state, and puts nonce into
 // the token.
 func (s *SignIn) Address(ctx context.Context, redirect, state, nonce string) (string, error) {
+	return s.address(ctx, "openid/connect/authorize", url.Values{"response_type": {"code"}, "scope": {"openid profile"},
+		"redirect_uri": {redirect}, "state": {state}, "nonce": {nonce}})
+}
+
+// address is one of Slack's pages where a person agrees to something.
+func (s *SignIn) address(ctx context.Context, page string, query url.Values) (string, error) {
 	id, _, api, err := s.App.Client(ctx)
 	if err != nil {
 		return "", err
 	}
-	query := url.Values{
-		"response_type": {"code"}, "scope": {"openid profile"}, "client_id": {id},
-		"redirect_uri": {redirect}, "state": {state}, "nonce": {nonce},
-	}
-	return strings.TrimSuffix(api, "api/") + "openid/connect/authorize?" + query.Encode(), nil
+	query.Set("client_id", id)
+	return strings.TrimSuffix(api, "api/") + page + "?" + query.Encode(), nil
 }
 
-// Person exchanges the code from Slack's redirect for the person. It returns ErrRefused if Slack refuses the code or
-// its answer is invalid.
+// Person exchanges the code from Slack's redirect for the person. It returns ErrSignInRefused if Slack refuses the code
+// or its answer is invalid.
 func (s *SignIn) Person(ctx context.Context, code, redirect, nonce string) (SignedIn, error) {
 	id, secret, api, err := s.App.Client(ctx)
 	if err != nil {
