@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -179,26 +178,19 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (slackapi.
 }
 
 func (h *Handler) keep(ctx context.Context, r task.Request) (slackapi.Response, error) {
-	ref, repeated, err := slackapi.Keep(ctx, h.Store, r, h.Now())
-	var bad slackapi.ErrTimestamp
-	if errors.As(err, &bad) {
-		return slackapi.Response{}, slackapi.Bad("event.ts: %s", bad)
+	change, ref, err := task.Receive(aggregate.TenantID(r.TeamID), r, h.Now())
+	if err != nil {
+		return slackapi.Response{}, slackapi.Bad("event.ts: %s", err)
 	}
-	return answered(ctx, ref, r, repeated, err)
+	return h.create(ctx, change, ref, r)
 }
 
-// create saves a message of Ringi's to a person who has requested nothing.
+// create saves a request, or a message of Ringi's to a person who has requested nothing. If the rows exist, Slack has
+// repeated the event: the answer is 200.
 func (h *Handler) create(
 	ctx context.Context, change aggregate.Change, ref aggregate.Ref, r task.Request,
 ) (slackapi.Response, error) {
 	repeated, err := slackapi.Create(ctx, h.Store, change)
-	return answered(ctx, ref, r, repeated, err)
-}
-
-// answered returns the answer after the write. If the rows existed, Slack had repeated the event: the answer is 200.
-func answered(
-	ctx context.Context, ref aggregate.Ref, r task.Request, repeated bool, err error,
-) (slackapi.Response, error) {
 	log := slog.With("task_id", ref.ID, "event_id", r.EventID)
 	switch {
 	case repeated:

@@ -34,12 +34,9 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (slackapi.Respons
 	defer cancel()
 	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
 	person := h.People.Spoken(said, p.Team.ID, p.User.ID, s.Locale)
-	problem := func(block string, n card.AskNote) (slackapi.Response, error) {
-		return atField(block, n.Told(person)), nil
-	}
 	if err != nil {
 		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
-		return problem(card.MatterDescription, card.NoteFailed)
+		return atField(card.MatterDescription, card.NoteFailed.Told(person)), nil
 	}
 	m, files, faults, err := p.matter(person, s, nil, "")
 	if err != nil {
@@ -49,7 +46,7 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (slackapi.Respons
 		return slackapi.JSON(200, slack.NewErrorsViewSubmissionResponse(faults)), nil
 	}
 	w := decide.Wanted{Text: card.MatterText(s.Locale, m), Like: task.Request{Matter: &m, Files: files}}
-	return h.requestAt(ctx, said, p, w, s.Locale, card.MatterDescription, problem)
+	return h.requestAt(ctx, said, p, w, card.MatterDescription, person, s.Locale), nil
 }
 
 // matter reads the form, and what is wrong in it by field. Of one that was given back, whose version has this id, files

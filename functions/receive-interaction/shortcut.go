@@ -107,40 +107,38 @@ func (h *Handler) filled(ctx context.Context, p payload) (slackapi.Response, err
 	defer cancel()
 	workspace := h.workspace(ctx, p.Team.ID)
 	person := h.People.Spoken(said, p.Team.ID, p.User.ID, workspace) // whose dialog was shown a moment ago
-	problem := func(block string, n card.AskNote) (slackapi.Response, error) {
-		return atField(block, n.Told(person)), nil
-	}
 	switch {
 	case text == "":
-		return problem(card.RequestTextBlock, card.NoteEmpty)
+		return atField(card.RequestTextBlock, card.NoteEmpty.Told(person)), nil
 	case card.TooLong(text):
-		return problem(card.RequestTextBlock, card.NoteTooLong)
+		return atField(card.RequestTextBlock, card.NoteTooLong.Told(person)), nil
 	}
-	return h.requestAt(ctx, said, p, decide.Wanted{Text: text}, workspace, card.RequestTextBlock, problem)
+	return h.requestAt(ctx, said, p, decide.Wanted{Text: text}, card.RequestTextBlock, person, workspace), nil
 }
 
 // requestAt makes a request of a form that has a field for the place of its cards, and returns the answer to the form.
-// What goes wrong elsewhere stands at the block of what was written. said is ctx for calls of Slack.
-func (h *Handler) requestAt(ctx, said context.Context, p payload, w decide.Wanted, workspace, block string,
-	problem func(block string, n card.AskNote) (slackapi.Response, error)) (slackapi.Response, error) {
+// What goes wrong elsewhere stands at the block of what was written. said is ctx for calls of Slack, and person and
+// workspace are languages.
+func (h *Handler) requestAt(ctx, said context.Context, p payload, w decide.Wanted, block, person,
+	workspace string) slackapi.Response {
 	at := p.View.State.Values[card.RequestAtBlock][card.RequestAt].Conversation
 	if at != "" && slackapi.CheckID("channel", at) != nil {
-		return problem(card.RequestAtBlock, card.NoteUnreachable)
+		return atField(card.RequestAtBlock, card.NoteUnreachable.Told(person))
 	}
 	w.Team, w.User, w.Channel = p.Team.ID, p.User.ID, at
 	if no := h.outside(said, p, w.Channel); no != "" {
-		return problem(card.RequestAtBlock, no)
+		return atField(card.RequestAtBlock, no.Told(person))
 	}
 	w.Once = strings.Join([]string{"view", p.View.ID, w.Channel, aggregate.HashOf(w.Text)}, " ")
-	out := h.request(ctx, w, workspace)
-	switch out.Note {
+	switch note := h.request(ctx, w, workspace).Note; note {
 	case card.NoteAccepted, card.NoteRepeated:
 		// The person sees the first message, which an earlier delivery may have posted.
-		return slackapi.OK(), nil
+		return slackapi.OK()
 	case card.NoteUnreachable:
-		return problem(card.RequestAtBlock, out.Note)
+		return atField(card.RequestAtBlock, note.Told(person))
+	default:
+		return atField(block, note.Told(person))
 	}
-	return problem(block, out.Note)
 }
 
 // outside says why a person may not ask in a channel, or "": the dialog also lists channels that they are not in.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,7 +9,6 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 )
@@ -19,12 +17,6 @@ import (
 type Said interface {
 	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
 	Log(ctx context.Context, ref aggregate.Ref, action string, limit int) ([]conversation.LogEntry, error)
-}
-
-// Results reads what is too large for the table.
-type Results interface {
-	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
-	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
 // live adds the console's address, and the last lines of a running action's output, which grows without a commit.

@@ -106,7 +106,7 @@ var drawn = []string{task.Kind.Name, conversation.Kind.Name, call.Kind.Name}
 
 type Handler struct {
 	Store    Store
-	Results  Results
+	Results  card.Large
 	Said     Said
 	Slack    Slack
 	Inbox    decide.InboxReader // what a Home tab shows

@@ -1,12 +1,10 @@
 package ringitest
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -35,14 +33,19 @@ type Slack struct {
 func StartSlack(t testing.TB) *Slack {
 	t.Helper()
 	s := &Slack{Workspace: webapi.NewWorkspace(webapi.Config{TeamID: Team, AppID: "A0RINGI"})}
-	server := httptest.NewServer(webapi.New(webapi.Options{
-		Workspace: s.Workspace, BotToken: "xoxb-test", Faults: &s.Faults, Now: s.now,
-		Self: func() string { return "https://ringi-sandbox.slack.com" }, Heard: s.hear,
-	}))
+	server := httptest.NewServer(s.api(nil))
 	t.Cleanup(server.Close)
 	s.URL = server.URL + "/api/"
 	s.Client = slackapi.With(Keys{Token: "xoxb-test", Address: s.URL}, time.Minute)
 	return s
+}
+
+// api is the workspace's Web API. It takes the token xoxb-test, or those that check takes.
+func (s *Slack) api(check func(token string) string) http.Handler {
+	return webapi.New(webapi.Options{
+		Workspace: s.Workspace, BotToken: "xoxb-test", Check: check, Faults: &s.Faults, Now: s.now,
+		Self: func() string { return "https://ringi-sandbox.slack.com" }, Heard: s.hear,
+	})
 }
 
 func (s *Slack) now() time.Time {
@@ -101,38 +104,29 @@ func (k Keys) Bot(context.Context) (token, address string, err error) { return k
 // Refused reports that there is no newer token.
 func (Keys) Refused(context.Context) bool { return false }
 
-// ByTenant returns a client whose tokens are named after the tenants of its calls. The second result returns the calls
-// as "<method> <tenant>"; the tenant is empty for the deployment's own bot.
-func (s *Slack) ByTenant(t testing.TB) (*slackapi.Client, func() []string) {
+// ByTenant returns a client whose tokens are named after the tenants of its calls. only checks that a method was called
+// for a tenant, and that nothing else was called than for it, but for auth.test by the deployment's own bot.
+func (s *Slack) ByTenant(t testing.TB) (client *slackapi.Client, only func(tenant, method string)) {
 	t.Helper()
 	var mu sync.Mutex
 	var calls []string
+	api := s.api(func(string) string { return "" })
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := expect.Value(io.ReadAll(r.Body))(t)
-		token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if form, err := url.ParseQuery(string(body)); err == nil && form.Has("token") {
-			token = form.Get("token")
-			form.Set("token", "xoxb-test")
-			body = []byte(form.Encode())
-		}
+		token := cmp.Or(r.FormValue("token"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		mu.Lock()
 		calls = append(calls, path.Base(r.URL.Path)+" "+strings.TrimPrefix(token, "for-"))
 		mu.Unlock()
-		on := expect.Value(http.NewRequestWithContext(r.Context(), r.Method, s.URL+path.Base(r.URL.Path)+"?"+r.URL.RawQuery,
-			bytes.NewReader(body)))(t)
-		on.Header = r.Header.Clone()
-		on.Header.Set("Authorization", "Bearer xoxb-test")
-		res := expect.Value(http.DefaultClient.Do(on))(t)
-		defer res.Body.Close()
-		w.Header().Set("Content-Type", res.Header.Get("Content-Type"))
-		w.WriteHeader(res.StatusCode)
-		_, _ = io.Copy(w, res.Body)
+		api.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	return slackapi.With(named{server.URL + "/api/"}, time.Minute), func() []string {
+	return slackapi.With(named{server.URL + "/api/"}, time.Minute), func(tenant, method string) {
+		t.Helper()
 		mu.Lock()
 		defer mu.Unlock()
-		return append([]string{}, calls...)
+		expect.That(t, slices.Contains(calls, method+" "+tenant), "%s was not called for %s: %q", method, tenant, calls)
+		for _, c := range calls {
+			expect.That(t, strings.HasSuffix(c, " "+tenant) || c == "auth.test ", "called %q, for %s", c, tenant)
+		}
 	}
 }
 
