@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -181,7 +180,7 @@ func callback(t *testing.T, fields map[string]any, outer ...map[string]any) stri
 		"ts": "1776675599.000100", "channel": "C0HR", "team": "T0TEAM"}, fields)
 	e := map[string]any{"type": "event_callback", "team_id": "T0TEAM", "event_id": "Ev1", "event": event,
 		"authorizations": []any{map[string]any{"team_id": "T0TEAM", "user_id": "U0BOT", "is_bot": true}}}
-	return string(expect.Value(json.Marshal(with(e, outer...)))(t))
+	return expect.JSON(with(e, outer...))
 }
 
 // with returns fields of which more replace or, as nil, remove some.

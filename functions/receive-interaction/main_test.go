@@ -190,7 +190,7 @@ func testUnsaved(t *testing.T, w *world) {
 	w.h.Rows = failing{Rows: w.Store.KindStore.Store, err: errors.New("throttled")}
 	w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki, away)
 	inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, "x")), away)
-	read := jsonOf(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf(p.Content)})
+	read := expect.JSON(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf(p.Content)})
 	out := w.post(submits(webapi.Suzuki, card.ReviewCallback, read, nil))
 	expect.Has(t, out.Body, `"response_action":"update"`)
 	expect.Has(t, out.Body, away)
@@ -294,15 +294,7 @@ func (w *world) asked() *task.Prompt {
 	}).Prompt()
 }
 
-func text(v webapi.View) string { return jsonOf(v.Blocks) }
-
-func jsonOf(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
+func text(v webapi.View) string { return expect.JSON(v.Blocks) }
 
 // writing brings the task to a step whose arguments have so many characters, in its row or kept elsewhere.
 func (w *world) writing(n int, key string) *task.StepGate {
@@ -337,7 +329,7 @@ func testButtonOfOtherContent(t *testing.T, w *world) {
 		}
 	}
 	expect.Is(t, len(w.slack.Views(webapi.Suzuki)), 0, "dialogs")
-	read := jsonOf(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf("x")})
+	read := expect.JSON(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf("x")})
 	out := w.post(submits(webapi.Suzuki, card.ReviewCallback, read, nil))
 	expect.Has(t, out.Body, card.Note("ja", aggregate.ErrMoved), "what was read is not what is asked now")
 	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)

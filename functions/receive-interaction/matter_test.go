@@ -138,7 +138,7 @@ func TestAFormThatWasGivenBackGetsOtherFiles(t *testing.T) {
 	w.quiet(w.post(w.form(webapi.Suzuki, "process", p.ID, "見積書を付けてください")), webapi.Suzuki)
 	w.quiet(w.post(w.click(webapi.Sato, "refill_process", p.ID)), webapi.Sato)
 	v := w.view(webapi.Sato)
-	form := jsonOf(v)
+	form := expect.JSON(v)
 	for _, want := range []string{`"kept"`, "F0A.pdf", "F0B.pdf", "file_input"} {
 		expect.Has(t, form, want)
 	}
@@ -189,7 +189,7 @@ func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	w.told(w.post(w.click(webapi.Suzuki, "refill_process", p.ID)), webapi.Suzuki, "依頼した本人だけ")
 	w.quiet(w.post(w.click(webapi.Sato, "refill_process", p.ID)), webapi.Sato)
 	v := w.view(webapi.Sato)
-	form := jsonOf(v)
+	form := expect.JSON(v)
 	for _, want := range []string{card.RefillCallback, "複合機の入れ替え", "もっと安いものを"} {
 		expect.Has(t, form, want)
 	}

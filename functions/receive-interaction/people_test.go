@@ -94,7 +94,7 @@ func TestForeignIDs(t *testing.T) {
 	w.post(form)
 	told := w.slack.Ephemerals(webapi.Suzuki)
 	expect.That(t, len(told) == before+1 && told[before].Text == card.Note("ja", aggregate.ErrNotFound), "%+v", told)
-	private := jsonOf(card.Cancellation{TaskID: w.Ref.ID, Channel: webapi.HR})
+	private := expect.JSON(card.Cancellation{TaskID: w.Ref.ID, Channel: webapi.HR})
 	w.post(from("T0OTHER", submits(webapi.Suzuki, card.CancelCallback, private, nil)))
 	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
 	got := w.Load().Prompt()
@@ -119,7 +119,7 @@ func TestNotesAndDialogsAreInThePersonsLanguage(t *testing.T) {
 	expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-GB"))
 	_, wrong := aggregate.CheckReason(" ")
 	titled := func(user string, want slack.ModalViewRequest) {
-		title := jsonOf(w.taken(user).Title)
+		title := expect.JSON(w.taken(user).Title)
 		expect.Has(t, title, strconv.Quote(want.Title.Text))
 	}
 	for user, locale := range map[string]string{webapi.Suzuki: "en", webapi.Tanaka: "ja"} {

@@ -160,7 +160,7 @@ func then(text any, kind circulation.Kind) map[string]any {
 // form returns the payload of a submitted rejection.
 func (w *world) form(user, kind, id string, text any) map[string]any {
 	about := card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID, Hash: w.Load().Asked(id).Hash}
-	return submits(user, card.RejectionCallback, jsonOf(about), reason(text))
+	return submits(user, card.RejectionCallback, expect.JSON(about), reason(text))
 }
 
 // view is the dialog that somebody has open.

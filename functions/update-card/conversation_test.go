@@ -66,7 +66,7 @@ func (k *inConversation) drawn(status string, texts ...string) {
 	thread := k.slack.Thread(k.T, k.channel, k.thread)
 	expect.Must(k.T, len(thread) == len(texts), "the thread shows %d messages, want %q: %+v", len(thread), texts, thread)
 	for i, m := range thread {
-		text := jsonOf(m)
+		text := expect.JSON(m)
 		expect.That(k.T, strings.Contains(text, texts[i]), "message %d is %s, want %q", i, text, texts[i])
 	}
 	got := ""
@@ -93,7 +93,7 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 	expect.Must(t, a.Head.ForgettingAt != nil && a.Effects(k.Now()).Cards, "nobody asks for the cards: %+v", a.Head)
 	k.drawn("closed", "はい", "再開できなくなりました")
 	for _, m := range k.slack.Thread(t, k.channel, k.thread) {
-		text := jsonOf(m)
+		text := expect.JSON(m)
 		expect.That(t, !strings.Contains(text, "会話を再開"), "the button is there: %s", text)
 	}
 	a = expect.Value(k.Rows.KindStore.Load(t.Context(), k.Ref))(t)
@@ -203,7 +203,7 @@ func (k *callers) load(a *call.Aggregate) *call.Aggregate {
 func (k *callers) shown() (all []string) {
 	k.T.Helper()
 	for _, m := range expect.Value(k.slack.History(webapi.HR, webapi.Range{}))(k.T) {
-		if text := jsonOf(m.Attachments); strings.Contains(text, "締め") {
+		if text := expect.JSON(m.Attachments); strings.Contains(text, "締め") {
 			all = append(all, text)
 		}
 	}

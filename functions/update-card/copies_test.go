@@ -38,7 +38,7 @@ func (w *world) direct(user string) (out []string) {
 	w.T.Helper()
 	for _, m := range expect.Value(w.slack.Everything(webapi.DirectMessage(user)))(w.T) {
 		if m.User == webapi.Bot {
-			out = append(out, jsonOf(m))
+			out = append(out, expect.JSON(m))
 		}
 	}
 	return out
@@ -162,7 +162,7 @@ func (w *world) opens(user string) string {
 	w.T.Helper()
 	expect.Must(w.T, w.send(*effect.OpenedHome("queue", ringitest.Team, user, "event").MessageBody), "given back")
 	v, _ := w.slack.Home(user)
-	return jsonOf(v.Blocks)
+	return expect.JSON(v.Blocks)
 }
 
 func TestHomeTabs(t *testing.T) {

@@ -290,7 +290,7 @@ func testForgotLaterAmongMany(t *testing.T, w *world) {
 	w.late(func() {})
 	expect.That(t, len(w.Load().Cards) > manyCards, "%d cards", len(w.Load().Cards))
 	for _, m := range w.slack.Thread(t, webapi.HR, w.root) {
-		said := jsonOf(m)
+		said := expect.JSON(m)
 		expect.That(t, !strings.Contains(said, "approve_prompt"), "a button is left: %s", said)
 	}
 }

@@ -246,7 +246,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	w.done()
 	last := func() string {
 		thread := w.slack.Thread(t, webapi.HR, w.root)
-		return jsonOf(thread[len(thread)-1].Attachments)
+		return expect.JSON(thread[len(thread)-1].Attachments)
 	}
 	expect.That(t, strings.Contains(last(), "末尾") && strings.Contains(last(), "approve_step"), "the card is %s", last())
 	expect.Is(t, len(w.bucket[storetest.FetchCount]), 1, "the arguments were fetched … for one card")

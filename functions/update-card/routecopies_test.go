@@ -215,7 +215,7 @@ func testStandInOnCard(t *testing.T, w *world) {
 		return tenancy.Setter{Actor: a}
 	}
 	says := func() bool {
-		return strings.Contains(jsonOf(w.slack.Thread(t, webapi.HR, w.root)), "代わりに承認します")
+		return strings.Contains(expect.JSON(w.slack.Thread(t, webapi.HR, w.root)), "代わりに承認します")
 	}
 	store := w.Store.KindStore.Store
 	rev := w.Load().Head.Redraws

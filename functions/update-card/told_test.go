@@ -216,7 +216,7 @@ func (w *world) tellsOf(id string) {
 // heard returns the messages in a channel that tell of a decision.
 func (w *world) heard(channel string) (all []webapi.Message) {
 	for _, m := range expect.Value(w.slack.Everything(channel))(w.T) {
-		if strings.Contains(jsonOf(m), "決まりました: ") {
+		if strings.Contains(expect.JSON(m), "決まりました: ") {
 			all = append(all, m)
 		}
 	}
@@ -232,7 +232,7 @@ func testToldChannel(t *testing.T, w *world) {
 	w.done()
 	all := w.heard(webapi.General)
 	expect.Must(t, len(all) == 1 && all[0].ThreadTS == "", "%+v", all)
-	told := jsonOf(all[0])
+	told := expect.JSON(all[0])
 	for _, text := range []string{"決まりました: ", "DM を送信", "部長", webapi.Suzuki, webapi.Sato, "/archives/" + webapi.HR} {
 		expect.Has(t, told, text, "the message")
 	}
@@ -251,7 +251,7 @@ func testToldGroup(t *testing.T, w *world) {
 	w.done()
 	all := w.heard(webapi.HR)
 	expect.Must(t, len(all) == 1 && all[0].ThreadTS != "", "%+v", all)
-	expect.Has(t, jsonOf(all[0].Attachments), "!subteam^"+webapi.Approvers, "the message")
+	expect.Has(t, expect.JSON(all[0].Attachments), "!subteam^"+webapi.Approvers, "the message")
 }
 
 // toldBy has a settled gate be under a rule that has a channel told.
@@ -282,7 +282,7 @@ func testToldOfCall(t *testing.T, w *world) {
 	}
 	all := k.heard(webapi.General)
 	expect.Must(t, len(all) == 1, "%+v", all)
-	expect.Has(t, jsonOf(all[0]), "Bash", "what was decided")
+	expect.Has(t, expect.JSON(all[0]), "Bash", "what was decided")
 }
 
 // Whoever answers for a key learns that somebody else cancelled its call, and not of what they cancelled themselves.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -155,7 +154,7 @@ func (w *world) shows(texts ...string) []webapi.Message {
 	thread := w.slack.Thread(w.T, webapi.HR, w.root)
 	var got []string
 	for _, m := range thread {
-		got = append(got, jsonOf(m))
+		got = append(got, expect.JSON(m))
 	}
 	ok := len(got) == len(texts)
 	for i := range texts {
@@ -186,14 +185,6 @@ func (b *broken) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate
 		panic("text of a person")
 	}
 	return nil, b.err
-}
-
-func jsonOf(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
 }
 
 func cardRecords(bodies ...string) events.SQSEvent {

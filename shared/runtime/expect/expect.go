@@ -49,6 +49,15 @@ func Value[V any](v V, err error) func(T) V {
 	}
 }
 
+// JSON returns a value as JSON. It panics for a value that has no such form.
+func JSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
 // Err returns a call's error without its result: expect.Fails(t, expect.Err(call()), want).
 func Err[V any](_ V, err error) error { return err }
 

@@ -81,7 +81,7 @@ func oddPlan(t *rapid.T, mark *rules.Mark) (steps []task.Step) {
 				args[name] = oddValue(t, true)
 			}
 		}
-		s.ToolInput = aggregate.JSON(jsonOf(args))
+		s.ToolInput = aggregate.JSON(expect.JSON(args))
 		steps = append(steps, s)
 	}
 	return steps
@@ -99,7 +99,7 @@ func changed(t *rapid.T, steps []task.Step) []task.Step {
 	var args map[string]any
 	expect.NoError(t, json.Unmarshal([]byte(s.ToolInput), &args))
 	args[rapid.SampledFrom(members[s.Tool]).Draw(t, "member")] = oddValue(t, true)
-	s.ToolInput = aggregate.JSON(jsonOf(args))
+	s.ToolInput = aggregate.JSON(expect.JSON(args))
 	return steps
 }
 
@@ -132,7 +132,7 @@ var hashes = regexp.MustCompile("[0-9a-f]{64}")
 func differ(t *rapid.T, s *scenario, locale string, seenBefore map[string]string, does string) {
 	m := render(s.Aggregate, s.card(processCard), locale, s.now)
 	expect.NoError(t, ringitest.CheckCard(m))
-	text := jsonOf(m.Attachments)
+	text := expect.JSON(m.Attachments)
 	if !strings.Contains(text, "approve_process") {
 		return
 	}
@@ -270,7 +270,7 @@ func TestBackticksAreLegible(t *testing.T) {
 		"a ```b``` c":          "```\na ⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩b⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩ c\n```",
 		"plain":                "`plain`",
 	} {
-		args := jsonOf(map[string]any{"body": value})
+		args := expect.JSON(map[string]any{"body": value})
 		_, blocks := calling(t, "notes.post", args, args).shown(stepCard)
 		expect.That(t, strings.Contains(drawn(blocks), want), "%q is drawn as %s", value, drawn(blocks))
 	}

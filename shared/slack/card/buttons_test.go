@@ -140,7 +140,7 @@ func TestWhatNobodyCanReadIsApprovedNowhere(t *testing.T) {
 	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves it: %v", err)
 	s = calling(t, "send_slack_dm", `{"recipient":"U0SATO","text":"x","details":[]}`, `["U0EVIL"]`)
 	m, _ := s.shown(stepCard)
-	expect.That(t, !strings.Contains(jsonOf(m), "approve_step"), "the check approves it")
+	expect.That(t, !strings.Contains(expect.JSON(m), "approve_step"), "the check approves it")
 	expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "引数を読み取れないため")
 	_, err = decide.Approve(s.Aggregate, s.Gates[0].ID, approver, policy, s.now)
 	expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}), "a click approves it: %v", err)
@@ -216,7 +216,7 @@ func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 		{card.Summary{}, []string{"(0 件)", "承認待ちのものはありません。"}, true},
 		{card.Summary{Waiting: many}, []string{"(50 件)", "ほか "}, true},
 	} {
-		home := jsonOf(card.HomeView(x.in, tenancy.DefaultSettings(), "ja"))
+		home := expect.JSON(card.HomeView(x.in, tenancy.DefaultSettings(), "ja"))
 		for _, want := range x.says {
 			expect.Has(t, home, want)
 		}
@@ -322,7 +322,7 @@ func TestOtherFormsThatComeBack(t *testing.T) {
 	expect.That(t, ok, "the seed's form")
 	expect.Same(t, card.Rejected{Rejection: card.Rejection{Type: task.CardPrompt, TaskID: "01T", ID: "01P",
 		Then: circulation.SendBack}, Reason: "短く"}, r)
-	about := func(v any) string { return string(expect.Value(json.Marshal(v))(t)) }
+	about := func(v any) string { return expect.JSON(v) }
 	for name, form := range map[string]string{
 		"no JSON":           "{",
 		"another type":      about(card.Rejection{Type: task.CardTask, ID: "01P"}),

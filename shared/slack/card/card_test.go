@@ -33,7 +33,7 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	m := render(s.Aggregate, c, "ja", s.now)
 	later := render(s.Aggregate, c, "ja", s.now.Add(time.Hour))
 	expect.That(t, card.Hash(later) == card.Hash(m), "an hour that changes nothing changes the hash")
-	expect.Is(t, card.Hash(m), aggregate.HashOf(jsonOf(decoded(t, m))), "the hash of the JSON with sorted keys")
+	expect.Is(t, card.Hash(m), aggregate.HashOf(expect.JSON(decoded(t, m))), "the hash of the JSON with sorted keys")
 	seen := map[string]string{card.Hash(m): "as it was"}
 	for name, other := range map[string]card.Message{
 		"another language": render(s.Aggregate, c, "en", s.now),
@@ -158,7 +158,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 	t.Helper()
 	without := func(i int, says string) {
-		expect.Has(t, jsonOf(blocks[i]), says, "block %d", i)
+		expect.Has(t, expect.JSON(blocks[i]), says, "block %d", i)
 		blocks = slices.Delete(blocks, i, i+1)
 	}
 	for _, b := range blocks { // the samples don't fold long texts
@@ -263,7 +263,7 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 	}
 	var pairs []string
 	for k, v := range places {
-		pairs = append(pairs, "{"+k+"}", strings.Trim(jsonOf(v), `"`))
+		pairs = append(pairs, "{"+k+"}", strings.Trim(expect.JSON(v), `"`))
 	}
 	var v any
 	expect.NoError(t, json.Unmarshal([]byte(strings.NewReplacer(append(pairs, more...)...).Replace(string(b))), &v))
@@ -437,6 +437,6 @@ var wired = []string{"call_again", "call_dialog", "does_home", "execution_pendin
 
 func decoded(t *testing.T, v any) (out any) {
 	t.Helper()
-	expect.NoError(t, json.Unmarshal([]byte(jsonOf(v)), &out))
+	expect.NoError(t, json.Unmarshal([]byte(expect.JSON(v)), &out))
 	return out
 }

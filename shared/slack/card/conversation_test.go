@@ -183,7 +183,7 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	short := begunConversation(t).says("", shell("echo a\u200bb"))
 	m := short.shown(conversation.CardAction, "ja")
 	expect.That(t, offers(m, card.ApproveAction) && !offers(m, "review_action") &&
-		strings.Contains(jsonOf(m), "⟨U+200B⟩"), "%+v", m)
+		strings.Contains(expect.JSON(m), "⟨U+200B⟩"), "%+v", m)
 	script := ""
 	for i := range 1200 {
 		script += fmt.Sprintf("echo %d\n", i)

@@ -117,11 +117,12 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 	for _, name := range []string{"a1", "<!channel>", "<https://evil.example|x>", "n\n🔁 v1"} {
 		s := reordered(received(t))
 		for i, v := range []string{"a", "b"} {
-			more := fmt.Sprintf(`"supplier":"アクメ%[1]s","a2":"%[1]s2","a3":"%[1]s3","a4":"%[1]s4",%[2]s:"%[1]s"`, v, jsonOf(name))
+			more := fmt.Sprintf(`"supplier":"アクメ%[1]s","a2":"%[1]s2","a3":"%[1]s3","a4":"%[1]s4",%[2]s:"%[1]s"`, v,
+				expect.JSON(name))
 			step := &s.Processes[i].Steps[0]
 			step.Title = "💴 ¥1"
 			text := strings.Replace(string(step.ToolInput), `"supplier":"アクメ"`, more, 1)
-			step.ToolInput = aggregate.JSON(strings.Replace(text, `"quantity"`, jsonOf(name)+`:"`+v+`","quantity"`, 1))
+			step.ToolInput = aggregate.JSON(strings.Replace(text, `"quantity"`, expect.JSON(name)+`:"`+v+`","quantity"`, 1))
 		}
 		text := s.drawn("CARD#process#0002")
 		_, line, _ := strings.Cut(text, "🔁")

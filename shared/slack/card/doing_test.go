@@ -28,7 +28,7 @@ func (c *onThread) read() (text string, submits bool) {
 	view, ok := card.DialogsOf(c.Aggregate).Review(card.Review{Type: conversation.CardAction, ID: c.last().ActionID,
 		TaskID: c.Head.SessionID}, "ja")
 	expect.Must(c.t, ok, "no dialog")
-	return jsonOf(view.Blocks), view.Submit != nil
+	return expect.JSON(view.Blocks), view.Submit != nil
 }
 
 // A difference of as many lines as a dialog holds is drawn to its last line, with the button; of a longer one there is
@@ -72,7 +72,7 @@ func TestADifferenceOverTheLimitsHasNoButton(t *testing.T) {
 		m := c.shown(conversation.CardAction, locale)
 		expect.That(t, !offers(m, card.ApproveAction) && !offers(m, "review_action") && offers(m, card.RejectAction),
 			"%+v", m)
-		expect.Has(t, jsonOf(m), says)
+		expect.Has(t, expect.JSON(m), says)
 	}
 	_, submits := c.read()
 	expect.That(t, !submits, "the dialog has the button")

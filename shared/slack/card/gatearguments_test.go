@@ -35,14 +35,6 @@ func (s *scenario) shown(key string) (m card.Message, blocks []slack.Block) {
 	return m, m.Attachments[0].Blocks.BlockSet
 }
 
-func jsonOf(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
-
 func rows(n int) (out []map[string]any) {
 	for i := range n {
 		out = append(out, map[string]any{"employee_id": 1000 + i, "display_name": fmt.Sprintf("社員%03d", i),
@@ -53,7 +45,7 @@ func rows(n int) (out []map[string]any) {
 
 func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 	for name, tt := range map[string]struct{ tool, arguments, line string }{
-		"details full of ampersands": {"send_slack_dm", jsonOf(map[string]any{
+		"details full of ampersands": {"send_slack_dm", expect.JSON(map[string]any{
 			"recipient": "mallory@example.com", "text": "x",
 			"details": slices.Repeat([]map[string]string{{"label": strings.Repeat("&", 100), "value": strings.Repeat("&", 900)}},
 				20),
@@ -61,7 +53,7 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 		"a person": {"send_slack_dm", `{"recipient":"U0123ABC","text":"x","details":[]}`, "*<@U0123ABC> さんに DM を送ります*"},
 		"a sheet": {"write_rows_to_google_sheet", `{"columns":[],"rows":[],"sheet":"2026-11","spreadsheet_id":"1aBcD"}`,
 			"*シート「1aBcD」のタブ「2026-11」に書き込みます — 0 行*"},
-		"a list of a server's": {"mail.send", jsonOf(map[string]any{"a": "x",
+		"a list of a server's": {"mail.send", expect.JSON(map[string]any{"a": "x",
 			"to": []string{"a@example.com", "mallory@example.com"}}),
 			"• to: 「a@example.com」、「mallory@example.com」\n• a: `x`\n⚠️ *実行すると、Ringi からは取り消せません。*"},
 	} {
@@ -81,16 +73,16 @@ func TestEveryPlannedValueIsShown(t *testing.T) {
 		want      []string
 		approves  bool
 	}{
-		"a Japanese message over 4 KiB": {jsonOf(map[string]any{"recipient": "U1", "text": long, "details": []any{}}),
+		"a Japanese message over 4 KiB": {expect.JSON(map[string]any{"recipient": "U1", "text": long, "details": []any{}}),
 			[]string{"hanako@example.com", "末尾"}, true},
-		"one line of 2,990 characters": {jsonOf(map[string]any{"recipient": "U1",
+		"one line of 2,990 characters": {expect.JSON(map[string]any{"recipient": "U1",
 			"text": strings.Repeat("a", 2990) + "END", "details": []any{}}), []string{"END"}, true},
 		"numbers and names of addresses": {`{"permissions":{"mallory@example.com":{"public":true,` +
 			`"n":12345678901234567890}}}`, []string{"mallory@example.com", "true", "12345678901234567890"}, true},
-		"a hundred lines":        {jsonOf(map[string]any{"rows": rows(60)}), []string{"1059", "社員059"}, true},
-		"many rows":              {jsonOf(map[string]any{"rows": rows(250)}), []string{"社員000"}, false},
-		"a thousand rows":        {jsonOf(map[string]any{"rows": rows(1000)}), []string{"社員000"}, false},
-		"thirty columns":         {jsonOf(map[string]any{"rows": []any{wide(30)}}), []string{"c29", "v29"}, true},
+		"a hundred lines":        {expect.JSON(map[string]any{"rows": rows(60)}), []string{"1059", "社員059"}, true},
+		"many rows":              {expect.JSON(map[string]any{"rows": rows(250)}), []string{"社員000"}, false},
+		"a thousand rows":        {expect.JSON(map[string]any{"rows": rows(1000)}), []string{"社員000"}, false},
+		"thirty columns":         {expect.JSON(map[string]any{"rows": []any{wide(30)}}), []string{"c29", "v29"}, true},
 		"signs that nobody sees": {`{"text":"a\u200b\u3164\u202eb"}`, []string{"⟨U+200B⟩⟨U+3164⟩⟨U+202E⟩"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +142,7 @@ func TestNothingIsMaskedOfWhereAServersCallMayGo(t *testing.T) {
 		for name, arguments := range map[string]any{"text": map[string]any{"to": to},
 			"list": map[string]any{"to": []string{to, "x"}}, "member": map[string]any{"to": map[string]any{to: true}},
 			"cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
-			m, blocks := calling(t, "mail.send", `{"to":{"$ref":"step-1.result.to"}}`, jsonOf(arguments)).shown(stepCard)
+			m, blocks := calling(t, "mail.send", `{"to":{"$ref":"step-1.result.to"}}`, expect.JSON(arguments)).shown(stepCard)
 			got := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(drawn(blocks))
 			expect.That(t, offers(m, "approve_step") && strings.Contains(got, to) && !strings.Contains(got, "伏せて"),
 				"%s: of %q is shown %s", name, to, got)
@@ -165,9 +157,9 @@ func FuzzGate(f *testing.F) {
 		`{"recipient":"U1","rows":[["a",1],["b",null]],` +
 			`"n":12345678901234567890}`, `{"a":{},"b":[],"c":[[]],"d":1e999999,"e":[1,{"f":2}]}`,
 		`{"":"` + "\u3164" + `","\u0000":" "}`,
-		jsonOf(map[string]any{"rows": rows(150)}), jsonOf(map[string]any{"text": strings.Repeat("&", 5000)}),
+		expect.JSON(map[string]any{"rows": rows(150)}), expect.JSON(map[string]any{"text": strings.Repeat("&", 5000)}),
 		`{"a":[{"b":[{"c":"` + "```" + `"}]},{"b":"d"}]}`, "not JSON ``` ✅", "",
-		jsonOf(map[string]any{"rows": []any{wide(21), map[string]any{"c00": strings.Repeat("長",
+		expect.JSON(map[string]any{"rows": []any{wide(21), map[string]any{"c00": strings.Repeat("長",
 			3000)}}}), `{"x":"שלום","y":["` + strings.Repeat("a\",\"", 900) + `"]}`,
 	} {
 		f.Add(s)
@@ -246,7 +238,7 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 	} {
 		s := started(t, fiveSteps()[:1]).claim(1)
 		s.finish(1, task.Outcome{Status: task.StepCompleted,
-			Result: &aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"url": url}))}})
+			Result: &aggregate.Blob{JSON: aggregate.JSON(expect.JSON(map[string]any{"url": url}))}})
 		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と "+url+" です", s.now))
 		text, link := s.drawn(executionCard), "<"+url+"|開く"
 		if strings.HasPrefix(url, "https:") { // with the host, which a server chose

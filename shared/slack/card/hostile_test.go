@@ -77,7 +77,7 @@ func poison(a *task.Aggregate, x string) {
 		verdict(&p.Verdict)
 	}
 	for _, g := range a.Gates {
-		g.Arguments = aggregate.Blob{JSON: aggregate.JSON(jsonOf(map[string]any{"text": x, "list": []string{x, x}})),
+		g.Arguments = aggregate.Blob{JSON: aggregate.JSON(expect.JSON(map[string]any{"text": x, "list": []string{x, x}})),
 			Bytes: len(x)}
 		verdict(&g.Verdict)
 	}
@@ -134,7 +134,7 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message) {
 	t.Helper()
 	all := strings.NewReplacer(`\u003chttps://acme.slack.com/archives/D1/p12|`, "", // a reminder's own links
-		`\u003chttps://acme.slack.com/archives/C0HR/p12|`, "").Replace(jsonOf(m))
+		`\u003chttps://acme.slack.com/archives/C0HR/p12|`, "").Replace(expect.JSON(m))
 	for _, bad := range []string{`\u003c!channel`, `\u003c!here`, `\u003chttps:`, "\u202e", "\u2066", "\u0000"} {
 		expect.That(t, !strings.Contains(all, bad), "%s shows %q", c.Key(), bad)
 	}

@@ -1,7 +1,6 @@
 package card_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
@@ -249,7 +248,7 @@ func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 			for _, mark := range []string{"👉", "✅ 部長 <@U0REQUESTER>", "<!channel>"} {
 				expect.That(rt, !strings.Contains(path, mark), "%q is in the path: %s", mark, path)
 			}
-			sent := string(expect.Value(json.Marshal(m))(rt))
+			sent := expect.JSON(m)
 			for i := range st.Stages {
 				for _, p := range st.Stages[i].People { // nobody is told before their turn
 					expect.That(rt, !strings.Contains(sent, p.User) || i+1 <= st.Present || st.Present == 0, "%s is told", p.User)
@@ -297,7 +296,7 @@ func pathOf(t *rapid.T, m card.Message, refused bool) string {
 				bounded(text)
 			}
 		}
-		expect.That(t, all <= 1400, "%d characters: %s", all, string(expect.Value(json.Marshal(c))(t)))
+		expect.That(t, all <= 1400, "%d characters: %s", all, expect.JSON(c))
 		return first
 	}
 	if !refused {

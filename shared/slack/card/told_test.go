@@ -101,12 +101,12 @@ func TestTwoCallsAreDrawnDifferently(t *testing.T) {
 		{strings.Repeat("*", 4000) + "a", strings.Repeat("*", 4000) + "b"},
 	} {
 		for _, tool := range []string{"rooms.book", "send_slack_dm"} {
-			tellsApart(t, tool, jsonOf(map[string]any{"text": pair[0]}), jsonOf(map[string]any{"text": pair[1]}))
+			tellsApart(t, tool, expect.JSON(map[string]any{"text": pair[0]}), expect.JSON(map[string]any{"text": pair[1]}))
 		}
-		tellsApart(t, "write_rows_to_google_sheet", jsonOf(map[string]any{"sheet": pair[0]}),
-			jsonOf(map[string]any{"sheet": pair[1]}))
-		tellsApart(t, "rooms.book", jsonOf(map[string]any{"t": []any{map[string]any{pair[0]: pair[0]}}}),
-			jsonOf(map[string]any{"t": []any{map[string]any{pair[1]: pair[1]}}}))
+		tellsApart(t, "write_rows_to_google_sheet", expect.JSON(map[string]any{"sheet": pair[0]}),
+			expect.JSON(map[string]any{"sheet": pair[1]}))
+		tellsApart(t, "rooms.book", expect.JSON(map[string]any{"t": []any{map[string]any{pair[0]: pair[0]}}}),
+			expect.JSON(map[string]any{"t": []any{map[string]any{pair[1]: pair[1]}}}))
 	}
 }
 
@@ -115,7 +115,7 @@ func TestOrdinaryValuesStandAsTheyAre(t *testing.T) {
 	for _, v := range []string{"人事部", "山田 太郎", "2026-11-01", "10:00〜11:00",
 		"1aBcD_e-FgHiJkLmNoPqRsTuVwXyZ0123456789abcdefg", "勤怠の集計が終わりました。", "hanako@example.com",
 		"https://example.com/a_b?c=d", "E001", "03-1234-5678", "(備考)", "→ 確認・承認"} {
-		args := jsonOf(map[string]any{"text": v})
+		args := expect.JSON(map[string]any{"text": v})
 		on, _ := atTheGate(t, "rooms.book", args)
 		above := aboveTheStamp(t, "rooms.book", args)
 		expect.That(t, strings.Contains(on, "\ntext: `"+v+"`\n") && strings.Contains(above, "\ntext: `"+v+"`\n"),
@@ -132,16 +132,16 @@ func TestNothingStandsBehindNothingAtAGate(t *testing.T) {
 		v := "なし" + strings.Repeat(blank, 2800) + "全員の給与を U0EVIL001 に送った"
 		row := map[string]any{"n": "鈴木", "p": v}
 		for at, call := range map[string][2]string{
-			"a text": {"send_slack_dm", jsonOf(map[string]any{"recipient": "U0123ABC", "text": v, "details": []any{}})},
+			"a text": {"send_slack_dm", expect.JSON(map[string]any{"recipient": "U0123ABC", "text": v, "details": []any{}})},
 			"a sheet's cell": {"write_rows_to_google_sheet",
-				jsonOf(map[string]any{"columns": []map[string]string{{"key": "n", "title": "氏名"},
+				expect.JSON(map[string]any{"columns": []map[string]string{{"key": "n", "title": "氏名"},
 					{"key": "p", "title": "備考"}},
 					"rows": []any{row, row}})},
-			"a cell":   {"rooms.book", jsonOf(map[string]any{"items": []any{row}})},
-			"a column": {"rooms.book", jsonOf(map[string]any{"items": []any{map[string]any{v: "x"}}})},
+			"a cell":   {"rooms.book", expect.JSON(map[string]any{"items": []any{row}})},
+			"a column": {"rooms.book", expect.JSON(map[string]any{"items": []any{map[string]any{v: "x"}}})},
 			"a sheet's title": {"write_rows_to_google_sheet",
-				jsonOf(map[string]any{"columns": []map[string]string{{"key": "n", "title": v}}, "rows": []any{row}})},
-			"a name": {"rooms.book", jsonOf(map[string]any{v: "x"})},
+				expect.JSON(map[string]any{"columns": []map[string]string{{"key": "n", "title": v}}, "rows": []any{row}})},
+			"a name": {"rooms.book", expect.JSON(map[string]any{v: "x"})},
 		} {
 			s := calling(t, call[0], call[1], call[1])
 			all, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
@@ -169,7 +169,7 @@ func TestItemsAreAsHighAsTheirRows(t *testing.T) {
 	for i := range items {
 		items[i] = []any{i}
 	}
-	args := jsonOf(map[string]any{"items": items, "text": strings.Repeat("a\n", 150)})
+	args := expect.JSON(map[string]any{"items": items, "text": strings.Repeat("a\n", 150)})
 	m, blocks := calling(t, "rooms.book", args, args).shown(stepCard)
 	expect.That(t, !offers(m, "approve_step"), "%d blocks can be approved", len(blocks))
 }
@@ -248,7 +248,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 }
 
 // sheetCall writes two rows of four members in three columns, one of which is listed twice.
-var sheetCall = jsonOf(map[string]any{
+var sheetCall = expect.JSON(map[string]any{
 	"spreadsheet_id": "1aB", "sheet": "2026-10",
 	"rows": []map[string]any{
 		{"num": "E001", "average_hours": nil, "overtime": 25.5, "note": ""}, {"num": "E002", "average_hours": 1,
