@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go/middleware"
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/ringitest"
@@ -22,7 +20,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/store/storetest"
 )
 
 const signingSecret = "s3cret"
@@ -226,43 +223,15 @@ func (n *noting) Ephemeral(_ context.Context, channel, thread, user, text string
 	return nil
 }
 
-// counted lists the calls that a client makes.
-type counted struct {
-	mu  sync.Mutex
-	ops []string
-}
-
-func (c *counted) watch(o *dynamodb.Options) {
-	o.APIOptions = append(o.APIOptions, func(s *middleware.Stack) error {
-		return s.Finalize.Add(middleware.FinalizeMiddlewareFunc("count",
-			func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput,
-				middleware.Metadata, error) {
-				c.mu.Lock()
-				c.ops = append(c.ops, middleware.GetOperationName(ctx))
-				c.mu.Unlock()
-				return next.HandleFinalize(ctx, in)
-			}), middleware.After)
-	})
-}
-
-// TestWithTheTable runs against one database, each part in a table of its own.
-func TestWithTheTable(t *testing.T) {
-	db := storetest.Start(t)
-	t.Run("one call, then the answer, and one task of five deliveries at once", func(t *testing.T) { testOneCall(t, db) })
-	t.Run("what an agent is told is told once", func(t *testing.T) { testTold(t, db) })
-}
-
-// testOneCall: between a message of a channel and its answer there is one transaction, however often and concurrently
-// the message is delivered.
-func testOneCall(t *testing.T, db *storetest.Server) {
-	t.Helper()
-	s, table := db.Store(t)
-	c := &counted{}
-	h := handler(store.NewTasks(dynamodb.New(db.DB.Options(), c.watch), table))
-	body := callback(t, nil)
+// Between a message of a channel and its answer there is one transaction, however often and concurrently the message is
+// delivered, and however late.
+func TestAMessageIsKeptByOneCall(t *testing.T) {
+	w := ringitest.Start(t).World(t)
+	s, h, body, before := w.Store, handler(w.StoreOverTransport()), callback(t, nil), w.Transport.Count("")
 	out := post(t, h, body)
 	expect.Must(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
-	expect.That(t, slices.Equal(c.ops, []string{"TransactWriteItems"}), "calls: %v", c.ops)
+	expect.Is(t, w.Transport.Count("")-before, 1, "calls")
+	expect.Is(t, w.Transport.Count("TransactWriteItems"), 1, "transactions")
 
 	var wg sync.WaitGroup
 	for range 5 {
@@ -287,12 +256,10 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	expect.Same(t, ended, expect.Value(s.Load(t.Context(), a.Ref()))(t))
 }
 
-// testTold: a conversation's first message, and a reply, delivered several times at once.
-func testTold(t *testing.T, db *storetest.Server) {
-	t.Helper()
-	s, table := db.Store(t)
-	h := handler(s)
-	opened := store.NewConversations(dynamodb.New(db.DB.Options()), table)
+// A conversation's first message, and a reply, delivered several times at once, are told once.
+func TestWhatAnAgentIsToldIsToldOnce(t *testing.T) {
+	w := ringitest.Start(t).World(t)
+	h, opened := handler(w.Store), store.NewConversations(dynamodb.NewFromConfig(w.Config), w.Table())
 	h.Conversations, h.Now = opened, time.Now // with another clock, rows with a time to live would be gone
 	for _, fields := range []map[string]any{direct("claude: hi", nil),
 		direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {
