@@ -236,10 +236,7 @@ func TestAMessagesMenuOpensTheDialogWithItsText(t *testing.T) {
 		card.NoteEmpty:   {"type": "message", "ts": w.root, "text": " "},
 		card.NoteTooLong: {"type": "message", "ts": w.root, "text": strings.Repeat("長", card.MaxTyped+1)},
 	} {
-		before := len(w.slack.Ephemerals(webapi.Sato))
-		w.post(w.chosen(webapi.Sato, webapi.HR, message))
-		told := w.slack.Ephemerals(webapi.Sato)
-		expect.That(t, len(told) == before+1 && told[before].Text == note.Told("ja"), "told %+v", told)
+		expect.Is(t, w.hears(webapi.Sato, w.chosen(webapi.Sato, webapi.HR, message)), note.Told("ja"))
 	}
 	expect.Is(t, len(w.slack.Views(webapi.Sato)), 0, "dialogs")
 }

@@ -163,13 +163,8 @@ func testCancelFromMenu(t *testing.T, w *world) {
 	}
 	w.told(w.post(w.shortcut(webapi.Guest, card1)), webapi.Guest,
 		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}))
-	hears := func(message map[string]any, want string) {
-		before := len(w.slack.Ephemerals(webapi.Tanaka))
-		w.post(w.shortcut(webapi.Tanaka, message))
-		told := w.slack.Ephemerals(webapi.Tanaka)
-		expect.Must(t, len(told) == before+1 && strings.Contains(told[before].Text, want), "%+v", told[before:])
-	}
-	hears(about("other_app"), card.Note("ja", aggregate.ErrNotFound))
+	hears := func(message map[string]any) string { return w.hears(webapi.Tanaka, w.shortcut(webapi.Tanaka, message)) }
+	expect.Is(t, hears(about("other_app")), card.Note("ja", aggregate.ErrNotFound))
 	for name, message := range map[string]map[string]any{"a card": card1, "a card without buttons": about("ringi_card"),
 		"the request": {"ts": w.root}, "a reply": {"ts": "1776675600.000100", "thread_ts": w.root}} {
 		w.quiet(w.post(w.shortcut(webapi.Sato, message)), webapi.Sato)
@@ -180,8 +175,8 @@ func testCancelFromMenu(t *testing.T, w *world) {
 	w.told(w.send(webapi.Sato, map[string]any{}), webapi.Sato, card.Surface("ja").CancelAccepted())
 	ended := w.Load().Head.Ended
 	expect.Must(t, ended != nil && ended.As == task.TaskCancelled && ended.By == webapi.Sato, "%+v", ended)
-	hears(card1, "<@"+webapi.Sato+">")
-	hears(about("ringi_card"), "<@"+webapi.Sato+">")
+	expect.Has(t, hears(card1), "<@"+webapi.Sato+">")
+	expect.Has(t, hears(about("ringi_card")), "<@"+webapi.Sato+">")
 	expect.Is(t, len(w.slack.Views(webapi.Tanaka)), 0, "dialogs of what has ended")
 }
 

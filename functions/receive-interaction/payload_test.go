@@ -297,10 +297,8 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	org["team"], org["enterprise"], org["is_enterprise_install"] = nil, map[string]any{"id": "E1", "name": "x"}, true
 	w.quiet(w.post(org), webapi.Suzuki)
 	w.known("T0KNOWN")
-	w.post(of("T0KNOWN", w.click(webapi.Tanaka, "approve_prompt", id)))
-	notes := w.slack.Ephemerals(webapi.Tanaka)
-	expect.That(t, len(notes) == 1 && notes[0].Text == card.Note("ja", aggregate.ErrNotFound),
-		"one of ours is told %+v", notes)
+	expect.Is(t, w.hears(webapi.Tanaka, of("T0KNOWN", w.click(webapi.Tanaka, "approve_prompt", id))),
+		card.Note("ja", aggregate.ErrNotFound), "one of ours is told")
 	expect.Is(t, w.Load().Head.Rev, before, "the task moved from %d to", before)
 	out := w.post(w.click(webapi.Suzuki, "approve_prompt", id))
 	expect.That(t, out.StatusCode == 200 && w.Load().Prompt().Status == aggregate.Approved, "our own %s: answered %d",

@@ -80,20 +80,13 @@ func TestForeignIDs(t *testing.T) {
 		"an id that is none":           action(w.click(webapi.Suzuki, "approve_prompt", p.ID), w.Ref.ID, ""),
 		"a process's button, a prompt": w.click(webapi.Suzuki, "approve_process", p.ID),
 	} {
-		before := len(w.slack.Ephemerals(webapi.Suzuki))
-		out := w.post(payload)
-		told := w.slack.Ephemerals(webapi.Suzuki)
-		if out.StatusCode != 200 || len(told) != before+1 || told[before].Text != card.Note("ja", aggregate.ErrNotFound) {
-			t.Errorf("%s: %d, told %+v", name, out.StatusCode, told[before:])
-		}
+		expect.Is(t, w.hears(webapi.Suzuki, payload), card.Note("ja", aggregate.ErrNotFound), name)
 	}
 	form := from("T0OTHER", w.form(webapi.Suzuki, "prompt", p.ID, "x"))
 	inForm(t, w.post(form), card.Note("ja", aggregate.ErrNotFound))
-	view, before := form["view"].(map[string]any), len(w.slack.Ephemerals(webapi.Suzuki)) // their own task, our gate
+	view := form["view"].(map[string]any) // their own task, our gate
 	view["private_metadata"] = strings.ReplaceAll(view["private_metadata"].(string), w.Ref.ID, other)
-	w.post(form)
-	told := w.slack.Ephemerals(webapi.Suzuki)
-	expect.That(t, len(told) == before+1 && told[before].Text == card.Note("ja", aggregate.ErrNotFound), "%+v", told)
+	expect.Is(t, w.hears(webapi.Suzuki, form), card.Note("ja", aggregate.ErrNotFound))
 	private := expect.JSON(card.Cancellation{TaskID: w.Ref.ID, Channel: webapi.HR})
 	w.post(from("T0OTHER", submits(webapi.Suzuki, card.CancelCallback, private, nil)))
 	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
@@ -317,12 +310,11 @@ func TestAFormOfAConversationThatIsGoneIsAnswered(t *testing.T) {
 	}
 }
 
-// proposeFromMenu chooses 「操作を提案」 in the menu of a message in the conversation's thread.
-func (k *inConversation) proposeFromMenu(user string, message map[string]any) slackapi.Response {
-	k.T.Helper()
+// proposing is the choice of 「操作を提案」 in the menu of a message in the conversation's thread.
+func (k *inConversation) proposing(user string, message map[string]any) map[string]any {
 	p := k.shortcut(user, message)
 	p["callback_id"] = shortcutPropose
-	return k.post(p)
+	return p
 }
 
 // proposal returns the dialog's values.
@@ -337,15 +329,13 @@ func testActionProposed(t *testing.T, db *storetest.Server) {
 	const busy = "ほかの操作が承認待ちか実行中です"
 	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": webapi.Tanaka,
 		"text": "make test を流したい"}
-	k.told(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka, busy)
+	k.told(k.post(k.proposing(webapi.Tanaka, inThread)), webapi.Tanaka, busy)
 	k.Cancel()
-	k.proposeFromMenu(webapi.Guest, inThread)
-	k.proposeFromMenu(webapi.Suzuki, map[string]any{"ts": "1776679999.000100", "text": "x"})
-	told := k.slack.Ephemerals(webapi.Suzuki)
-	expect.That(t, len(told) == 1 && strings.Contains(told[0].Text, "会話のスレッドでだけ提案できます"), "told %+v", told)
-	k.heard[webapi.Suzuki]++
+	k.post(k.proposing(webapi.Guest, inThread))
+	expect.Has(t, k.hears(webapi.Suzuki, k.proposing(webapi.Suzuki, map[string]any{"ts": "1776679999.000100",
+		"text": "x"})), "会話のスレッドでだけ提案できます")
 	expect.Is(t, len(k.slack.Views(webapi.Guest))+len(k.slack.Views(webapi.Suzuki)), 0, "forms")
-	k.quiet(k.proposeFromMenu(webapi.Tanaka, inThread), webapi.Tanaka)
+	k.quiet(k.post(k.proposing(webapi.Tanaka, inThread)), webapi.Tanaka)
 	form := k.taken(webapi.Tanaka)
 	expect.Is(t, form.CallbackID, card.ProposalCallback)
 	expect.Has(t, k.sendView(webapi.Tanaka, form, proposal(nil)).Body, `"`+conversation.OwnCommand+`":`)

@@ -203,8 +203,6 @@ func (h *Handler) propose(ctx context.Context, p payload) (slackapi.Response, er
 	switch {
 	case errors.As(v.Err, &wrong):
 		return atField(wrong.Field, wrong.Code), nil
-	case v.Err != nil && v.Subject == nil:
-		return atField(conversation.OwnCommand, card.Note(v.Settings.Locale, v.Err)), nil
 	case v.Err != nil:
 		return atField(conversation.OwnCommand, v.text()), nil
 	}

@@ -220,6 +220,17 @@ func (w *world) told(out slackapi.Response, user, want string) {
 	w.heard[user]++
 }
 
+// hears checks that a person gets one more note by a payload, wherever, and returns it.
+func (w *world) hears(user string, payload map[string]any) string {
+	w.T.Helper()
+	before := len(w.slack.Ephemerals(user))
+	out := w.post(payload)
+	told := w.slack.Ephemerals(user)
+	expect.Must(w.T, out.StatusCode == 200 && len(told) == before+1, "answered %d: %+v", out.StatusCode, told[before:])
+	w.heard[user]++
+	return told[before].Text
+}
+
 // healed checks that the cards are to be redrawn.
 func (w *world) healed() {
 	w.T.Helper()

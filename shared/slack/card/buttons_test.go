@@ -152,7 +152,7 @@ func TestCardsLinkThePageThatHelps(t *testing.T) {
 	mistaken := received(t).extracted().drafting()
 	mistaken.do(mistaken.SkipContest(mistaken.Head.Run, "configs/contest.toml", task.ContestFiles,
 		"configs/contest.toml: teams: 10", mistaken.now))
-	mistaken.do(mistaken.FinishPrompt(mistaken.Head.Run, task.Drafted{Content: content}, defaults, mistaken.now))
+	mistaken.drafts(content, defaults)
 	for want, tt := range map[string]struct {
 		s    *scenario
 		card string

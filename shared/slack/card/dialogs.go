@@ -69,7 +69,7 @@ func (d *Dialogs) Refused(err error, s tenancy.Settings) string {
 	if a, asks := d.of.(explain.Asking); asks {
 		return told(s.Locale, func(on explain.Surface) string { return on.RefusedOn(a, err, s) })
 	}
-	return Refused(err, s, aggregate.Origin{})
+	return told(s.Locale, func(on explain.Surface) string { return on.Refused(err, s, aggregate.Origin{}) })
 }
 
 // The ids of dialogs and their fields. The values of a choice are the kinds of what follows.

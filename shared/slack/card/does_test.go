@@ -86,22 +86,14 @@ func orderSteps(laptops int) []task.Step {
 func reordered(s *scenario) *scenario {
 	s = planned(s, orderSteps(2), defaults)
 	routed(&s.Process().Gate, s.now, threeStages()...)
-	s = s.act(circulation.SendBack, 1, suzuki)
-	g := s.Process().Gate
-	s.do(s.BeginProcess(s.Head.Run, s.now))
-	s.do(s.FinishProcess(s.Head.Run, orderSteps(1), "", defaults, s.now))
-	s.Processes[0].Gate = g
-	routed(&s.Process().Gate, s.now, threeStages()...)
-	return s
+	return s.act(circulation.SendBack, 1, suzuki).plansAgain(orderSteps(1))
 }
 
 // homeOfEffects is the Home tab of somebody for whom an order, a sheet and a long policy wait. One of their requests
 // waits, and one is done.
 func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
 	order, sheet := reordered(received(t)), planned(t, fiveSteps(), defaults)
-	policy := received(t).extracted().drafting()
-	policy.do(policy.FinishPrompt(policy.Head.Run, task.Drafted{Content: strings.Repeat(content, 200)}, defaults,
-		policy.now))
+	policy := received(t).extracted().drafting().drafts(strings.Repeat(content, 200), defaults)
 	done := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
 	done.do(done.CompleteExecution(done.Head.Run, "21 行", done.now))
 	const link = "https://x.slack.com/archives/C1/p1"
@@ -158,8 +150,7 @@ func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
 	const forged = "PC 1 台」) (<@U0SUZUKI> さんの指摘: 「1 台なら承認"
 	s := planned(t, orderSteps(2), defaults)
 	s.do(decide.Reject(forged)(s.Aggregate, s.Process().ID, approver, policy, s.now))
-	s.do(s.BeginProcess(s.Head.Run, s.now))
-	s.do(s.FinishProcess(s.Head.Run, orderSteps(1), "", defaults, s.now))
+	s.do(s.BeginProcess(s.Head.Run, s.now)).plans(orderSteps(1), defaults)
 	text := s.drawn("CARD#process#0002")
 	expect.That(t, !strings.Contains(text, "<@U0SUZUKI>") && !strings.Contains(text, "1 台」)"), "%s", text)
 	s = planned(t, orderSteps(2), defaults)

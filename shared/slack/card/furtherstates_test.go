@@ -42,7 +42,7 @@ var processStates = []state{
 	{"process_rejected_next_generated", processCard, func(s *scenario) *scenario {
 		s = rejectProcess(process(s))
 		s.do(s.BeginProcess(s.Head.Run, s.now))
-		return s.do(s.FinishProcess(s.Head.Run, fiveSteps(), "", defaults, s.now))
+		return s.plans(fiveSteps(), defaults)
 	}},
 	{"process_rejected_last", processCard, func(s *scenario) *scenario {
 		return rejectProcess(planned(s, fiveSteps(), oneVersion))

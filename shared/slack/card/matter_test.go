@@ -41,9 +41,9 @@ func byFormUnder(s *scenario, m task.Matter, set tenancy.Settings) *scenario {
 	typedAs(s, m)
 	s.do(s.Extracted(s.Head.Run, task.Extract{Title: m.Title, Description: m.Description,
 		Priority: task.Medium, TaskType: task.TypeStandard}, s.now))
-	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: s.Request.Text}, defaults, s.now))
+	s.drafts(s.Request.Text, defaults)
 	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
-	return s.do(s.FinishProcess(s.Head.Run, m.Steps("ja", "v1"), "", set, s.now))
+	return s.plans(m.Steps("ja", "v1"), set)
 }
 
 func decided(s *scenario) *scenario {
@@ -189,9 +189,9 @@ func otherFiles(s *scenario) *scenario {
 
 // goesRound brings what tablets says to people.
 func (s *scenario) goesRound() *scenario {
-	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: s.Refilled().Content}, defaults, s.now))
+	s.drafts(s.Refilled().Content, defaults)
 	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
-	return s.do(s.FinishProcess(s.Head.Run, tablets.Steps("ja", "v1"), "", defaults, s.now))
+	return s.plans(tablets.Steps("ja", "v1"), defaults)
 }
 
 // returnedViews are the dialog and copies by which whoever asked fills in again the form that was given back to them.
@@ -247,7 +247,7 @@ func TestANoteInEveryLanguage(t *testing.T) {
 	err := explain.ErrUnavailable
 	want := card.Note("ja", err) + "\n" + card.Note("en", err)
 	expect.Is(t, card.Note("", err), want)
-	expect.Is(t, card.Refused(err, tenancy.Settings{}, aggregate.Origin{}), want)
+	expect.Is(t, card.DialogsOf(nil).Refused(err, tenancy.Settings{}), want)
 	expect.That(t, !strings.Contains(card.Unreachable("ja", "<!channel>", ""), "<!channel>"), "a note calls everybody")
 }
 

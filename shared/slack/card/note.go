@@ -49,11 +49,6 @@ func Note(locale string, err error) string {
 	return told(locale, func(s explain.Surface) string { return s.Note(err) })
 }
 
-// Refused is Note for a refused decision. If a rule refused it, Refused also names the people who may decide.
-func Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
-	return told(set.Locale, func(s explain.Surface) string { return s.Refused(err, set, o, askers...) })
-}
-
 // told phrases a refusal in a locale. An empty locale means that the settings could not be read: then it uses every
 // language, one below the other.
 func told(locale string, say func(explain.Surface) string) string {

@@ -98,12 +98,7 @@ func standingFor(principal string) func(*circulation.Act) {
 // sentBack brings a process that was sent back by the last stage to its second version, which waits.
 func sentBack(s *scenario) *scenario {
 	s = onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).act(circulation.SendBack, 3, yamada)
-	g := s.Process().Gate
-	s.do(s.BeginProcess(s.Head.Run, s.now))
-	s.do(s.FinishProcess(s.Head.Run, fiveSteps(), "", defaults, s.now))
-	s.Processes[0].Gate = g
-	routed(&s.Process().Gate, s.now, threeStages()...)
-	return s
+	return s.plansAgain(fiveSteps())
 }
 
 // stepRouteStates are cards of steps' gates under a rule, and of requests that a rule ended.

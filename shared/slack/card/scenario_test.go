@@ -94,8 +94,25 @@ func (s *scenario) extract(last bool) *scenario {
 func (s *scenario) drafting() *scenario { return s.do(s.BeginPrompt(s.Head.Run, s.now)) }
 
 func (s *scenario) drafted(set tenancy.Settings) *scenario {
-	s.drafting()
+	return s.drafting().drafts(content, set)
+}
+
+// drafts ends the making of a policy, plans that of steps.
+func (s *scenario) drafts(content string, set tenancy.Settings) *scenario {
 	return s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, set, s.now))
+}
+
+func (s *scenario) plans(steps []task.Step, set tenancy.Settings) *scenario {
+	return s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
+}
+
+// plansAgain makes anew the steps that were sent back along a route, and brings them to it.
+func (s *scenario) plansAgain(steps []task.Step) *scenario {
+	g := s.Process().Gate
+	s.do(s.BeginProcess(s.Head.Run, s.now)).plans(steps, defaults)
+	s.Processes[0].Gate = g
+	routed(&s.Process().Gate, s.now, threeStages()...)
+	return s
 }
 
 const otherContent = "勤怠データを集計し、DM だけで知らせます。"
@@ -155,8 +172,7 @@ func (s *scenario) promptApproved() *scenario {
 // planned brings the task to a process that waits for approval.
 func planned(t testing.TB, steps []task.Step, set tenancy.Settings) *scenario {
 	s := received(t).extracted().drafted(tenancy.DefaultSettings()).promptApproved()
-	s.do(s.BeginProcess(s.Head.Run, s.now))
-	return s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
+	return s.do(s.BeginProcess(s.Head.Run, s.now)).plans(steps, set)
 }
 
 // approved brings the task to an execution that has not begun; started, to a running one.

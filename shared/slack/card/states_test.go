@@ -175,7 +175,7 @@ var promptStates = []state{
 		s.extracted().drafting()
 		s.do(s.SkipContest(s.Head.Run, "configs/contest.toml", task.ContestFiles,
 			"configs/contest.toml: timeout_per_team_seconds: must be 10 to 3600, got *5* <!channel>", s.now))
-		return s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, defaults, s.now))
+		return s.drafts(content, defaults)
 	}},
 	{"prompt_contested", promptCard, func(s *scenario) *scenario { return s.extracted().contested() }},
 	{"prompt_contested_at_the_cost_limit", promptCard,
@@ -191,7 +191,7 @@ var promptStates = []state{
 			Detail: "…"}
 		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution",
 			Summary: &contest.Summary{FailedTeams: slices.Repeat([]contest.FailedTeam{failed}, 7)}}, s.now))
-		return s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, defaults, s.now))
+		return s.drafts(content, defaults)
 	}},
 	{"prompt_replaced", promptCard, func(s *scenario) *scenario { return s.extracted().picked() }},
 	{"prompt_picked", "CARD#prompt#0002", func(s *scenario) *scenario { return s.extracted().picked() }},

@@ -115,8 +115,7 @@ func TestStepsAreApprovedWhereAllOfThemAreShown(t *testing.T) {
 
 // A submitted dialog approves only the content that the person read.
 func TestAReviewIsBoundToWhatWasRead(t *testing.T) {
-	s := received(t).extracted().drafting()
-	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: strings.Repeat("方針 ", 7000)}, tenancy.DefaultSettings(), s.now))
+	s := received(t).extracted().drafting().drafts(strings.Repeat("方針 ", 7000), defaults)
 	_, ok := card.DialogsOf(s.Aggregate).Review(card.Review{Type: task.CardPrompt, ID: "01OTHER"}, "ja")
 	expect.That(t, !ok, "a dialog of no gate")
 	read := card.Review{Type: task.CardPrompt, ID: s.Prompt().ID, TaskID: s.Head.TaskID, ReadOnly: true}
@@ -173,8 +172,7 @@ func policies() map[string]struct {
 func TestAPolicyIsApprovedWhereAllOfItIsShown(t *testing.T) {
 	for name, p := range policies() {
 		t.Run(name, func(t *testing.T) {
-			s := received(t).extracted().drafting()
-			s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: p.content}, tenancy.DefaultSettings(), s.now))
+			s := received(t).extracted().drafting().drafts(p.content, defaults)
 			m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
 			expect.NoError(t, ringitest.CheckCard(m))
 			blocks := m.Attachments[0].Blocks.BlockSet
