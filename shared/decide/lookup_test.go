@@ -108,13 +108,18 @@ func factsOfR() *rules.Facts {
 // foundRows resolves stages for R, and writes the route or why there is none.
 func foundRows(t *testing.T, p *Places, stages ...rules.Stage) (string, error) {
 	t.Helper()
+	return foundBy(t, p, func(*Directory) *rules.Facts { return factsOfR() }, stages...)
+}
+
+func foundBy(t *testing.T, p *Places, facts func(d *Directory) *rules.Facts, stages ...rules.Stage) (string, error) {
+	t.Helper()
 	var route circulation.Route
 	err := p.Resolve(t.Context(), func(d *Directory) (err error) {
-		route, err = ofR(stages...).Resolve(factsOfR(), d)
+		route, err = ofR(stages...).Resolve(facts(d), d)
 		return err
 	})
 	if no, is := errors.AsType[*rules.Unresolved](err); is {
-		return "refused: " + no.Why, nil
+		return strings.TrimSpace("refused: " + no.Why + " " + no.What), nil
 	}
 	var out []string
 	for _, s := range route.Stages {
@@ -183,7 +188,7 @@ func TestSilenceIsAnError(t *testing.T) {
 // org reads an organisation; each line has who, department, position, whether they head it, and who is named above.
 func org(t *testing.T, rows string) *rules.Organisation {
 	t.Helper()
-	o, wrong := rules.ReadOrganisation([]byte("email,department,position,head,manager\n" + rows))
+	o, wrong := rules.ReadOrganisation([]byte("email,department,position,head,manager,main\n" + rows))
 	expect.NoError(t, wrong.Err())
 	return o
 }
@@ -200,33 +205,88 @@ func superior(level int) rules.Stage { return stage(rules.Who{Superior: level}) 
 
 func position(name, of string) rules.Stage { return stage(rules.Who{Position: name, Department: of}) }
 
+// city is a city hall: R and others below a 係長, a 課長, a 部長, a 副市長 and the 市長.
+const city = `m@example.com,CITY,市長,yes
+f@example.com,CITY,副市長
+b@example.com,CITY/GA,部長,yes
+s@example.com,CITY/GA/GA1,課長,yes
+k@example.com,CITY/GA/GA1/GA11,係長,yes
+r@example.com,CITY/GA/GA1/GA11,主事
+z@example.com,CITY/FIN,課長,yes
+e@example.com,CITY/FIN,主事
+n@example.com,CITY/FIN,主査,,f@example.com
+o@example.com,CITY/GA,主幹
+w@example.com,CITY/GA/GA2,主査
+v@example.com,CITY/GA/GA2,課長,yes
+q@example.com,CITY/GA,課長,,,
+q@example.com,CITY/GA/GA1,主査,,,yes
+h@example.com,CITY
+i@example.com,CITY/GA/GA3,室長,yes
+j@example.com,CITY/GA/GA3,主事
+y@example.com,CITY/GA/GA4,主査
+UBYID,CITY/LAW,部長,yes
+`
+
+// Of the post that a stage asks, who stands over it takes the place of whoever is gone. A position without a department
+// is the nearest above whoever asks: of their own line, never below them. That nobody stands above them, or that a post
+// is vacant, only the file can say: what it doesn't have is named.
 func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
-	w := &workspaceRows{users: map[string]slackapi.User{"C": {ID: "C", Team: "T1", Guest: true}},
-		groups: map[string][]string{"S1": {"R", "C", "X", "A"}}, absent: "n@example.com "}
+	w := &workspaceRows{groups: map[string][]string{"S1": {"R", "E", "X", "S"}}, absent: "w@example.com ",
+		users: map[string]slackapi.User{"E": {ID: "E", Team: "T1", Guest: true, Mail: "e@example.com"}}}
+	o := org(t, city)
 	for name, c := range map[string]struct {
-		stage rules.Stage
-		want  string
+		user, gone string
+		stage      rules.Stage
+		want       string
 	}{
-		"the manager":           {superior(1), "B (manager 1 of R)"},
-		"the manager's manager": {superior(2), "A (manager 2 of R)"},
-		"a position":            {position("部長", "HQ/SALES"), "B (部長 of HQ/SALES)"},
-		"of a guest and one without an account, over": {position("主任", "HQ/SALES"), "B (over 主任 of HQ/SALES)"},
-		"who is named by id":                          {position("部長", "HQ/LEGAL"), "UBYID (部長 of HQ/LEGAL)"},
-		"a head":                                      {position("", "HQ/SALES"), "B (head of HQ/SALES)"},
-		"no stranger or guest":                        {ofGroup("S1"), "A (group @keiri)"},
+		"the manager":                 {"R", "", superior(1), "K (manager 1 of R)"},
+		"the manager's manager":       {"R", "", superior(2), "S (manager 2 of R)"},
+		"the highest there is":        {"B", "", superior(2), "M (manager 1 of B)"},
+		"whom the file names":         {"N", "", superior(1), "F (manager 1 of N)"},
+		"above who is gone":           {"R", "K ", superior(1), "S (manager 1 of K)"},
+		"above the top":               {"M", "", superior(1), "refused: vacant"},
+		"nobody is left":              {"R", "K S B M ", superior(1), "refused: standing"},
+		"no stranger or guest":        {"R", "", ofGroup("S1"), "S (group @keiri)"},
+		"above who is gone of these":  {"R", "S ", ofGroup("S1"), "K (manager 1 of R)"},
+		"a position":                  {"R", "", position("部長", "CITY/GA"), "B (部長 of CITY/GA)"},
+		"one that is typed otherwise": {"R", "", position("部　長", "ＣＩＴＹ／ＧＡ"), "B (部　長 of ＣＩＴＹ／ＧＡ)"},
+		"who is named by id":          {"R", "", position("部長", "CITY/LAW"), "UBYID (部長 of CITY/LAW)"},
+		"a head":                      {"R", "", position("", "CITY/GA"), "B (head of CITY/GA)"},
+		"over a guest":                {"R", "", position("主事", "CITY/FIN"), "Z (over 主事 of CITY/FIN)"},
+		"over one without an account": {"R", "", position("主査", "CITY/GA/GA2"), "V (over 主査 of CITY/GA/GA2)"},
+		"over who is gone":            {"R", "B ", position("部長", "CITY/GA"), "M (over 部長 of CITY/GA)"},
+		"and who stands over it":      {"R", "S B ", position("課長", "CITY/GA/GA1"), "M (manager 1 of B)"},
+		"at the top":                  {"R", "M ", position("市長", "CITY"), "refused: standing"},
+		"a post that nobody ever had": {"R", "", position("係長", "CITY/FIN"), "refused: unknown 係長 (CITY/FIN)"},
+		"of no department":            {"R", "", position("部長", "NONE"), "refused: unknown NONE"},
+
+		"the nearest":                          {"R", "", position("課長", ""), "S (課長 of CITY/GA/GA1)"},
+		"further up":                           {"R", "", position("部長", ""), "B (部長 of CITY/GA)"},
+		"the nearest at the top":               {"R", "", position("市長", ""), "M (市長 of CITY)"},
+		"of another line":                      {"Z", "", position("部長", ""), "M (over 部長 of CITY/FIN)"},
+		"of a line whose head is lower":        {"E", "", position("部長", ""), "M (over 部長 of CITY/FIN)"},
+		"a gone one's isn't passed over":       {"W", "V ", position("課長", ""), "B (over 課長 of CITY/GA/GA2)"},
+		"who holds it: who stands above":       {"S", "", position("課長", ""), "B (over 課長 of CITY/GA/GA1)"},
+		"who stands above it":                  {"B", "", position("課長", ""), "M (manager 1 of B)"},
+		"another post of theirs doesn't count": {"Q", "", position("課長", ""), "S (課長 of CITY/GA/GA1)"},
+		"directly in a department above":       {"O", "", position("課長", ""), "Q (課長 of CITY/GA)"},
+		"beside who leads":                     {"I", "", position("室長", ""), "B (over 室長 of CITY/GA/GA3)"},
+		"without a post in their line":         {"H", "", position("係長", ""), "M (over 係長 of CITY)"},
+		"a name of none":                       {"R", "", position("グループ長", ""), "refused: unknown グループ長"},
+		"who is nowhere":                       {"X", "", position("課長", ""), "refused: above"},
 	} {
-		got, err := foundRows(t, w.places(org(t, companyRows)), c.stage)
+		w.gone = c.gone
+		got, err := foundBy(t, w.places(o), func(d *Directory) *rules.Facts {
+			f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: c.user}}}
+			AskedBy(f, &rules.Rules{}, d, c.user)
+			return f
+		}, c.stage)
 		expect.That(t, err == nil && got == c.want, "%s: %q, %v, want %q", name, got, err, c.want)
 	}
-	w.gone = "A "
-	got := expect.Value(foundRows(t, w.places(org(t, companyRows)), ofGroup("S1")))(t)
-	expect.Is(t, got, "B (manager 1 of R)", "who is gone")
-	w.gone = "B "
-	got = expect.Value(foundRows(t, w.places(org(t, companyRows)), superior(1)))(t)
-	expect.Is(t, got, "A (manager 1 of B)", "who stands above who is gone")
-	w.absent += "b@example.com a@example.com "
-	got = expect.Value(foundRows(t, w.places(org(t, companyRows)), superior(1)))(t)
-	expect.Is(t, got, "refused: standing", "nobody has an account")
+	for want, s := range map[string]rules.Stage{"refused: above": superior(1),
+		"refused: unknown CITY": position("", "CITY")} {
+		expect.Is(t, expect.Value(foundRows(t, w.places(nil), s))(t), want, "no organisation stands")
+	}
 }
 
 // Only who asks and whom a stage finds are asked about, each once in one opening. Who stands higher isn't.
@@ -305,84 +365,6 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 	expect.That(t, above == nil && !top && none.Holders("SALES", "部長") == nil && !none.Organised() &&
 		none.Departments("R") == nil, "there is no organisation")
 	expect.That(t, none.MayStamp("R"), "a full member")
-}
-
-const firm = `a@example.com,HQ,社長,yes
-b@example.com,HQ/DIV,本部長,yes
-h@example.com,HQ/DIV/SALES,部長,yes
-c@example.com,HQ/DIV/SALES/SEC,課長,yes
-r@example.com,HQ/DIV/SALES/SEC
-`
-
-// The 部長 of SALES has no account any more, and the requester's own superior is a 課長 below: who stands over the post
-// takes the place.
-func TestAPostWhoseHolderIsGoneGoesToWhoStandsOverIt(t *testing.T) {
-	const sales = "HQ/DIV/SALES"
-	for name, c := range map[string]struct {
-		gone  string
-		stage rules.Stage
-		want  string
-	}{
-		"held":                   {"", position("部長", sales), "H (部長 of HQ/DIV/SALES)"},
-		"gone":                   {"H ", position("部長", sales), "B (over 部長 of HQ/DIV/SALES)"},
-		"and who stands over it": {"H B ", position("部長", sales), "A (manager 1 of B)"},
-		"a post nobody ever had": {"", position("係長", sales+"/SEC"), "refused: unknown"},
-		"of no department":       {"", position("部長", "NONE"), "refused: unknown"},
-		"at the top":             {"A ", position("社長", "HQ"), "refused: standing"},
-	} {
-		w := &workspaceRows{gone: c.gone}
-		expect.Is(t, expect.Value(foundRows(t, w.places(org(t, firm)), c.stage))(t), c.want, name)
-	}
-}
-
-// A rule asks the 部長 of 0010. However a new file writes either, the head is still there: the stage asks them, or nobody
-// can say that the post is vacant, and the request is refused with the name of what the file doesn't have.
-func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
-	const rest = "a@example.com,HQ,社長,yes\nr@example.com,HQ\n"
-	const unknown = "unknown 部長 (HQ/0010)"
-	for name, c := range map[string][2]string{
-		"as it is":             {"HQ/0010,部長", "B"},
-		"typed otherwise":      {"ＨＱ／００１０ , 部　長", "B"},
-		"Excel took the zeros": {"HQ/10,部長", "unknown HQ/0010"},
-		"a longer name":        {"HQ/0010,営業部長", unknown},
-		"another post":         {"HQ/0010,部長代理", unknown},
-		"moved elsewhere":      {"HQ/0020,部長\nx@example.com,HQ/0010", unknown},
-	} {
-		got := asked(t, org(t, rest+"b@example.com,"+c[0]+"\n"), rules.Who{Position: "部長", Department: "HQ/0010"})
-		expect.Is(t, got, c[1], name)
-	}
-	expect.Is(t, asked(t, nil, rules.Who{Position: "部長", Department: "HQ/0010"}), "unknown HQ/0010", "no organisation")
-}
-
-// That nobody stands above the requester only the file can say.
-func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
-	for name, c := range map[string]struct {
-		rows  string
-		level int
-		want  string
-	}{
-		"above the top": {"a@example.com,HQ,社長,yes\nr@example.com,HQ/SALES\n", 2, "A"},
-		"the top asks":  {"r@example.com,HQ,社長,yes\na@example.com,HQ\n", 1, "vacant "},
-		"named":         {"a@example.com,HQ\nr@example.com,HQ,,,a@example.com\n", 2, "A"},
-	} {
-		expect.Is(t, asked(t, org(t, c.rows), rules.Who{Superior: c.level}), c.want, name)
-	}
-	expect.Is(t, asked(t, nil, rules.Who{Superior: 1}), "above ", "no organisation")
-}
-
-// asked resolves a stage for R, and writes whom it asks or why nobody.
-func asked(t *testing.T, o *rules.Organisation, who rules.Who) string {
-	t.Helper()
-	var route circulation.Route
-	err := new(workspaceRows).places(o).Resolve(t.Context(), func(d *Directory) (err error) {
-		route, err = ofR(stage(who)).Resolve(factsOfR(), d)
-		return err
-	})
-	if no, is := errors.AsType[*rules.Unresolved](err); is {
-		return no.Why + " " + no.What
-	}
-	expect.NoError(t, err)
-	return route.Stages[0].People[0].User
 }
 
 // Slack says whether anybody but the askers is in a channel. While it is silent nothing is known.

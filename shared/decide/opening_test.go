@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/people"
 )
 
 // office is a directory in which an organisation stands.
@@ -240,70 +238,4 @@ func TestTheSameRuleKeepsTheAskersOfTheSteps(t *testing.T) {
 type staff struct {
 	office
 	may []string
-}
-
-// city is a city hall: R and others below a 係長, a 課長, a 部長, a 副市長 and the 市長.
-const city = `m@example.com,CITY,市長,yes
-f@example.com,CITY,副市長
-b@example.com,CITY/GA,部長,yes
-s@example.com,CITY/GA/GA1,課長,yes
-k@example.com,CITY/GA/GA1/GA11,係長,yes
-r@example.com,CITY/GA/GA1/GA11,主事
-z@example.com,CITY/FIN,課長,yes
-e@example.com,CITY/FIN,主事
-o@example.com,CITY/GA,主幹
-w@example.com,CITY/GA/GA2,主査
-v@example.com,CITY/GA/GA2,課長,yes
-q@example.com,CITY/GA,課長,,,
-q@example.com,CITY/GA/GA1,主査,,,yes
-h@example.com,CITY
-i@example.com,CITY/GA/GA3,室長,yes
-j@example.com,CITY/GA/GA3,主事
-y@example.com,CITY/GA/GA4,主査
-`
-
-func cityHall(t *testing.T) *Directory {
-	w, all := &workspaceRows{gone: "V "}, &people.Members{Team: "T1"}
-	for user := range strings.FieldsSeq("M F B S K R Z E O W V Q H I J Y X") {
-		all.People = append(all.People, w.account(user))
-	}
-	o, wrong := rules.ReadOrganisation([]byte("email,department,position,head,manager,main\n" + city))
-	expect.NoError(t, wrong.Err())
-	return (&Places{Team: "T1", Listed: all, Organisation: o}).directory()
-}
-
-// A position without a department is the nearest above whoever asks: of their own line, never below them.
-func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
-	d := cityHall(t)
-	for name, c := range map[string]struct{ user, position, want string }{
-		"the nearest":                          {"R", "課長", "S (課長 of CITY/GA/GA1)"},
-		"further up":                           {"R", "部長", "B (部長 of CITY/GA)"},
-		"at the top":                           {"R", "市長", "M (市長 of CITY)"},
-		"of another line":                      {"Z", "部長", "M (over 部長 of CITY/FIN)"},
-		"of a line whose head is lower":        {"E", "部長", "M (over 部長 of CITY/FIN)"},
-		"a gone one's isn't passed over":       {"W", "課長", "B (over 課長 of CITY/GA/GA2)"},
-		"who holds it: who stands above":       {"S", "課長", "B (over 課長 of CITY/GA/GA1)"},
-		"who stands above it":                  {"B", "課長", "M (manager 1 of B)"},
-		"another post of theirs doesn't count": {"Q", "課長", "S (課長 of CITY/GA/GA1)"},
-		"directly in a department above":       {"O", "課長", "Q (課長 of CITY/GA)"},
-		"beside who leads":                     {"I", "室長", "B (over 室長 of CITY/GA/GA3)"},
-		"without a post in their line":         {"H", "係長", "M (over 係長 of CITY)"},
-		"a name of none":                       {"R", "グループ長", "refused: unknown"},
-		"who is nowhere":                       {"X", "課長", "refused: above"},
-	} {
-		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: c.user}}}
-		AskedBy(f, &rules.Rules{}, d, c.user)
-		s := rules.Stage{Name: "x", Need: 1, Who: rules.Who{Position: c.position}}
-		expect.Is(t, askedOn(t, d, f, s), c.want, name)
-	}
-}
-
-// askedOn writes whom a stage asks of a request, or why nobody.
-func askedOn(t *testing.T, d *Directory, f *rules.Facts, s rules.Stage) string {
-	t.Helper()
-	route, err := (&rules.Outcome{Stages: []rules.Stage{s}}).Resolve(f, d)
-	if err != nil {
-		return "refused: " + strings.Fields(err.Error())[2]
-	}
-	return fmt.Sprintf("%s (%s)", route.Stages[0].People[0].User, route.Stages[0].People[0].Via)
 }
