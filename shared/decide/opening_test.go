@@ -72,11 +72,6 @@ func asks(users ...string) rules.Outcome {
 	return rules.Outcome{Stages: []rules.Stage{{Name: "desk", Who: rules.Who{People: users}, Need: 1}}}
 }
 
-// lonely is a directory in whose channels nobody is but the askers.
-type lonely struct{ ids }
-
-func (lonely) Empty(channel string, _ []circulation.Person) bool { return channel == "C1" }
-
 func of(all ...rules.Rule) *rules.Rules { return &rules.Rules{Rev: 3, Rules: all} }
 
 // Whose own request it is is never asked.
@@ -113,22 +108,6 @@ func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
 		expect.That(t, err == nil && *found.Opening.Seen == c.want, "%s by a rule: %+v, %v", name, found.Opening, err)
 		answer.Rule.ID = ""
 	}
-}
-
-// Where nobody else is, the channel isn't asked: the request is refused, with what to do.
-func TestNobodyElseInAPlaceApproves(t *testing.T) {
-	reads := in(rules.Outcome{Stages: []rules.Stage{{Name: "c", Who: rules.Who{Channel: true}, Need: 1}}})
-	reads.Tools = []rules.Tool{{Name: "list_employees"}}
-	r := of(reads)
-	x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})
-	expect.That(t, expect.Value(x.By(r, ids{}))(t).Opening != nil, "others are there")
-	no := expect.Value(x.By(r, lonely{}))(t).Refused
-	expect.That(t, no != nil && no.Why == task.ReasonNoRoute && no.Lacks == rules.LeftAlone, "%+v", no)
-	x.Place.Direct = true
-	no = expect.Value(x.By(r, ids{}))(t).Refused
-	expect.That(t, no != nil && no.Lacks == rules.LeftAlone, "%+v", no)
-	reads.Outcome = asks("TANAKA")
-	expect.That(t, expect.Value(x.By(of(reads), ids{}))(t).Opening != nil, "named people need no channel")
 }
 
 func TestARequestOfAnUnknownKindIsToldSo(t *testing.T) {
@@ -169,13 +148,19 @@ func TestARefusalWithoutWordsSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// Above whom nobody is found is told with the refusal.
-func TestARefusalNamesWhoHasNoManager(t *testing.T) {
-	boss := rules.Outcome{Stages: []rules.Stage{{Name: "上長", Need: 1, Who: rules.Who{Superior: 1}}}}
-	x := askersOf()
-	no := expect.Value(x.By(of(in(boss)), ids{}))(t).Refused
-	expect.Must(t, no != nil, "a route is found")
-	expect.That(t, no.Why == task.ReasonNoRoute && no.Lacks == rules.LeftVacant && no.Of == "SATO", "%+v", no)
+// Why a stage finds nobody is told with the refusal, and above whom nobody stands.
+func TestARefusalSaysWhatIsLacking(t *testing.T) {
+	for lacks, c := range map[string]struct {
+		who rules.Who
+		of  string
+	}{rules.LeftVacant: {rules.Who{Superior: 1}, "SATO"}, rules.LeftAlone: {rules.Who{Channel: true}, ""}} {
+		x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})
+		x.Place.Direct = true
+		reads := in(rules.Outcome{Stages: []rules.Stage{{Name: "上長", Need: 1, Who: c.who}}})
+		reads.Tools = []rules.Tool{{Name: "list_employees"}}
+		no := expect.Value(x.By(of(reads), ids{}))(t).Refused
+		expect.That(t, no != nil && no.Why == task.ReasonNoRoute && no.Lacks == lacks && no.Of == c.of, "%+v", no)
+	}
 }
 
 // settledBy are steps that these people stamped at the last stage, by the rule that in makes.

@@ -15,8 +15,6 @@ import (
 	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
 	"ringi/infra/local/ringitest"
@@ -149,11 +147,6 @@ func TestASupersededRunEndsQuietly(t *testing.T) {
 	expect.That(t, err == nil && out.Next == task.StateFinish && out.Run == 2, "%+v, %v", out, err)
 }
 
-// operation returns an error as the SDK does.
-func operation(err error) error {
-	return fmt.Errorf("load: %w", &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "Query", Err: err})
-}
-
 func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -166,13 +159,9 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 		{"the model is away", explain.ErrModelUnavailable, pipeline.ModelUnavailable},
 		{"a conflict that lasts", aggregate.ErrConflict, pipeline.Unavailable},
 		{"time ran out", context.DeadlineExceeded, pipeline.Unavailable},
-		{"no connection", operation(errors.New(secret)), pipeline.Unavailable},
-		{"AWS is ill", operation(&ddbtypes.InternalServerError{Message: new(string)}), pipeline.Unavailable},
-		{"AWS throttles", operation(&ddbtypes.ProvisionedThroughputExceededException{}), pipeline.Unavailable},
-		{"a transaction holds the item", operation(&ddbtypes.TransactionConflictException{}), pipeline.Unavailable},
-		{"a queue throttles", operation(&sqstypes.RequestThrottled{}), pipeline.Unavailable},
-		{"AWS says that we are wrong", operation(&smithy.GenericAPIError{Code: "ValidationException", Message: secret,
-			Fault: smithy.FaultClient}), pipeline.Internal},
+		{"AWS says that we are wrong", &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "Query",
+			Err: &smithy.GenericAPIError{Code: "ValidationException", Message: secret, Fault: smithy.FaultClient}},
+			pipeline.Internal},
 		{"a panic", nil, pipeline.Internal},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -319,31 +319,29 @@ func (w *world) step(t *testing.T, s task.Step, done map[string]json.RawMessage)
 	return result
 }
 
-// staticToken has one token, or an error.
-type staticToken struct {
+// door has one token of a server, or an error.
+type door struct {
+	tokens
 	token string
 	err   error
 }
 
-func (d staticToken) Token(context.Context, string, string) (string, error) { return d.token, d.err }
-func (d staticToken) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
+func (d door) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
 	return d.token, d.err
 }
-func (d staticToken) Renew(context.Context, string, string, string) (string, error) { return "", d.err }
-func (d staticToken) Refused(context.Context, string, string, string) error         { return nil }
 
 func TestTheDoorOfAServer(t *testing.T) {
 	never := fmt.Errorf("find it: %w", aggregate.ErrNotFound)
 	ended := fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Disconnected})
 	for name, test := range map[string]struct {
-		door    staticToken
+		door    door
 		problem explain.Problem
 		header  string
 		asked   bool
 	}{
-		"with a token":    {staticToken{token: "himitsu"}, explain.ProblemUnauthorized, "Bearer himitsu", true},
-		"never connected": {staticToken{err: never}, explain.ProblemNotConnected, "", true},
-		"disconnected":    {staticToken{err: ended}, explain.ProblemNotConnected, "", false},
+		"with a token":    {door{token: "himitsu"}, explain.ProblemUnauthorized, "Bearer himitsu", true},
+		"never connected": {door{err: never}, explain.ProblemNotConnected, "", true},
+		"disconnected":    {door{err: ended}, explain.ProblemNotConnected, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32

@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -17,17 +18,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/wire"
 )
-
-// token is a token that can't be renewed.
-type token string
-
-func (t token) Token(context.Context) (string, error) { return string(t), nil }
-
-func (t token) Renew(context.Context, string) (string, error) {
-	return "", &explain.CallError{Problem: explain.ProblemUnauthorized}
-}
-
-func (token) Refused(context.Context, string) {}
 
 // answering returns a client of a server that counts its requests.
 func answering(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
@@ -194,12 +184,15 @@ func (p *renewableTokens) Token(context.Context) (string, error) {
 
 func (p *renewableTokens) Renew(_ context.Context, refused string) (string, error) {
 	p.renewed += refused
-	if p.err != nil {
-		return "", p.err
+	if p.err != nil || len(p.left) == 1 {
+		return "", cmp.Or[error](p.err, &explain.CallError{Problem: explain.ProblemUnauthorized})
 	}
 	p.left = p.left[1:]
 	return p.left[0], nil
 }
+
+// token is one that can't be renewed.
+func token(text string) wire.Tokens { return &renewableTokens{left: []string{text}} }
 
 func (p *renewableTokens) Refused(_ context.Context, token string) { p.ended += token }
 
