@@ -17,9 +17,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
-	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -217,9 +215,7 @@ func sixty(w *consoletest.World) {
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "全員に今月の勤怠を送って"})
 	for n := range 3 {
 		if w.Draft(settings); n < 2 {
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return decide.Reject("宛先をもう一度確かめてください。")(a, a.Prompt().ID, w.By, ringitest.Policy(), w.Now())
-			})
+			w.Reject("宛先をもう一度確かめてください。")
 		}
 	}
 	var steps []task.Step
@@ -227,9 +223,7 @@ func sixty(w *consoletest.World) {
 		steps = append(steps, consoletest.Message(n+1, "今月の勤怠をお送りします。内容に誤りがあれば、金曜日までに人事へお知らせください。"))
 	}
 	w.AskForSteps(steps...)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject("送る順に並べてください。")(a, a.Process().ID, w.By, ringitest.Policy(), w.Now())
-	})
+	w.Reject("送る順に並べてください。")
 	slices.Reverse(steps)
 	for i := range steps {
 		steps[i].Order = i + 1
@@ -246,7 +240,5 @@ func sixty(w *consoletest.World) {
 	for _, s := range steps {
 		w.Ran(consoletest.Inline(string(s.ToolInput)), result)
 	}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CompleteExecution(a.Head.Run, "全員に今月の勤怠を送りました。", w.Now())
-	})
+	w.Completed("全員に今月の勤怠を送りました。")
 }

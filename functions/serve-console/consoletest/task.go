@@ -13,12 +13,10 @@ import (
 
 	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
@@ -39,17 +37,14 @@ func (w *World) AskForSteps(steps ...task.Step) {
 // Redrafted sends the policy back for a reason, and drafts the next one.
 func (w *World) Redrafted(reason string) {
 	w.T.Helper()
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: w.By.Team, Member: true}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject(reason)(a, a.Prompt().ID, by, ringitest.Policy(), w.Now())
-	})
+	w.Reject(reason)
 	w.Draft(tenancy.DefaultSettings())
 }
 
 // Plan brings these steps to their approval.
 func (w *World) Plan(steps []task.Step) {
 	w.T.Helper()
-	s := expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T)
+	s := w.SettingsNow()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())
@@ -128,6 +123,22 @@ func (w *World) Ran(arguments, result aggregate.Blob) {
 	})
 }
 
+// Checks asks people about a step that was about to run with these arguments.
+func (w *World) Checks(order int, arguments aggregate.Blob) {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, order, arguments, "hash", nil, w.Now())
+	})
+}
+
+// Completed ends the execution with a summary.
+func (w *World) Completed(summary string) {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.CompleteExecution(a.Head.Run, summary, w.Now())
+	})
+}
+
 // Inline is a value that is kept in its row.
 var Inline = ringitest.InRow[string]
 
@@ -161,9 +172,20 @@ func ThreeStages() []circulation.Stage {
 // Acts posts an act's form as the task's page has it now, with a reason.
 func (b *Browser) Acts(act aggregate.Act, reason string) Answer {
 	b.World.T.Helper()
+	return b.ActsAt(b.World.TaskPage(), act, reason)
+}
+
+// ActsAt posts an act's form as a page has it now, with a reason.
+func (b *Browser) ActsAt(page string, act aggregate.Act, reason string) Answer {
+	b.World.T.Helper()
 	b.World.Later(time.Second)
-	page := b.World.TaskPage()
 	return b.Post(page+"/act", b.Get(page).FormOf(b.World.T, act, reason))
+}
+
+// Did is ActsAt where the act is done.
+func (b *Browser) Did(page string, act aggregate.Act, reason string) {
+	b.World.T.Helper()
+	b.ActsAt(page, act, reason).Leads(b.World.T, page+"?done=act_"+string(act))
 }
 
 // FormOf returns the form of an act as the page has it: with all that its form or button sends, and a reason.
@@ -237,8 +259,6 @@ func (w *World) MatterRecorded() (year int) {
 			ArgumentsHash: aggregate.HashOf(string(step.ToolInput)), Tool: task.ToolRef{Name: step.Tool}})
 	})
 	w.Later(time.Second)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CompleteExecution(a.Head.Run, "決裁を記録しました。", w.Now())
-	})
+	w.Completed("決裁を記録しました。")
 	return year
 }

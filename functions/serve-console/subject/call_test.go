@@ -55,21 +55,16 @@ func testWhatACallSays(t *testing.T, w *consoletest.World) {
 func testDecisions(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool)
 	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
-	act := func(b *consoletest.Browser, a *call.Aggregate, act aggregate.Act, reason string) {
-		t.Helper()
-		w.Later(time.Minute)
-		b.Post(callAt(a)+"/act", b.Get(callAt(a)).FormOf(t, act, reason)).Leads(t, callAt(a)+"?done=act_"+string(act))
-	}
 	a := o.Asks(tool, says, "", nil)
 	late := suzuki.Get(callAt(a)).FormOf(t, aggregate.ActReject, "早すぎます")
-	act(suzuki, a, aggregate.ActApprove, "")
+	suzuki.Did(callAt(a), aggregate.ActApprove, "")
 	suzuki.Get(callAt(a)).Says(t, 200, "承認済み・開始待ち", "✅ 承認: 鈴木 一郎").Lacks(t, `value="approve"`)
 	suzuki.Post(callAt(a)+"/act", late).Says(t, http.StatusConflict, "鈴木 一郎 が", "に承認しました。", "早すぎます")
-	act(sato, a, conversation.ActCancel, "")
+	sato.Did(callAt(a), conversation.ActCancel, "")
 	sato.Get(callAt(a)).Says(t, 200, "佐藤 花子 が取り消しました。")
 
 	b := o.Asks(tool, `{"recipient":"C0HR","text":"二"}`, "", nil)
-	act(suzuki, b, aggregate.ActReject, "宛先が違います")
+	suzuki.Did(callAt(b), aggregate.ActReject, "宛先が違います")
 	sato.Get(callAt(b)).Says(t, 200, "鈴木 一郎 が却下しました。", "宛先が違います")
 }
 
@@ -80,10 +75,9 @@ func testRoute(t *testing.T, w *consoletest.World) {
 	suzuki, alex := w.As(webapi.Suzuki), w.As(webapi.Alex)
 	alex.Get(callAt(a)).Says(t, 200, "課長 いまここ", "部長 これから").Lacks(t, `value="approve"`)
 	for _, b := range []*consoletest.Browser{suzuki, alex} {
-		page := b.Get(callAt(a)).Holds(t, `value="deny"`).Lacks(t, `value="reject"`) // a call has no next version
+		b.Get(callAt(a)).Holds(t, `value="deny"`).Lacks(t, `value="reject"`) // a call has no next version
 		b.Get("/console").Says(t, 200, "締めました", "経理エージェント").Holds(t, callAt(a))
-		b.Post(callAt(a)+"/act", page.FormOf(t, aggregate.ActApprove, "")).Leads(t, callAt(a)+"?done=act_approve")
-		w.Later(time.Minute)
+		b.Did(callAt(a), aggregate.ActApprove, "")
 	}
 	alex.Get(callAt(a)).Says(t, 200, "課長 承認済み", "部長 承認済み", "承認済み・開始待ち")
 	expect.Is(t, len(expect.Value(o.Calls.Load(t.Context(), a.Ref()))(t).Call.Gate.Acts), 2)
@@ -93,14 +87,10 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool, "Bash")
 	b := w.As(webapi.Suzuki)
 	elsewhere := func(x *call.Proposal) { x.Content.Elsewhere = true }
-	approve := func(a *call.Aggregate) {
-		t.Helper()
-		b.Post(callAt(a)+"/act", b.Get(callAt(a)).FormOf(t, aggregate.ActApprove, "")).Leads(t, callAt(a)+"?done=act_approve")
-	}
 	a := o.Asks("Bash", `{"command":"rm -r old"}`, "", elsewhere)
 	b.Get(callAt(a)).Says(t, 200, "エージェントの環境で実行", "rm -r old", "実行した結果は Ringi では確認できません。",
 		"この内容のまま、1 回だけ実行できるようになります。").Lacks(t, "1 回だけ行われます。")
-	approve(a)
+	b.Did(callAt(a), aggregate.ActApprove, "")
 	b.Get(callAt(a)).Says(t, 200, "承認済み・許可は未使用")
 	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Take(o.Key, "toolu_1", task.Series{}, w.Now())
@@ -108,7 +98,7 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 	b.Get(callAt(a)).Says(t, 200, "許可を使用", "エージェントが許可を使いました。").Lacks(t, `value="cancel_action"`)
 
 	lost := o.Asks(tool, says, "", nil)
-	approve(lost)
+	b.Did(callAt(lost), aggregate.ActApprove, "")
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Claim(a.Head.Run, "i1", task.Series{}, w.Now().Add(time.Minute), w.Now())
 	})
@@ -150,7 +140,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	by.Rule.Numbered = true
 	a := o.AsksAlong(by, tool, says, "", nil)
 	b := w.As(webapi.Suzuki)
-	b.Post(callAt(a)+"/act", b.Get(callAt(a)).FormOf(t, aggregate.ActApprove, ""))
+	b.Did(callAt(a), aggregate.ActApprove, "")
 	a = o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
 		settled, _ := a.Unnumbered()
 		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(settled), Last: 122}

@@ -271,10 +271,7 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 	w.Approve()
 	w.Begin()
 	w.Results["arguments/x"] = aggregate.JSON(`{"text":"` + strings.Repeat("長\u200b", 5000) + `終わり"}`)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000}, "hash", nil,
-			w.Now())
-	})
+	w.Checks(1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000})
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")
 	suzuki.Get(w.TaskPage()).Holds(t, "終わり", "✅ 承認</button>")
 	delete(w.Results, "arguments/x")

@@ -86,9 +86,7 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 		w.Approve()
 		w.Begin()
 		w.Ran(consoletest.Inline(`{}`), consoletest.Inline(`{"to":"Mallory","price":149000}`))
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.OpenStepGate(a.Head.Run, 2, tt.is, "hash", nil, w.Now())
-		})
+		w.Checks(2, tt.is)
 		got := w.As(webapi.Suzuki).Get("/console")
 		if got.Says(t, 200, tt.says...); tt.is.JSON != "" {
 			got.Lacks(t, "ステップ1の結果")

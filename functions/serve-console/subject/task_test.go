@@ -68,9 +68,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	a.Lacks(t, "tanaka@example.com", "style=")
 	w.Ran(consoletest.Inline(`{"recipient":"x","text":"完了"}`),
 		consoletest.Inline(`{"url":"https://example.slack.com/archives/C1/p1"}`))
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CompleteExecution(a.Head.Run, "42 名分をまとめました。", w.Now())
-	})
+	w.Completed("42 名分をまとめました。")
 	a = sato.Get(w.TaskPage())
 	a.Holds(t, "42 名分をまとめました。", `href="https://example.slack.com/archives/C1/p1"`, "execution.completed", "✅ 承認", "完了")
 	a.Lacks(t, `id="gate"`) // the plan is folded
@@ -212,9 +210,7 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	w.Ran(consoletest.Inline(`{"text":`+quoted+`}`),
 		consoletest.Inline(`{"url":"javascript:alert(1)","n":[{`+
 			string(expect.Value(json.Marshal(consoletest.Payloads[4]))(t))+`:`+quoted+`}],"t":`+quoted+`}`))
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CompleteExecution(a.Head.Run, all, w.Now())
-	})
+	w.Completed(all)
 	refused := suzuki.Post(w.TaskPage()+"/act", url.Values{"act": {"reject"}, "id": {w.Load().Prompts[0].ID},
 		"kind": {"prompt"}, "hash": {w.Load().Asked(w.Load().Prompts[0].ID).Hash}, "reason": {all + "?"}})
 	refused.Says(t, http.StatusConflict)

@@ -101,13 +101,13 @@ func TestNothingIsSwappedUnderAPointer(t *testing.T) {
 
 	w.Approve()
 	w.Begin()
-	checks(w, 1, first) // the next step will look the same
+	w.Checks(1, consoletest.Inline(string(first.ToolInput))) // the next step will look the same
 	p.Visit(p.at)
 	at := p.Point(approveButton)
 	p.Eval(fmt.Sprintf(`document.querySelector(%q).focus()`, approveButton))
 	w.Approve() // by a colleague
 	w.Ran(consoletest.Inline(string(first.ToolInput)), consoletest.Inline(`{}`))
-	checks(w, 2, second)
+	w.Checks(2, consoletest.Inline(string(second.ToolInput)))
 	p.says("承認待ち: 実行前の確認", "今の内容を開く")
 	p.Until(dead + ` && document.querySelector(".since[role=status]")`)
 	p.Until(fmt.Sprintf(`document.activeElement.matches(%q)`, approveButton)) // the focused element keeps the focus
@@ -147,25 +147,6 @@ func offersAgain(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	p.Clean()
 }
 
-// checks opens a step's gate.
-func checks(w *consoletest.World, order int, s task.Step) {
-	w.T.Helper()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, order, aggregate.Blob{JSON: s.ToolInput, Bytes: len(s.ToolInput)}, "hash",
-			nil, w.Now())
-	})
-}
-
-func order(items string) task.Step {
-	return task.Step{
-		StepID: "step-1", Order: 1, Tool: "rooms.place_order", ToolVersion: "v1", Access: aggregate.Write,
-		RequiresHumanCheck: true, LeftOut: `{"note":"none"}`,
-		ToolInput: aggregate.JSON(`{"supplier":"Acme","currency":"JPY","items":[` + items + `]}`),
-		Mark: &rules.Mark{Version: "v1", How: rules.HowProduct,
-			Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, CurrencyAt: "/currency"},
-	}
-}
-
 func written(pieces []web.Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -178,7 +159,11 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 	dm := task.Step{StepID: "step-2", Order: 2, Tool: "send_slack_dm", ToolVersion: "v1", Access: aggregate.Write,
 		ToolInput: aggregate.JSON(`{"recipient":"U0HANAKO","text":"The order is placed.",` +
 			`"details":[{"label":"Text","value":2}` + strings.Repeat(`,{"label":"n","value":3}`, 7) + `]}`)}
-	laptop := order(`{"name":"Laptop","quantity":2,"unit_price":149000}`)
+	laptop := task.Step{StepID: "step-1", Order: 1, Tool: "rooms.place_order", ToolVersion: "v1", Access: aggregate.Write,
+		RequiresHumanCheck: true, LeftOut: `{"note":"none"}`, ToolInput: `{"supplier":"Acme","currency":"JPY",` +
+			`"items":[{"name":"Laptop","quantity":2,"unit_price":149000}]}`,
+		Mark: &rules.Mark{Version: "v1", How: rules.HowProduct,
+			Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, CurrencyAt: "/currency"}}
 	r := web.Reader{Locale: "en", Person: func(string) string { return "Hanako" }}
 	sum := r.Sum([]task.Step{laptop, dm})
 	expect.Is(t, sum.Amount, "¥298,000")

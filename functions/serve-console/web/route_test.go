@@ -215,10 +215,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 	suzuki.Acts(aggregate.ActApprove, "")
 	w.Begin()
 	suzuki.Get(w.TaskPage()).Says(t, 200, "実行 実行中", "v1 · 1 回目 実行中")
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)},
-			aggregate.HashOf(string(step.ToolInput)), nil, w.Now())
-	})
+	w.Checks(1, consoletest.Inline(string(step.ToolInput)))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Open(a.Head.Run, a.Unopened().Key(), nil, w.SettingsNow(), w.Now())
 	})
