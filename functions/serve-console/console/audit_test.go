@@ -34,9 +34,7 @@ func save(w *consoletest.World, n int) {
 	w.T.Helper()
 	for range n {
 		w.Later(time.Second)
-		s := expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T)
-		s.MaxVersions = s.MaxVersions%9 + 1
-		expect.Value(w.Store.SaveSettings(w.T.Context(), w.Tenant.ID, s, w.By, w.Now()))(w.T)
+		w.Settings(func(s *tenancy.Settings) { s.MaxVersions = s.MaxVersions%9 + 1 })
 	}
 }
 

@@ -277,11 +277,7 @@ var refusedMark = url.Values{
 // marked allows a server's tool that orders goods, marks it, and returns the page of its mark.
 func marked(w *consoletest.World) string {
 	const name, address = "office.order", "https://office.example/mcp"
-	x := w.SettingsNow()
-	if len(x.MCPServers) == 0 {
-		x.MCPServers = []tenancy.MCPServer{{Name: "office", URL: address}}
-		expect.Value(w.Store.SaveSettings(w.T.Context(), w.Tenant.ID, x, w.By, w.Now()))(w.T)
-	}
+	w.Settings(func(x *tenancy.Settings) { x.MCPServers = []tenancy.MCPServer{{Name: "office", URL: address}} })
 	p, _, err := w.Store.ToolPermission(w.T.Context(), w.Tenant.ID, name)
 	expect.NoError(w.T, err)
 	p.Allowed, p.Pin = true, &tenancy.Pin{

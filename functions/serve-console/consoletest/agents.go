@@ -106,10 +106,9 @@ func (k *Conversation) proposed(base string, typ conversation.ActionType, payloa
 	rule string) *conversation.Action {
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)
-	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Ref.Tenant))(k.T).Rev
 	p := &conversation.Proposal{Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60,
 		Rule: rule, Summary: "テストを走らせて確かめます",
-		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}}
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: k.SettingsNow().Rev}}
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
 }
 

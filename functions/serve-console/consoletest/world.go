@@ -172,6 +172,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 	w.Console.Messages, w.Console.Links = w.Slack.Client, w.Slack.Client
 	w.Console.Conversations.Now, w.Console.Contests.Now = w.Now, w.Now
 	w.Tenant = w.Found(ringitest.Team, webapi.Suzuki)
+	w.Ref.Tenant = w.Tenant.ID
 	return w
 }
 

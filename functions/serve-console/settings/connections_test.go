@@ -270,10 +270,8 @@ func notRevoked(t *testing.T, w *connecting) {
 
 func servers(t *testing.T, w *connecting) {
 	b := w.As(webapi.Suzuki)
-	settings := expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
-	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: w.at + vendors.RoomsPath}}
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, settings, w.By, w.Now()))(t)
-	room := settings.MCPServers[0]
+	room := tenancy.MCPServer{Name: "rooms", URL: w.at + vendors.RoomsPath}
+	w.Settings(func(x *tenancy.Settings) { x.MCPServers = []tenancy.MCPServer{room} })
 	token := func() string {
 		t.Helper()
 		return expect.Value(w.Console.Connect.Vault.ServerToken(t.Context(), w.Tenant.ID, room))(t)
@@ -296,9 +294,7 @@ func servers(t *testing.T, w *connecting) {
 	b.Post("/console/integrations/token", url.Values{"provider": {"mcp:rooms"},
 		"token": {w.vendors.RoomsToken()}}).Leads(t, "/console/integrations?done=connected")
 	expect.That(t, token() == w.vendors.RoomsToken(), "another token is kept")
-	settings = expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
-	settings.MCPServers[0].URL = "https://elsewhere.example/mcp"
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, settings, w.By, w.Now()))(t)
+	w.Settings(func(x *tenancy.Settings) { x.MCPServers[0].URL = "https://elsewhere.example/mcp" })
 	b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}).Leads(t,
 		"/console/integrations?done=not-revoked")
 	for _, provider := range []string{"mcp:other", "slack", "github", "evil", ""} {

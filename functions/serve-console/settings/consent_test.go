@@ -120,9 +120,9 @@ func (w *connecting) named(t *testing.T, by func() string, issuers ...*issuing) 
 	}
 	w.Console.Connect.Outbound = outbound.Allowing(strings.Join(hosts, ",")).Client()
 	w.Console.Connect.Vault.Outbound = w.Console.Connect.Outbound.Transport
-	settings := expect.Value(w.Store.Settings(t.Context(), w.Tenant.ID))(t)
-	settings.MCPServers = []tenancy.MCPServer{{Name: "docs", URL: tools.URL + "/mcp"}}
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, settings, w.By, w.Now()))(t)
+	w.Settings(func(x *tenancy.Settings) {
+		x.MCPServers = []tenancy.MCPServer{{Name: "docs", URL: tools.URL + "/mcp"}}
+	})
 }
 
 // An MCP server that was taken over names another authorization server. That one must not get the secret of the client

@@ -333,17 +333,14 @@ func testAReadIsListed(t *testing.T, w *consoletest.World) {
 // What rules decide is said once, and has no switch; people stand by name alone.
 func TestWhatRulesDecideHasNoSwitch(t *testing.T) {
 	w := consoletest.Start(t)
-	s := w.SettingsNow()
-	s.Approvers.Mode, s.Approvers.Users = "list", []string{webapi.Tanaka}
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
+	w.Settings(func(s *tenancy.Settings) { s.Approvers.Mode, s.Approvers.Users = "list", []string{webapi.Tanaka} })
 	const flag, says = `role="switch" class="switch" id="s-process-approval-required"`, "回覧ルールが決めます"
 	b := w.As(webapi.Suzuki)
 	page := b.Get(formPage)
 	page.Holds(t, flag)
 	page.Lacks(t, webapi.Tanaka+"</span>", says)
-	x := &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "none", Outcome: rules.Outcome{Refuse: "No."}}}}
-	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
-	expect.NoError(t, err)
+	saved(w, &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "none",
+		Outcome: rules.Outcome{Refuse: "No."}}}})
 	page = b.Get(formPage)
 	page.Says(t, 200, says, "実行ステップの承認を求める 実行ステップについては、回覧ルールが決めます。 回覧ルール")
 	page.Lacks(t, flag)

@@ -43,9 +43,9 @@ func rooms(w *consoletest.World) *standin.Vendors {
 	v := standin.New()
 	s := httptest.NewServer(v.Handler())
 	w.T.Cleanup(s.Close)
-	x := w.SettingsNow()
-	x.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: s.URL + standin.RoomsPath}}
-	expect.Value(w.Store.SaveSettings(w.T.Context(), w.Tenant.ID, x, w.By, w.Now()))(w.T)
+	w.Settings(func(x *tenancy.Settings) {
+		x.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: s.URL + standin.RoomsPath}}
+	})
 	w.Console.Servers = mcp.Admin{Rows: w.Store, Credentials: serverSecret(v.RoomsToken()),
 		Client: mcp.Client{HTTP: outbound.Allowing(s.Listener.Addr().String()).Client()}, Now: w.Now}
 	return v

@@ -117,7 +117,6 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 }
 
 func listsAgents(t *testing.T, w *consoletest.World) {
-	w.Ref.Tenant = w.Tenant.ID
 	w.Settings(func(s *tenancy.Settings) {
 		s.Agents = []tenancy.Agent{
 			{ID: "docs", Provider: tenancy.HTTPEndpoint, Endpoint: "https://bot.example.com/v1",

@@ -124,11 +124,11 @@ func ordering(amount string) task.Step {
 }
 
 func testForMe(t *testing.T, w *consoletest.World) {
-	s := w.SettingsNow()
-	s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Alex},
-		Usergroups: []string{webapi.Approvers}}
-	s.AllowSelfApproval = false
-	s = expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
+	s := w.Settings(func(s *tenancy.Settings) {
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Alex},
+			Usergroups: []string{webapi.Approvers}}
+		s.AllowSelfApproval = false
+	})
 	for title, r := range map[string]consoletest.Requested{"人事の件": {User: webapi.Sato, Channel: webapi.HR},
 		"営業の件": {User: webapi.Alex, Channel: "C0ELSEWHERE"}} {
 		r.Title, r.Kind = title, "channel"

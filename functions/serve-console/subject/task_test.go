@@ -48,14 +48,9 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	a := sato.Get(w.TaskPage())
 	a.Holds(t, "v2", "前のバージョンの却下理由", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, ""))
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		s := tenancy.DefaultSettings()
-		s.Rev = expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t).Rev
-		return a.FinishProcess(a.Head.Run, []task.Step{
-			ringitest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
-			ringitest.Step(2, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
-		}, "", s, w.Now())
+	w.Plan([]task.Step{
+		ringitest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
+		ringitest.Step(2, "send_slack_dm", aggregate.Write, `{"recipient":"`+webapi.Sato+`","text":"完了"}`),
 	})
 	sato.Get(w.TaskPage()).Holds(t, "営業部", "list_employees", "書き込み", `value="approve"`, "取り消せません")
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, ""))
@@ -90,19 +85,15 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 func decidesHere(t *testing.T, w *consoletest.World) {
 	w.Steps(ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	suzuki, sato := w.As(webapi.Suzuki), w.As(webapi.Sato)
-	act := func(b *consoletest.Browser, act aggregate.Act) {
-		t.Helper()
-		b.Post(w.TaskPage()+"/act", w.Act(act, "")).Says(t, http.StatusSeeOther)
-	}
-	act(suzuki, aggregate.ActApprove)
+	suzuki.Did(w.TaskPage(), aggregate.ActApprove, "")
 	w.Begin()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
 	sato.Get(w.TaskPage()).Holds(t, "🔄 再実行", `id="decide"`)
-	act(sato, task.ActRetryExecution)
+	sato.Did(w.TaskPage(), task.ActRetryExecution, "")
 	expect.Is(t, len(w.Load().Executions), 2, "it does not run again")
-	act(sato, task.ActCancelExecution)
+	sato.Did(w.TaskPage(), task.ActCancelExecution, "")
 	expect.That(t, w.Load().Head.Ended != nil, "it goes on")
 	w.Ask()
 	w.Extracted()
@@ -110,15 +101,13 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 		return a.GiveUp(a.Head.Run, task.ReasonModelUnavailable, w.Now())
 	})
 	sato.Get(w.TaskPage()).Holds(t, "🔄 再試行", "依頼をキャンセルする")
-	act(sato, task.ActRetryGeneration)
+	sato.Did(w.TaskPage(), task.ActRetryGeneration, "")
 	expect.That(t, w.Load().Head.Parked == nil, "it is still parked")
 	other := url.Values{"act": {string(conversation.ActClose)}, "id": {w.Ref.ID}}
 	sato.Post(w.TaskPage()+"/act", other).Says(t, http.StatusBadRequest)
 	expect.That(t, w.Load().Head.Ended == nil, "what closes a conversation, on a task's page")
 	cancel := w.Act(task.ActCancelTask, "")
-	for range 2 { // clicks
-		sato.Post(w.TaskPage()+"/act", cancel).Says(t, http.StatusSeeOther)
-	}
+	sato.Did(w.TaskPage(), task.ActCancelTask, "")
 	cancelled := w.Load()
 	expect.That(t, cancelled.Head.Ended != nil, "it goes on")
 	sato.Post(w.TaskPage()+"/act", cancel).Says(t, http.StatusSeeOther)
@@ -187,8 +176,7 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 		return a.Extracted(a.Head.Run, task.Extract{Title: strings.Join(consoletest.Payloads[:3], " "), Description: all,
 			Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
 	})
-	set := tenancy.DefaultSettings()
-	set.Rev = expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t).Rev
+	set := w.SettingsNow()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: all}, set, w.Now())

@@ -45,7 +45,6 @@ type visitor struct {
 	channel   string
 	requester string // nobody else acts as these two, since a person's forms open in all of their windows
 	approver  string
-	third     string // who may read, too
 	again     func() // repeats the person's last act at a card or its dialog, for when they are told to try again
 	shots     string // prefix of screenshots' paths; "": take none
 }
@@ -119,11 +118,10 @@ func (v *visitor) looks(name string) {
 // visit opens the sandbox, as a first-time visitor.
 func visit(t *testing.T, b *browser.Browser, s *stack.Stack, window browser.Window) *visitor {
 	v := &visitor{t: t, s: s, phone: window.Phone, channel: webapi.HR, requester: webapi.Sato, approver: webapi.Suzuki,
-		third: webapi.Tanaka, Tab: b.Open(t, s.URL, window)}
+		Tab: b.Open(t, s.URL, window)}
 	name := "desktop-"
 	if v.phone { // its own channel, so that nobody else scrolls it
-		v.channel, v.requester, v.approver, v.third, name = webapi.General, webapi.Alex, webapi.Tanaka, webapi.Suzuki,
-			"phone-"
+		v.channel, v.requester, v.approver, name = webapi.General, webapi.Alex, webapi.Tanaka, "phone-"
 		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
 	}
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
