@@ -103,12 +103,12 @@ func auditShowsMarkup(t *testing.T, w *consoletest.World) {
 }
 
 func auditExports(t *testing.T, w *consoletest.World) {
-	save(w, entriesOfAudit+1)
+	save(w, rowsOfPage+1)
 	b := w.As(webapi.Suzuki)
 	month := tenancy.DayOf(w.Now())[:len("2006-01")]
 	b.Get("/console/audit").Holds(t, `action="/console/audit/file.csv"`, `value="`+month+`"`)
 	file := b.Get("/console/audit/file.csv?month="+month).Says(t, http.StatusOK)
-	expect.Is(t, strings.Count(file.Body, `"settings.updated"`), entriesOfAudit+1)
+	expect.Is(t, strings.Count(file.Body, `"settings.updated"`), rowsOfPage+1)
 	expect.Has(t, file.Header.Get("Content-Disposition"), "ringi-audit-"+month+".csv")
 	expect.Is(t, strings.Count(b.Get("/console/audit/file.csv?month=2020-01").Body, "\r\n"), 1, "no entry")
 	b.Get("/console/audit/file.csv?month=x").Says(t, http.StatusBadRequest)

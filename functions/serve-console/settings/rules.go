@@ -31,9 +31,9 @@ const rulesPath = "/console/rules"
 // routes returns the list of rules and the form of one of them.
 func (c *rulePages) routes() []web.Route {
 	return []web.Route{
-		web.ForAdministrators("GET "+rulesPath, asksFirst(c.ask, (*asked).open)),
-		web.ForAdministrators("POST "+rulesPath, asksFirst(c.begun, (*asked).act)),
-		web.ForAdministrators("POST "+rulesPath+"/rule", asksFirst(c.begun, (*asked).edit)),
+		web.ForAdministrators("GET "+rulesPath, c.asksFirst((*asked).open)),
+		web.ForAdministrators("POST "+rulesPath, c.asksFirst((*asked).act)),
+		web.ForAdministrators("POST "+rulesPath+"/rule", c.asksFirst((*asked).edit)),
 	}
 }
 
@@ -49,12 +49,17 @@ type asked struct {
 	draft   draft
 }
 
-// asksFirst makes a page of one that asks first. Of an organisation that can't be read its own page says what to do.
-func asksFirst(ask func(http.ResponseWriter, *http.Request, *web.Viewer) (*asked, error),
-	serve func(*asked) error) web.Page {
-	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-		a, err := ask(w, r, v)
-		switch {
+// asksFirst makes a page of one that asks first; a form has the draft. Of an organisation that can't be read its own
+// page says what to do.
+func (c *rulePages) asksFirst(serve func(*asked) error) web.Page {
+	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) (err error) {
+		a := &asked{rulePages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{}}}
+		if r.Method == http.MethodPost {
+			if a.draft, err = draftOf(r.PostForm.Get("draft")); err != nil {
+				return err
+			}
+		}
+		switch err = a.ask(); {
 		case errors.Is(err, store.ErrUnreadable):
 			http.Redirect(w, r, organisationPath, http.StatusSeeOther)
 			return nil
@@ -66,10 +71,10 @@ func asksFirst(ask func(http.ResponseWriter, *http.Request, *web.Viewer) (*asked
 }
 
 // ask reads what the page needs besides the rules.
-func (c *rulePages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (a *asked, err error) {
-	a = &asked{rulePages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{}}}
-	if a.members, err = c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err != nil {
-		return nil, err
+func (a *asked) ask() (err error) {
+	ctx, v := a.r.Context(), a.v
+	if a.members, err = a.Roster.Of(ctx, a.Listing, v.Team, a.Now()); err != nil {
+		return err
 	}
 	for _, u := range a.members.People {
 		a.names[u.ID] = u.Name
@@ -78,33 +83,20 @@ func (c *rulePages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (
 		a.names[g.ID] = g.Name
 	}
 	web.Distinct(a.names)
-	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
+	reach, err := a.People.Sight(ctx, v.Team, v.User)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	a.channels = reach.Channels()
-	if a.tools, err = c.KnownTools(r.Context(), v); err != nil {
-		return nil, err
+	if a.tools, err = a.KnownTools(ctx, v); err != nil {
+		return err
 	}
-	is, err := c.Store.Organisation(r.Context(), v.Tenant)
+	is, err := a.Store.Organisation(ctx, v.Tenant)
 	a.org = is.Organisation
-	return a, err
+	return err
 }
 
 func (a *asked) open() error { return a.list(listState{opened: true}) }
-
-// begun is ask for a form, which has the draft.
-func (c *rulePages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*asked, error) {
-	d, err := draftOf(r.PostForm.Get("draft"))
-	if err != nil {
-		return nil, err
-	}
-	a, err := c.ask(w, r, v)
-	if err == nil {
-		a.draft = d
-	}
-	return a, err
-}
 
 // act changes the draft by one of the list's buttons, or goes on with it.
 func (a *asked) act() error {

@@ -80,7 +80,6 @@ const agentsPath = "/console/agents"
 func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("agents")
 	p := agentsPage{words: words}
-	at := func(cursor string) string { return web.At(agentsPath, map[string]string{"cursor": cursor}) }
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
@@ -91,7 +90,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if !v.Admin {
 		p.Hints = append(p.Hints, words.Say("empty_mine"))
 	}
-	page, reach, err := web.ReadList(c.Site, r, v, &p.List, at,
+	page, reach, err := web.ReadList(c.Site, r, v, &p.List, web.ByCursor(agentsPath),
 		func(reach people.Reach, cursor string) (store.Page[conversation.Conversation], error) {
 			var keep func(conversation.Conversation) bool
 			if !v.Admin { // members see only their own conversations and those in their channels

@@ -40,8 +40,7 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if p.Hints = []string{words.Say("empty_about")}; v.Admin {
 		p.Hints = []string{words.Say("empty_admin")}
 	}
-	at := func(cursor string) string { return web.At(callsPath, map[string]string{"cursor": cursor}) }
-	page, reach, err := web.ReadList(c.Site, r, v, &p.List, at,
+	page, reach, err := web.ReadList(c.Site, r, v, &p.List, web.ByCursor(callsPath),
 		func(reach people.Reach, cursor string) (store.Page[call.Call], error) {
 			return c.Calls.Listed(r.Context(), v.Tenant, cursor, rowsOfPage, web.MostLooked,
 				func(x call.Call) bool {

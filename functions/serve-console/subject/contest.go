@@ -63,9 +63,7 @@ func (c *Pages) contests(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 		return err
 	}
 	p := contestsPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
-	p.Paged(cursor, page.Next, func(cursor string) string {
-		return web.At(contestsPath, map[string]string{"cursor": cursor})
-	})
+	p.Paged(cursor, page.Next, web.ByCursor(contestsPath))
 	p.Rows, p.Hints = web.Each(page.Items, words.inList), []string{words.Say("empty_about")}
 	if cursor == "" {
 		if err := p.board(c, r, v); err != nil {

@@ -29,15 +29,15 @@ type Version struct {
 	Remarks  string // of steps: how they answer the reasons for earlier rejections
 	Sum      *web.Sum
 	Steps    []Step
-	Folded   bool         // the steps and the difference are left out
-	Diff     []web.Line   // of a policy from the version before; the first has none
-	Changes  *web.Changes // of steps from the version before; nil: they do the same
-	Files    []File       // of a form's earlier version
-	Later    bool         // there was a version before
-	Same     bool         // a policy says what the one before said, although a reason was given
-	Because  string       // why the version before was rejected or returned
-	Returned bool         // it was returned
-	Replaced bool         // by the next version, another team's draft that a person picked
+	Folded   bool              // the steps and the difference are left out
+	Diff     []web.Line        // of a policy from the version before; the first has none
+	Changes  []web.ValueChange // of steps from the version before; nil: they do the same
+	Files    []File            // of a form's earlier version
+	Later    bool              // there was a version before
+	Same     bool              // a policy says what the one before said, although a reason was given
+	Because  string            // why the version before was rejected or returned
+	Returned bool              // it was returned
+	Replaced bool              // by the next version, another team's draft that a person picked
 	Created  time.Time
 	Drafted  *Drafted // the contest that drafted it; nil: there was none
 	Verdict

@@ -39,12 +39,6 @@ type Effect struct {
 // Argument is one argument, a part of one, or a row of a list.
 type Argument struct{ Name, Value []Piece }
 
-// Changes are what a version of steps does otherwise than the one before it.
-type Changes struct {
-	Words Texts
-	All   []ValueChange
-}
-
 // Change is one value. What has no pieces was not there, or isn't any more.
 type ValueChange struct{ Name, Was, Is []Piece }
 
@@ -103,13 +97,11 @@ func (r Reader) Sum(steps []task.Step) Sum {
 	return out
 }
 
-// Changes returns what differs from the version before, nil if nothing does.
-func (r Reader) Changes(all []explain.Change) *Changes {
-	if len(all) == 0 {
-		return nil
-	}
-	return &Changes{TextsOf("common", r.Locale), Each(all,
-		func(c explain.Change) ValueChange { return ValueChange{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)} })}
+// Changes returns what differs from the version before.
+func (r Reader) Changes(all []explain.Change) []ValueChange {
+	return Each(all, func(c explain.Change) ValueChange {
+		return ValueChange{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)}
+	})
 }
 
 // ReadPayload returns an action's complete payload, or explain.ErrMalformedForm if it doesn't fit its type.

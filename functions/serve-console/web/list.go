@@ -53,6 +53,11 @@ func ReadList[T any](c *Site, r *http.Request, v *Viewer, l *List, at func(curso
 	return page, reach, err
 }
 
+// ByCursor returns what returns the address of the page of a list at a cursor.
+func ByCursor(path string) func(cursor string) string {
+	return func(cursor string) string { return At(path, map[string]string{"cursor": cursor}) }
+}
+
 // Paged fills in where the page of a list at a cursor leads: at returns the address of the page at another.
 func (l *List) Paged(cursor, next string, at func(cursor string) string) {
 	if next != "" {
