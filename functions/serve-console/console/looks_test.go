@@ -45,8 +45,8 @@ type look struct {
 }
 
 // TestLooksOfThePages: empty, full, refused and saved, nothing sticks out of a page, axe finds no serious problem, and
-// on a phone the page begins in the first fifth of the screen. By day each page is seen in one language, half of them on
-// a phone in the dark. With RINGI_SCREENSHOTS it takes pictures.
+// on a phone the page begins in the first fifth of the screen. By day each page is seen in one language, half of them
+// on a phone in the dark. With RINGI_SCREENSHOTS it takes pictures.
 func TestLooksOfThePages(t *testing.T) {
 	db, b := storetest.Start(t), browser.Start(t)
 	looks := map[*consoletest.World][]look{}
@@ -125,8 +125,8 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, view browser
 
 // emptyLooks are pages of a workspace in which nothing happened.
 func emptyLooks(w *consoletest.World) (all []look) {
-	for _, path := range []string{"/audit", "/settings", "/integrations", "/tools", "/organisation", "/contests", "/agents",
-		"/tasks", "/stand-ins", "", "/rules", "/tools/marks/send_slack_dm", "/tasks/01NOTHERE"} {
+	for _, path := range []string{"/audit", "/settings", "/integrations", "/tools", "/organisation", "/contests",
+		"/agents", "/tasks", "/stand-ins", "", "/rules", "/tools/marks/send_slack_dm", "/tasks/01NOTHERE"} {
 		all = append(all, look{name: "empty" + strings.ReplaceAll(path, "/", "-"), path: "/console" + path})
 	}
 	refused := w.As(webapi.Suzuki).Get(approvalPage).Hidden("act", "save", "max_versions", "0", "fiscal_year_month", "x")
@@ -204,8 +204,8 @@ func turnLooks(w *consoletest.World) []look {
 	return []look{{name: "turn-mine", path: mine}, {name: "turn-round", path: round}}
 }
 
-// untold leaves requests of Sato's whose pages look otherwise than those of a request that comes to its end: a draft that
-// failed, a run, a run that failed, and one that Ringi can't do. It returns their pages.
+// untold leaves requests of Sato's whose pages look otherwise than that of a request that comes to its end: a draft
+// that failed, a run, a run that failed, one that was cancelled, and one that Ringi can't do. It returns their pages.
 func untold(w *consoletest.World) (all []look) {
 	w.T.Helper()
 	run := func() {
