@@ -305,7 +305,7 @@ func TestRequestsAreThoseOfTheSDK(t *testing.T) {
 			cfg := aws.Config{Region: r.region, HTTPClient: &c,
 				Credentials: credentials.NewStaticCredentialsProvider("key", "secret", r.token)}
 			if r.local {
-				cfg.BaseEndpoint = aws.String("http://127.0.0.1:4566")
+				cfg.BaseEndpoint = aws.String("http://127.0.0.1:4566/")
 			}
 			for _, of := range []struct {
 				*large.Bucket

@@ -259,12 +259,13 @@ func inbound(ts, text string) conversation.Inbound {
 	return conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: ts, User: "U1", Text: text}
 }
 
-func open(t *testing.T, server *storetest.Server, o conversation.Opening) *world {
+func open(t *testing.T, server *storetest.Server) *world {
 	t.Helper()
 	_, name := server.Store(t)
 	w := &world{ConversationStore: store.NewConversations(server.DB, name), ref: inbound(root, "").Ref(),
 		now: time.Now().UTC().Truncate(time.Millisecond)}
-	expect.NoError(t, w.Begin(t.Context(), expect.Value(conversation.Begin(inbound(root, "hello"), o, w.now))(t)))
+	expect.NoError(t, w.Begin(t.Context(), expect.Value(conversation.Begin(inbound(root, "hello"),
+		conversation.Opening{AgentID: "codex"}, w.now))(t)))
 	return w
 }
 
@@ -293,26 +294,15 @@ func (w *world) said(t *testing.T) (out []string) {
 
 func TestSessionsInTheTable(t *testing.T) {
 	server := storetest.Start(t)
-	t.Run("a message comes once, into a session that nobody read", func(t *testing.T) {
-		testIngress(t, open(t, server, conversation.Opening{AgentID: "codex"}))
-	})
-	t.Run("an answer takes what it saw and nothing else", func(t *testing.T) {
-		testAnswer(t, open(t, server, conversation.Opening{AgentID: "codex"}))
-	})
-	t.Run("one that is not kept is forgotten", func(t *testing.T) {
-		testForgotten(t, open(t, server, conversation.Opening{AgentID: "codex"}))
-	})
-	t.Run("what nobody copied isn't committed", func(t *testing.T) {
-		testUncopied(t, open(t, server, conversation.Opening{AgentID: "codex"}))
-	})
-	t.Run("the newest lines of an output stay", func(t *testing.T) {
-		testLog(t, open(t, server, conversation.Opening{AgentID: "codex"}))
-	})
-	t.Run("a tenant's sessions are listed", func(t *testing.T) {
-		w := open(t, server, conversation.Opening{AgentID: "codex"})
-		page := expect.Value(w.Listed(t.Context(), w.ref.Tenant, "", 10, 0, nil))(t)
-		expect.That(t, len(page.Items) == 1, "%d", len(page.Items))
-	})
+	for name, test := range map[string]func(*testing.T, *world){
+		"a message comes once, into a session that nobody read": testIngress,
+		"an answer takes what it saw and nothing else":          testAnswer,
+		"one that is not kept is forgotten":                     testForgotten,
+		"what nobody copied isn't committed":                    testUncopied,
+		"the newest lines of an output stay":                    testLog,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t, server)) })
+	}
 }
 
 func testIngress(t *testing.T, w *world) {
@@ -325,6 +315,8 @@ func testIngress(t *testing.T, w *world) {
 		TS: root, User: "U1"}, conversation.Opening{}, w.now))(t)
 	err = w.Tell(t.Context(), conversation.RefOf(w.ref.Tenant, conversation.ID("T1", "D1", "1775034009.000100")), c)
 	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "a thread without a session: %v", err)
+	page := expect.Value(w.Listed(t.Context(), w.ref.Tenant, "", 10, 0, nil))(t)
+	expect.Is(t, len(page.Items), 1, "sessions of the tenant")
 	a := w.load(t)
 	expect.That(t, len(a.Inbox) == 2 && a.Head.Rev == 2 && a.Conversation.Opener == "U1" && len(w.said(t)) == 2,
 		"%+v, %d wait, %v", a.Head, len(a.Inbox), w.said(t))

@@ -302,11 +302,7 @@ func tree(t *testing.T, content string) (*files.Tree, []byte) {
 }
 
 func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
-	endpoint := process.MotoForTests(t)
-	client := s3.NewFromConfig(config(endpoint), func(o *s3.Options) { o.UsePathStyle = true })
-	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
-	s := large.OpenVersions(config(endpoint), "bucket")
-
+	s := opened(t)
 	before, archive := tree(t, "1")
 	version := expect.Value(s.Put(t.Context(), session, before))(t)
 	expect.Is(t, version, files.Sum(archive), "it is kept as")
