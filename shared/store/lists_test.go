@@ -72,7 +72,7 @@ func taskRows(t *testing.T, owner string, n int) ([]table.Item, task.Task) {
 }
 
 // manyTasks is several pages of each list, and a multiple of a whole page.
-const manyTasks = 600
+const manyTasks = 400
 
 // writeTasks writes many tasks of the tenant and returns them. It also writes a few tasks of another tenant.
 func writeTasks(t *testing.T, st *taskStore) (all []task.Task) {
