@@ -35,8 +35,6 @@ type world struct {
 	queue  *queue
 	bucket storetest.Bucket
 	root   string // of the thread
-	db     *storetest.Server
-	table  string
 }
 
 // queue records which messages it was asked to hide, and for how long.
@@ -66,11 +64,10 @@ func inWorlds(t *testing.T, parts map[string]func(*testing.T, *world)) {
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
-	s, name := db.Store(t)
+	s, _ := db.Store(t)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: ringitest.Team, Member: true}
 	w := &world{Story: ringitest.Story{T: t, Store: s, By: by, Last: true}, slack: ringitest.StartSlack(t),
-		queue:  &queue{},
-		bucket: storetest.Bucket{}, db: db, table: name}
+		queue: &queue{}, bucket: storetest.Bucket{}}
 	w.StartClock()
 	w.h = w.handler()
 	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, ringitest.Text)

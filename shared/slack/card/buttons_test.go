@@ -335,18 +335,13 @@ func TestOtherFormsThatComeBack(t *testing.T) {
 	}
 }
 
-// denial is an act of somebody who rejects for good, on a gate that is asked about as "hash".
-func denial(user string, stage int) (circulation.Act, aggregate.Actor) {
-	who := circulation.Person{User: user}
-	act := circulation.Act{Kind: circulation.Deny, Hand: who, Principal: who, Stage: stage, Hash: "hash",
-		Text: "見積書の宛名が違います"}
-	return act, aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: "T1", Member: true}
-}
-
 // denied brings a task to its end by a denial at the second stage.
 func denied(t testing.TB) *scenario {
 	s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
-	act, by := denial(mori, 2)
+	who := circulation.Person{User: mori}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: mori, Team: "T1", Member: true}
+	act := circulation.Act{Kind: circulation.Deny, Hand: who, Principal: who, Stage: 2, Hash: "hash",
+		Text: "見積書の宛名が違います"}
 	return s.do(s.Act(s.Process().ID, act, by, policy, s.now))
 }
 

@@ -19,6 +19,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -284,7 +285,9 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // looks draws each card and dialog in each of its states in a language, by name.
 func looks(t *testing.T, locale string) map[string]any {
 	t.Helper()
-	all := map[string]any{"talk_end_dialog": endDialog(locale)}
+	ending := card.Cancellation{TaskID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
+	all := map[string]any{"talk_end_dialog": card.DialogsOf(&conversation.Aggregate{}).Ending(ending, "",
+		tenancy.Settings{Locale: locale})}
 	add := func(prefix string, more map[string]any) {
 		for name, v := range more {
 			expect.Must(t, all[prefix+name] == nil, "two are called %s", prefix+name)

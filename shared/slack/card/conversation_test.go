@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/slack-go/slack"
-
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -216,12 +214,6 @@ func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T)
 	before := card.Hash(c.shown(conversation.CardAction, "ja"))
 	c.Log = append(c.Log, conversation.LogEntry{Order: 612, Text: "more"})
 	expect.That(t, card.Hash(c.shown(conversation.CardAction, "ja")) != before, "a new line of output changes nothing")
-}
-
-// endDialog is the dialog that ends a conversation.
-func endDialog(locale string) slack.ModalViewRequest {
-	at := card.Cancellation{TaskID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
-	return card.DialogsOf(&conversation.Aggregate{}).Ending(at, "", tenancy.Settings{Locale: locale})
 }
 
 // pulling returns a conversation of a source in which a pull request waits.

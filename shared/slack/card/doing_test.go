@@ -57,17 +57,13 @@ func TestADifferenceIsDrawnWholeWhereItIsApproved(t *testing.T) {
 	}
 }
 
-// tooMuch is what no proposal becomes: it is over the limits.
-func tooMuch() *conversation.Proposal {
-	text := strings.Repeat("x", files.MaxChangedLine+1)
-	return proposed(conversation.CodeGenerate, conversation.Payload{Stamped: conversation.Stamped{Base: new(string),
-		Changes: []files.Change{{Path: "a", Is: &files.Side{Mode: files.ModeFile, SHA256: aggregate.HashOf(text)},
-			Hunks: []files.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}})
-}
-
 // What is over the limits has no button anywhere, and says why.
 func TestADifferenceOverTheLimitsHasNoButton(t *testing.T) {
-	c := begunConversation(t).says("", tooMuch())
+	text := strings.Repeat("x", files.MaxChangedLine+1)
+	c := begunConversation(t).says("", proposed(conversation.CodeGenerate, conversation.Payload{
+		Stamped: conversation.Stamped{Base: new(string), Changes: []files.Change{{Path: "a",
+			Is:    &files.Side{Mode: files.ModeFile, SHA256: aggregate.HashOf(text)},
+			Hunks: []files.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}}))
 	for locale, says := range map[string]string{"ja": "承認できません", "en": "can't be approved"} {
 		m := c.shown(conversation.CardAction, locale)
 		expect.That(t, !offers(m, card.ApproveAction) && !offers(m, "review_action") && offers(m, card.RejectAction),
