@@ -137,7 +137,7 @@ func (c *change) attach(x Answer) {
 		return
 	}
 	m := Message{Sender: FromSystem}
-	m.own(said.In(c.Conversation.Locale).unread)
+	m.own(wordsOf.In(c.Conversation.Locale).Unread)
 	for _, f := range x.Unread {
 		m.item(f.Name, ": "+f.Why)
 	}

@@ -125,7 +125,7 @@ var errNoValue = errors.New("it has no value")
 
 // Pieces are the words in which the agent is given the result. What the tool returned is quoted.
 func (r CallResult) Pieces(locale string) []Piece {
-	out := []Piece{{Text: said.In(locale).returned}, {Text: string(r.Value), Quoted: true}}
+	out := []Piece{{Text: wordsOf.In(locale).Returned}, {Text: string(r.Value), Quoted: true}}
 	if left := r.LeftOut(locale); left != "" {
 		out = append(out, Piece{Text: left})
 	}
@@ -137,14 +137,14 @@ func (r CallResult) LeftOut(locale string) string {
 	if r.Bytes == 0 {
 		return ""
 	}
-	return fmt.Sprintf(said.In(locale).bytes, Grouped(r.Bytes), Grouped(r.ShownBytes))
+	return fmt.Sprintf(wordsOf.In(locale).Bytes, Grouped(r.Bytes), Grouped(r.ShownBytes))
 }
 
 // NotShownAgain stands in place of an older result.
-func NotShownAgain(locale string) []Piece { return []Piece{{Text: said.In(locale).resultOld}} }
+func NotShownAgain(locale string) []Piece { return []Piece{{Text: wordsOf.In(locale).ResultOld}} }
 
 // NotKeptAnyMore stands in place of a result that is deleted.
-func NotKeptAnyMore(locale string) []Piece { return []Piece{{Text: said.In(locale).resultGone}} }
+func NotKeptAnyMore(locale string) []Piece { return []Piece{{Text: wordsOf.In(locale).ResultGone}} }
 
 // Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
 // and that the conversation's files are those for which it was proposed. It returns ErrSuperseded if the head names

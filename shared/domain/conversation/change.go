@@ -285,6 +285,6 @@ func (c *change) lose(version string) {
 	}
 	c.Conversation.WorkspaceVersion = ""
 	m := Message{Sender: FromSystem}
-	m.own(said.In(c.Conversation.Locale).lost)
+	m.own(wordsOf.In(c.Conversation.Locale).Lost)
 	c.post(m)
 }

@@ -83,48 +83,40 @@ func (t Tests) Counted(exit *int) *Tests {
 	return &t
 }
 
-type testWords struct{ tests, packages, failed, skipped, files, more, exit string }
-
-var testsSaid = language.InEach(
-	testWords{tests: "テスト: 成功 %d 件", packages: "テスト: 成功 %d パッケージ", failed: "、失敗 %d 件", skipped: "、スキップ %d 件",
-		files: "ファイル: %s", more: " ほか %d 件", exit: "終了コード: %d"},
-	testWords{tests: "Tests: %d passed", packages: "Tests: %d packages passed", failed: ", %d failed",
-		skipped: ", %d skipped", files: "Files: %s", more: " and %d more", exit: "Exit code: %d"})
-
 // Said says how many tests passed, failed and were skipped; empty if none were counted.
 func (t *Tests) Said(locale string) string {
 	if t == nil {
 		return ""
 	}
-	w := testsSaid.In(locale)
-	text := fmt.Sprintf(w.tests, t.Passed)
+	w := wordsOf.In(locale).Tests
+	text := fmt.Sprintf(w.Tests, t.Passed)
 	if t.Packages {
-		text = fmt.Sprintf(w.packages, t.Passed)
+		text = fmt.Sprintf(w.Packages, t.Passed)
 	}
 	if t.Failed > 0 {
-		text += fmt.Sprintf(w.failed, t.Failed)
+		text += fmt.Sprintf(w.Failed, t.Failed)
 	}
 	if t.Skipped > 0 {
-		text += fmt.Sprintf(w.skipped, t.Skipped)
+		text += fmt.Sprintf(w.Skipped, t.Skipped)
 	}
 	return text
 }
 
 // sum is the text of the column result_summary: the tests that were counted, the files that changed and the exit code.
 func (r Result) sum(locale string) string {
-	w, said := testsSaid.In(locale), []string{}
+	w, said := wordsOf.In(locale).Tests, []string{}
 	if text := r.Tests.Said(locale); text != "" {
 		said = append(said, text)
 	}
 	if d := r.Changed; d != nil && d.Files > 0 {
-		text := fmt.Sprintf(w.files, strings.Join(d.Names, ", "))
+		text := fmt.Sprintf(w.Files, strings.Join(d.Names, ", "))
 		if more := d.Files - len(d.Names); more > 0 {
-			text += fmt.Sprintf(w.more, more)
+			text += fmt.Sprintf(w.More, more)
 		}
 		said = append(said, text)
 	}
 	if r.ExitCode != nil {
-		said = append(said, fmt.Sprintf(w.exit, *r.ExitCode))
+		said = append(said, fmt.Sprintf(w.Exit, *r.ExitCode))
 	}
 	return strings.Join(said, " · ")
 }

@@ -340,5 +340,5 @@ func (a *Aggregate) Stop(by aggregate.Actor, p aggregate.Policy, now time.Time) 
 		return aggregate.Change{}, nil
 	}
 	return a.Refused(a.Head.Run, a.Waiting(), Refusal{Reason: ReasonStopped,
-		Text: said.In(a.Conversation.Locale).stopped}, now)
+		Text: wordsOf.In(a.Conversation.Locale).Stopped}, now)
 }

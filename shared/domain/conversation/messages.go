@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 
@@ -146,32 +145,19 @@ func (a *Aggregate) GiveThread(run int, said []Earlier, of aggregate.Thread, now
 	}
 	c := a.begin(now)
 	c.Conversation.ThreadBefore = ""
-	w := saidOfThread.In(c.Conversation.Locale)
+	w := wordsOf.In(c.Conversation.Locale).Thread
 	m := Message{Sender: FromSystem, Thread: said}
 	switch {
 	case of.Failed:
-		m.own(w.unread)
+		m.own(w.Unread)
 	case len(said) > 0:
-		m.own(strings.TrimSpace(fmt.Sprintf(w.given, len(said)) + " " + of.LeftOut(c.Conversation.Locale, "")))
+		m.own(strings.TrimSpace(fmt.Sprintf(w.Given, len(said)) + " " + of.LeftOut(c.Conversation.Locale, "")))
 	default:
 		return c.done()
 	}
 	c.post(m)
 	return c.done()
 }
-
-type wordsOfThread struct{ given, unread string }
-
-var saidOfThread = language.InEach(
-	wordsOfThread{
-		given:  "このスレッドのこれまでのメッセージ %d 件をエージェントに渡しました。内容は会話のページで確認できます。",
-		unread: "このスレッドのこれまでのメッセージを読み取れなかったため、エージェントには渡していません。",
-	},
-	wordsOfThread{
-		given:  "The agent was shown earlier messages from this thread (%d). They are on the conversation’s page.",
-		unread: "The earlier messages in this thread couldn’t be read, so the agent hasn’t seen them.",
-	},
-)
 
 // Read is what an agent read of the conversation's files by one call of a tool.
 type Read struct {
@@ -246,24 +232,9 @@ const ReasonNoAgent aggregate.Reason = "agent_not_found"
 // Unanswered returns a sentence for people: why the agent did not answer, and what they can do now. It returns false
 // for a reason that has its sentence in another package.
 func Unanswered(locale string, why aggregate.Reason) (sentence string, known bool) {
-	return unanswered.In(locale).Find(why)
+	sentence, known = wordsOf.In(locale).Unanswered[why]
+	return sentence, known
 }
-
-var unanswered = language.InEach(
-	language.Said[aggregate.Reason]{
-		{ReasonNoAgent, "このエージェントは設定から削除されています。管理者が設定に戻すと、この会話を続けられます。"},
-		{task.ReasonModelUnavailable, "AI モデルから応答がなく、回答できませんでした。メッセージは保存されています。しばらくしてから、「続けて」など、もう一度書いてください。"},
-		{ReasonRunFailed, "Ringi の内部で問題が起き、回答できませんでした。メッセージは保存されています。しばらくしてから、もう一度送信してください。続く場合は管理者に連絡してください。"},
-	},
-	language.Said[aggregate.Reason]{
-		{ReasonNoAgent, "This agent was removed from the settings. To continue this conversation, ask an administrator to " +
-			"restore it."},
-		{task.ReasonModelUnavailable,
-			"The AI model didn't respond, so there's no answer. Your message is saved. Wait a moment, then write again, e.g. " +
-				"“go on”."},
-		{ReasonRunFailed, "Something went wrong inside Ringi, so there's no answer. Your message is saved. Wait a moment, " +
-			"then write again. If it keeps happening, tell an administrator."},
-	})
 
 // InOrder returns messages in the order in which the agent is shown them. Once an answer is made, what it was shown
 // keeps its order, so that what vendors have cached of a request is the beginning of the next. Before each answer stand

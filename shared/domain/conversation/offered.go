@@ -41,20 +41,6 @@ const (
 	AuditRequestMade aggregate.Action = "session.request_made"
 )
 
-type wordsOfOffers struct{ made, already string }
-
-var saidOfOffers = language.InEach(
-	wordsOfOffers{
-		made:    "依頼をタスク %s として受け付けました。",
-		already: "依頼はしていません。最後のメッセージは、すでにタスク %s になっています。もう 1 件必要な場合は、その旨を書いてください。",
-	},
-	wordsOfOffers{
-		made: "The request became task %s.",
-		already: "No new request was made: the last message already became task %s. " +
-			"If you need another one, say so.",
-	},
-)
-
 // asked returns who wrote the newest answered message of a person, and its timestamp. Until one is answered, as where a
 // model was never asked, the thread's first message stands in for it.
 func (c *change) asked() (user, ts string) {
@@ -72,7 +58,7 @@ func (c *change) offer(text string) {
 	for _, o := range c.of.Offered {
 		if o.MadeAt != nil && o.MessageTS == ts {
 			m := Message{Sender: FromSystem}
-			m.own(fmt.Sprintf(saidOfOffers.In(c.Conversation.Locale).already, o.TaskID))
+			m.own(fmt.Sprintf(wordsOf.In(c.Conversation.Locale).Offers.Already, o.TaskID))
 			c.post(m)
 			return
 		}
@@ -134,7 +120,7 @@ func (a *Aggregate) MakeRequest(id string, by aggregate.Actor, p aggregate.Polic
 	c.audit(by, AuditRequestMade, "session", c.Conversation.ID,
 		map[string]any{"task": made.TaskID, "asked_by": by.ID, "hash": aggregate.HashOf(made.Text)})
 	m := Message{Sender: FromSystem, TaskID: made.TaskID}
-	m.own(fmt.Sprintf(saidOfOffers.In(c.Conversation.Locale).made, made.TaskID))
+	m.own(fmt.Sprintf(wordsOf.In(c.Conversation.Locale).Offers.Made, made.TaskID))
 	c.say(m)
 	return c.done()
 }

@@ -120,7 +120,7 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	c.active()
 	p.Rule = ""
 	m, locale := Message{Sender: FromSystem, ActionID: c.propose(p, RequestedByUser, by)}, c.Conversation.Locale
-	m.own(fmt.Sprintf(said.In(locale).ownProposal, c.Conversation.Actions, tenancy.ActionsCalled(locale)[p.Type]))
+	m.own(fmt.Sprintf(wordsOf.In(locale).OwnProposal, c.Conversation.Actions, tenancy.ActionsCalled(locale)[p.Type]))
 	m.quote(language.FirstBytes(string(p.Payload.JSON), mostTold))
 	c.say(m)
 	return c.done()
@@ -137,48 +137,31 @@ const (
 	MaxSummary = 300
 )
 
-type ownWords struct {
-	command, mayNot, required, long, noText, open string
-}
-
-var ownSaid = language.InEach(
-	ownWords{
-		command: "コマンド", mayNot: "この会話のエージェントには許可されていません。", required: "入力してください。",
-		long: "%d 文字以内にしてください。", noText: "テキストとして読めない文字が含まれています。",
-		open: "ほかの操作が承認待ちか実行中です。終了してから提案してください。",
-	},
-	ownWords{
-		command: "Command", mayNot: "This conversation’s agent isn’t allowed to do that.", required: "This is required.",
-		long: "Use up to %d characters.", noText: "This has characters that can’t be read as text.",
-		open: "Another action is running or waiting for approval. Propose yours once it’s done.",
-	},
-)
-
 // OwnCommandCalled returns the field's name.
-func OwnCommandCalled(locale string) string { return ownSaid.In(locale).command }
+func OwnCommandCalled(locale string) string { return wordsOf.In(locale).Own.Command }
 
 // OtherActionOpen says that a person can't propose an action while another one is open.
-func OtherActionOpen(locale string) string { return ownSaid.In(locale).open }
+func OtherActionOpen(locale string) string { return wordsOf.In(locale).Own.Open }
 
 // Own returns the proposal of a command that a person typed, without its terms. def is the conversation's agent: a
 // person may propose what the agent may. on is what there is to work on. What is wrong with the command is an
 // aggregate.Problem of its field, as a sentence.
 func Own(command string, def tenancy.Agent, on On, locale string) (Proposal, error) {
-	p, w, wrong := Proposal{Type: ShellCommand, Seconds: usualSeconds, On: on}, ownSaid.In(locale), ""
+	p, w, wrong := Proposal{Type: ShellCommand, Seconds: usualSeconds, On: on}, wordsOf.In(locale).Own, ""
 	kept, problems := Payload{Script: command, TimeoutSeconds: usualSeconds}.Complete(ShellCommand, on, nil)
 	switch {
 	case !def.May(ShellCommand):
-		wrong = w.mayNot
+		wrong = w.MayNot
 	case strings.TrimSpace(command) == "":
-		wrong = w.required
+		wrong = w.Required
 	case utf8.RuneCountInString(command) > MaxScript:
-		wrong = fmt.Sprintf(w.long, MaxScript)
+		wrong = fmt.Sprintf(w.Long, MaxScript)
 	case !files.IsText([]byte(command)) || problems != nil:
-		wrong = w.noText
+		wrong = w.NoText
 	default:
 		text := kept.JSON()
 		p.Payload = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
 		return p, nil
 	}
-	return p, aggregate.Problem{Field: OwnCommand, Code: w.command + ": " + wrong}
+	return p, aggregate.Problem{Field: OwnCommand, Code: w.Command + ": " + wrong}
 }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/language"
 )
 
 // Source is where the conversation's first files come from: a commit of a repository.
@@ -175,13 +175,13 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	c.Conversation.WorkspaceVersion, c.Conversation.WorkspacePath = f.Version, s.String()
 	c.progress()
 	c.active()
-	w := aboutSource.In(c.Conversation.Locale)
+	w := wordsOf.In(c.Conversation.Locale).Source
 	m := Message{Sender: FromSystem, Reason: ReasonSourceThere}
-	m.own(w.there)
+	m.own(w.There)
 	m.quote(s.String())
 	if n := len(s.Left) + s.More; n > 0 {
-		m.own(fmt.Sprintf(w.left, n))
-		m.named(said.In(c.Conversation.Locale), s.Left[:min(len(s.Left), shownLeft)], n)
+		m.own(fmt.Sprintf(w.Left, n))
+		m.named(wordsOf.In(c.Conversation.Locale), s.Left[:min(len(s.Left), shownLeft)], n)
 	}
 	c.post(m)
 	c.audit(aggregate.System(), AuditSourceFetched, "session", c.Conversation.ID, map[string]any{
@@ -210,54 +210,17 @@ func (a *Aggregate) FailSource(run int, why aggregate.Reason, now time.Time) (ag
 	return c.done()
 }
 
-// sourceWords are the system's texts about sources, for people and the agent.
-type sourceWords struct {
-	there, left string
-	failed      language.Said[aggregate.Reason]
-}
-
 // SourceWords says why a source has no files.
 func SourceWords(locale string, why aggregate.Reason) string {
-	w := aboutSource.In(locale)
-	if text, ok := w.failed.Find(why); ok {
-		return text
-	}
-	return w.failed.Text(ReasonSourceUnfetched)
+	w := wordsOf.In(locale).Source.Failed
+	return cmp.Or(w[why], w[ReasonSourceUnfetched])
 }
 
 // LeftWords names what the files don't have, one entry a line.
 func (s Source) LeftWords(locale string) string {
 	names := strings.Join(s.Left, "\n")
 	if s.More > 0 {
-		names += "\n" + fmt.Sprintf(said.In(locale).more, s.More)
+		names += "\n" + fmt.Sprintf(wordsOf.In(locale).More, s.More)
 	}
 	return names
 }
-
-var aboutSource = language.InEach(
-	sourceWords{
-		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除外されています。",
-		failed: language.Said[aggregate.Reason]{
-			{ReasonSourceGone, "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。"},
-			{ReasonSourceRefused, "GitHub にファイルの取得を拒否されました。会話はファイルなしで続きます。「連携」のページの接続と設定のソースを確認するよう、管理者に依頼してください。"},
-			{ReasonSourceOther, "この名前のリポジトリが登録時とは別のものになっているため、ファイルを取得していません。会話はファイルなしで続きます。設定のソースの再登録を管理者に依頼してください。"},
-			{ReasonSourceTooLarge, "リポジトリが大きすぎるか、アーカイブを読めないため、ファイルを取得できませんでした。会話はファイルなしで続きます。"},
-			{ReasonSourceUnfetched, "リポジトリのファイルを取得できませんでした。会話はファイルなしで続きます。しばらくしてから、新しい会話でお試しください。"},
-		},
-	},
-	sourceWords{
-		there: "This conversation starts with these files:", left: "Left out (%d):",
-		failed: language.Said[aggregate.Reason]{
-			{ReasonSourceGone, "The source was removed from the settings, so its files weren’t fetched. The conversation " +
-				"continues without files."},
-			{ReasonSourceRefused, "GitHub refused to provide the repository’s files. The conversation continues without " +
-				"files. Ask an " +
-				"administrator to check the connection on the Integrations page and the sources in Settings."},
-			{ReasonSourceOther, "This name now belongs to a different repository, so no files were fetched. The conversation " +
-				"continues without files. Ask an administrator to add the source again in Settings."},
-			{ReasonSourceTooLarge, "The repository is too large, or its archive can’t be read, so its files couldn’t be " +
-				"fetched. The conversation continues without files."},
-			{ReasonSourceUnfetched, "The repository’s files couldn’t be fetched. The conversation continues without files. " +
-				"Wait a moment, then try again in a new conversation."},
-		},
-	})

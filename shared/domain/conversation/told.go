@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,116 +10,56 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are the system's messages about actions and refusals, for people and the agent.
+// words are what a conversation says of itself, to people and the agent.
 type words struct {
-	succeeded, failed, unknown, rejected, expired string
-	cancelled, unasked                            string
-	notBegun, putBack, outputLater, callLater     string // of an action that is withdrawn
-	lateStopped, lateDone, lateCall, lateUncalled string // what became of it afterwards
-	exit, output, all, some, notKept              string
-	stopped                                       string
-	changed, wrote, deleted, more, notTaken       string
-	lost, unread                                  string
-	returned, bytes, resultGone                   string // of a tool
-	resultOld                                     string // of a tool
-	pulled, branched                              string // of a pull request
-	ownProposal                                   string
+	Succeeded, Failed, Unknown, Rejected, Expired string // of actions
+	Cancelled, Unasked                            string
+	NotBegun, PutBack, OutputLater, CallLater     string // of an action that is withdrawn
+	LateStopped, LateDone, LateCall, LateUncalled string // what became of it afterwards
+	Exit, Output, All, Some, NotKept              string
+	Stopped                                       string
+	Changed, Wrote, Deleted, More, NotTaken       string
+	Lost, Unread                                  string
+	Returned, Bytes, ResultGone, ResultOld        string // of a tool
+	Pulled, Branched                              string // of a pull request
+	OwnProposal                                   string
+
+	Own    struct{ Command, MayNot, Required, Long, NoText, Open string } // of a command that a person proposes
+	Tests  struct{ Tests, Packages, Failed, Skipped, Files, More, Exit string }
+	Source struct {
+		There, Left string
+		Failed      map[aggregate.Reason]string
+	}
+	Thread     struct{ Given, Unread string } // of the messages before the first in its thread
+	Offers     struct{ Made, Already string } // of a request that the agent offers to make
+	Unanswered map[aggregate.Reason]string
 }
 
-var said = language.InEach(
-	words{
-		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。",
-		unknown:     "操作 #%d の結果は不明です。実行されたかどうかを、人が確認する必要があります。",
-		rejected:    "操作 #%d は却下されました。理由: ",
-		expired:     "操作 #%d は期限までに承認されませんでした。",
-		cancelled:   "操作 #%d は取り消されました。",
-		unasked:     "操作 #%d は、もとになったメッセージが削除されたため、取り消されました。",
-		notBegun:    "開始前だったため、何も実行していません。",
-		putBack:     "途中まで実行しましたが、変更は破棄しました。作業フォルダーは、この操作の前のままです。",
-		outputLater: "出力があれば、停止後に表示します。",
-		callLater:   "呼び出しの開始後に取り消されました。結果は、分かり次第表示します。",
-		lateStopped: "取り消された操作 #%d は停止しました。作業フォルダーは、この操作の前のままです。",
-		lateDone: "取り消された操作 #%d は、停止前に完了していました。" +
-			"変更は破棄しました。作業フォルダーは、この操作の前のままです。",
-		lateCall:     "取り消された操作 #%d の呼び出しは、取り消しの前に完了していました。結果は表示しません。",
-		lateUncalled: "取り消された操作 #%d の呼び出しは、実行されなかったか、失敗しました。",
-		exit:         "終了コード: %d", output: "出力は全部で %s 行です。",
-		all: "すべての行を、行番号付きで示します:", some: "最後の行を、行番号付きで示します:", notKept: "%s 行は残っていません。",
-		ownProposal: "操作 #%d は、人が提案しました。種類: %s。内容:",
-		stopped:     "回答を中止しました。続けるには、もう一度送信してください。",
-		changed:     "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
-		wrote: "変更・追加されたファイル: %d 件", deleted: "削除されたファイル: %d 件",
-		lost: "この会話のファイルは、保存期間を過ぎたため削除されました。会話は空のフォルダーで続きます。",
-		notTaken: "この操作が残したファイルは会話には取り込まれていません。" +
-			"会話のファイルは、この操作の前のままです。",
-		unread:   "添付ファイルについてのお知らせです。",
-		pulled:   "プルリクエストの下書き: %s",
-		branched: "ブランチはありますが、プルリクエストはありません: %s",
-		returned: "ツールの結果です。メールアドレス、電話番号、マイナンバーは * で伏せています。" +
-			"氏名などはそのままです。",
-		bytes:      "長いため、%s バイトのうち最初の %s バイトだけを示し、残りは省略しました。",
-		resultGone: "ツールの結果は保存されていません。",
-		resultOld: "ツールの結果は古いため、表示していません。" +
-			"必要な場合は、もう一度呼び出してください。",
-	},
-	words{
-		succeeded: "Action #%d is done.", failed: "Action #%d failed.",
-		unknown:     "The outcome of action #%d is unknown. A person needs to check.",
-		rejected:    "Action #%d was rejected. Reason: ",
-		expired:     "Action #%d wasn’t approved in time.",
-		cancelled:   "Action #%d was cancelled.",
-		unasked:     "Action #%d was cancelled because the message that it came of was deleted.",
-		notBegun:    "It hadn’t started, so nothing was done.",
-		putBack:     "It had started, but its changes were discarded. The folder is unchanged.",
-		outputLater: "Its output, if any, follows once it has stopped.",
-		callLater:   "The call had started. Its outcome follows once it’s known.",
-		lateStopped: "Cancelled action #%d has stopped. The folder is unchanged.",
-		lateDone: "Cancelled action #%d finished before it could be stopped. " +
-			"Its changes were discarded. The folder is unchanged.",
-		lateCall: "Cancelled action #%d had already made its call. " +
-			"Its result isn’t shown.",
-		lateUncalled: "Cancelled action #%d didn’t make its call, or the call failed.",
-		exit:         "Exit code: %d", output: "Its output has %s lines.",
-		all: " All of them, each after its number:", some: " The last ones, each after its number:",
-		notKept:     " Not kept: %s.",
-		ownProposal: "A person proposed action #%d. Kind: %s. Content:",
-		stopped:     "The answer was stopped. To continue, write again.",
-		changed:     "Files changed: %d, +%d −%d lines", more: "and %d more",
-		wrote: "Changed or new: %d", deleted: "Deleted: %d",
-		lost:     "This conversation’s files were deleted after their retention period. It continues with an empty folder.",
-		notTaken: "The files this action left did not become the conversation’s. The conversation’s files are unchanged.",
-		unread:   "About the attachments:",
-		pulled:   "Draft pull request: %s",
-		branched: "The branch exists, without a pull request: %s",
-		returned: "The tool’s result. Email addresses, phone numbers and My Numbers are masked with *; " +
-			"names and everything else are unmasked:",
-		bytes:      "It is long: of its %s bytes, only the first %s are shown.",
-		resultGone: "The tool’s result is no longer kept.",
-		resultOld: "The tool’s result is old and no longer shown. " +
-			"If you need it, call the tool again.",
-	},
-)
+//go:embed texts
+var texts embed.FS
+
+var wordsOf = language.Catalog[words]{Files: &texts, Folder: "texts"}
 
 // told returns the system's message about an action's result, with the end of its output.
 func (x *Action) told(locale string) Message {
-	w, m := said.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
+	w, m := wordsOf.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
 	switch {
 	case x.Status == ActionSucceeded:
-		m.own(fmt.Sprintf(w.succeeded, x.Number))
+		m.own(fmt.Sprintf(w.Succeeded, x.Number))
 	case x.Outcome == OutcomeUnknown:
-		m.own(fmt.Sprintf(w.unknown, x.Number))
+		m.own(fmt.Sprintf(w.Unknown, x.Number))
 	case x.Status == ActionFailed:
-		m.own(fmt.Sprintf(w.failed, x.Number))
+		m.own(fmt.Sprintf(w.Failed, x.Number))
 	case x.CancelReason == ReasonRejected:
-		m.own(fmt.Sprintf(w.rejected, x.Number))
+		m.own(fmt.Sprintf(w.Rejected, x.Number))
 		m.quote(x.ErrorDetail)
 	case x.CancelReason == ReasonExpired:
-		m.own(fmt.Sprintf(w.expired, x.Number))
+		m.own(fmt.Sprintf(w.Expired, x.Number))
 	case x.CancelReason == ReasonDeleted:
-		m.own(fmt.Sprintf(w.unasked, x.Number))
+		m.own(fmt.Sprintf(w.Unasked, x.Number))
 		m.withdrawn(w, x)
 	default:
-		m.own(fmt.Sprintf(w.cancelled, x.Number))
+		m.own(fmt.Sprintf(w.Cancelled, x.Number))
 		m.withdrawn(w, x)
 	}
 	if x.CancelReason == "" {
@@ -135,33 +76,33 @@ func (x *Action) told(locale string) Message {
 }
 
 // withdrawn says what is left of an action that was withdrawn. What it did until it stopped is told by toldLate.
-func (m *Message) withdrawn(w words, x *Action) {
+func (m *Message) withdrawn(w *words, x *Action) {
 	switch {
 	case x.StartedAt == nil:
-		m.own(w.notBegun)
+		m.own(w.NotBegun)
 	case x.ActionType == ToolCall:
-		m.own(w.callLater)
+		m.own(w.CallLater)
 	case x.ActionType == CodeGenerate:
-		m.own(w.putBack)
+		m.own(w.PutBack)
 	default:
-		m.own(w.putBack)
-		m.own(w.outputLater)
+		m.own(w.PutBack)
+		m.own(w.OutputLater)
 	}
 }
 
 // toldLate returns the system's message about the result of an action that was withdrawn while it executed.
 func (x *Action) toldLate(r Result, locale string) Message {
-	w, m := said.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
-	text := w.lateStopped
+	w, m := wordsOf.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
+	text := w.LateStopped
 	switch done := r.Status == ActionSucceeded; {
 	case r.Error == ReasonUnknown:
-		text = w.unknown
+		text = w.Unknown
 	case x.ActionType == ToolCall && done:
-		text = w.lateCall
+		text = w.LateCall
 	case x.ActionType == ToolCall:
-		text = w.lateUncalled
+		text = w.LateUncalled
 	case done:
-		text = w.lateDone
+		text = w.LateDone
 	}
 	m.own(fmt.Sprintf(text, x.Number))
 	ended := *x
@@ -179,15 +120,15 @@ func (x *Action) details() []Piece {
 }
 
 // came adds what came of an action: how it ended, what it changed and printed.
-func (m *Message) came(w words, x *Action, locale string) {
+func (m *Message) came(w *words, x *Action, locale string) {
 	if x.ExitCode != nil {
-		m.own(fmt.Sprintf(w.exit, *x.ExitCode))
+		m.own(fmt.Sprintf(w.Exit, *x.ExitCode))
 	}
 	if text := x.Tests.Said(locale); text != "" {
 		m.own(text)
 	}
 	if p := x.Pushed; p != nil && p.URL() != "" {
-		m.own(fmt.Sprintf(map[bool]string{true: w.pulled, false: w.branched}[p.Number > 0], p.URL()))
+		m.own(fmt.Sprintf(map[bool]string{true: w.Pulled, false: w.Branched}[p.Number > 0], p.URL()))
 	}
 	m.changes(w, x)
 	if text := x.printed(w); text != "" {
@@ -197,48 +138,48 @@ func (m *Message) came(w words, x *Action, locale string) {
 }
 
 // printed says how many lines the output has and are not kept, and what of them follows.
-func (x *Action) printed(w words) string {
+func (x *Action) printed(w *words) string {
 	if x.Lines == 0 && x.tail == "" {
 		return ""
 	}
-	text := fmt.Sprintf(w.output, Grouped(x.Lines))
+	text := fmt.Sprintf(w.Output, Grouped(x.Lines))
 	if x.Dropped > 0 {
-		text += fmt.Sprintf(w.notKept, Grouped(x.Dropped))
+		text += fmt.Sprintf(w.NotKept, Grouped(x.Dropped))
 	}
 	switch {
 	case x.tail == "":
 	case strings.Count(x.tail, "\n")+1 == x.Lines:
-		text += w.all
+		text += w.All
 	default:
-		text += w.some
+		text += w.Some
 	}
 	return text
 }
 
 // changes adds what an action changed; paths are quoted.
-func (m *Message) changes(w words, x *Action) {
+func (m *Message) changes(w *words, x *Action) {
 	if d := x.Changed; d != nil && d.Files > 0 {
-		m.own(fmt.Sprintf(w.changed, d.Files, d.Added, d.Removed))
+		m.own(fmt.Sprintf(w.Changed, d.Files, d.Added, d.Removed))
 		names := slices.DeleteFunc(slices.Clone(d.Names), func(p string) bool { return slices.Contains(d.DeletedNames, p) })
 		if d.Deleted > 0 && d.Deleted < d.Files {
-			m.own(fmt.Sprintf(w.wrote, d.Files-d.Deleted))
+			m.own(fmt.Sprintf(w.Wrote, d.Files-d.Deleted))
 		}
 		m.named(w, names, d.Files-d.Deleted)
 		if d.Deleted > 0 {
-			m.own(fmt.Sprintf(w.deleted, d.Deleted))
+			m.own(fmt.Sprintf(w.Deleted, d.Deleted))
 			m.named(w, d.DeletedNames, d.Deleted)
 		}
 	}
 	if x.NotTaken {
-		m.own(w.notTaken)
+		m.own(w.NotTaken)
 	}
 }
 
 // named adds the first names of so many.
-func (m *Message) named(w words, names []string, of int) {
+func (m *Message) named(w *words, names []string, of int) {
 	m.quote(strings.Join(names, "\n"))
 	if more := of - len(names); more > 0 {
-		m.own(fmt.Sprintf(w.more, more))
+		m.own(fmt.Sprintf(w.More, more))
 	}
 }
 

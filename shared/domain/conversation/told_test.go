@@ -6,10 +6,28 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
+
+// Each language has all words, and each reason for which nobody answers or no files come has its own.
+func TestEachLanguageHasAllWords(t *testing.T) {
+	expect.Whole[words](t, texts, "texts")
+	w := wordsOf.In("en")
+	for _, why := range []aggregate.Reason{ReasonSourceGone, ReasonSourceRefused, ReasonSourceOther, ReasonSourceTooLarge,
+		ReasonSourceUnfetched} {
+		expect.Is(t, SourceWords("en", why), w.Source.Failed[why])
+		expect.That(t, w.Source.Failed[why] != "", "nothing says %s", why)
+	}
+	for _, why := range []aggregate.Reason{ReasonNoAgent, task.ReasonModelUnavailable, ReasonRunFailed} {
+		said, known := Unanswered("en", why)
+		expect.That(t, known && said != "", "nothing says %s", why)
+	}
+	expect.That(t, len(w.Source.Failed) == 5 && len(w.Unanswered) == 3, "%+v", w)
+}
 
 // Text by people, programs and files is never taken for the system's own words, whatever it contains.
 func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
