@@ -317,11 +317,6 @@ func (w Vendor) broken(t *testing.T) {
 	})
 }
 
-// RunNoCredit tests the error for an account without credit.
-func (w Vendor) RunNoCredit(t *testing.T) {
-	w.error(t, w.NoCredit, w.NoCreditCode, "60", model.NoCredit, 0, false)
-}
-
 // Demo is the demo model for tests. It records its requests and can be made to fail.
 type Demo struct {
 	Calls  int

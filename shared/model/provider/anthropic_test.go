@@ -131,24 +131,18 @@ func TestAKeyOfBedrocksIsSentInPlaceOfASignature(t *testing.T) {
 	expect.Is(t, s.heads[0].Get("Authorization"), "Bearer "+modeltest.Secret)
 }
 
-// Anthropic reports an account without money only in the message, with no code of its own.
-func TestTheCreditBalance(t *testing.T) {
-	w := wire()
-	w.Error = `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to ` +
-		`access the Anthropic API."},"request_id":"req_2"}`
-	w.NoCredit, w.NoCreditCode, w.Codes = 400, "", nil
-	w.RunNoCredit(t)
-}
-
-// Anthropic's refusals for length have a sentence or a code. What looks like a tag in an answer is what the model says.
+// Anthropic's refusals for length have a sentence or a code, those for want of money only a sentence. What looks like a
+// tag in an answer is what the model says.
 func TestALengthIsToldAndATagIsText(t *testing.T) {
-	for _, body := range []string{`400 {"type":"error","error":{"type":"invalid_request_error",` +
-		`"message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, `413 {"type":"error","error":{` +
-		`"type":"request_too_large","message":"Request exceeds the maximum size"}}`} {
+	for body, kind := range map[string]model.Kind{`400 {"type":"error","error":{"type":"invalid_request_error",` +
+		`"message":"prompt is too long: 210000 tokens > 200000 maximum"}}`: model.TooLong, `413 {"type":"error","error":{` +
+		`"type":"request_too_large","message":"Request exceeds the maximum size"}}`: model.TooLong,
+		`400 {"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to ` +
+			`access the Anthropic API."}}`: model.NoCredit} {
 		s := answers(t, body)
 		_, err := claude(s, "claude-sonnet-4-6").Say(t.Context(), modeltest.Request())
 		e, is := errors.AsType[*model.Error](err)
-		expect.That(t, is && e.Kind == model.TooLong && !e.Retryable && len(s.asked) == 1, "%v after %d calls", err,
+		expect.That(t, is && e.Kind == kind && !e.Retryable && len(s.asked) == 1, "%v after %d calls", err,
 			len(s.asked))
 	}
 	const text = "<think>The user is annoying.</think> Hello"

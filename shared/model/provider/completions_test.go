@@ -193,38 +193,6 @@ func TestThoughtsBesideTheCompletionAreCounted(t *testing.T) {
 	}
 }
 
-func TestARateLimitSaysItsWaitInTheBody(t *testing.T) {
-	const details = `"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.`
-	for body, want := range map[string]time.Duration{
-		`429 [{"error":{"code":429,"message":"quota",` + details + `QuotaFailure"},` +
-			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"18s"}]}}]`: 18 * time.Second,
-		`429 {"error":{"message":"Rate limit reached. Please try again in 2m3s.",` +
-			`"code":"rate_limit_exceeded"}}`: 123 * time.Second,
-		`429 {"error":{"message":"quota","details":"none"}}`: 0,
-		`429 too many`: 0,
-	} {
-		s := answers(t, body)
-		_, err := s.wire("gemini", "gemini-3.5-flash").Say(t.Context(), modeltest.Request())
-		e := new(model.Error)
-		expect.That(t, errors.As(err, &e) && e.Kind == model.RateLimited && e.Retryable && e.RetryAfter == want &&
-			len(s.asked) == 1, "%s: %+v", body, e)
-	}
-}
-
-// Google refuses a key that is wrong or expired with the status of a request that is wrong.
-func TestAKeyThatGoogleRefusesIsNotTheRequestsFault(t *testing.T) {
-	for _, said := range []string{"API key not valid. Please pass a valid API key.", "API key expired."} {
-		s := answers(t, `400 [{"error":{"code":400,"message":"`+said+`","status":"INVALID_ARGUMENT","details":[
-			{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}]`)
-		r, warm := modeltest.Request(), 0.7
-		r.Sampling.Temperature = &warm
-		_, err := s.wire("gemini", "gemini-2.5-flash").Say(t.Context(), r)
-		e := new(model.Error)
-		expect.That(t, errors.As(err, &e) && e.Kind == model.Unauthorized && !e.Retryable && len(s.asked) == 1,
-			"%v after %d calls", err, len(s.asked))
-	}
-}
-
 // Gemini's signatures and DeepSeek's thoughts go back with the calls that they came with.
 func TestWhatHangsOnCallsIsSentBack(t *testing.T) {
 	const calls = `"tool_calls":[{"id":"a","type":"function","function":{"name":"t","arguments":"{}"}%s},` +
@@ -392,14 +360,18 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		"OpenRouter's money": {402, `{"error":{"message":"This request requires more credits, or fewer max_tokens. You ` +
 			`requested up to 32384 tokens, but can only afford 4201.","code":402}}`, model.NoCredit},
 		"Gemini waits": {429, `[{"error":{"code":429,"message":"You exceeded your current quota, please check your ` +
-			`plan and billing details. Please retry in 18.2s.","status":"RESOURCE_EXHAUSTED"}}]`, model.RateLimited},
+			`plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"18s"}]}}]`, model.RateLimited},
+		"a key that Google refuses": {400, `[{"error":{"code":400,"message":"API key expired.",` +
+			`"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]`, model.Unauthorized},
 	} {
 		s := answers(t, fmt.Sprint(x.status, " ", x.body))
 		got, err := open(s.url).Say(t.Context(), modeltest.Request())
 		e, is := errors.AsType[*model.Error](err)
 		expect.That(t, is == (x.kind != "") && (is && e.Kind == x.kind || got.Stop == model.StopRefused),
 			"%s: %+v, %v", about, got, err)
-		expect.That(t, !is || e.Retryable == (x.kind == model.RateLimited) && !strings.Contains(err.Error(), " token"),
-			"%s: %v", about, err) // a code may have it
+		waits := x.kind == model.RateLimited
+		expect.That(t, !is || e.Retryable == waits && (e.RetryAfter == 18*time.Second) == waits &&
+			(len(s.asked) == 1 || x.kind == model.TooLong) && !strings.Contains(err.Error(), " token"), // a code may have it
+			"%s: %+v after %d calls", about, e, len(s.asked))
 	}
 }

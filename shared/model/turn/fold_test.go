@@ -112,11 +112,7 @@ type wireOf func(model.Request) (model.Response, error)
 func (w wireOf) Say(_ context.Context, r model.Request) (model.Response, error) { return w(r) }
 
 func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
-	var asked model.Request
-	w := wireOf(func(r model.Request) (model.Response, error) {
-		asked = r
-		return model.Response{Text: "はい", Stop: model.StopEnd}, nil
-	})
+	w := &sees{}
 	text := func(name string, size int) turn.File {
 		return turn.File{Name: name, Type: "text/plain", Hash: name, Size: size, Body: []byte(strings.Repeat("t",
 			size))}
@@ -155,7 +151,7 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 	is := history[1].Files[0]
 	expect.That(t, is.Hash == aggregate.HashOf(strings.Repeat("t", 60_000)) && is.Size == 60_000, "%s", is.Hash)
 	expect.Value(turn.Answer(t.Context(), w, turnOf(history...)))(t)
-	said := asked.Messages[0].Parts
+	said := w.request.Messages[0].Parts
 	images := 0
 	for _, p := range said {
 		if p.Image != nil {

@@ -288,17 +288,13 @@ func TestARoundThatCantBeCommittedEndsTheTurn(t *testing.T) {
 
 // What another try read of files that have changed since is not read anew in its place.
 func TestARoundOfOtherFilesIsSaidToBe(t *testing.T) {
-	var asked model.Request
-	w := wireOf(func(r model.Request) (model.Response, error) {
-		asked = r
-		return model.Response{Text: "はい", Stop: model.StopEnd}, nil
-	})
+	w := &sees{}
 	now := turnOf(user("読んで"))
 	now.Files, _ = filesOf(t, map[string]string{"a": "b"})
 	now.Earlier = []turn.Round{{Calls: []model.Call{{ID: "read_1_1", Name: "list_files", Input: json.RawMessage(`{}`)}},
 		Version: "another"}}
 	expect.Value(turn.Answer(t.Context(), w, now))(t)
-	expect.Has(t, asked.Messages[2].Parts[0].Result.Text, "the files have changed since")
+	expect.Has(t, w.request.Messages[2].Parts[0].Result.Text, "the files have changed since")
 }
 
 // Nothing that a file is called or holds reaches a vendor as an instruction.

@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
@@ -146,12 +145,9 @@ func TestAnAgentKnowsWhatItDoesNotSee(t *testing.T) {
 // rulesOf returns the rules that a turn's request has, and all of the request.
 func rulesOf(t *testing.T, of turn.Turn) (rules, all string) {
 	t.Helper()
-	w := wireOf(func(r model.Request) (model.Response, error) {
-		rules, all = r.System, string(expect.Value(json.Marshal(r))(t))
-		return model.Response{Text: "ok", Stop: model.StopEnd}, nil
-	})
+	w := &sees{}
 	expect.Value(turn.Answer(t.Context(), w, of))(t)
-	return rules, all
+	return w.request.System, string(expect.Value(json.Marshal(w.request))(t))
 }
 
 // An agent is told how files are edited and leave, and of pull requests, where that holds and nowhere else.
