@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
 )
 
@@ -88,8 +87,12 @@ func TestOnlyWhatWasShownIsDone(t *testing.T) {
 		} else {
 			w.Payloads = swapped{string(tt.stored.JSON())}
 		}
-		expect.Value(w.handle())(t)
+		log := logged(t, func() { expect.Value(w.handle())(t) })
 		x := w.action()
+		invalid := tt.reason == conversation.ReasonUnread || tt.reason == reasonRefused
+		expect.That(t, strings.Count(log, `"event":"action_completed"`) == 1 &&
+			strings.Contains(log, `"errorCode":"VALIDATION_ERROR"`) == invalid &&
+			(tt.reason == reasonRefused) == (x.ErrorDetail == inEach.In("en").refused), "%s: %q, %s", name, x.ErrorDetail, log)
 		expect.That(t, x.Status == conversation.ActionFailed && x.Error == tt.reason && w.box.ran == 0 &&
 			len(w.archives.trees) == 0 && (x.StartedAt == nil || tt.reason == reasonRefused),
 			"%s: %+v, %d runs, %d versions", name, x, w.box.ran, len(w.archives.trees))
@@ -154,7 +157,8 @@ func TestAWorkspaceThatIsGoneIsEmptyAfterwards(t *testing.T) {
 		expect.Value(w.handle())(t)
 		clear(w.archives.trees)
 		w.box.err = isolated.ErrCannot
-		a := w.propose(typ, p)
+		var a *conversation.Aggregate
+		expect.Has(t, logged(t, func() { a = w.propose(typ, p) }), `"errorCode":"VALIDATION_ERROR"`)
 		x := a.Actions[1]
 		expect.That(t, x.Error == conversation.ReasonFilesLost && x.ErrorDetail == inEach.In("en").gone &&
 			a.Conversation.WorkspaceVersion == "", "%s: %+v leaves %q", typ, x, a.Conversation.WorkspaceVersion)
@@ -195,40 +199,6 @@ func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 		for _, p := range all[len(all)-1].Pieces() { // to the agent only the sandbox's words are quoted
 			sandbox := p.Text == "SIGKILL" || p.Text == "a, b"
 			expect.That(t, p.Quoted == sandbox, "%s: %+v", name, p)
-		}
-	}
-}
-
-// folders lacks the version with which an action begins, or has a folder in place of a file.
-type folders struct {
-	*archives
-	err error
-}
-
-func (f folders) Get(context.Context, aggregate.Ref, string) (*files.Tree, error) {
-	if f.err != nil {
-		return nil, f.err
-	}
-	return (&files.Tree{}).Apply([]files.File{{Path: "a/b", Content: "x"}})
-}
-
-func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
-	server, words := storetest.Start(t), inEach.In("en")
-	for _, tt := range []struct {
-		err    error
-		reason aggregate.Reason
-		want   string
-	}{{large.ErrGone, conversation.ReasonFilesLost, words.gone}, {nil, reasonRefused, words.refused}} {
-		w := approved(t, server, conversation.CodeGenerate, conversation.Payload{Files: []files.File{{Path: "a",
-			Content: "x"}}})
-		w.Files = folders{w.archives, tt.err}
-		log := logged(t, func() { expect.Value(w.handle())(t) })
-		if n := strings.Count(log, `"event":"action_completed"`); n != 1 ||
-			!strings.Contains(log, `"errorCode":"VALIDATION_ERROR"`) {
-			t.Errorf("its end stands %d times in the log: %s", n, log)
-		}
-		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != tt.reason || x.ErrorDetail != tt.want {
-			t.Errorf("%+v", x)
 		}
 	}
 }
