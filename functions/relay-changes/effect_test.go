@@ -31,22 +31,19 @@ func TestRunsThatFoundNoRoomDontComeBackTogether(t *testing.T) {
 
 func TestEffects(t *testing.T) {
 	ringitest.Each(t, map[string]func(*testing.T, *ringitest.World){
-		"one name is one run, however often it is started":         testOneName,
-		"a commit of the same run starts nothing by itself":        testNoStart,
-		"a run that ended is superseded once":                      testRestartedOnce,
-		"a run that found no room to run in begins anew later":     testNoRoom,
-		"a run that ended over and over is given up":               testGivenUp,
-		"a decision wakes the run that waits, and starts no other": testWakes,
-		"a refused token starts the run that the rows call for":    testRefused,
-		"every run that is not the head's is woken":                testOldRun,
-		"a run that has left its gate is not woken again":          testLeft,
-		"a run that may wait is woken until its token is refused":  testWakesAgain,
-		"a token that nothing proves answered is deleted":          testDeleted,
-		"a token that can't be answered stays":                     testUnanswered,
-		"a gate that waits is left alone":                          testWaiting,
-		"tokens are refused in three ways":                         testRefusals,
-		"one message for one event":                                testRedraw,
-		"a queue that is down says so":                             testQueueDown,
+		"one name is one run, however often it is started":        testOneName,
+		"a commit of the same run starts nothing by itself":       testNoStart,
+		"a run that ended is superseded once":                     testRestartedOnce,
+		"a run that found no room to run in begins anew later":    testNoRoom,
+		"a run that ended over and over is given up":              testGivenUp,
+		"a refused token starts the run that the rows call for":   testRefused,
+		"every run that is not the head's is woken":               testOldRun,
+		"a run that has left its gate is not woken again":         testLeft,
+		"a run that may wait is woken until its token is refused": testWakesAgain,
+		"a token that nothing proves answered is deleted":         testDeleted,
+		"a token that can't be answered stays":                    testUnanswered,
+		"a gate that waits is left alone":                         testWaiting,
+		"tokens are refused in three ways":                        testRefusals,
 	})
 }
 
@@ -116,15 +113,6 @@ func testGivenUp(t *testing.T, w *ringitest.World) {
 	expect.That(t, h.Parked != nil && h.Parked.Sentence == task.ReasonRunFailed && h.Run == task.MaxRestarts+1,
 		"parked %+v at run %d", h.Parked, h.Run)
 	expect.Is(t, run(t, w, true), 0, "repairs of a parked task")
-}
-
-func testWakes(t *testing.T, w *ringitest.World) {
-	w.Prompted(tenancy.DefaultSettings())
-	w.Wait(w.Open())
-	w.Approve()
-	expect.Is(t, run(t, w, false), 1, "woken")
-	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
 }
 
 func testLeft(t *testing.T, w *ringitest.World) {
@@ -229,18 +217,6 @@ func testRefusals(t *testing.T, w *ringitest.World) {
 		refused, err := effect.Wake(t.Context(), w.Runs(), token)
 		expect.That(t, refused && err == nil, "a token %s: refused %v, %v", name, refused, err)
 	}
-}
-
-func testRedraw(t *testing.T, w *ringitest.World) {
-	for _, id := range []string{"event-1", "event-1", "event-2"} {
-		expect.NoError(t, w.Effects().Redraw(t.Context(), w.Ref, w.Load().Head.Head, id))
-	}
-	expect.Is(t, w.Drawn(), 2, "messages for two events")
-}
-
-func testQueueDown(t *testing.T, w *ringitest.World) {
-	w.Transport.DropCalls("SendMessage", 99)
-	expect.Fails(t, w.Effects().Redraw(t.Context(), w.Ref, w.Load().Head.Head, "event"), effect.ErrQueue)
 }
 
 // table creates what it is told to, or fails.

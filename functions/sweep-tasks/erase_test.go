@@ -209,16 +209,6 @@ func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
 	more := expect.Value(conversation.Tell(ringitest.Heard("1775034001.000100", "U1", "more"), conversation.Opening{},
 		time.Time{}))(t)
 	expect.Fails(t, k.Rows.Tell(t.Context(), k.Talk.Ref, more), aggregate.ErrNotFound, "told by a clock that is behind")
-	for name, decide := range map[string]conversation.Decision{
-		"begun anew": func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Reopen(k.Talk.By, k.Under, k.Now())
-		},
-		"charged": func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Overtaken(aggregate.Usage{ID: "late", Calls: 1, Cost: 1}, k.Now())
-		},
-	} {
-		expect.Fails(t, expect.Err(k.Rows.KindStore.Decide(t.Context(), k.Talk.Ref, decide)), aggregate.ErrNotFound, name)
-	}
 	k.shown(t)
 	k.Later(10 * time.Minute)
 	k.sweeps(&ringitest.Death{})
