@@ -32,11 +32,6 @@ const (
 	checkEvery = 500
 )
 
-// through returns the time up to which rows are checked again.
-func (h *Handler) through() time.Time {
-	return h.Now().Add(-settled).UTC().Truncate(24 * time.Hour)
-}
-
 // late seals the rows of past days that no link seals: those from before the chain began, and those whose records the
 // stream gave up. Their links say that they are late. It works window by window and saves its progress after each.
 func (h *Handler) late(ctx context.Context, is seal.Chain, through time.Time) error {

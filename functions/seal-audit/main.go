@@ -149,7 +149,7 @@ const longBehind = 48 * time.Hour
 // is oldest. A failure is logged, counted and retried the next minute, which also continues what has no time left.
 func (h *Handler) minute(ctx context.Context) error {
 	var behind []seal.Chain
-	through := h.through()
+	through := h.Now().Add(-settled).UTC().Truncate(24 * time.Hour) // up to then rows are checked again
 	for is, err := range h.Store.Chains(ctx) {
 		if err != nil {
 			return err

@@ -114,7 +114,9 @@ func result(p explain.Provider, of map[string]json.RawMessage, declares bool) (a
 	if string(structured) == "null" {
 		structured = nil
 	}
-	repeated := slices.ContainsFunc(parts, func(x string) bool { return ordered(x) == ordered(string(structured)) })
+	repeated := slices.ContainsFunc(parts, func(x string) bool {
+		return tool.Canonical(json.RawMessage(x)) == tool.Canonical(structured)
+	})
 	said := strings.Join(parts, "\n")
 	failed := slices.Contains([]string{`true`, `"true"`}, string(of["isError"]))
 	declares = declares && bytes.HasPrefix(structured, []byte("{"))
@@ -319,6 +321,3 @@ func binary(kind, mime, data string) string {
 	}
 	return fmt.Sprintf("[%s %s, %d bytes, not shown]", kind, cmp.Or(mime, "of no type"), bytes)
 }
-
-// ordered returns a JSON text with the members of objects in one order, and any other text as it is.
-func ordered(text string) string { return tool.Canonical(json.RawMessage(text)) }

@@ -13,9 +13,11 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
 
@@ -32,12 +34,19 @@ const (
 // DM acts as the bot of one workspace.
 type DM struct{ reads, writes *slack.Client }
 
-// NewDM makes a client. base is the Web API's address and ends with a slash.
-func NewDM(base, token string, http wire.HTTP) *DM {
-	return &DM{
-		reads:  slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(slackapi.Heeding(http.Reads))),
-		writes: slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(slackapi.Heeding(http.Writes))),
+// dm acts as the tenant's bot.
+func (r *Runner) dm(ctx context.Context, c tool.Call) (*DM, error) {
+	token, address, err := r.config.Slack(ctx, c.Tenant)
+	if err == nil && token == "" {
+		err = aggregate.ErrNotFound
 	}
+	if err != nil {
+		return nil, noTokenError(explain.Slack, err)
+	}
+	by := func(h *http.Client) *slack.Client {
+		return slack.New(token, slack.OptionAPIURL(address), slack.OptionHTTPClient(slackapi.Heeding(h)))
+	}
+	return &DM{reads: by(r.http.Reads), writes: by(r.http.Writes)}, nil
 }
 
 // Detail is one line after the text.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain"
 	"ringi/shared/tool"
 )
@@ -126,16 +125,4 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call, in DirectMessage) (any
 		return send() // the refused attempt sent nothing, so it may be repeated
 	}
 	return sent, err
-}
-
-// dm acts as the tenant's bot.
-func (r *Runner) dm(ctx context.Context, c tool.Call) (*DM, error) {
-	token, address, err := r.config.Slack(ctx, c.Tenant)
-	if err == nil && token == "" {
-		err = aggregate.ErrNotFound
-	}
-	if err != nil {
-		return nil, noTokenError(explain.Slack, err)
-	}
-	return NewDM(address, token, r.http), nil
 }
