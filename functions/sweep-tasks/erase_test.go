@@ -234,7 +234,7 @@ func TestWhatASweepLeavesTheNextOneDestroys(t *testing.T) {
 	whole.forgets(t)
 	calls := whole.sweeps(&ringitest.Death{})
 	whole.gone(t)
-	places := 8
+	places := 6
 	if expect.Long() {
 		places = 40
 	}

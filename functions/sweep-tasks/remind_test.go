@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -36,7 +37,6 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 		"unless the workspace wants none":            testRemindedNever,
 		"once, by two sweeps at once":                testRemindedByTwo,
 		"once, though a sweep dies at any write":     testRemindedThoughItDies,
-		"and only of the first twenty that are due":  testRemindedOfMany,
 		"as long as anything waits in the workspace": testRemindedWhileItWaits,
 	})
 }
@@ -105,10 +105,6 @@ func testReminded(t *testing.T, w *ringitest.World) {
 	}
 	reminded(w, ringitest.Requester, day, false, "who asks is reminded")
 	again, next := tenancy.DefaultSettings().NextReminder(day+1, w.Now())
-	for d := day + 1; d < again; d++ {
-		sweep(t, w, 24*time.Hour-3*time.Minute)
-		reminded(w, "U1", d, false, "reminded on %s, which is off", d)
-	}
 	sweep(t, w, next.Sub(w.Now()))
 	reminded(w, "U1", again, true, "not reminded on the next working day")
 }
@@ -195,17 +191,29 @@ func testRemindedThoughItDies(t *testing.T, w *ringitest.World) {
 	}
 }
 
-func testRemindedOfMany(t *testing.T, w *ringitest.World) {
-	day, at := morning(w)
-	first := w.Ref.ID
-	for range mostItems + 2 {
-		desks(w, "U1")
-		w = w.Another()
+// created keeps what is created.
+type created struct {
+	Reminders
+	change aggregate.Change
+}
+
+func (m *created) Create(_ context.Context, _ aggregate.Ref, c aggregate.Change) error {
+	m.change = c
+	return nil
+}
+
+// A message names the first twenty that are due, and counts all.
+func TestAReminderNamesTheFirstThatAreDue(t *testing.T) {
+	now, rows, owed := time.Now(), &created{}, []owing(nil)
+	for i := range mostItems + 2 {
+		until := now.Add(-time.Duration(i) * time.Hour)
+		owed = append(owed, owing{RemindedItem: task.RemindedItem{ID: fmt.Sprint(i), Until: &until}, since: now})
 	}
-	until(t, w, at)
-	told, ok := of(w, "U1", day)
+	r := &reminding{Handler: &Handler{Reminders: rows}, tenant: "T", now: now}
+	expect.NoError(t, r.tell(t.Context(), "U1", 1, owed))
+	told, ok := (&task.Aggregate{}).After(rows.change).(*task.Aggregate).Reminded()
 	expect.Must(t, ok && told.N == mostItems+2 && len(told.Items) == mostItems, "%+v", told)
-	expect.Is(t, told.Items[0].ID, first, "due first")
+	expect.That(t, told.Items[0].ID == fmt.Sprint(mostItems+1) && told.Items[mostItems-1].ID == "2", "%+v", told.Items)
 }
 
 // A workspace where something waits costs a few calls a day; one where nothing waits, none but the question which ones
