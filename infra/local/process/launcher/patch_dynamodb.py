@@ -4,7 +4,7 @@
 - A failed transaction undoes the items that it touched; moto restores a deep
   copy of the whole table, taken once per item.
 - ClientRequestToken makes a repeated transaction succeed without effect.
-- A query looks at the rows of its own key instead of sorting the whole table.
+- A query looks at the rows of its own key, of an index, too, instead of sorting the whole table, and copies none.
 - The names and values beside expressions are held to DynamoDB's rules, in its words: moto passes a value that no
   expression uses, answers 500 for one that is missing, and hardly looks at transactions.
 - The values of items are written directly. moto walks the service's model for each, and has no way to leave that out:
@@ -21,6 +21,7 @@ import types
 
 import client
 import moto.dynamodb.models as models
+import moto.dynamodb.models.table as tables
 import moto.dynamodb.responses as responses
 import moto.dynamodbstreams.responses as stream_responses
 from moto.core.exceptions import JsonRESTError
@@ -136,11 +137,17 @@ def query_own_rows():
     query, every = Table.query, Table.all_items
     signature = inspect.signature(query)
 
-    def narrowed_query(self, *args, **kwargs):
-        call = signature.bind(self, *args, **kwargs).arguments
+    def rows_of(self, call):
         if call.get("index_name") is None:
             rows = self.items.get(call["hash_key"])
-            self.narrowed = [] if rows is None else list(rows.values()) if self.range_key_attr else [rows]
+            return [] if rows is None else list(rows.values()) if self.range_key_attr else [rows]
+        keys = [(name, wanted.value) for name, wanted in call.get("hash_key_conditions") or ()]
+        found = [row for rows in self.items.values() for row in (rows.values() if self.range_key_attr else [rows])
+            if all(name in row.attrs and row.attrs[name].value == value for name, value in keys)]
+        return sorted(found, key=lambda row: (row.hash_key, row.range_key) if row.range_key else row.hash_key)
+
+    def narrowed_query(self, *args, **kwargs):
+        self.narrowed = rows_of(self, signature.bind(self, *args, **kwargs).arguments)
         try:
             return query(self, *args, **kwargs)
         finally:
@@ -150,7 +157,11 @@ def query_own_rows():
         rows = getattr(self, "narrowed", None)
         return every(self) if rows is None else rows
 
+    def deepcopy(value, memo=None):  # what a query found is read at once
+        return value if isinstance(value, list) else copy.deepcopy(value, memo)
+
     Table.query, Table.all_items = narrowed_query, all_items
+    tables.copy = types.SimpleNamespace(deepcopy=deepcopy, copy=copy.copy)
 
 
 EXPRESSIONS = ("UpdateExpression", "ConditionExpression", "KeyConditionExpression", "FilterExpression",
