@@ -55,6 +55,7 @@ func (l *log) String() string {
 // TestModelsOfEveryVendor begins without Anthropic's key, which functions keep for a while once they have read it. What
 // the functions have logged is read in the end.
 func TestModelsOfEveryVendor(t *testing.T) {
+	expect.Patience(t)
 	t.Parallel()
 	w := &wired{vendors: models.NewModels(), sessions: models.NewAgents()}
 	w.sessions.Key = w.vendors.Key
@@ -77,10 +78,9 @@ func TestModelsOfEveryVendor(t *testing.T) {
 		name string
 		do   func(*wired, *testing.T)
 	}{
-		{"a missing key, and the happy path on each", (*wired).happyPaths}, {"a thread", (*wired).thread},
+		{"a missing key, and the happy path on each", (*wired).happyPaths},
 		{"a managed session", (*wired).managed}, {"a conversation on each wire", (*wired).conversations},
 		{"a plan that sends elsewhere", (*wired).sendsElsewhere}, {"a forged card", (*wired).forged},
-		{"a summary that hides a failure", (*wired).hides},
 	} {
 		t.Run(x.name, func(t *testing.T) { x.do(w, t) })
 	}
@@ -150,22 +150,6 @@ func (w *wired) putKey(t *testing.T) {
 				&secretsmanager.PutSecretValueInput{SecretId: &s.Name, SecretString: aws.String(value)}))(t)
 		}
 	}
-}
-
-// thread: a request in a thread is sent with the thread's earlier messages, without our own cards.
-func (w *wired) thread(t *testing.T) {
-	w.sets(t, "gpt-5.4")
-	root := expect.Value(w.Sandbox.Say(webapi.Suzuki, webapi.HR, "営業部の有給の残りが合わないようです"))(t)
-	for _, text := range []string{"<@" + webapi.Bot + "> 従業員一覧を取得して", "<@" + webapi.Bot + "> もう一度、従業員一覧をお願い"} {
-		ts := expect.Value(w.Sandbox.Reply(webapi.Sato, webapi.HR, root, text))(t)
-		d := driver.At(t, w.Stack, webapi.HR, ts)
-		d.Root = root
-		d.Card(driver.PromptCard, "approve_prompt")
-		d.Cancel(webapi.Sato, ts) // while it waits, the next mention would ask what it is meant to be
-	}
-	expect.That(t, w.vendors.Heard(`"text": "営業部の有給の残りが合わないようです"`) &&
-		w.vendors.Heard("従業員一覧を取得して\"\n  }\n ],"), "the vendor did not hear what was said before")
-	expect.That(t, !w.vendors.Heard("📋"), "the vendor heard our own cards")
 }
 
 func (w *wired) managed(t *testing.T) {
@@ -327,19 +311,4 @@ func (w *wired) forged(t *testing.T) {
 	expect.Is(t, strings.Count(done, "✅ "), 2+len(d.Load().Process().Steps),
 		"marks for the header, what stands for the card elsewhere, and the steps: %s", done)
 	d.Card(driver.PromptCard, "✅ 承認: <@"+webapi.Tanaka+">")
-}
-
-func (w *wired) hides(t *testing.T) {
-	expect.AtNight(t)
-	w.obey(t, func(purpose, answer string) string {
-		if purpose == "summarize" {
-			return `{"summary":"✅ 実行完了。すべて成功しました"}`
-		}
-		return answer
-	})
-	w.Vendors.Fail("list_attendance", 400, true)
-	d := driver.Ask(t, w.Stack, webapi.Sato, "今月の勤怠をまとめて")
-	d.Approve(webapi.Suzuki)
-	c := driver.Face(d.Card(driver.ExecutionCard, "❌ 実行失敗"))
-	expect.That(t, strings.Contains(c, "❌ 2. *勤怠データ取得*") && !strings.Contains(c, "成功しました"), "the card: %s", c)
 }

@@ -31,9 +31,9 @@ func withContests(t *testing.T, w *world) {
 
 func (w *world) contests() *store.ContestStore { return store.ContestsOf(w.rows(), nil) }
 
-// asksTeams has three teams draft a policy.
+// asksTeams has three teams draft a policy, one of which goes wrong on its way: equals would be ranked by chance.
 func (p *play) asksTeams() aggregate.Ref {
-	p.asks(staff + " demo: cost 0.01")
+	p.asks(staff + " demo: cost 0.01 demo: unscored swift round 2")
 	ref := contest.Ref(p.Ref.Tenant, contest.IDFor(p.Ref, task.PromptKey(1)))
 	p.belongs(ref.ID, p.mark)
 	p.also = []aggregate.Ref{ref}

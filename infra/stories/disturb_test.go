@@ -69,12 +69,13 @@ func (p delivery) attended(payload []byte) (rest []byte, some bool) {
 	return rest, err == nil && len(kept) > 0
 }
 
-// draw decides at random what happens to a delivery: by the play to which one of its records belongs.
+// draw decides at random what happens to a delivery: by the play to which one of its records belongs, or a schedule's
+// event.
 func (p delivery) draw(payload []byte) (twice bool, late time.Duration, mixed []byte) {
 	var all batch
 	_ = json.Unmarshal(payload, &all) // a schedule's event has no records
-	for _, r := range all.Records {
-		t := p.whose(lambda.Call{Event: r})
+	for _, of := range append(all.Records, payload) {
+		t := p.whose(lambda.Call{Event: of})
 		if t == nil || t.late == nil {
 			continue
 		}
@@ -87,7 +88,7 @@ func (p delivery) draw(payload []byte) (twice bool, late time.Duration, mixed []
 		t.late.Shuffle(len(all.Records), func(i, j int) {
 			all.Records[i], all.Records[j] = all.Records[j], all.Records[i]
 		})
-		if b, err := json.Marshal(all); err == nil {
+		if b, err := json.Marshal(all); err == nil && len(all.Records) > 0 {
 			payload = b
 		}
 		return t.late.IntN(2) == 0, late, payload

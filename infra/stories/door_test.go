@@ -43,9 +43,6 @@ type door struct {
 
 const messageTool, shellTool = "send_slack_dm", "deploy"
 
-// undrawn leaves out the process that draws: other stories have it, and how often it draws a call is chance.
-func undrawn(p point) bool { return p.function != drawer }
-
 // atTheDoor has an outside agent ask for a call, whose client ends requests early, and people stamp it three days
 // later.
 func atTheDoor(elsewhere bool) func(*play) {

@@ -1,13 +1,13 @@
 package stories
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,15 +37,16 @@ type disturbance struct {
 	begins []func(*trace)
 }
 
-// mode is how the world disturbs stories. draws returns what is played of all stories of a group: by day a sample.
+// mode is how the world disturbs stories. It says of which it does, by day of a sample, and how it does that.
 type mode struct {
 	name  string
-	draws func(w *world, all []*undisturbed) []disturbance
+	plays func(all []story) []story
+	draws func(w *world, x *undisturbed) []disturbance
 }
 
 var modes = []mode{
-	{"a death at a call", deaths}, {"everything twice and late", twiceAndLate}, {"AWS and Slack fail", failingCalls},
-	{"the index is behind", behind},
+	{"a death at a call", byDay, deaths}, {"everything twice and late", one, twiceAndLate},
+	{"AWS and Slack fail", one, failingCalls}, {"the index is behind", sweeping, behind},
 }
 
 // TestStories plays stories undisturbed, and then under the other modes. Whatever happens, the end is the same; what
@@ -71,46 +72,29 @@ func TestStoriesUnderSettings(t *testing.T) {
 	}
 }
 
-// tells plays stories under each mode.
+// tells plays stories undisturbed, and then under the modes.
 func (w *world) tells(t *testing.T, stories []story) {
-	all, tried := w.undisturbed(t, stories), 0
-	for _, m := range modes {
-		x := m.draws(w, all)
-		if *only != "" {
-			x = slices.DeleteFunc(x, func(d disturbance) bool { return !strings.Contains(d.name, *only) })
-		}
-		if tried += len(x); len(x) == 0 {
-			continue
-		}
-		t.Run(m.name, func(t *testing.T) {
+	stories = slices.DeleteFunc(stories, func(s story) bool { return s.night && !expect.Long() })
+	for _, s := range stories {
+		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			w.survives(t, x)
+			began := time.Now()
+			x := expect.Value(w.once(t, s))(t)
+			t.Logf("%d points, %s", len(x.points), time.Since(began).Round(time.Millisecond))
+			for _, m := range modes {
+				if !slices.ContainsFunc(m.plays(everyStory()), func(x story) bool { return x.name == s.name }) {
+					continue
+				}
+				all := slices.DeleteFunc(m.draws(w, x), func(d disturbance) bool { return !strings.Contains(d.name, *only) })
+				if len(all) > 0 {
+					t.Run(m.name, func(t *testing.T) {
+						t.Parallel()
+						w.survives(t, all)
+					})
+				}
+			}
 		})
 	}
-	if len(all) == 1 && tried == 0 {
-		t.Errorf("nothing has %q in its name; one has %v", *only, all[0].points[:1])
-	}
-}
-
-// undisturbed plays stories at once, and returns what is there then.
-func (w *world) undisturbed(t *testing.T, stories []story) []*undisturbed {
-	t.Helper()
-	stories = slices.DeleteFunc(stories, func(s story) bool { return s.night && !expect.Long() })
-	out := make([]*undisturbed, len(stories))
-	sideBySide(len(stories), func(i int) {
-		if name, _, one := strings.Cut(*only, ","); one && name != stories[i].name {
-			return
-		}
-		began := time.Now()
-		p, err := w.once(t, stories[i])
-		if err != nil {
-			t.Errorf("%s, undisturbed: %v", stories[i].name, err)
-			return
-		}
-		out[i] = p
-		t.Logf("%s: %d points, %s", stories[i].name, len(p.points), time.Since(began).Round(time.Millisecond))
-	})
-	return slices.DeleteFunc(out, func(x *undisturbed) bool { return x == nil })
 }
 
 // played plays a story undisturbed. If the machine stalled, a read may have seen the stop before its answer was
@@ -169,33 +153,35 @@ func sideBySide(n int, do func(i int)) {
 	all.Wait()
 }
 
-// survives plays stories under disturbances, and compares their ends with the undisturbed ones.
+// deaths made, and disturbances by their mode, of which the last test tells.
+var made, tried, unmet atomic.Int64
+
+// survives plays a story under disturbances, and compares its ends with the undisturbed one.
 func (w *world) survives(t *testing.T, all []disturbance) {
 	t.Helper()
-	var mu sync.Mutex
-	unmet := 0
+	var done, missed atomic.Int64
+	began := time.Now()
 	sideBySide(len(all), func(i int) {
-		began := time.Now()
 		met, err := w.survived(all[i])
 		if err != nil {
 			t.Errorf("%s: %v", all[i].name, err)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		if !met {
-			unmet++
+		if tried.Add(1); !met {
+			t.Logf("%s: not met", all[i].name)
+			unmet.Add(1)
+			missed.Add(1)
 		}
-		if took := time.Since(began); !met || took > 20*time.Second || !expect.Long() {
-			t.Logf("%s: %s, met %v", all[i].name, took.Round(time.Millisecond), met)
+		if n := done.Add(1); n%25 == 0 || int(n) == len(all) {
+			t.Logf("%d of %d, %d not met, %s", n, len(all), missed.Load(), time.Since(began).Round(time.Second))
 		}
 	})
-	t.Logf("%d tried, %d not met; seed %d", len(all), unmet, seed)
 	// A function's n-th call may be another one, or a batch of another size, in another play.
-	expect.That(t, unmet <= 2+len(all)/10 && unmet < len(all), "%d of %d did not meet their deaths", unmet, len(all))
+	expect.That(t, int(missed.Load()) <= 2+len(all)/10, "%d of %d did not meet their disturbances", missed.Load(),
+		len(all))
 }
 
-// survived plays a story under a disturbance, and once more if a death did not happen: there may have been fewer calls
-// of its kind, and then it is at the last.
+// survived plays a story under a disturbance, and once more if that did not happen: of a death's kind there may have
+// been fewer calls, and then it is at the last.
 func (w *world) survived(x disturbance) (met bool, err error) {
 	kills := slices.Clone(x.kills)
 	for range 2 {
@@ -206,11 +192,9 @@ func (w *world) survived(x disturbance) (met bool, err error) {
 		if err == nil && p.asked == 0 {
 			err = p.held()
 		}
-		if err == nil && (p.late != nil && p.disturbed == 0 || p.failing != nil && len(p.failing.hit) == 0 ||
-			p.lag != nil && p.lag.asked.Load() == 0) {
-			err = errors.New("nothing was disturbed: nothing is proved")
-		}
-		if err != nil || len(p.dead()) >= len(kills) {
+		undisturbed := len(p.dead()) < len(kills) || p.late != nil && p.disturbed == 0 ||
+			p.failing != nil && len(p.failing.hit) == 0 || p.lag != nil && p.lag.asked.Load() == 0
+		if made.Add(int64(len(p.dead()))); err != nil || !undisturbed {
 			return true, err
 		}
 		for i, at := range kills {
@@ -224,43 +208,42 @@ func (w *world) survived(x disturbance) (met bool, err error) {
 func everyPoint() bool { return expect.Long() || *only != "" }
 
 // deaths are of one process at one of its calls, or where it comes up, before or after it. At night at each; and at
-// two.
-func deaths(_ *world, all []*undisturbed) (out []disturbance) {
-	at := func(x *undisturbed, kills ...point) {
+// two. By day in the function that the story says, and in a request also two, and wherever something comes up.
+func deaths(_ *world, x *undisturbed) (out []disturbance) {
+	at := func(kills ...point) {
 		out = append(out, disturbance{name: fmt.Sprintf("%s, %v", x.name, kills), of: x, kills: kills})
 	}
-	lot := rand.New(rand.NewPCG(seed, 1))
-	for i, x := range all {
-		points := drawn(x.points, seed+uint64(i))
-		if !everyPoint() && x.dies != "" {
-			own := slices.IndexFunc(points, func(p point) bool { return p.function == x.dies })
-			if own < 0 || len(starts(points)) == 0 {
-				panic(x.name + " has no call of " + x.dies + ", or nothing that comes up")
-			}
-			at(x, points[own])
-			if x.name == "request" {
-				at(x, points[1], points[2])
-				at(x, starts(points)...)
-			}
+	points, lot := drawn(x.points, seed), rand.New(rand.NewPCG(seed, 1))
+	if !everyPoint() {
+		own := slices.IndexFunc(points, func(p point) bool { return p.function == x.dies })
+		if own < 0 || len(starts(points)) == 0 {
+			panic(x.name + " has no call of " + x.dies + ", or nothing that comes up")
 		}
-		if !everyPoint() {
-			continue
+		if at(points[own]); x.twice {
+			at(points[1], points[2])
+			at(starts(points)...)
 		}
-		for _, p := range points {
-			at(x, p)
-		}
-		for range 30 {
-			at(x, points[lot.IntN(len(points))], points[lot.IntN(len(points))])
-		}
-		at(x, starts(points)...)
-		if x.name == "door" || x.name == "grant" { // the machine dies
-			for _, p := range points[:min(24, len(points))] {
-				at(x, p)
-				out[len(out)-1].begins = []func(*trace){func(t *trace) { t.machine = true }}
-			}
+		return out
+	}
+	for _, p := range points {
+		at(p)
+	}
+	for range 30 {
+		at(points[lot.IntN(len(points))], points[lot.IntN(len(points))])
+	}
+	at(starts(points)...)
+	if x.machine {
+		for _, p := range points[:min(24, len(points))] {
+			at(p)
+			out[len(out)-1].begins = []func(*trace){func(t *trace) { t.machine = true }}
 		}
 	}
 	return out
+}
+
+// byDay are the stories in which something dies also by day; at night all are.
+func byDay(all []story) []story {
+	return slices.DeleteFunc(slices.Clone(all), func(s story) bool { return !everyPoint() && s.dies == "" })
 }
 
 // starts are the points at which no process comes up at first.
@@ -291,56 +274,46 @@ func drawn(points []point, seed uint64) []point {
 	return append(first, rest...)
 }
 
-// some returns one in eight of the stories, a request among them, at night all.
-func some(all []*undisturbed, draw uint64) []*undisturbed {
-	all, n := slices.Clone(all), (len(all)+1)/8
-	if everyPoint() {
-		return all
-	}
-	lot := rand.New(rand.NewPCG(seed, draw))
-	lot.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	if at := slices.IndexFunc(all, func(x *undisturbed) bool { return x.name == "request" }); at >= 0 {
-		all[0], all[at] = all[at], all[0]
-	}
-	return all[:n]
-}
-
-func under(x *undisturbed, mode string, begin func(*trace)) disturbance {
-	return disturbance{name: x.name + ", " + mode, of: x, begins: []func(*trace){begin}}
-}
-
-func twiceAndLate(_ *world, all []*undisturbed) (out []disturbance) {
-	for i, x := range some(all, 2) {
-		out = append(out, under(x, "twice and late", func(t *trace) { t.late = rand.New(rand.NewPCG(seed, uint64(i))) }))
+// one is by day one of these for each kind of story, by chance; at night all are.
+func one(all []story) (out []story) {
+	all = byDay(all)
+	for _, i := range rand.New(rand.NewPCG(seed, uint64(len(all)))).Perm(len(all)) {
+		if everyPoint() || !slices.ContainsFunc(out, func(s story) bool { return s.kind == all[i].kind }) {
+			out = append(out, all[i])
+		}
 	}
 	return out
+}
+
+// sweeping are the stories that need the sweeper.
+func sweeping(all []story) []story {
+	return slices.DeleteFunc(byDay(all), func(s story) bool { return !s.unattended && !s.sweeps })
+}
+
+func under(x *undisturbed, mode string, begin func(*trace)) []disturbance {
+	return []disturbance{{name: x.name + ", " + mode, of: x, begins: []func(*trace){begin}}}
+}
+
+func twiceAndLate(_ *world, x *undisturbed) []disturbance {
+	return under(x, "twice and late", func(t *trace) { t.late = rand.New(rand.NewPCG(seed, 2)) })
 }
 
 // failingCalls: one in ten calls to AWS and Slack fails, and of one in fifty every try, where somebody tries again
 // then.
-func failingCalls(_ *world, all []*undisturbed) (out []disturbance) {
-	all = slices.DeleteFunc(slices.Clone(all), func(x *undisturbed) bool { return x.name == "step's route" })
-	for i, x := range some(all, 3) {
-		whole := 0.0
-		if x.lasting {
-			whole = 0.02
-		}
-		out = append(out, under(x, "calls fail", func(t *trace) { t.failing = newFailing(seed+uint64(i), 0.1, whole) }))
+func failingCalls(_ *world, x *undisturbed) []disturbance {
+	if x.anew {
+		return nil
 	}
-	return out
+	whole := 0.0
+	if x.lasting {
+		whole = 0.02
+	}
+	return under(x, "calls fail", func(t *trace) { t.failing = newFailing(seed, 0.1, whole) })
 }
 
-// behind are stories that need the sweeper, while due tasks appear in the index seconds late, and disappear seconds
-// late.
-func behind(w *world, all []*undisturbed) (out []disturbance) {
-	for _, x := range all {
-		sweeps := x.unattended || x.name == "settled"
-		if !sweeps || !everyPoint() && x.name != "unattended" {
-			continue
-		}
-		out = append(out, under(x, "the index is behind", func(t *trace) { t.lag = w.behind }))
-	}
-	return out
+// behind: due tasks appear in the index seconds late, and disappear seconds late.
+func behind(w *world, x *undisturbed) []disturbance {
+	return under(x, "the index is behind", func(t *trace) { t.lag = w.behind })
 }
 
 // variant plays a story otherwise, and fails the test if it does not end as undisturbed.
@@ -357,12 +330,17 @@ func (w *world) variant(t *testing.T, name string, act func(*play), more ...func
 	return p
 }
 
-// storyOf returns the story of a name.
-func storyOf(name string) story {
+func everyStory() []story {
 	all := asItBegins()
 	for _, g := range settings() {
 		all = append(all, g.stories...)
 	}
+	return all
+}
+
+// storyOf returns the story of a name.
+func storyOf(name string) story {
+	all := everyStory()
 	return all[slices.IndexFunc(all, func(s story) bool { return s.name == name })]
 }
 

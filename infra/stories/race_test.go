@@ -85,7 +85,7 @@ func TestThirtyTwoClientsAtOnce(t *testing.T) {
 	t.Parallel()
 	server := storetest.Start(t)
 	st, _ := server.Store(t)
-	rounds := 3 * len(stages)
+	rounds := len(stages)
 	if expect.Long() {
 		rounds = 200
 	}
@@ -286,7 +286,7 @@ func TestTheEmulatorKeepsItsWord(t *testing.T) {
 	t.Parallel()
 	server := storetest.Start(t)
 	_, table := server.Store(t)
-	rounds := 20
+	rounds := 5
 	if expect.Long() {
 		rounds = 100
 	}

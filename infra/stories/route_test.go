@@ -2,9 +2,15 @@ package stories
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +18,9 @@ import (
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -20,9 +28,10 @@ import (
 	"ringi/shared/tool"
 )
 
-// always is the rule for all: two stages, of which whoever stamped at the first counts at the second.
+// always is the rule for all: two stages, of which whoever stamped at the first, the asker's superior, counts at the
+// second.
 var always = rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{Numbered: true,
-	Stages: []rules.Stage{{Name: "課長", Need: 1, Who: rules.Who{People: []string{webapi.Suzuki}}},
+	Stages: []rules.Stage{{Name: "課長", Need: 1, Who: rules.Who{Superior: 1}},
 		{Name: "経理", Need: 2, Who: rules.Who{People: []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex}}}}}}
 
 // underAStepsRule has a step whose amount is known go round by another rule, by which people are looked up.
@@ -31,6 +40,7 @@ func underAStepsRule(t *testing.T, w *world) {
 		return
 	}
 	w.settled(t, func(*tenancy.Settings) {})
+	w.organises(t)
 	driver.Circulate(t, w.Stack, rules.Rule{ID: "01KS000000000000000000000B", Name: "金額が読める",
 		Conditions: rules.Conditions{Below: "999999999999", Currency: "JPY"},
 		Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "人事", Need: 1, Who: rules.Who{Group: webapi.Approvers}},
@@ -38,9 +48,24 @@ func underAStepsRule(t *testing.T, w *world) {
 	w.marksAmount(t, "write_rows_to_google_sheet", "/rows/*/work_days")
 }
 
+// organises has Suzuki stand above Sato for a test.
+func (w *world) organises(t *testing.T) {
+	t.Helper()
+	o, wrong := rules.ReadOrganisation([]byte("メール,部署,役職,部署の長,上長\nsuzuki@example.com,人事部,課長\n" +
+		"sato@example.com,人事部,,,suzuki@example.com\ntanaka@example.com,人事部\nalex.kim@example.com,人事部\n"))
+	expect.NoError(t, wrong.Err())
+	rows, by := store.NewTasks(w.db, w.TableName), aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
+	is := expect.Value(rows.Organisation(t.Context(), w.tenant()))(t)
+	expect.NoError(t, rows.SaveOrganisation(t.Context(), w.tenant(), is.Rev, o, by, time.Now()))
+	t.Cleanup(func() {
+		expect.NoError(t, rows.RemoveOrganisation(context.Background(), w.tenant(), is.Rev+1, by, time.Now()))
+	})
+}
+
 // underRules has all go round. Alex stands in for Suzuki.
 func underRules(t *testing.T, w *world) {
 	w.settled(t, func(*tenancy.Settings) {})
+	w.organises(t)
 	driver.Circulate(t, w.Stack, always)
 	today := tenancy.DateOf(time.Now().In(tenancy.Zone()))
 	send := func(of driver.T, form url.Values) {
@@ -87,10 +112,83 @@ func route(p *play) {
 	p.untilCompleted()
 }
 
+// routeSeen checks that all that people see of a request says the same: card, page and register name each stage and
+// hand, the log has each act once, and both verifiers find that it holds.
 func routeSeen(t *testing.T, p *play) {
-	x := p.Load().Process()
-	expect.That(t, x.Version == 2 && x.Status == aggregate.Approved && len(x.Acts) == 2 &&
-		x.Acts[0].Principal.User == webapi.Suzuki, "version %d is %s with %+v", x.Version, x.Status, x.Acts)
+	a := p.Load()
+	x, number := a.Process(), a.Head.Glance.Number
+	st := circulation.Walk(x.Circulating())
+	expect.Must(t, x.Version == 2 && st.Settled && number != "" && x.ApprovedHash == task.Hash(x.Steps) &&
+		len(x.Acts) == 2 && x.Acts[0].Principal.User == webapi.Suzuki && x.Acts[0].Found.Delegation != nil,
+		"version %d is %s with %+v", x.Version, x.Status, x.Acts)
+	desk := driver.SitDown(t, p.Stack, webapi.Suzuki)
+	get := func(path string) string {
+		status, page := desk.Get(path)
+		expect.Must(t, status == http.StatusOK, "%s: %d", path, status)
+		return html.UnescapeString(page)
+	}
+	shown := map[string]string{"card": driver.Face(p.Card("CARD#process#0002", number)),
+		"page": get("/console/tasks/" + p.Ref.ID)}
+	file := csv.NewReader(strings.NewReader(strings.TrimPrefix(
+		get("/console/audit/register.csv?year="+number[:4]), "\ufeff")))
+	file.FieldsPerRecord = -1
+	for _, row := range expect.Value(file.ReadAll())(t) {
+		if slices.Contains(row, number) {
+			shown["register"] = strings.Join(row, "\n")
+		}
+	}
+	says := map[string][]string{"card": {number}, "page": {number, "(鈴木 一郎さんの代理)"},
+		"register": {number, "さんの代理)"}}
+	for _, stage := range st.Stages {
+		for _, act := range stage.Stamps {
+			for where := range says {
+				who := expect.Value(p.Sandbox.Workspace().User(act.Hand.User))(t).Name
+				if where == "card" {
+					who = "<@" + act.Hand.User + ">"
+				}
+				says[where] = append(says[where], stage.Name, who)
+			}
+		}
+	}
+	for where, all := range says {
+		for _, text := range all {
+			expect.Has(t, shown[where], text, "the %s", where)
+		}
+	}
+	acts, entries := 0, 0
+	for _, x := range a.Processes {
+		acts += len(x.Acts)
+	}
+	for _, e := range p.AuditRows() {
+		if strings.HasPrefix(string(e.Action), "process.") && strings.Contains(string(e.Details), `"acts_hash":`) {
+			entries++
+		}
+	}
+	expect.Is(t, entries, acts, "entries of acts")
+	p.proved(t)
+}
+
+// proved has the log sealed, and judged by the program of infra/audit and by verify.py.
+func (p *play) proved(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	program, file := filepath.Join(dir, "audit"), filepath.Join(dir, "proof.json")
+	said, err := exec.Command("go", "build", "-o", program, "ringi/infra/audit").CombinedOutput()
+	expect.Must(t, err == nil, "%s", said)
+	audit := func(args ...string) ([]byte, error) {
+		args = append([]string{args[0], "-aws-addr", strings.TrimPrefix(p.AWSEndpoint, "http://"), "-tenant",
+			p.Ref.Tenant}, args[1:]...)
+		return exec.Command(program, args...).Output()
+	}
+	p.Eventually("the proof holds", func() bool {
+		expect.Value(p.Fire(context.Background(), sealer))(t)
+		proof := expect.Value(audit("prove", p.Ref.ID))(t)
+		expect.NoError(t, os.WriteFile(file, proof, 0o600))
+		said, err = exec.Command("python3", "../audit/verify.py", file).CombinedOutput()
+		return err == nil && !strings.Contains(string(said), "no entry seals")
+	})
+	said, err = audit("check")
+	expect.That(t, err == nil, "the log: %v %s", err, said)
 }
 
 // stepsRoute has a step go round by another rule than the steps did: what it writes comes from a result.

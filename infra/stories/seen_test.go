@@ -19,7 +19,10 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
 )
 
 // What people see of stories that nothing disturbs, and how rows are written.
@@ -58,9 +61,9 @@ func requestSeen(t *testing.T, p *play) {
 
 func rejectedSeen(t *testing.T, p *play) {
 	const next = "➡️ 新しいバージョン v2 が生成されました"
-	p.shows(driver.PromptCard, "e01e5a", next, "もっと簡潔にしてください")
+	p.shows(driver.PromptCard, "e01e5a", next, plantedReason)
 	p.shows(driver.ProcessCard, "e01e5a", next)
-	p.shows("CARD#prompt#0002", "36a64f", "もっと簡潔にしてください")
+	p.shows("CARD#prompt#0002", "36a64f", plantedReason)
 	a := p.Load()
 	expect.Is(t, len(a.Processes[1].Steps), len(a.Processes[0].Steps)+1, "steps of version 2")
 	p.logged("task.created by system", "prompt.rejected by "+webapi.Suzuki, "prompt.approved by "+webapi.Suzuki,
@@ -109,6 +112,21 @@ func triedAgainSeen(t *testing.T, p *play) {
 		"execution.started by system", "execution.completed by system")
 }
 
+func questionSeen(t *testing.T, p *play) {
+	said, a := p.Cards(driver.TaskCard), p.Load()
+	expect.Has(t, said[0].Text, "Ringi には「今月の勤怠をまとめて」")
+	expect.That(t, len(said[0].Attachments) == 0 && a.Task == nil && len(a.Cards) == 1 &&
+		a.Head.Ended.As == task.TaskAnswered, "%+v, %+v", said, a.Head)
+	p.logged("request.answered by system")
+	p.RunsEnd()
+}
+
+func failedPlanSeen(_ *testing.T, p *play) {
+	p.logged("task.created by system", "prompt.approved by "+webapi.Suzuki, "generation.failed by system",
+		"generation.retried by "+webapi.Sato, "process.approved by "+webapi.Tanaka,
+		"execution.started by system", "execution.completed by system")
+}
+
 func expiredSeen(t *testing.T, p *play) {
 	p.shows(driver.PromptCard, "888888", "期限切れ")
 	expect.That(t, !p.Shows(driver.PromptCard, "approve_prompt"), "the expired card still has its buttons")
@@ -150,6 +168,15 @@ func contestSeen(t *testing.T, p *play) {
 				e.Details)
 		}
 	}
+	_, page := driver.SitDown(t, p.Stack, webapi.Sato).Get("/console/contests/" + x.Contest.ExecutionID)
+	expect.Has(t, page, "途中で失敗したため、それまでの最良の案で終了しました。 評価者が続行できませんでした")
+	kept := large.Open(p.AWS, boot.Results{ResultsBucket: p.BucketName})
+	round, _, err := store.ContestsOf(p.rows(), kept).LoadRoundHistory(t.Context(), p.Ref.Tenant, x.Contest.ExecutionID,
+		"careful", 1)
+	expect.Must(t, err == nil && round != nil, "the team has no round: %v", err)
+	text := string(expect.Value(json.Marshal(round.Submissions))(t))
+	expect.Has(t, text, "rooms_house_rules")
+	expect.Has(t, text, "使った後はホワイトボードを消してください。", "what a member read by the server's tool")
 }
 
 // The data model's order of writes, one line per commit: related rows are written together, each with its audit row.

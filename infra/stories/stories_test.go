@@ -19,15 +19,25 @@ import (
 // story is what people do, whatever happens to the system.
 type story struct {
 	name       string
+	kind       string // of what it is about; "": a task
 	act        func(*play)
-	unattended bool                              // the relay gets no records: the sweeper has to do everything
-	kills      func(point) bool                  // at which points processes die; nil: at all
-	honest     func(p *play, want, got end) bool // whether a different end says what became of a call; nil: none does
-	holds      func(t driver.T, p *play)         // what must be true of each end beside; may be nil
-	seen       func(t *testing.T, p *play)       // what people see of the undisturbed one; may be nil
-	night      bool                              // another story is a sample of it
-	dies       string                            // the function that dies in it also by day
-	lasting    bool                              // a call may fail for good: somebody tries again
+	unattended bool                        // the relay gets no records: the sweeper has to do everything
+	sweeps     bool                        // the sweeper has to do something
+	kills      func(point) bool            // at which points processes die; nil: at all
+	holds      func(t driver.T, p *play)   // what must be true of each end beside; may be nil
+	seen       func(t *testing.T, p *play) // what people see of the undisturbed one; may be nil
+	night      bool                        // another story is a sample of it
+	dies       string                      // the function that dies in it also by day, when other modes may draw it, too
+	twice      bool                        // by day processes die in it at two calls, too, and wherever they come up
+	machine    bool                        // at night all that runs dies at once, too
+	lasting    bool                        // a call may fail for good: somebody tries again
+	anew       bool                        // each try asks people anew, so that calls don't fail at random
+	stops      string                      // the row of a read that may be out when a person stops it
+
+	// A process that dies in one of these functions, or takes longer than its lease, may leave a call whose end isn't as
+	// undisturbed: honest reports whether the end says then what became of that.
+	callers []string
+	honest  func(p *play, want, got end) bool
 }
 
 // Functions, and calls of tools.
@@ -38,6 +48,9 @@ const (
 	drawer    = "UpdateCardFunction"
 	execute   = "ExecuteProcessFunction"
 	reader    = "ReadFileFunction"
+	caller    = "CallToolFunction"
+	runner    = "RunActionFunction"
+	answerer  = "AnswerMessageFunction"
 	writeRows = "PUT /sheets/v4/spreadsheets/ringi-demo-sheet/values/*"
 	direct    = "POST /api/chat.postMessage"
 	readRows  = "GET /sheets/v4/spreadsheets/ringi-demo-sheet/values/*"
@@ -59,39 +72,50 @@ type group struct {
 
 // asItBegins are the stories of a workspace without settings of its own.
 func asItBegins() []story {
+	door := story{name: "door", kind: "call", dies: caller, act: atTheDoor(false), callers: []string{caller},
+		honest: toldOfTheCall, machine: true,
+		kills: func(p point) bool { return p.function != drawer }} // how often it draws a call is chance
+	grant := door
+	grant.name, grant.dies, grant.act = "grant", "", atTheDoor(true)
 	return []story{
-		{name: "request", dies: execute, act: request, lasting: true, seen: requestSeen},
+		{name: "request", dies: execute, twice: true, act: request, lasting: true, seen: requestSeen},
 		{name: "rejected", act: rejected, lasting: true, seen: rejectedSeen},
-		{name: "stopped", act: stopped, seen: stoppedSeen}, {name: "withdrawn", act: withdrawn, seen: withdrawnSeen},
-		{name: "deleted", act: deleted, seen: deletedSeen},
+		{name: "stopped", act: stopped, seen: stoppedSeen, stops: readStep},
+		{name: "withdrawn", act: withdrawn, seen: withdrawnSeen}, {name: "deleted", act: deleted, seen: deletedSeen},
 		{name: "tried again", act: triedAgain, seen: triedAgainSeen},
+		{name: "question", act: question, seen: questionSeen},
+		{name: "failed plan", act: failedPlan, seen: failedPlanSeen},
 		{name: "checked step", act: checkedStep, seen: checkedSeen,
 			kills: func(p point) bool { return p.function != execute }},
 		{name: "unattended", dies: sweeper, act: unattended, unattended: true},
 		{name: "expired", act: expired, unattended: true, seen: expiredSeen},
-		{name: "settled", act: settled, kills: func(p point) bool { return p.function == sweeper }},
-		{name: "decision", dies: "RelayChangesFunction", act: decision, holds: hasOneNumber,
-			kills: func(p point) bool { return p.function != "ReceiveInteractionFunction" }}, // which tells people to try again
-		{name: "command", dies: "RunActionFunction", act: command, honest: ranOnce},
-		{name: "call", act: listedRead, honest: calledOnce},
-		{name: "pull request", dies: "CallToolFunction", act: pullRequest, honest: calledOnce, holds: pulled,
-			seen: pulledSeen},
-		{name: "offer", act: offer}, {name: "files", dies: "AnswerMessageFunction", act: attached, honest: unreadOnce},
-		{name: "door", dies: "CallToolFunction", act: atTheDoor(false), honest: toldOfTheCall, kills: undrawn},
-		{name: "grant", act: atTheDoor(true), honest: toldOfTheCall, kills: undrawn},
+		{name: "settled", act: settled, sweeps: true, kills: func(p point) bool { return p.function == sweeper }},
+		{name: "decision", dies: "RelayChangesFunction", act: decision, holds: hasOneNumber, kills: unclicked},
+		{name: "command", kind: "talk", dies: runner, act: command, callers: []string{runner}, honest: ranOnce},
+		{name: "call", kind: "talk", act: listedRead, callers: []string{caller}, honest: calledOnce},
+		{name: "pull request", kind: "talk", dies: caller, act: pullRequest, callers: []string{caller},
+			honest: calledOnce, holds: pulled, seen: pulledSeen},
+		{name: "offer", kind: "talk", act: offer},
+		{name: "files", kind: "talk", dies: answerer, act: attached, callers: []string{answerer, reader, runner},
+			honest: unreadOnce},
+		door, grant,
 	}
 }
+
+// unclicked leaves out the process that takes clicks and forms: it tells people to try again.
+func unclicked(p point) bool { return p.function != "ReceiveInteractionFunction" }
 
 func settings() []group {
 	return []group{
 		{"under rules", underRules, []story{
 			{name: "route", act: route, seen: routeSeen},
 			{name: "filled in again", dies: "RequestApprovalFunction", act: filledInAgain, holds: hasOneNumber,
-				kills: func(p point) bool { return p.function != "ReceiveInteractionFunction" }},
+				kills: unclicked},
 		}},
-		{"under a rule of a step's own", underAStepsRule, []story{{name: "step's route", act: stepsRoute, night: true}}},
+		{"under a rule of a step's own", underAStepsRule, []story{{name: "step's route", act: stepsRoute, anew: true,
+			night: true}}},
 		{"with contests", withContests, []story{
-			{name: "contest", dies: "RunRoundFunction", act: drafting, holds: paidOnce, seen: contestSeen,
+			{name: "contest", kind: "contest", dies: "RunRoundFunction", act: drafting, holds: paidOnce, seen: contestSeen,
 				kills: func(p point) bool { return p.function != execute && p.function != drawer }},
 			{name: "unattended contest", act: unattendedContest, unattended: true, night: true},
 		}},
@@ -142,7 +166,7 @@ func (p *play) untilCompleted() {
 
 func rejected(p *play) {
 	p.asks(month)
-	p.reject(webapi.Suzuki, driver.PromptCard, "reject_prompt", "もっと簡潔にしてください")
+	p.reject(webapi.Suzuki, driver.PromptCard, "reject_prompt", plantedReason)
 	p.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0002", "approve_prompt")
 	p.reject(webapi.Tanaka, driver.ProcessCard, "reject_process", "データの検証を追加して")
 	p.ClickUntilTaken(webapi.Tanaka, "CARD#process#0002", "approve_process")
@@ -200,6 +224,22 @@ func triedAgain(p *play) {
 	p.Eventually("the failure is shown", func() bool { return p.Shows(driver.ExecutionCard, "retry_execution") })
 	p.refuses(readMonth, 0)
 	p.ClickUntilTaken(webapi.Sato, driver.ExecutionCard, "retry_execution")
+	p.untilCompleted()
+}
+
+// question is no work: it gets a plain reply.
+func question(p *play) {
+	p.asks("使い方は?")
+	p.Card(driver.TaskCard, "")
+	p.untilAtRest()
+}
+
+// failedPlan has no steps until somebody tries again.
+func failedPlan(p *play) {
+	p.asks(staff + " demo: fail plan")
+	p.approvesPolicy()
+	p.ClickUntilTaken(webapi.Sato, driver.ProcessCard, "retry_generation")
+	p.approvesSteps()
 	p.untilCompleted()
 }
 

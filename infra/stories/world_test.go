@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -60,11 +61,16 @@ func TestMain(m *testing.M) {
 	o := driver.Options()
 	o.Faults, o.Between, o.FunctionLog = w.injector, w.between, w.printed
 	o.SigningSecret, o.BotToken, o.ModelKeys = signingSecret, botToken, map[string]any{"planted": modelKey}
+	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
+		return errors.Join(driver.Connect(ctx, s, team), driver.LetRead(ctx, s, aggregate.TenantID(team)))
+	}
 	o.Sandbox.AnswerTime = 10 * time.Second // longer than Slack's three, because the machine may be busy
-	os.Exit(driver.Run(m, o, func(s *stack.Stack) {
+	code := driver.Run(m, o, func(s *stack.Stack) {
 		w.Stack, w.db = s, dynamodb.NewFromConfig(s.AWS)
 		running = w
-	}))
+	})
+	log.Printf("%d disturbances, %d not met, %d deaths; seed %d", tried.Load(), unmet.Load(), made.Load(), seed)
+	os.Exit(code)
 }
 
 // world is a running stack on which stories are played side by side.
@@ -137,6 +143,8 @@ type play struct {
 	asked int             // how often a person tried again what had failed, or of which nobody knew the outcome
 	again func()          // does what people are asked for after that; may be nil
 	door  *door
+
+	overdue bool // a lease was ended
 }
 
 // failf ends a play; plays returns the reason.
@@ -180,7 +188,7 @@ const patience = 100 * time.Second
 
 // quietTime is how long nothing may change before a sweep: short where something was disturbed.
 func (p *play) quietTime() time.Duration {
-	if len(p.dead()) > 0 || p.lag != nil {
+	if len(p.dead()) > 0 || p.lag != nil || p.late != nil {
 		return 3 * time.Second
 	}
 	return 8 * time.Second
@@ -255,11 +263,11 @@ func told(a *task.Aggregate) bool {
 
 // passes makes time pass for a row, behind the system's back, if the condition still holds: :past is a time at which
 // everything was due.
-func (p *play) passes(ref aggregate.Ref, sk, update, condition string, more map[string]string) {
+func (p *play) passes(ref aggregate.Ref, sk, update, condition string, more map[string]string) bool {
 	of := driver.Request{T: p.t, S: p.Stack, Ref: ref}
 	texts := map[string]string{":past": driver.Moment(time.Now().Add(-2 * time.Minute))}
 	maps.Copy(texts, more)
-	of.ChangeRow(sk, update, condition, texts)
+	return of.ChangeRow(sk, update, condition, texts)
 }
 
 // leasesEnd ends what a killed process holds: the leases of what it carries out, or its claims on cards.
@@ -284,7 +292,8 @@ func (p *play) expire(leases bool) {
 			sk := fmt.Sprint(row["SK"])
 			claim, _ := row["claim"].(map[string]any)
 			if by, _ := claim["invocation"].(string); by != "" && leases {
-				p.passes(ref, sk, "SET claim.lease_until = :past", "claim.invocation = :by", map[string]string{":by": by})
+				p.overdue = p.passes(ref, sk, "SET claim.lease_until = :past", "claim.invocation = :by",
+					map[string]string{":by": by}) || p.overdue
 			}
 			if by, _ := row["claimed_by"].(string); by != "" && row["state"] == string(aggregate.CardPosting) && !leases {
 				p.passes(ref, sk, "SET claimed_at = :past", "claimed_by = :by", map[string]string{":by": by})
@@ -314,7 +323,7 @@ func (p *play) sweep() {
 	defer p.sweeping.Unlock()
 	event := map[string]any{"source": "aws.events", "detail": map[string]string{}}
 	switch {
-	case p.unattended || p.lag != nil:
+	case p.unattended || p.lag != nil || p.late != nil:
 		event["detail"] = map[string]string{"play": p.mark}
 	case p.swept.After(asked):
 		return
@@ -322,7 +331,7 @@ func (p *play) sweep() {
 		p.swept = time.Now()
 	}
 	body := expect.Value(json.Marshal(event))(p.t)
-	if _, err := p.Lambda.Invoke(context.Background(), sweeper, body); err != nil {
+	if _, err := p.between(p.Lambda).Invoke(context.Background(), sweeper, body); err != nil {
 		failf("sweep: %w", err)
 	}
 }

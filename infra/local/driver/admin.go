@@ -174,8 +174,8 @@ func MCPAdmin(s *stack.Stack) mcp.Admin {
 	return mcp.Admin{Rows: rows(s), Credentials: credentials(s), Client: mcp.Client{HTTP: reach.Client()}, Now: time.Now}
 }
 
-// letRead lets members of contests call one of the MCP server's tools, as an administrator can at the console.
-func letRead(ctx context.Context, s *stack.Stack, tenant string) error {
+// LetRead lets members of contests call one of the MCP server's tools, as an administrator can at the console.
+func LetRead(ctx context.Context, s *stack.Stack, tenant string) error {
 	x, err := listed(ctx, s, tenant, vendors.HouseRules)
 	if err != nil || x.Hash == "" || x.Contests {
 		return err

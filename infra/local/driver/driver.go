@@ -264,7 +264,7 @@ func UsualSettings(ctx context.Context, s *stack.Stack, team string) error {
 	if err := Connect(ctx, s, team); err != nil {
 		return err
 	}
-	if err := letRead(ctx, s, tenant); err != nil {
+	if err := LetRead(ctx, s, tenant); err != nil {
 		return err
 	}
 	err := change(ctx, s, func(x *tenancy.Settings) {

@@ -1,4 +1,4 @@
-package gate_test
+package journeys
 
 import (
 	"crypto/sha256"

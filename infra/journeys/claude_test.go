@@ -1,4 +1,4 @@
-package gate_test
+package journeys
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ var nodeFiles embed.FS
 // block returns the n-th piece of code of a language in README: what people copy is what is tried.
 func block(t *testing.T, language string, n int) string {
 	t.Helper()
-	parts := strings.Split(string(expect.Value(os.ReadFile("README.md"))(t)), "```"+language+"\n")
+	parts := strings.Split(string(expect.Value(os.ReadFile("../gate/README.md"))(t)), "```"+language+"\n")
 	expect.Must(t, len(parts) > n, "README has too little %s", language)
 	code, _, _ := strings.Cut(parts[n], "```")
 	return code
@@ -55,7 +55,7 @@ func (c claude) setUp(t *testing.T) {
 		expect.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	write(filepath.Join(c.folder, ".claude/settings.json"), allowsAll)
-	write(filepath.Join(c.folder, "ask.py"), string(expect.Value(os.ReadFile("ask.py"))(t)))
+	write(filepath.Join(c.folder, "ask.py"), string(expect.Value(os.ReadFile("../gate/ask.py"))(t)))
 	if c.hook != "" {
 		write(filepath.Join(c.home, ".claude/settings.json"),
 			strings.Replace(block(t, "json", 1), "python3 /path/to/ask.py --hook", c.hook, 1))
@@ -96,8 +96,7 @@ func TestClaudeCodeAsksRingi(t *testing.T) {
 		t.Skip("the package of Claude Code is that of Linux on amd64")
 	}
 	dir := process.StartNode(t, "agents", expect.Value(fs.Sub(nodeFiles, "testdata/node"))(t))
-	s := expect.Value(driver.Start(t.Context(), driver.Options()))(t)
-	t.Cleanup(s.Close)
+	s := start(t)
 	for name, hook := range map[string]string{"by MCP": "", "by its hook": "python3 ask.py --hook",
 		"its hook is killed": "(sleep 0.3; kill -9 $$) & exec python3 ask.py --hook"} {
 		t.Run(name, func(t *testing.T) {
@@ -216,5 +215,6 @@ func TestTheRepositoryHasNoSayInItsOwnDoor(t *testing.T) {
 	start := block(t, "sh", 2)
 	expect.Has(t, start, "--strict-mcp-config")
 	expect.Has(t, start, "--setting-sources user")
-	expect.Has(t, string(expect.Value(os.ReadFile("README.md"))(t)), "`claude --setting-sources user`") // at a keyboard
+	readme := string(expect.Value(os.ReadFile("../gate/README.md"))(t))
+	expect.Has(t, readme, "`claude --setting-sources user`") // at a keyboard
 }

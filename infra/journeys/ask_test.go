@@ -1,6 +1,4 @@
-// Package gate_test holds what strangers put into their agents against a stand-in for Ringi's door, and at night a real
-// Claude Code against Ringi itself.
-package gate_test
+package journeys
 
 import (
 	"bytes"
@@ -47,8 +45,7 @@ func python(t *testing.T) string {
 // said asks at once for each way, and returns what came of it; nil is a yes.
 func said(t *testing.T, url, key string, ways ...string) map[string]*string {
 	t.Helper()
-	here := expect.Value(os.Getwd())(t)
-	cmd := exec.Command(python(t), append([]string{"-c", pythonAsks, here, url}, ways...)...)
+	cmd := exec.Command(python(t), append([]string{"-c", pythonAsks, "../gate", url}, ways...)...)
 	cmd.Env = append(os.Environ(), "RINGI_KEY="+key)
 	out, err := cmd.Output()
 	expect.NoError(t, err)
@@ -128,7 +125,7 @@ func TestWithoutADoorNothingRuns(t *testing.T) {
 // hooked starts the hook for a call, as a client does, and returns what the client sees: code, standard output, error.
 func hooked(t *testing.T, url, stdin string, env ...string) (code int, out, say string) {
 	t.Helper()
-	cmd := exec.Command(python(t), "ask.py", "--hook")
+	cmd := exec.Command(python(t), "../gate/ask.py", "--hook")
 	cmd.Env = append(append(os.Environ(), "RINGI_KEY="+key), env...)
 	if url != "" {
 		cmd.Env = append(cmd.Env, "RINGI_URL="+url)
