@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +18,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/clock"
+	"ringi/shared/slack/slackapi"
 )
 
 // AnswerTime is how long Slack waits for an app's answer.
@@ -112,18 +110,6 @@ func (s *Sandbox) deliver(to string, form url.Values, a Attempt) ([]byte, error)
 // maxAnswer is how many bytes of an app's answer are read. The largest answer has a view, which is at most 250 kB.
 const maxAnswer = 1 << 20
 
-// Sign returns the headers X-Slack-Request-Timestamp and X-Slack-Signature (version v0) for a body sent at that time.
-func Sign(secret string, at time.Time, body []byte) http.Header {
-	stamp := strconv.FormatInt(at.Unix(), 10)
-	mac := hmac.New(sha256.New, []byte(secret))
-	fmt.Fprintf(mac, "v0:%s:", stamp)
-	mac.Write(body)
-	h := http.Header{}
-	h.Set("X-Slack-Request-Timestamp", stamp)
-	h.Set("X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
-	return h
-}
-
 // send posts a signed body and records the result in a.
 func (s *Sandbox) send(ctx context.Context, to string, body []byte, more http.Header, a *Attempt) ([]byte,
 	http.Header) {
@@ -137,11 +123,12 @@ func (s *Sandbox) send(ctx context.Context, to string, body []byte, more http.He
 		a.Reason = "unknown_error"
 		return nil, nil
 	}
-	for _, h := range []http.Header{Sign(s.opts.SigningSecret, s.opts.Now(), body), more} {
-		for k := range h {
-			req.Header.Set(k, h.Get(k))
-		}
+	for k := range more {
+		req.Header.Set(k, more.Get(k))
 	}
+	stamp := strconv.FormatInt(s.opts.Now().Unix(), 10)
+	req.Header.Set(slackapi.HeaderTimestamp, stamp)
+	req.Header.Set(slackapi.HeaderSignature, slackapi.Sign(stamp, body, s.opts.SigningSecret))
 	req.Header.Set("User-Agent", "Slackbot 1.0 (+https://api.slack.com/robots)")
 	resp, err := s.client.Do(req)
 	if err != nil {
