@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -164,8 +165,5 @@ func NotNow(ctx context.Context, s Decider, in Input, g task.Generation, over ta
 
 // ModelName returns the deployment's model if it sets one, else the tenant's.
 func ModelName(override string, s tenancy.Settings) string {
-	if override != "" {
-		return override
-	}
-	return s.Model
+	return cmp.Or(override, s.Model)
 }

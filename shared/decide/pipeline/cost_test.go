@@ -124,7 +124,8 @@ func TestWhatFailedIsPaidFor(t *testing.T) {
 				aggregate.USD(tt.limit), w.Now())
 			expect.That(t, next.State == tt.state && errors.Is(err, tt.err), "%s: %+v, %v", name, next, err)
 			a := spent(t, w, 3.5)
-			expect.That(t, (a.Head.Ended != nil) == (tt.state == task.StateFinish), "%s: ended %+v", name, a.Head.Ended)
+			expect.That(t, (a.Head.Ended != nil) == (tt.state == task.StateFinish) &&
+				(a.Head.Parked != nil && a.Head.Parked.Layer == task.L1) == (tt.state == task.StateFail), "%s: %+v", name, a.Head)
 		}
 	})
 	t.Run("by one that failed after its run was superseded", func(t *testing.T) {

@@ -38,13 +38,6 @@ func TestAGenerationThatFails(t *testing.T) {
 		h := w.Load().Head
 		expect.That(t, h.Rev == 1, "something was written: %+v", h)
 	})
-	t.Run("what does not mend is parked", func(t *testing.T) {
-		w := ringitest.Start(t).World(t)
-		next, err := fail(w, task.Failure{})
-		p := w.Load().Head.Parked
-		expect.That(t, err == nil && next.State == task.StateFail && p != nil && p.Layer == task.L1,
-			"%+v, %v, parked %+v", next, err, p)
-	})
 	t.Run("tasks that were turned away together part", func(t *testing.T) {
 		waits := map[time.Duration]bool{}
 		for range 8 {
