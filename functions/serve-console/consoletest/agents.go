@@ -78,13 +78,13 @@ func (k *Conversation) Says(user, text string, changes ...string) {
 
 func (k *Conversation) Proposes(typ conversation.ActionType, payload, rule string) *conversation.Action {
 	k.T.Helper()
-	return k.Proposed(typ, Inline(kept(typ, payload, "")), rule)
+	return k.Proposed("", typ, Inline(kept(typ, payload, "")), rule)
 }
 
 // ProposesFor proposes an action for a version of the conversation's files.
 func (k *Conversation) ProposesFor(base string, typ conversation.ActionType, payload string) *conversation.Action {
 	k.T.Helper()
-	return k.proposed(base, typ, Inline(kept(typ, payload, base)), "")
+	return k.Proposed(base, typ, Inline(kept(typ, payload, base)), "")
 }
 
 // kept returns a proposal's payload as it is kept, or what is no proposal's as it is.
@@ -97,12 +97,8 @@ func kept(typ conversation.ActionType, payload, base string) string {
 	return kept.JSON()
 }
 
-func (k *Conversation) Proposed(typ conversation.ActionType, payload aggregate.Blob, rule string) *conversation.Action {
-	k.T.Helper()
-	return k.proposed("", typ, payload, rule)
-}
-
-func (k *Conversation) proposed(base string, typ conversation.ActionType, payload aggregate.Blob,
+// Proposed proposes an action whose payload is kept so.
+func (k *Conversation) Proposed(base string, typ conversation.ActionType, payload aggregate.Blob,
 	rule string) *conversation.Action {
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)

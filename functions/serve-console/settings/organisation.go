@@ -13,23 +13,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// organisationPages have the page on who works for the tenant: its file, and who stands in it.
-type organisationPages struct {
-	*web.Site
-}
-
 const organisationPath = "/console/organisation"
-
-// routes returns the page of the organisation, and its file.
-func (c *organisationPages) routes() []web.Route {
-	upload := web.ForAdministrators("POST "+organisationPath, c.upload)
-	upload.Files = true
-	return []web.Route{
-		web.ForAdministrators("GET "+organisationPath, c.page), upload,
-		web.ForAdministrators("GET "+organisationPath+".csv", c.download),
-		web.ForAdministrators("POST "+organisationPath+"/remove", c.remove),
-	}
-}
 
 // organisationData is what stands, and what is wrong with a file that was sent.
 type organisationData struct {
@@ -43,12 +27,13 @@ type organisationData struct {
 	Faults  []web.Fault
 }
 
-func (c *organisationPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	return c.show(w, r, v, nil, false)
+func (c *Pages) organisation(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	return c.showOrganisation(w, r, v, nil, false)
 }
 
-// show shows what stands: with what is wrong with a file, or with the word that somebody else has saved another.
-func (c *organisationPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, wrong aggregate.Problems,
+// showOrganisation shows what stands: with what is wrong with a file, or with the word that somebody else has saved
+// another.
+func (c *Pages) showOrganisation(w http.ResponseWriter, r *http.Request, v *web.Viewer, wrong aggregate.Problems,
 	conflict bool) error {
 	is, err := c.Store.Organisation(r.Context(), v.Tenant)
 	d := organisationData{Rev: is.Rev, Stands: is.Stands(), Unread: errors.Is(err, store.ErrUnreadable)}
@@ -112,8 +97,8 @@ func (d *organisationData) list(t web.Texts, o *rules.Organisation) {
 	}
 }
 
-// upload saves a file, or says what is wrong with it.
-func (c *organisationPages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+// uploadOrganisation saves a file, or says what is wrong with it.
+func (c *Pages) uploadOrganisation(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	file, err := web.Uploaded(r)
 	if err != nil {
 		return err
@@ -124,14 +109,14 @@ func (c *organisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	}
 	o, wrong := rules.ReadOrganisation(file)
 	if len(wrong) > 0 {
-		return c.show(w, r, v, wrong, false)
+		return c.showOrganisation(w, r, v, wrong, false)
 	}
 	err = c.Store.SaveOrganisation(r.Context(), v.Tenant, web.RevisionOf(r.PostForm), o, v.Actor(), c.Now())
 	if errors.Is(err, aggregate.ErrConflict) {
-		return c.show(w, r, v, nil, true)
+		return c.showOrganisation(w, r, v, nil, true)
 	}
 	if large, is := errors.AsType[aggregate.Problem](err); is {
-		return c.show(w, r, v, aggregate.Problems{large}, false)
+		return c.showOrganisation(w, r, v, aggregate.Problems{large}, false)
 	}
 	if err != nil {
 		return err
@@ -139,7 +124,7 @@ func (c *organisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	return c.Done(w, r, organisationPath, "saved")
 }
 
-func (c *organisationPages) remove(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) removeOrganisation(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	rev := web.RevisionOf(r.PostForm)
 	if err := c.Store.RemoveOrganisation(r.Context(), v.Tenant, rev, v.Actor(), c.Now()); err != nil {
 		return err
@@ -147,8 +132,8 @@ func (c *organisationPages) remove(w http.ResponseWriter, r *http.Request, v *we
 	return c.Done(w, r, organisationPath, "organisation-removed")
 }
 
-// download sends what stands, or the beginning of a file: a head, and somebody below.
-func (c *organisationPages) download(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+// downloadOrganisation sends what stands, or the beginning of a file: a head, and somebody below.
+func (c *Pages) downloadOrganisation(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	is, err := c.Store.Organisation(r.Context(), v.Tenant)
 	if err != nil {
 		return err

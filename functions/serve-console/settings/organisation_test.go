@@ -209,19 +209,16 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 		{Name: "上長", Who: rules.Who{Superior: 1}, Need: 1}, {Name: "人事", Who: rules.Who{Group: webapi.Approvers}, Need: 1},
 		{Name: "社長", Who: rules.Who{Department: "本社", Position: "社長"}},
 	}, r.Stages)
-	try := func(who string) consoletest.Answer {
-		return b.Post(rulePage, b.Get(rulePage).Hidden("act", "try", "try.tool", "send_slack_dm", "try.who", who))
-	}
-	try("佐藤").Says(t, http.StatusOK, "Alex Kim 上長", "鈴木 一郎・田中 恵 のうち 1 人 人事", "Alex Kim: 佐藤 花子さんの上長")
+	tries(b, "佐藤").Says(t, http.StatusOK, "Alex Kim 上長", "鈴木 一郎・田中 恵 のうち 1 人 人事", "Alex Kim: 佐藤 花子さんの上長")
 	// Suzuki is of the head office: the rule for sales isn't theirs.
-	try("鈴木").Says(t, http.StatusOK, "どのルールにも当てはまらないもの : 断る")
-	try("高橋").Says(t, http.StatusOK, "高橋 ゲスト さんが組織表にありません")
+	tries(b, "鈴木").Says(t, http.StatusOK, "どのルールにも当てはまらないもの : 断る")
+	tries(b, "高橋").Says(t, http.StatusOK, "高橋 ゲスト さんが組織表にありません")
 	x := stored(w)
 	x.Rules[0].Departments, x.Rules[0].Groups = []string{"GONE"}, []string{webapi.Approvers}
 	saved(w, x)
 	b.Get(rulePage).Says(t, http.StatusOK, "条件にある GONE は、組織表にありません")
-	try("佐藤").Says(t, http.StatusOK, "部署の GONE が組織表にありません")
-	try("田中").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」") // by the group
+	tries(b, "佐藤").Says(t, http.StatusOK, "部署の GONE が組織表にありません")
+	tries(b, "田中").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」") // by the group
 }
 
 // Where there are many posts and departments, the form shows those that somebody looks for, and what is chosen.

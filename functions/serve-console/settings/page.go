@@ -33,8 +33,13 @@ type Pages struct {
 // Routes returns the pages of settings, their file, the administrators, the connections, the tools that tasks may call,
 // the rules, the organisation and the stand-ins.
 func (c *Pages) Routes() []web.Route {
-	return append(slices.Concat(c.connectionRoutes(), (&rulePages{Site: c.Site}).routes(),
-		(&organisationPages{c.Site}).routes(), (&standInPages{c.Site, c.Messages}).routes()),
+	upload := web.ForAdministrators("POST "+organisationPath, c.uploadOrganisation)
+	upload.Files = true
+	return append(append(c.connectionRoutes(), (&rulePages{Site: c.Site}).routes()...),
+		web.ForAdministrators("GET "+organisationPath, c.organisation), upload,
+		web.ForAdministrators("GET "+organisationPath+".csv", c.downloadOrganisation),
+		web.ForAdministrators("POST "+organisationPath+"/remove", c.removeOrganisation),
+		web.ForMembers("GET "+standInsPath, c.standIns), web.ForMembers("POST "+standInsPath, c.saveStandIn),
 		web.ForAdministrators("GET "+settingsPath, web.Of(c.opened, c.show)),
 		web.ForAdministrators("POST "+settingsPath, web.Of(c.opened, c.save)),
 		web.ForAdministrators("GET /console/settings.yaml", web.Of(c.Settings, c.exportSettings)),

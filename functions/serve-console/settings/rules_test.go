@@ -240,18 +240,20 @@ func testSilentGroup(t *testing.T, w *consoletest.World) {
 	saved(w, &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "人事", Outcome: rules.Outcome{
 		Stages: []rules.Stage{{Name: "人事", Who: rules.Who{Group: webapi.Approvers}, Need: 2}}}}}})
 	b := w.As(webapi.Suzuki)
-	try := func(who string) consoletest.Answer {
-		return b.Post(rulePage, b.Get(rulePage).Hidden("act", "try", "try.tool", "send_slack_dm", "try.who", who))
-	}
-	try("佐藤").Says(t, http.StatusOK, "鈴木 一郎・田中 恵 の全員 人事", "鈴木 一郎: グループ")
-	try("鈴木").Says(t, http.StatusOK, "断られます (人事: 依頼した人のほかに") // of the two, the requester can't stamp
+	tries(b, "佐藤").Says(t, http.StatusOK, "鈴木 一郎・田中 恵 の全員 人事", "鈴木 一郎: グループ")
+	tries(b, "鈴木").Says(t, http.StatusOK, "断られます (人事: 依頼した人のほかに") // of the two, the requester can't stamp
 	const silent = "Slack の応答がないため、今は人を確認できません。"
 	b.Get(rulePage).Says(t, http.StatusOK).Lacks(t, silent)
 	w.Slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Unavailable, Times: -1})
 	b.Get(rulePage).Says(t, http.StatusOK, silent)
-	said := try("佐藤").Says(t, http.StatusOK)
+	said := tries(b, "佐藤").Says(t, http.StatusOK)
 	expect.Is(t, strings.Count(said.Text(), silent), 2, "beside the rules, and as the answer: ")
 	said.Lacks(t, "の全員 人事")
+}
+
+// tries asks which rule would take a direct message that somebody asks for.
+func tries(b *consoletest.Browser, who string) consoletest.Answer {
+	return b.Post(rulePage, b.Get(rulePage).Hidden("act", "try", "try.tool", "send_slack_dm", "try.who", who))
 }
 
 // priced has direct messages move money, by a mark.

@@ -25,18 +25,7 @@ type DirectMessages interface {
 	OpenDM(ctx context.Context, user string) (channel string, err error)
 }
 
-// standInPages have the page on which people say who stamps for them while they are away.
-type standInPages struct {
-	*web.Site
-	Messages DirectMessages
-}
-
 const standInsPath = "/console/stand-ins"
-
-// routes returns the page, on which everybody sees and sets their own stand-ins, and administrators anybody's.
-func (c *standInPages) routes() []web.Route {
-	return []web.Route{web.ForMembers("GET "+standInsPath, c.page), web.ForMembers("POST "+standInsPath, c.save)}
-}
 
 type standInsData struct {
 	Problem string // of no field
@@ -49,13 +38,13 @@ type standInRow struct {
 	Now, Ends                                bool // it counts now; the viewer may end it
 }
 
-func (c *standInPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Pages) standIns(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	today := c.Today().String()
-	return c.show(w, r, v, url.Values{"from": {today}, "until": {today}}, "", "")
+	return c.showStandIns(w, r, v, url.Values{"from": {today}, "until": {today}}, "", "")
 }
 
-// show shows the form as it was typed, with a problem of a field, and the delegations that the viewer may see.
-func (c *standInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, typed url.Values, field,
+// showStandIns shows the form as it was typed, with a problem of a field, and the delegations that the viewer may see.
+func (c *Pages) showStandIns(w http.ResponseWriter, r *http.Request, v *web.Viewer, typed url.Values, field,
 	problem string) error {
 	words, now := v.Texts("stand-ins"), c.Now()
 	all, err := c.seen(r.Context(), v)
@@ -93,7 +82,7 @@ func (c *standInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 }
 
 // seen returns the delegations that the viewer may see, by their first days: administrators all, others their own.
-func (c *standInPages) seen(ctx context.Context, v *web.Viewer) (all []tenancy.Delegation, err error) {
+func (c *Pages) seen(ctx context.Context, v *web.Viewer) (all []tenancy.Delegation, err error) {
 	if v.Admin {
 		all, err = c.Store.Delegations(ctx, v.Tenant)
 	} else if all, err = c.Store.DelegationsTo(ctx, v.Tenant, v.User); err == nil {
@@ -107,25 +96,25 @@ func (c *standInPages) seen(ctx context.Context, v *web.Viewer) (all []tenancy.D
 	return all, err
 }
 
-// save sets a delegation, or ends one. What forbids it is said at its field.
-func (c *standInPages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+// saveStandIn sets a delegation, or ends one. What forbids it is said at its field.
+func (c *Pages) saveStandIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	switch r.PostForm.Get("act") {
 	case "set":
-		err := c.set(r.Context(), v, r.PostForm)
+		err := c.setStandIn(r.Context(), v, r.PostForm)
 		if err == nil {
 			return c.Done(w, r, standInsPath, "stand_in_set")
 		}
 		words := v.Texts("stand-ins")
 		if errors.Is(err, aggregate.ErrConflict) {
-			return c.show(w, r, v, r.PostForm, "", words.Say("conflict"))
+			return c.showStandIns(w, r, v, r.PostForm, "", words.Say("conflict"))
 		}
 		wrong, _ := errors.AsType[aggregate.Problem](err)
 		if text := words.Problem(wrong, nil); text != wrong.Code {
-			return c.show(w, r, v, r.PostForm, wrong.Field, text)
+			return c.showStandIns(w, r, v, r.PostForm, wrong.Field, text)
 		}
 		return err
 	case "end":
-		if err := c.end(r.Context(), v, r.PostForm.Get("key")); err != nil {
+		if err := c.endStandIn(r.Context(), v, r.PostForm.Get("key")); err != nil {
 			return err
 		}
 		return c.Done(w, r, standInsPath, "stand_in_ended")
@@ -145,9 +134,9 @@ func setter(v *web.Viewer, may ...string) (by tenancy.Setter, err error) {
 	return by, err
 }
 
-// set sets a delegation. The hand must be a full member; the principal may have left. Both are told in the same commit:
-// if Slack can't open the hand's direct messages, nothing is set.
-func (c *standInPages) set(ctx context.Context, v *web.Viewer, form url.Values) error {
+// setStandIn sets a delegation. The hand must be a full member; the principal may have left. Both are told in the same
+// commit: if Slack can't open the hand's direct messages, nothing is set.
+func (c *Pages) setStandIn(ctx context.Context, v *web.Viewer, form url.Values) error {
 	d := tenancy.Delegation{TenantID: v.Tenant, Principal: cmp.Or(form.Get("principal"), v.User), Hand: form.Get("hand")}
 	by, err := setter(v, d.Principal)
 	if err != nil {
@@ -184,7 +173,7 @@ const slackWithin = 3 * time.Second
 
 // channels opens the direct messages of hand and principal. It returns explain.ErrUnverified with those that could
 // be opened when Slack doesn't open one.
-func (c *standInPages) channels(ctx context.Context, d tenancy.Delegation) (out map[string]string, err error) {
+func (c *Pages) channels(ctx context.Context, d tenancy.Delegation) (out map[string]string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
 	out = map[string]string{}
@@ -200,7 +189,7 @@ func (c *standInPages) channels(ctx context.Context, d tenancy.Delegation) (out 
 }
 
 // telling returns what tells those people of a delegation whose channels are known.
-func (c *standInPages) telling(v *web.Viewer, channels map[string]string) func(tenancy.Delegation) []store.Notice {
+func (c *Pages) telling(v *web.Viewer, channels map[string]string) func(tenancy.Delegation) []store.Notice {
 	return func(d tenancy.Delegation) (out []store.Notice) {
 		for user, channel := range channels {
 			change, ref := task.TellStandIn(d, v.Team, user, channel, c.Now())
@@ -210,8 +199,8 @@ func (c *standInPages) telling(v *web.Viewer, channels map[string]string) func(t
 	}
 }
 
-// end ends a delegation. Whoever Slack can't tell of it isn't told: ending never waits for Slack.
-func (c *standInPages) end(ctx context.Context, v *web.Viewer, key string) error {
+// endStandIn ends a delegation. Whoever Slack can't tell of it isn't told: ending never waits for Slack.
+func (c *Pages) endStandIn(ctx context.Context, v *web.Viewer, key string) error {
 	all, err := c.seen(ctx, v)
 	i := slices.IndexFunc(all, func(d tenancy.Delegation) bool { return d.Key() == key })
 	if err != nil || i < 0 {
@@ -231,7 +220,7 @@ func (c *standInPages) end(ctx context.Context, v *web.Viewer, key string) error
 
 // forbidden returns a problem that the delegation's own row doesn't show: the principal owes something on the own
 // request of the administrator who sets it.
-func (c *standInPages) forbidden(ctx context.Context, d tenancy.Delegation, by tenancy.Setter) error {
+func (c *Pages) forbidden(ctx context.Context, d tenancy.Delegation, by tenancy.Setter) error {
 	for cursor := ""; by.Admin; {
 		page, err := c.Store.Waiting(ctx, d.TenantID, cursor, store.MaxPage)
 		if err != nil {

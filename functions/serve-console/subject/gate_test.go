@@ -94,7 +94,7 @@ func unreadPayload(t *testing.T, w *consoletest.World) {
 	k.Acted(sato, aggregate.ActReject, x, "長すぎます")
 	text = `{"script":"` + strings.Repeat("echo x\\n", 1500) + `echo end","timeout_seconds":60,"base":""}`
 	key := "talks/" + k.Ref.Tenant + "/" + k.Ref.ID + "/" + aggregate.HashOf(text) + ".json"
-	x = k.Proposed(conversation.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
+	x = k.Proposed("", conversation.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
 	refused(x, "ここでは承認できません") // it is not kept any more
 	w.Results[key] = aggregate.JSON(text)
 	sato.Get(k.Page()).Holds(t, "echo end", "✅ 承認</button>")
