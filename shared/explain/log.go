@@ -188,7 +188,7 @@ func (w LogWords) change(field string, members map[string]any) (was, is string, 
 	setting, _ := tenancy.SettingNamed(field)
 	said := func(v any) string {
 		if i := slices.Index(setting.Choices, fmt.Sprint(v)); i >= 0 {
-			return setting.Says.In(w.Locale).Choices[i]
+			return setting.Says(w.Locale).Choices[i]
 		}
 		return cmp.Or(w.said("was", v), "—")
 	}
@@ -297,7 +297,7 @@ var logTextsIn = language.Catalog[logTexts]{Files: &texts, Folder: "texts/log"}
 func LogWordsIn(locale string) LogWords {
 	w := LogWords{logTexts: logTextsIn.In(locale), settings: map[string]string{}}
 	for _, f := range new(tenancy.Settings).Fields() {
-		w.settings[f.Name] = f.Says.In(w.Locale).Label
+		w.settings[f.Name] = f.Says(w.Locale).Label
 	}
 	return w
 }

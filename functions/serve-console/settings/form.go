@@ -143,14 +143,14 @@ func (t settingsTexts) page(p settingsPage, m *people.Members) settingsData {
 		d.Problems = append(d.Problems, web.Fault{At: "#" + inputID(base), Label: label, Text: t.problem(wrong)})
 	}
 	for _, s := range tenancy.Sections {
-		d.Sections = append(d.Sections, settingsSection{s.Key, s.Title.In(t.Locale()),
+		d.Sections = append(d.Sections, settingsSection{s.Key, s.Title(t.Locale()),
 			web.Each(s.Settings, func(x tenancy.Setting) input { return t.inputOf(p, x, m) })})
 	}
 	return d
 }
 
 func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Members) input {
-	in := input{Name: x.Name, ID: inputID(x.Name), Kind: x.Kind, Words: x.Says.In(t.Locale()),
+	in := input{Name: x.Name, ID: inputID(x.Name), Kind: x.Kind, Words: x.Says(t.Locale()),
 		Value: p.form.Get(x.Name), Example: examples[x.Name],
 		Ruled: p.now.RulesRev > 0 && x.Name == "process_approval_required"}
 	for _, wrong := range p.problems {
@@ -236,7 +236,7 @@ type settingsTexts struct{ web.Texts }
 func (t settingsTexts) value(field, is string) string {
 	x, _ := tenancy.SettingNamed(field)
 	if i := slices.Index(x.Choices, is); i >= 0 {
-		return x.Says.In(t.Locale()).Choices[i]
+		return x.Says(t.Locale()).Choices[i]
 	}
 	return is
 }
@@ -258,7 +258,7 @@ func (t settingsTexts) label(field string) string {
 	case !ok:
 		return field
 	}
-	label := x.Says.In(t.Locale()).Label
+	label := x.Says(t.Locale()).Label
 	var n int
 	if _, err := fmt.Sscanf(at, "%d]", &n); err == nil {
 		label = fmt.Sprintf("%s (%d)", label, n+1)
@@ -293,7 +293,7 @@ func (t settingsTexts) values(m *people.Members, field string, is aggregate.JSON
 	x, known := tenancy.SettingNamed(field)
 	unit := ""
 	if known {
-		unit = x.Says.In(t.Locale()).Unit
+		unit = x.Says(t.Locale()).Unit
 	}
 	var list []json.RawMessage
 	if json.Unmarshal([]byte(is), &list) != nil {

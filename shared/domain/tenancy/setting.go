@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"embed"
 	"fmt"
 	"reflect"
 	"slices"
@@ -38,7 +39,6 @@ type Setting struct {
 	Limit    bool                   // a number where 0 means no limit
 	Code     string                 // of the problem of a text, or of a text in a list, that does not fit
 	fits     func(text string) bool // nil: any text fits
-	Says     language.Spoken[Words]
 }
 
 // Words are the texts about a setting.
@@ -51,9 +51,23 @@ type Words struct {
 // Section is a section of the settings page.
 type Section struct {
 	Key      string
-	Title    language.Spoken[string]
 	Settings []Setting
 }
+
+//go:embed texts
+var texts embed.FS
+
+// saidOf are the titles of sections by key and the texts about settings by name.
+var saidOf = language.Catalog[struct {
+	Sections map[string]string
+	Settings map[string]Words
+}]{Files: &texts, Folder: "texts"}
+
+// Title returns what a section is called.
+func (s Section) Title(locale string) string { return saidOf.In(locale).Sections[s.Key] }
+
+// Says returns the texts about a setting.
+func (x Setting) Says(locale string) Words { return saidOf.In(locale).Settings[x.Name] }
 
 // byName returns all settings by name.
 var byName = sync.OnceValue(func() map[string]Setting {

@@ -34,13 +34,22 @@ func TestEachSettingHasOneRow(t *testing.T) {
 	for _, section := range Sections {
 		for _, x := range section.Settings {
 			rows = append(rows, x.Name)
-			for i, locale := range language.All {
-				w := x.Says[i]
+			for _, locale := range language.All {
+				w, first := x.Says(locale), x.Says(language.All[0])
+				expect.That(t, (w.About == "") == (first.About == "") && (w.Hint == "") == (first.Hint == ""),
+					"%s has another text in %s: %+v", x.Name, locale, w)
 				expect.That(t, len(w.Choices) == len(x.Choices) && w.Label != "" &&
 					!slices.Contains(w.Choices, ""), "%s lacks words in %s: %+v", x.Name, locale, w)
 			}
 			expect.That(t, x.Min <= x.Max && (x.Kind != KindWhole || x.Max != 0) && (x.fits != nil) == (x.Code != ""),
 				"%s has no bounds, or no code for its form", x.Name)
+		}
+	}
+	for _, locale := range language.All {
+		w := saidOf.In(locale)
+		expect.That(t, len(w.Settings) == len(rows) && len(w.Sections) == len(Sections), "%s says too much", locale)
+		for _, section := range Sections {
+			expect.That(t, section.Title(locale) != "", "%s calls %s nothing", locale, section.Key)
 		}
 	}
 	slices.Sort(fields)
