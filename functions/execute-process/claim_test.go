@@ -42,6 +42,7 @@ func settle(w *ringitest.World, steps ...task.Step) {
 // What a rule with numbers settles runs with its number: also what begins with too little time for its first call, and
 // what begins by a commit whose answer is lost.
 func TestWhatIsSettledByANumberedRuleRunsWithItsNumber(t *testing.T) {
+	t.Parallel()
 	for name, run := range map[string]func(w *world){
 		"it runs": func(w *world) { w.run() },
 		"it begins alone": func(w *world) {
@@ -66,6 +67,7 @@ func TestWhatIsSettledByANumberedRuleRunsWithItsNumber(t *testing.T) {
 
 // However many begin at once, they have numbers without a gap.
 func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
+	t.Parallel()
 	many := 12
 	if expect.Long() {
 		many = 32

@@ -191,6 +191,7 @@ func (w *world) recorded() {
 
 // Wherever the function dies, the decision has one number when it was called again.
 func TestADecisionIsRecordedOnceWhereverItDies(t *testing.T) {
+	t.Parallel()
 	ringitest.EachDeath(t, func(d *ringitest.Death) {
 		w := settledForm(t, d)
 		w.survives()
@@ -271,6 +272,7 @@ func (m *meeting) book(order int) task.Step {
 }
 
 func TestToolsOfServers(t *testing.T) {
+	t.Parallel()
 	for name, run := range map[string]func(*testing.T, *meeting){
 		"what is allowed is called, once":                  testBooks,
 		"what its server changed is not called and is off": testServerChanged,
@@ -373,6 +375,7 @@ func (w *world) rounds() (n int, next aggregate.Next) {
 }
 
 func TestACallHasItsToolsWholeTimeout(t *testing.T) {
+	t.Parallel()
 	t.Run("five reads of 30 s each", func(t *testing.T) {
 		w := newWorld(t)
 		s := &slow{Tools: w.h.Tools, w: w, takes: 30 * time.Second}

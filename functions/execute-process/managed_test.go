@@ -273,6 +273,7 @@ func TestEveryDenialSaysWhatToDo(t *testing.T) {
 // Wherever an invocation dies, later ones complete the execution: nothing is written twice, and only a write in
 // progress has an unknown outcome.
 func TestAnExecutionSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
 	expect.Patience(t)
 	unknown := 0
 	died := ringitest.EachDeath(t, func(d *ringitest.Death) {
@@ -292,6 +293,7 @@ func TestAnExecutionSurvivesACrashAnywhere(t *testing.T) {
 
 // Wherever a session's invocation dies, there is one session besides, and it gets the steps and each answer once.
 func TestASessionSurvivesACrashAnywhere(t *testing.T) {
+	t.Parallel()
 	expect.Patience(t)
 	unknown := 0
 	died := ringitest.EachDeath(t, func(d *ringitest.Death) {
@@ -332,6 +334,7 @@ func (m *sessionWorld) givenUp(t *testing.T, limit float64) *task.Execution {
 }
 
 func TestSessionsAreClosedAndPaid(t *testing.T) {
+	t.Parallel()
 	t.Run("the one of a run that was given up, before its retry opens another", func(t *testing.T) {
 		m := newSessionWorld(t)
 		e := m.givenUp(t, 0.25)

@@ -99,6 +99,7 @@ func testConstraintBeforeClaim(t *testing.T, w *world) {
 }
 
 func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
+	t.Parallel()
 	t.Run("no call begins once it is reached", func(t *testing.T) {
 		w := newWorld(t)
 		w.Settings(func(s *tenancy.Settings) { s.MaxCostUSD = 3 })
@@ -221,6 +222,7 @@ func testAnotherRule(t *testing.T, w *world) {
 
 // A write whose amount came from a result is asked about wherever the steps are under a rule. Nothing else is, by that.
 func TestAMarkedReferenceIsAlwaysAskedAbout(t *testing.T) {
+	t.Parallel()
 	steps := func(w *world) []task.Step { return []task.Step{w.read(1), w.write(2)} }
 	unmarked := newWorld(t)
 	unmarked.settledBy(steps(unmarked)...)

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,6 +28,15 @@ import (
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
+
+// Tests mostly wait for the table, so more of them run at once than there are cores.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 const (
 	listing = "list_employees"
