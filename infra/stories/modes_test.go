@@ -76,23 +76,28 @@ func TestStoriesUnderSettings(t *testing.T) {
 func (w *world) tells(t *testing.T, stories []story) {
 	stories = slices.DeleteFunc(stories, func(s story) bool { return s.night && !expect.Long() })
 	for _, s := range stories {
+		if name, _, one := strings.Cut(*only, ","); one && name != s.name {
+			continue
+		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
 			x := expect.Value(w.once(t, s))(t)
 			t.Logf("%d points, %s", len(x.points), time.Since(began).Round(time.Millisecond))
+			found := 0
 			for _, m := range modes {
 				if !slices.ContainsFunc(m.plays(everyStory()), func(x story) bool { return x.name == s.name }) {
 					continue
 				}
 				all := slices.DeleteFunc(m.draws(w, x), func(d disturbance) bool { return !strings.Contains(d.name, *only) })
-				if len(all) > 0 {
+				if found += len(all); len(all) > 0 {
 					t.Run(m.name, func(t *testing.T) {
 						t.Parallel()
 						w.survives(t, all)
 					})
 				}
 			}
+			expect.That(t, *only == "" || found > 0, "nothing has %q in its name; one has %v", *only, x.points[:1])
 		})
 	}
 }

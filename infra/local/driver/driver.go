@@ -312,23 +312,17 @@ type FormFile struct {
 	Body []byte `json:"body"`
 }
 
-// AskWithFiles asks for a decision of a title by the form, with files, and with cards in #人事.
+// AskWithFiles asks for a decision of a title by the form, with files, and with cards in #人事. Like a person, it fills
+// in another form if told that nothing was kept in time.
 func AskWithFiles(t T, s *stack.Stack, user, title string, files ...FormFile) *Request {
 	t.Helper()
 	given := make([]any, len(files))
 	for i, f := range files {
 		given[i] = map[string]any{"name": f.Name, "body": f.Body}
 	}
-	return FillIn(t, s, user, map[string]any{"matter": "支出", "title": title, "amount": "120万",
-		"description": "入れ替えの時期のため。", "file": given})
-}
-
-// FillIn asks for a decision by these values of the form's fields. Like a person, it fills in another form if told that
-// nothing was kept in time.
-func FillIn(t T, s *stack.Stack, user string, fields map[string]any) *Request {
-	t.Helper()
+	fields := map[string]any{"matter": "支出", "title": title, "amount": "120万", "description": "入れ替えの時期のため。", "file": given,
+		"request_channel": webapi.HR}
 	asked := time.Now()
-	fields["request_channel"] = webapi.HR
 	var wrong map[string]string
 	for tries := 1; ; tries++ {
 		expect.NoError(t, s.Sandbox.Global(user, "ringi_matter"))
@@ -348,7 +342,7 @@ func FillIn(t T, s *stack.Stack, user string, fields map[string]any) *Request {
 	expect.Must(t, len(wrong) == 0, "%v", wrong)
 	all := expect.Value(s.Sandbox.Workspace().History(webapi.HR, webapi.Range{}))(t)
 	at := slices.IndexFunc(all, func(m webapi.Message) bool {
-		return m.User == webapi.Bot && strings.Contains(m.Text, fields["title"].(string))
+		return m.User == webapi.Bot && strings.Contains(m.Text, title)
 	})
 	expect.Must(t, at >= 0, "no message asks for the decision")
 	r := At(t, s, webapi.HR, all[at].TS)
