@@ -290,7 +290,7 @@ func testNextRound(t *testing.T, w *consoletest.World) {
 		return suzuki.Get(w.TaskPage())
 	}
 	again().Says(t, 200, "2 回目の回覧", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。", "課長 いまここ", "経理 差し戻し",
-		"前のバージョンの却下理由 宛名が違います", "前のバージョンとの違い")
+		"前のバージョンの却下理由 宛名が違います", "前のバージョンとの違い", "締切は金曜です → 直しました")
 	tanaka.Post(w.TaskPage()+"/act", read.FormOf(t, aggregate.ActApprove, "")).Says(t, http.StatusConflict)
 	suzuki.Acts(aggregate.ActReject, "もう一度")
 	again().Holds(t, `<p class="notice warning">⚠️ 前のバージョンと同じ書き込みです。</p>`)
