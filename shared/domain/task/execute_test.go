@@ -105,6 +105,11 @@ func TestAnExecutionEndsAfterItsTimeLimit(t *testing.T) {
 	if e := s.load().Execution(); e.Status != ExecutionFailed || e.Error != ReasonTimeout || e.ErrorDetail != "360" {
 		t.Errorf("%s for %s %q", e.Status, e.Error, e.ErrorDetail)
 	}
+	s = running(t)
+	takes(s, 30*time.Second)
+	takes(s, 30*time.Second)
+	takes(s, 301*time.Second)
+	expect.That(t, !s.load().OverLimit(s.now), "the last call was made: only the end is missing")
 }
 
 func TestTheTimeLimitExcludesWaiting(t *testing.T) {
