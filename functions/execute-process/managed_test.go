@@ -21,6 +21,7 @@ func TestASessionGoesThroughTheSteps(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, *sessionWorld){
 		"approved steps are called in order, once":                 testSessionCompletes,
 		"arguments may come with their references resolved":        testResolved,
+		"a call with other arguments is not made, not even a read": testOtherArguments,
 		"a write is not made twice":                                testTwice,
 		"a session that leaves steps undone has failed":            testLeavesSteps,
 		"a session that ends otherwise has failed":                 testEndsOtherwise,
@@ -243,6 +244,21 @@ func testResolved(t *testing.T, m *sessionWorld) {
 	m.denied(2, task.DeniedArguments)
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	m.written(1)
+}
+
+func testOtherArguments(t *testing.T, m *sessionWorld) {
+	other := func(s task.Step, was, is string) models.Act {
+		return asks(s.Tool, strings.Replace(string(s.ToolInput), was, is, 1))
+	}
+	m.does(other(m.read(1), `"active"`, `"all"`), other(m.lone(2), `"a"`, `"b"`), ends)
+	m.approved(m.read(1), m.lone(2))
+	m.run()
+	m.denied(1, task.DeniedArguments)
+	m.denied(2, task.DeniedArguments)
+	e := m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
+	expect.Is(t, e.ErrorDetail, "1, 2", "left undone")
+	expect.Is(t, m.vendors.Calls(listing), 0, "calls listed")
+	m.written(0)
 }
 
 func testTwice(t *testing.T, m *sessionWorld) {
