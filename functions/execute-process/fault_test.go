@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ func TestExecuteUnderFaults(t *testing.T) {
 		"a call that hangs ends before its invocation does":                      testHangs,
 		"a department that there isn't calls for another request":                testNoSuchDepartment,
 		"a tool that panics has failed, or nobody knows":                         testPanics,
+		"a bucket that is away for a moment costs no second call":                testKeptLater,
 		"a write whose answer can't be kept is done all the same":                testNotKept,
 		"two invocations of one run make one call":                               testTwoAtOnce,
 		"an execution that does not move reaches a person":                       testNoProgress,
@@ -143,6 +145,27 @@ func (f *failing) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage
 	}
 	f.w.later(20 * time.Second)
 	return aggregate.Blob{Bytes: len(v)}, context.DeadlineExceeded
+}
+
+// away stores no result at the first try.
+type away struct {
+	Results
+	tried atomic.Bool
+}
+
+func (x *away) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	if x.tried.CompareAndSwap(false, true) {
+		return aggregate.Blob{}, context.DeadlineExceeded
+	}
+	return x.Results.Keep(ctx, ref, v)
+}
+
+func testKeptLater(t *testing.T, w *world) {
+	w.approved(w.read(1))
+	w.h.Results = &away{Results: w.h.Results}
+	w.run()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	expect.Is(t, w.vendors.Calls(listing), 1, "calls listed")
 }
 
 func testNotKept(t *testing.T, w *world) {
