@@ -37,6 +37,7 @@ func TestEffects(t *testing.T) {
 		"a run that found no room to run in begins anew later":    testNoRoom,
 		"a run that ended over and over is given up":              testGivenUp,
 		"a refused token starts the run that the rows call for":   testRefused,
+		"no run starts beside one that a decision wakes":          testWakes,
 		"every run that is not the head's is woken":               testOldRun,
 		"a run that has left its gate is not woken again":         testLeft,
 		"a run that may wait is woken until its token is refused": testWakesAgain,
@@ -113,6 +114,17 @@ func testGivenUp(t *testing.T, w *ringitest.World) {
 	expect.That(t, h.Parked != nil && h.Parked.Sentence == task.ReasonRunFailed && h.Run == task.MaxRestarts+1,
 		"parked %+v at run %d", h.Parked, h.Run)
 	expect.Is(t, run(t, w, true), 0, "repairs of a parked task")
+}
+
+func testWakes(t *testing.T, w *ringitest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	w.Wait(w.Open())
+	w.Approve()
+	started := w.Transport.Count("StartExecution")
+	expect.Is(t, run(t, w, true), 1, "woken") // the sweeper has every run started that has work
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	expect.Is(t, w.Transport.Count("StartExecution"), started, "runs started")
+	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
 }
 
 func testLeft(t *testing.T, w *ringitest.World) {
