@@ -234,7 +234,7 @@ func testConstraint(t *testing.T, w *world) {
 	expect.Has(t, x.ErrorDetail, "営業部")
 }
 
-// forbidding forbids the tool after its permission was read for the first time.
+// forbidding has once run something, such as forbidding the tool, after the permission was read.
 type forbidding struct {
 	Store
 	once func()

@@ -106,6 +106,7 @@ func TestPushes(t *testing.T) {
 		"whatever breaks once, there is one pull request in the end":    testPushAgain,
 		"a branch without a pull request is a failure with its address": testBranchAlone,
 		"settings that changed meanwhile open nothing":                  testPushSettings,
+		"nor do settings that change under the claim":                   testPushSettingsUnderTheClaim,
 		"all that says what is pushed says the same":                    testOtherPush,
 		"a step that nobody confirms is what its row says":              testUnconfirmedStep,
 		"what was withdrawn on the way goes no further":                 testPushWithdrawn,
@@ -193,10 +194,23 @@ func testBranchAlone(t *testing.T, h *hub) {
 }
 
 func testPushSettings(t *testing.T, h *hub) {
-	by := ringitest.Member("U9")
+	h.changeSource()
+	h.refusesSource(t)
+}
+
+func testPushSettingsUnderTheClaim(t *testing.T, h *hub) {
+	h.Store = &forbidding{h.Store, h.changeSource}
+	h.refusesSource(t)
+}
+
+func (h *hub) changeSource() {
 	s := h.source()
 	s.CI = tenancy.CIRun
-	h.save(s, by)
+	h.save(s, ringitest.Member("U9"))
+}
+
+func (h *hub) refusesSource(t *testing.T) {
+	t.Helper()
 	expect.Value(h.handle())(t)
 	x := h.action()
 	expect.That(t, x.Error == conversation.ReasonPushSource && x.Pushed.Commit == "" && len(h.repo.Pulls()) == 0, "%+v", x)
