@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/table"
 )
@@ -124,6 +126,11 @@ func testBusyTable(t *testing.T, st *taskStore) {
 		busy, _ = busyTable(st, body, 3)
 		a := expect.Value(busy.Decide(t.Context(), waitingPrompt(t, st, 10*i+1), approvePrompt))(t)
 		expect.Is(t, a.Prompt().Status, aggregate.Approved, "prompt")
+		busy, _ = busyTable(st, body, 3)
+		s := tenancy.DefaultSettings()
+		s.MaxVersions++
+		s, err = busy.SaveSettings(t.Context(), fmt.Sprint("01BUSY", i), s, approver(), at())
+		expect.That(t, err == nil && s.Rev == 1, "settings: %v after refusals by %s", err, body)
 	}
 	busy, _ := busyTable(st, throttled, always) // one that lasts ends a call in time
 	change, _ := received(t, 100)
