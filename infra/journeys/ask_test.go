@@ -188,6 +188,7 @@ var elsewhereEncoded = [][]string{
 // People are asked about the bytes that run, whatever the machine's encoding is, and what they say reaches the agent
 // unchanged. Of what isn't UTF-8 nobody is asked.
 func TestTheHookSpeaksUTF8Everywhere(t *testing.T) {
+	expect.Patience(t)
 	t.Parallel()
 	d := newDoor(t)
 	for i, env := range elsewhereEncoded {

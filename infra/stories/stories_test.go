@@ -32,6 +32,7 @@ type story struct {
 	machine    bool                        // at night all that runs dies at once, too
 	lasting    bool                        // a call may fail for good: somebody tries again
 	anew       bool                        // each try asks people anew, so that calls don't fail at random
+	patient    bool                        // it waits so long where calls fail that they do at night alone
 	stops      string                      // the row of a read that may be out when a person stops it
 
 	// A process that dies in one of these functions, or takes longer than its lease, may leave a call whose end isn't as
@@ -116,7 +117,7 @@ func settings() []group {
 			night: true}}},
 		{"with contests", withContests, []story{
 			{name: "contest", kind: "contest", dies: "RunRoundFunction", act: drafting, holds: paidOnce, seen: contestSeen,
-				kills: func(p point) bool { return p.function != execute && p.function != drawer }},
+				patient: true, kills: func(p point) bool { return p.function != execute && p.function != drawer }},
 			{name: "unattended contest", act: unattendedContest, unattended: true, night: true},
 		}},
 	}

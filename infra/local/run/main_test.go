@@ -139,7 +139,7 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	log := filepath.Join(expect.Value(process.Folder())(t), "functions.log")
 	expect.Eventually(t, "what functions print stands in the file", func() bool {
 		text, err := os.ReadFile(log)
-		return err == nil && strings.Contains(string(text), `"_aws"`)
+		return err == nil && strings.Contains(string(text), `"ReceiveEventFunction`)
 	})
 	children := childrenOf(t, cmd.Process.Pid)
 	expect.That(t, len(children) != 0, "it has no children; the stand-ins should be one")

@@ -128,6 +128,7 @@ func TestTheResponseIsTheOneWithTheCallsID(t *testing.T) {
 }
 
 func TestWhatAFailedCallMayHaveDone(t *testing.T) {
+	t.Parallel()
 	rpc := func(code string) http.HandlerFunc {
 		return answer("application/json", `{"jsonrpc":"2.0","id":3,"error":{"code":`+code+`,"message":"no  such\nthing"}}`)
 	}
@@ -196,6 +197,7 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 }
 
 func TestAServerThatCannotBeGreetedOrListedHasDoneNothing(t *testing.T) {
+	t.Parallel()
 	for _, method := range []string{"server/discover", "tools/list"} {
 		for name, fault := range map[string]http.HandlerFunc{
 			"401": status(401, ""), "429": status(429, ""), "500": status(500, ""), "cut": cut, "half": half, "huge": huge,

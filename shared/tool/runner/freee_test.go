@@ -410,6 +410,7 @@ func TestTheChosenCompanyIsRead(t *testing.T) {
 
 func TestAReadThatHangsFails(t *testing.T) {
 	expect.Patience(t)
+	t.Parallel()
 	w := newWorld(t)
 	w.vendors.Hang("list_attendance", time.Minute)
 	e := w.refuse(t, "list_attendance", `{"year":2026,"month":3,"employees":[{"id":3510001},{"id":3510008}]}`)

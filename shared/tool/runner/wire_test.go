@@ -125,6 +125,7 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 }
 
 func TestReadsTryAgainWhenThatHelps(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		do    http.HandlerFunc
 		calls int32

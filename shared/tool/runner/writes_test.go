@@ -139,6 +139,7 @@ func TestADirectMessageThatFails(t *testing.T) {
 
 func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
 	expect.Patience(t)
+	t.Parallel()
 	byMail := strings.Replace(dmArgs, "U0SANDSATO", "sato@example.com", 1)
 	for _, method := range []string{"users.lookupByEmail", "conversations.open", "conversations.history",
 		"chat.postMessage"} {
@@ -331,6 +332,7 @@ func TestACellThatIsTooLong(t *testing.T) {
 // Rows below the written table are kept and counted, so that people know of them. If they can't be counted, the write
 // still succeeds.
 func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		before func(t *testing.T, w *world)
 		rows   int
