@@ -127,8 +127,8 @@ type request struct {
 func (d *door) with(serve func(w http.ResponseWriter, r request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
-		secret, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !is {
+		scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !strings.EqualFold(scheme, "Bearer") { // RFC 9110, 11.1: whatever the case
 			secret = ""
 		}
 		key, err := d.Keys.KeyBySecret(ctx, secret, d.Now())

@@ -143,18 +143,18 @@ var builtin = sync.OnceValues(func() (*Catalog, error) {
 	return newCatalog(specs)
 })
 
-// Canonical returns the JSON with sorted members and without insignificant space, so that a tool's version does not
-// depend on the layout of a file.
+// Canonical returns the JSON in the form in which values are compared, so that a tool's version does not depend on the
+// layout of a file.
 func Canonical(text json.RawMessage) string {
 	v, err := Decode(text)
 	if err != nil {
 		return string(text) // NewCatalog reports the error
 	}
-	b, err := Written(v)
+	same, err := aggregate.Canonical(v)
 	if err != nil {
 		return string(text)
 	}
-	return string(b)
+	return string(same)
 }
 
 // Lookup finds a tool by name.

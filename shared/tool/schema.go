@@ -240,3 +240,48 @@ func typesOf(s map[string]any) (all []string) {
 	}
 	return all
 }
+
+// CanonicalSchema returns a schema in the form in which schemas are compared: what is a set has one order. A schema that
+// can't be read is its text.
+func CanonicalSchema(text string) string {
+	v, err := Decode([]byte(text))
+	if err != nil {
+		return text
+	}
+	return string(written(sorted(v)))
+}
+
+// sorted returns a copy of a schema with its sets in one order. Values within it stay as they are.
+func sorted(v any) any {
+	s, is := v.(map[string]any)
+	if !is {
+		return v
+	}
+	out := maps.Clone(s)
+	for keyword, x := range s {
+		list, isList := x.([]any)
+		members, isObject := x.(map[string]any)
+		switch {
+		case slices.Contains([]string{"const", "default", "examples"}, keyword):
+		case isList && slices.Contains([]string{"required", "type", "enum"}, keyword):
+			out[keyword] = slices.SortedFunc(slices.Values(list), func(a, b any) int {
+				return cmp.Compare(written(a), written(b))
+			})
+		case isList:
+			all := make([]any, len(list))
+			for i, one := range list {
+				all[i] = sorted(one)
+			}
+			out[keyword] = all
+		case isObject && slices.Contains([]string{"properties", "patternProperties", "$defs", "definitions"}, keyword):
+			all := map[string]any{}
+			for name, one := range members {
+				all[name] = sorted(one)
+			}
+			out[keyword] = all
+		default:
+			out[keyword] = sorted(x)
+		}
+	}
+	return out
+}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"ringi/shared/domain/aggregate"
 )
 
 // checking is one check of a value.
@@ -23,7 +25,7 @@ type checking struct {
 
 // listed are the values of an enum, as texts.
 type listed struct {
-	has  map[string]bool
+	has  map[aggregate.JSON]bool
 	said string // all of them, for a message
 }
 
@@ -87,7 +89,7 @@ func (c *checking) listed(all []any) listed {
 	}
 	list, known := c.lists[&all[0]]
 	if !known {
-		list = listed{has: map[string]bool{}, said: shown(all)}
+		list = listed{has: map[aggregate.JSON]bool{}, said: shown(all)}
 		c.pay(len(all))
 		for _, x := range all {
 			list.has[written(x)] = true
@@ -98,7 +100,7 @@ func (c *checking) listed(all []any) listed {
 }
 
 // written is the text of a value, which is paid for.
-func (c *checking) written(v any) string {
+func (c *checking) written(v any) aggregate.JSON {
 	text := written(v)
 	c.pay(1 + len(text)/8)
 	return text
@@ -169,7 +171,7 @@ func (c *checking) elements(s map[string]any, v []any, at []string, found *probl
 		found.take(c.value(form, x, append(at, strconv.Itoa(i))))
 	}
 	if s["uniqueItems"] == true {
-		seen := map[string]bool{}
+		seen := map[aggregate.JSON]bool{}
 		for i, x := range v {
 			text := c.written(x)
 			if c.unsure != "" {
@@ -313,24 +315,10 @@ func exact(n json.Number) *big.Rat {
 }
 
 // written returns a value as one text, the same for equal values.
-func written(v any) string {
-	switch v := v.(type) {
-	case json.Number:
-		return exact(v).RatString()
-	case []any:
-		var all []string
-		for _, x := range v {
-			all = append(all, written(x))
-		}
-		return "[" + strings.Join(all, ",") + "]"
-	case map[string]any:
-		var all []string
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			all = append(all, strconv.Quote(name)+":"+written(v[name]))
-		}
-		return "{" + strings.Join(all, ",") + "}"
-	case string:
-		return strconv.Quote(v)
+func written(v any) aggregate.JSON {
+	text, err := aggregate.Canonical(v)
+	if err != nil { // impossible for what was decoded
+		panic(err)
 	}
-	return fmt.Sprint(v)
+	return text
 }

@@ -84,6 +84,10 @@ func (r *reader) object(in map[string]any, depth int) (any, error) {
 	for _, keyword := range slices.Sorted(maps.Keys(in)) {
 		var err error
 		v, to := in[keyword], keyword
+		if meant := slices.IndexFunc(keywords, func(k string) bool { return strings.EqualFold(k, keyword) }); meant >= 0 &&
+			keywords[meant] != keyword {
+			return nil, fmt.Errorf("%s: it must be written %s", keyword, keywords[meant])
+		}
 		list, isList := v.([]any)
 		_, tuple := in["items"].([]any)
 		switch keyword {
@@ -229,6 +233,15 @@ func locate(v any, pointer string) (any, bool) {
 	}
 	return v, true
 }
+
+// keywords are those of JSON Schema that anybody reads. Some readers take one in other letters for the same, and others
+// ignore it.
+var keywords = strings.Fields("$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveRef $ref $schema " +
+	"$vocabulary additionalItems additionalProperties allOf anyOf const contains default definitions dependencies " +
+	"dependentRequired dependentSchemas deprecated description else enum examples exclusiveMaximum exclusiveMinimum " +
+	"format if items maxContains maxItems maxLength maxProperties maximum minContains minItems minLength " +
+	"minProperties minimum multipleOf not oneOf pattern patternProperties prefixItems properties propertyNames " +
+	"readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems writeOnly")
 
 // types are what a value may be.
 var types = []string{"null", "boolean", "object", "array", "number", "integer", "string"}

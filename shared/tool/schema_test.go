@@ -228,12 +228,26 @@ func TestAPatternThatTakesTooLongPassesNothing(t *testing.T) {
 	expect.Is(t, len(long), 0, "a long text: %v", long)
 }
 
-// encoding/json would accept $Ref and ITEMS as $ref and items.
+// encoding/json would accept $Ref and ITEMS as $ref and items, and hide what stands beside them.
 func TestKeywordsAreSpelledExactly(t *testing.T) {
-	for _, text := range []string{`{"$Ref":"#"}`, `{"ITEMS":{"$ref":"#"}}`, `{"itemſ":{"$ref":"#"}}`,
-		`{"Type":"string"}`} {
-		found := check(t, compiled(t, text), `[[1]]`)
-		expect.That(t, len(found) <= 0, "%s: %v", text, found)
+	for text, keyword := range map[string]string{`{"$Ref":"#"}`: "$ref", `{"ITEMS":{"$ref":"#"}}`: "items",
+		`{"properties":{"a":{"type":"string","propertieſ":{}}}}`: "properties", `{"Type":"string"}`: "type"} {
+		_, err := CompileSchema("x", text)
+		expect.Has(t, fmt.Sprint(err), "it must be written "+keyword)
+	}
+	compiled(t, `{"properties":{"Type":{"type":"string"}},"X-Kind":1}`)
+}
+
+func TestWhatIsASetHasNoOrder(t *testing.T) {
+	const is = `{"properties":{"default":{"type":["string","null"],"enum":["a",1.0,null]}},"required":["a","b"],` +
+		`"default":{"required":["a","b"]}}`
+	for old, other := range map[string]string{`"string","null"`: `"null","string"`, `"a",1.0,null`: `1,null,"a"`,
+		`"required":["a","b"],`: `"required":["b","a"],`} {
+		expect.Is(t, CanonicalSchema(strings.Replace(is, old, other, 1)), CanonicalSchema(is))
+	}
+	for old, other := range map[string]string{`{"required":["a","b"]}`: `{"required":["b","a"]}`, `1.0`: `1.5`,
+		`"required":["a","b"],`: `"required":["a"],`} {
+		expect.That(t, CanonicalSchema(strings.Replace(is, old, other, 1)) != CanonicalSchema(is), "%s is as %s", other, old)
 	}
 }
 

@@ -2,6 +2,7 @@ package aggregate_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -165,5 +166,25 @@ func TestALongNameCostsNoMoreThanItsText(t *testing.T) {
 		expect.That(t, wrong != nil && strings.HasPrefix(wrong.Error(), "a."+name[:min(n, 198)]) &&
 			len(wrong.Error()) < 250 &&
 			strings.HasSuffix(wrong.Error(), " is there twice"), "%d: %v", n, wrong)
+	}
+}
+
+func TestNumbersAreComparedByValue(t *testing.T) {
+	for want, all := range map[string][]string{
+		"0":                      {"0", "-0", "0.00", "0e9"},
+		"3":                      {"3", "3.0", "30e-1", "0.3E+1"},
+		"-149000":                {"-149000", "-1.49e5", "-149000.0"},
+		"0.00012":                {"0.00012", "1.2e-4", "12E-5"},
+		"1.2e-7":                 {"0.00000012", "1.2e-7"},
+		"9007199254740993":       {"9007199254740993", "9007199254740993.0"},
+		"100000000000000000000":  {"1e20", "100000000000000000000"},
+		"1e21":                   {"1000000000000000000000", "10e20"},
+		"1.5e999":                {"15e998"},
+		"1e99999999999999999999": {"1e99999999999999999999"},
+	} {
+		for _, n := range all {
+			is, err := aggregate.Canonical([]any{json.Number(n)})
+			expect.That(t, err == nil && is == aggregate.JSON("["+want+"]"), "%s is %s, %v", n, is, err)
+		}
 	}
 }

@@ -1,11 +1,13 @@
 package aggregate
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -121,4 +123,72 @@ func halved(text JSON) bool {
 		return len(e) == len(`\ud800`) && e[1] == 'u' && strings.Contains("dD", e[2:3]) &&
 			strings.Contains("89abcdefABCDEF", e[3:4])
 	})
+}
+
+// Canonical returns a value in the one form in which values are compared: members sorted, no space, and each number by
+// its value, so that 3, 3.0 and 30e-1 are the same. It was decoded with UseNumber.
+func Canonical(v any) (JSON, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(byValue(v)); err != nil {
+		return "", fmt.Errorf("write JSON: %w", err)
+	}
+	return JSON(bytes.TrimSpace(b.Bytes())), nil
+}
+
+// byValue returns a copy of a value with each number in its shortest form.
+func byValue(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return shortest(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = byValue(x)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, x := range v {
+			out[name] = byValue(x)
+		}
+		return out
+	}
+	return v
+}
+
+// maxPlain is up to how many digits a number is written without an exponent, as ECMAScript does.
+const maxPlain = 21
+
+// shortest writes a number exactly, with no superfluous zero. One whose exponent no int holds stays as it is.
+func shortest(n json.Number) json.Number {
+	text, exponent, _ := strings.Cut(strings.ToLower(n.String()), "e")
+	exp, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	if err != nil {
+		return n
+	}
+	text, negative := strings.CutPrefix(text, "-")
+	sign := map[bool]string{true: "-"}[negative]
+	whole, fraction, _ := strings.Cut(text, ".")
+	exp -= len(fraction)
+	text = strings.TrimLeft(whole+fraction, "0")
+	digits := strings.TrimRight(text, "0")
+	exp += len(text) - len(digits)
+	switch point := len(digits) + exp; {
+	case digits == "":
+		return "0"
+	case exp >= 0 && point <= maxPlain:
+		return json.Number(sign + digits + strings.Repeat("0", exp))
+	case exp < 0 && 0 < point && point <= maxPlain:
+		return json.Number(sign + digits[:point] + "." + digits[point:])
+	case -6 < point && point <= 0:
+		return json.Number(sign + "0." + strings.Repeat("0", -point) + digits)
+	default:
+		first, rest := digits[:1], digits[1:]
+		if rest != "" {
+			first += "."
+		}
+		return json.Number(sign + first + rest + "e" + strconv.Itoa(point-1))
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/chain"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 )
@@ -284,7 +283,7 @@ var idleOf = map[string][]string{"Bash": {"description"}}
 // Digest returns arguments as they are stamped and made, and the hash of what of them has effect. idle are arguments of
 // the tool that have none.
 func Digest(members map[string]any, idle []string) (arguments, effect string, err error) {
-	text, err := chain.Canonical(members)
+	text, err := aggregate.Canonical(members)
 	if err != nil {
 		return "", "", err
 	}
@@ -292,7 +291,7 @@ func Digest(members map[string]any, idle []string) (arguments, effect string, er
 	for _, name := range idle {
 		delete(some, name)
 	}
-	acting, err := chain.Canonical(some)
+	acting, err := aggregate.Canonical(some)
 	return string(text), aggregate.HashOf(string(acting)), err
 }
 

@@ -303,8 +303,9 @@ func canonical(schema json.RawMessage) string {
 	return tool.Canonical(schema)
 }
 
-// Hash changes with every part of the server's description of the tool.
+// Hash changes with every part of the server's description of the tool, whatever the order of what has none.
 func (t Tool) Hash() string {
+	t.Input, t.Output = tool.CanonicalSchema(t.Input), tool.CanonicalSchema(t.Output)
 	b, err := json.Marshal(t)
 	if err != nil {
 		panic(fmt.Sprintf("encode a tool: %v", err)) // of texts
