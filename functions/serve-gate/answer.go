@@ -253,6 +253,10 @@ var (
 	}
 )
 
+// fullOf says which of a key's calls are as many as it may have.
+var fullOf = map[aggregate.Reason]string{call.ReasonOpen: "open", call.ReasonDay: "today",
+	call.ReasonReads: "under way"}
+
 // faultOf tells an error. What is not the caller's is logged, and only asks for patience.
 func (d *door) faultOf(ctx context.Context, err error) fault {
 	if f, is := errors.AsType[fault](err); is {
@@ -267,7 +271,7 @@ func (d *door) faultOf(ctx context.Context, err error) fault {
 			later = e.Until.Sub(d.Now())
 		}
 		return fault{http.StatusTooManyRequests, fmt.Sprintf("the key has as many calls %s as it may: %d",
-			map[bool]string{true: "open", false: "today"}[e.Reason == call.ReasonOpen], e.Most), later}
+			fullOf[e.Reason], e.Most), later}
 	}
 	if e, is := errors.AsType[aggregate.Problem](err); is {
 		return no(http.StatusBadRequest, language.Visible(e.Error()))

@@ -173,7 +173,10 @@ func (r request) called(ctx context.Context, o calls.Offers, arguments json.RawM
 		return r.failed(ctx, err)
 	}
 	if spec.Access == aggregate.Read {
-		c, err := r.door.Read(ctx, r.key, o, text)
+		c, end, err := r.door.Read(ctx, r.key, o, text)
+		if err == nil {
+			defer end()
+		}
 		if !errors.Is(err, calls.ErrAsked) {
 			return r.read(ctx, o, c, err)
 		}

@@ -173,6 +173,26 @@ func TestAReadGoesThroughAtOnce(t *testing.T) {
 	expect.That(t, err != nil && len(w.vendor.calls) == 2, "a tool that is off was called")
 }
 
+// Slow reads of one key hold few functions at once. A read that broke off counts for half a minute.
+func TestAKeyHasFewReadsUnderWay(t *testing.T) {
+	w := opened(t)
+	s, arguments := w.connected("2026-07-28"), map[string]any{"department": nil, "status": "all"}
+	reads := func(want string) {
+		t.Helper()
+		text, _, _ := w.tell(s, readTool, arguments)
+		expect.Has(t, text, want)
+	}
+	for range 6 {
+		reads("employees")
+	}
+	for range 5 {
+		expect.NoError(t, w.Store.Count(t.Context(), w.key.TenantID, call.Reads(w.key, 1, w.now)))
+	}
+	reads("under way as it may: 5")
+	w.now = w.now.Add(30 * time.Second)
+	reads("employees")
+}
+
 // A rule that takes calls of outside agents is asked about reads, too; a rule about other requests changes nothing.
 func TestARuleMayTakeReads(t *testing.T) {
 	for kind, want := range map[rules.Kind]string{rules.KindCall: `"status":"pending"`, rules.KindSteps: "employees"} {

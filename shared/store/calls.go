@@ -84,8 +84,7 @@ func (s CallStore) follow(ctx context.Context, first aggregate.Ref, newest strin
 }
 
 // Count counts what leaves no row. It returns aggregate.ErrFull once there is too much of it.
-func (s CallStore) Count(ctx context.Context, tenant string, c aggregate.Count) error {
-	counts := []aggregate.Count{c}
+func (s CallStore) Count(ctx context.Context, tenant string, counts ...aggregate.Count) error {
 	moves, err := s.countMoves(tenant, counts)
 	if err != nil {
 		return err

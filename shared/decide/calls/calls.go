@@ -26,7 +26,7 @@ type Store interface {
 	decide.RulesReader
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Count(ctx context.Context, tenant string, c aggregate.Count) error
+	Count(ctx context.Context, tenant string, counts ...aggregate.Count) error
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
 	Thread(ctx context.Context, key tenancy.Key, day time.Time) (string, error)

@@ -68,35 +68,41 @@ func (x Calls) Offers(ctx context.Context, key tenancy.Key, only string) (o Offe
 // ErrAsked says that people are to be asked about a call although it only reads.
 var ErrAsked = errors.New("people are asked about this read")
 
-// Read counts a call of the tool that o offers, which only reads, and returns it ready to be made. It returns
-// aggregate.Problem for its arguments, aggregate.ErrFull for the key's quota, and ErrAsked if a rule takes such calls.
-func (x Calls) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []byte) (c tool.Call, err error) {
+// Read counts a call of the tool that o offers, which only reads, and returns it ready to be made, and what counts that
+// it has ended. It returns aggregate.Problem for its arguments, aggregate.ErrFull for the key's quota or its reads under
+// way, and ErrAsked if a rule takes such calls.
+func (x Calls) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []byte) (c tool.Call, end func(),
+	err error) {
 	name := o.Specs[0].Name
 	p := o.Permissions[name]
 	if err := key.Holds(name, x.Now()); err != nil {
-		return c, err
+		return c, nil, err
 	}
 	if _, err := call.Members(arguments); err != nil {
-		return c, err
+		return c, nil, err
 	}
 	of := call.Content{Key: key.ID, Answers: key.Answers, Tool: name, Arguments: string(arguments)}
 	spec, _, resolved, err := x.read(&of, p, o.Settings)
 	if err != nil {
-		return c, err
+		return c, nil, err
 	}
 	if of.Arguments = string(resolved.JSON()); spec.Access != aggregate.Read {
-		return c, tool.ErrForbidden
+		return c, nil, tool.ErrForbidden
 	}
 	r, err := decide.Rules(ctx, x.Store, key.TenantID, o.Settings)
 	if err != nil {
-		return c, err
+		return c, nil, err
 	}
 	if r != nil && r.Takes(rules.KindCall, rules.Known{Tool: p.Tool(), Access: spec.Access}) {
-		return c, ErrAsked
+		return c, nil, ErrAsked
 	}
-	if err := x.Store.Count(ctx, key.TenantID, call.OfDay(key, x.Now())); err != nil {
-		return c, err
+	began := x.Now()
+	if err := x.Store.Count(ctx, key.TenantID, call.OfDay(key, began), call.Reads(key, 1, began)); err != nil {
+		return c, nil, err
+	}
+	end = func() { // a count that is lost ends with its half minute
+		_ = x.Store.Count(context.WithoutCancel(ctx), key.TenantID, call.Reads(key, -1, began))
 	}
 	return tool.Call{Tenant: key.TenantID, Tool: name, Arguments: resolved, Key: aggregate.NewID(), Asked: key.Answers,
-		Locale: o.Settings.Locale, Bounds: spec.Bounds, Pin: spec.Pin}, nil
+		Locale: o.Settings.Locale, Bounds: spec.Bounds, Pin: spec.Pin}, end, nil
 }

@@ -21,6 +21,8 @@ const MaxOpen = 20
 const (
 	ReasonOpen aggregate.Reason = "key_open" // MaxOpen
 	ReasonDay  aggregate.Reason = "key_day"  // the key's quota of a day, in UTC
+	// ReasonReads is that a key has as many reads under way at once as it may.
+	ReasonReads aggregate.Reason = "key_reads"
 )
 
 // Proposal is a call that a key asks for, with whom the rules ask.
@@ -67,9 +69,9 @@ func OfDay(k tenancy.Key, now time.Time) aggregate.Count {
 		Until:  day.AddDate(0, 0, 1), Keep: day.AddDate(0, 0, 3)}
 }
 
-// mostWaits is how many answers a key may wait for at once, for long. They are counted by half minutes, so that no
-// count is left of a wait that broke off.
-const mostWaits, waitsWithin = 5, 30 * time.Second
+// mostWaits is how many answers a key may wait for at once, for long, and mostReads how many reads it may have under
+// way. They are counted by half minutes, so that no count is left of one that broke off.
+const mostWaits, mostReads, waitsWithin = 5, 5, 30 * time.Second
 
 // Waits counts a wait of a key that lasts so long at most.
 func Waits(k tenancy.Key, most time.Duration, now time.Time) aggregate.Count {
@@ -77,6 +79,13 @@ func Waits(k tenancy.Key, most time.Duration, now time.Time) aggregate.Count {
 	return aggregate.Count{Key: "WAITED#" + k.ID + "#" + aggregate.TimeText(from),
 		By: int((most + time.Second - 1) / time.Second), Most: mostWaits * int(waitsWithin/time.Second),
 		Until: from.Add(waitsWithin), Keep: from.Add(time.Hour)}
+}
+
+// Reads counts a read of a key: 1 when it begins, -1 when one that began then has ended.
+func Reads(k tenancy.Key, by int, began time.Time) aggregate.Count {
+	from := began.UTC().Truncate(waitsWithin)
+	return aggregate.Count{Key: "READS#" + k.ID + "#" + aggregate.TimeText(from), By: by, Most: mostReads,
+		Reason: ReasonReads, Until: from.Add(waitsWithin), Keep: from.Add(time.Hour)}
 }
 
 // Ask makes the call's rows: people are asked, or are about to be looked up. Its Change is committed only if there is
