@@ -43,15 +43,18 @@ type stream struct {
 	isErr    bool
 	text     []byte // of the line that has begun
 	more     int    // its bytes beyond the limit
-	returned bool   // the last line ended in a carriage return
+	returned bool   // to the line's start, by a carriage return
 }
 
 func (s *stream) Write(p []byte) (int, error) {
 	for _, b := range p {
+		if s.returned && b != '\n' && b != '\r' { // the line is drawn anew, as a progress bar is
+			s.text, s.more = s.text[:0], 0
+		}
 		switch {
-		case b == '\n' && s.returned: // the line has ended already
-		case b == '\n' || b == '\r': // progress bars go back to the line's start
+		case b == '\n':
 			s.finish(false)
+		case b == '\r':
 		case len(s.text) < isolated.MaxLine:
 			s.text = append(s.text, b)
 		default:

@@ -181,8 +181,9 @@ type Result struct {
 //     at most six months (paragraph 5). So a person who is marked need not be in breach.
 //   - under 100 hours a month, including work on legal holidays: paragraph 6, item 2.
 //
-// The law's limits over several months (80 hours on average, 360 a year) are not judged, and the result says so. Nor
-// are the rules for single trades and for working hours averaged over a year.
+// The law's limits over several months (80 hours on average, six months a year above 45, 360 hours a year, 720 under
+// special clauses) are not judged, and the result says so. Nor are the rules for single trades and for working hours
+// averaged over a year.
 func Calculate(records []Record, locale string) Result {
 	out := Result{Mode: "calculate", Count: len(records), Period: Period(records), Rows: []Row{}, Note: notes.In(locale)}
 	total := 0
@@ -241,5 +242,6 @@ func about(r Record, what string) string {
 }
 
 // notes say which limits one month doesn't show.
-var notes = language.InEach("1 か月分のため、複数月平均 80 時間と年 360 時間の上限は判定できません。",
-	"The multi-month limits (80 h on average, 360 h a year) need more than one month.")
+var notes = language.InEach("1 か月分のため、複数月平均 80 時間、月 45 時間超は年 6 回まで、年 360 時間 (特別条項では 720 時間) の上限は判定できません。",
+	"One month can't show these limits: 80 h on average over 2 to 6 months, at most 6 months a year above 45 h, 360 h a "+
+		"year (720 h with special clauses).")

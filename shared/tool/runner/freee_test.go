@@ -217,7 +217,9 @@ func TestLimits(t *testing.T) {
 func TestCounts(t *testing.T) {
 	r := runner.Calculate([]runner.Record{record(1, 0, 50*60, 0, 0), record(2, 0, 90*60, 0, 0),
 		record(3, 0, 100*60, 0, 0), record(4, 20, 0, 0, 0)}, "en")
-	expect.Has(t, r.Note, "need more than one month")
+	for _, limit := range []string{"80 h", "6 months", "360 h", "720 h"} {
+		expect.Has(t, r.Note, limit, "a limit that a month doesn't show")
+	}
 	expect.That(t, r.Count == 4 && r.Over45h == 3 && r.Over80h == 2 && r.Over100h == 1 && r.TotalOvertimeHours == 240.33,
 		"%+v", r)
 }

@@ -253,7 +253,7 @@ func TestAPlanOfAllToolsRuns(t *testing.T) {
 	sent := w.sent(t, webapi.Sato)
 	expect.That(t, len(sent) == 1 && strings.Contains(sent[0], "2026年3月の残業時間の確認が完了しました。"), "notice: %q", sent)
 	said, _, err := model.Summarize(t.Context(), demo.Layers{}, summary)
-	expect.That(t, err == nil && strings.Contains(said, "年 360 時間の上限は判定できません。"), "summary: %q, %v", said, err)
+	expect.That(t, err == nil && strings.Contains(said, "720 時間) の上限は判定できません。"), "summary: %q, %v", said, err)
 }
 
 // TestTheDemoPlansWhatAToolsFileAsks runs the plan for each example request in a tool's file. The rows are in the
