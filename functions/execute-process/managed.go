@@ -20,7 +20,7 @@ import (
 // closeAgain.
 const closeTries, closeAgain = 3, 5 * time.Minute
 
-// Sessions manages sessions of managed agents; see managed.Client.
+// Sessions manages sessions of managed agents.
 type Sessions interface {
 	CreateAgent(ctx context.Context, tenant, model string) (provider.Place, error)
 	ArchiveAgent(ctx context.Context, p provider.Place) error

@@ -241,8 +241,8 @@ func typesOf(s map[string]any) (all []string) {
 	return all
 }
 
-// CanonicalSchema returns a schema in the form in which schemas are compared: what is a set has one order. A schema that
-// can't be read is its text.
+// CanonicalSchema returns a schema in the form in which schemas are compared: what is a set has one order. It returns
+// the text of a schema that can't be read.
 func CanonicalSchema(text string) string {
 	v, err := Decode([]byte(text))
 	if err != nil {

@@ -114,7 +114,6 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 
 func testLists(t *testing.T, w *consoletest.World) {
 	o, suzuki := w.KeyOf(webapi.Sato, tool, "mcp__bank__pay"), w.As(webapi.Suzuki)
-	w.As(webapi.Alex).Get("/console/calls").Says(t, 200, "呼び出しはまだありません").Lacks(t, "/console/keys")
 	o.Asks("mcp__bank__pay", `{"amount":98000,"to":"アカツキ商事","rows":[{"a":"x1"},{"a":"y2"}]}`, "", nil)
 	a := o.Asks(tool, says, "月次が終わったため", nil)
 	for _, path := range []string{"/console/calls", "/console"} {
@@ -123,6 +122,10 @@ func testLists(t *testing.T, w *consoletest.World) {
 	}
 	suzuki.Get("/console/calls").Says(t, 200, "承認待ち", "佐藤 花子", "#人事")
 	suzuki.Get("/console/calls?cursor=x").Says(t, http.StatusBadRequest)
+	w.As(webapi.Alex).Get("/console/calls").Says(t, 200, "呼び出しはまだありません").Lacks(t, callAt(a), "/console/keys")
+	other := w.Of(w.Found("T0OTHER", webapi.Alex), webapi.Alex)
+	other.Get(callAt(a)).Says(t, http.StatusNotFound)
+	other.Get("/console/calls").Lacks(t, callAt(a))
 }
 
 func testHostile(t *testing.T, w *consoletest.World) {

@@ -154,7 +154,6 @@ type teamRow struct {
 	Course                             string // scores by round
 	Rounds, Most                       int
 	Played                             []roundRow
-	best                               float64
 }
 
 type roundRow struct {
@@ -218,14 +217,13 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	if !p.Over {
 		p.Live = contestPath(k.ExecutionID)
 	}
-	for _, x := range a.works {
+	for _, x := range slices.SortedStableFunc(slices.Values(a.works), contest.ByBest) {
 		t := words.team(x)
 		if v.Admin && len(x.Uses) > 0 {
 			t.Sent = contestPath(k.ExecutionID) + "/sent/" + contest.TeamHash(x.Team.TeamID)
 		}
 		p.Teams, p.Scored = append(p.Teams, t), p.Scored+len(x.Board)
 	}
-	slices.SortStableFunc(p.Teams, func(a, b teamRow) int { return cmp.Compare(b.best, a.best) })
 	return c.Show(w, r, v, web.Document{Title: words.asked(k), Here: "contests", Data: p}, "contest")
 }
 
@@ -257,7 +255,7 @@ func (t contestTexts) team(w *contest.Work) teamRow {
 	row := teamRow{ID: language.OneLine(k.TeamID), Name: language.ForeignLine(cmp.Or(k.TeamName, k.TeamID)),
 		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Badge: web.Badge(string(k.Status))}
 	if k.BestScore != nil {
-		row.Best, row.best = shownScore(*k.BestScore), *k.BestScore
+		row.Best = shownScore(*k.BestScore)
 	}
 	if k.Status != contest.TeamRunning {
 		row.Why = explain.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason,

@@ -32,7 +32,7 @@ type Links interface {
 	Permalink(ctx context.Context, channel, ts string) (string, error)
 }
 
-// Page is the page on which people decide about one kind of subject.
+// SubjectPage is the page on which people decide about one kind of subject.
 type SubjectPage struct {
 	Path  string // before the subject's id
 	RefOf func(r *http.Request, v *Viewer) (aggregate.Ref, error)

@@ -39,7 +39,7 @@ type Effect struct {
 // Argument is one argument, a part of one, or a row of a list.
 type Argument struct{ Name, Value []Piece }
 
-// Change is one value. What has no pieces was not there, or isn't any more.
+// ValueChange is one value. What has no pieces was not there, or isn't any more.
 type ValueChange struct{ Name, Was, Is []Piece }
 
 // Sum is what steps do as a whole, as the template "sum" draws it.

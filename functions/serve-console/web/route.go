@@ -27,7 +27,7 @@ type Reader struct {
 	Channel   string                 // name of the channel in which it was asked
 }
 
-// Route is where a gate under a rule stands.
+// GateRoute is where a gate under a rule stands.
 type GateRoute struct {
 	Words    Texts
 	Rule     string

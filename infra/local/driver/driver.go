@@ -55,7 +55,7 @@ type Request struct {
 	Timeout, Poll time.Duration        // bound and interval of each wait
 	WhenQuiet     func()               // called from time to time during a wait; may be nil
 	QuietTime     func() time.Duration // how long a wait lasts before WhenQuiet is called; nil means six seconds
-	Pressed       func()               // called after each press of ClickUntilTaken and RejectUntilTaken; may be nil
+	Pressed       func()               // called after each press of ClickUntilTaken; may be nil
 }
 
 // Ask mentions Ringi in #人事 and waits for the first card.

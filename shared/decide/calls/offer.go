@@ -68,8 +68,8 @@ func (x Calls) Offers(ctx context.Context, key tenancy.Key, only string) (o Offe
 // ErrAsked says that people are to be asked about a call although it only reads.
 var ErrAsked = errors.New("people are asked about this read")
 
-// Read counts a call of the tool that o offers, which only reads, and returns it ready to be made, and what counts that
-// it has ended. It returns aggregate.Problem for its arguments, aggregate.ErrFull for the key's quota or its reads under
+// Read counts a call of the tool that o offers, which only reads, and returns it ready to be made; end counts that it
+// is over. It returns aggregate.Problem for its arguments, aggregate.ErrFull for the key's quota or its reads under
 // way, and ErrAsked if a rule takes such calls.
 func (x Calls) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []byte) (c tool.Call, end func(),
 	err error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,6 +50,26 @@ func Millionths(score float64) int { return int(math.Round(score * 1e6)) }
 // ByRank compares rows by the board's order, then by team.
 func ByRank(a, b *Board) int {
 	return cmp.Or(cmp.Compare(a.place(), b.place()), cmp.Compare(a.TeamID, b.TeamID))
+}
+
+// ByBest compares teams by the board's order of their best rounds; those without one come last, as they were listed.
+func ByBest(a, b *Work) int {
+	best := func(w *Work) *Board {
+		i := slices.IndexFunc(w.Board, func(x *Board) bool { return x.RoundNumber == w.Team.BestRound })
+		if i < 0 {
+			return nil
+		}
+		return w.Board[i]
+	}
+	switch of, other := best(a), best(b); {
+	case of != nil && other != nil:
+		return ByRank(of, other)
+	case of != nil:
+		return -1
+	case other != nil:
+		return 1
+	}
+	return 0
 }
 
 // best returns the number of the team's round with the highest score, the later of equal ones, or 0 without rounds.

@@ -35,8 +35,8 @@ func Ranked(teams []TeamResult) []TeamResult {
 	return out
 }
 
-// Close ends the contest and writes its summary of all teams. results are the best RoundResults of the teams that have
-// one. For a cancelled contest Close only writes the summary. It returns ErrNotDue if the contest is settled,
+// Close ends the contest and writes its summary of all teams. results are the best rounds of the teams that have one.
+// For a cancelled contest Close only writes the summary. It returns ErrNotDue if the contest is settled,
 // ErrSuperseded if the head names another run, and Problem if teams are not the contest's.
 func (a *Aggregate) Close(
 	run int, teams []TeamResult, results aggregate.Blob, now time.Time,

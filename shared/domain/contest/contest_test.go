@@ -387,3 +387,22 @@ func (w *world) close() error {
 	}
 	return err
 }
+
+// Pages rank teams as the decision does: the earlier of equal scores, and those without one last.
+func TestTeamsStandAsTheyAreRanked(t *testing.T) {
+	team := func(id string, score float64, second int) *contest.Work {
+		w := &contest.Work{Team: &contest.Team{TeamID: id}}
+		if score > 0 {
+			w.Team.BestRound = 1
+			w.Board = []*contest.Board{{TeamID: id, RoundNumber: 1, EvaluationScore: score,
+				CreatedAt: time.Unix(int64(second), 0)}}
+		}
+		return w
+	}
+	all := []*contest.Work{team("none", 0, 0), team("later", 0.9, 2), team("least", 0.1, 1), team("first", 0.9, 1)}
+	var ids []string
+	for _, w := range slices.SortedStableFunc(slices.Values(all), contest.ByBest) {
+		ids = append(ids, w.Team.TeamID)
+	}
+	expect.Same(t, []string{"first", "later", "least", "none"}, ids)
+}

@@ -56,7 +56,7 @@ type Settings struct {
 	Executor      string       `json:"executor"`
 	MaxCostUSD    float64      `json:"max_cost_usd"`     // per task or conversation; 0: no limit, as in the next
 	MaxCostDayUSD float64      `json:"max_cost_day_usd"` // all tasks of one day, UTC
-	// Prices are the workspace's own prices of models; calls are charged by OwnPrices.
+	// Prices are the workspace's own prices of models.
 	Prices []ModelPrice `json:"prices"`
 	// MaxOpenTasks and MaxTasksPerHour (UTC) bound what one person asks for; 0: no limit.
 	MaxOpenTasks    int `json:"max_open_tasks"`

@@ -6,7 +6,7 @@ import (
 )
 
 // Sections are the settings on the settings page, in order. To add a setting, add a field to Settings, a row here and
-// its words in texts; the page, the file, the command and the audit log follow from these.
+// its words in texts; the page, the file and the audit log follow from these.
 var Sections = []Section{
 	{Key: "approval", Settings: []Setting{
 		{Name: "prompt_approval_required", Kind: KindFlag, Default: true},

@@ -175,7 +175,7 @@ const (
 	TooComplex Unreadable = "too_complex" // unpacked it is too large or too deep, or reading takes too long
 )
 
-// Whys lists all reasons.
+// AllUnreadable lists all reasons.
 var AllUnreadable = []Unreadable{Encrypted, OldOffice, PDF, OtherType, Encoding, Broken, TooComplex}
 
 // FileRemark says what a text doesn't show.

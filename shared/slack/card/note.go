@@ -70,8 +70,7 @@ func Unreachable(locale, channel, refusal string) string {
 	return fill(w.Unreachable, "channel", name, "code", or(inline(refusal, maxTool), w.None))
 }
 
-// Sentence says what happened and what people can do next; see ended.Sentence. The detail can't format, link or
-// mention.
+// Sentence says what happened and what people can do next. The detail can't format, link or mention.
 func Sentence(locale string, r aggregate.Reason, detail string, by explain.Retry) string {
 	if told, is := task.StandInOf(r, detail); is {
 		w := wordsOf.In(locale)

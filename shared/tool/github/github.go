@@ -52,7 +52,7 @@ func At(base string) Config {
 	return Config{Base: cmp.Or(strings.TrimRight(base, "/"), API), HTTP: wire.NewHTTP(), Now: time.Now}
 }
 
-// Find makes a client for the repository of a name, which agent.Source has checked. It may only read.
+// Find makes a client for the repository of a name, which tenancy.Source has checked. It may only read.
 func (c Config) Find(a App, name string) *Client {
 	_, short, _ := strings.Cut(name, "/")
 	return c.client(a, name, map[string]any{"repositories": []string{short}, "permissions": Reads()})

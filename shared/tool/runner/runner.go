@@ -87,7 +87,7 @@ type Vault interface {
 }
 
 // Open makes a runner of the catalog's tools that calls them with the credentials of tenants. allow are endpoints
-// outside of the public internet, as config.Models has them.
+// outside of the public internet, as those of models may be.
 func Open(vendors boot.Vendors, allow string, catalog *tool.Catalog, credentials Vault,
 	slack *secret.Slack) (*Runner, error) {
 	ours := slackapi.HomeWorkspace{Slack: slackapi.With(slack, slackWithin)}
