@@ -92,8 +92,8 @@ func serve(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	defer running.Close()
-	fmt.Fprintf(s.out, "%s\nconsole %s/console\noutside agents, with a key: RINGI_URL=%s, MCP %s/mcp\n",
-		ready(running.URL, o.Model, host), running.URL, running.URL, running.URL)
+	fmt.Fprintf(s.out, "%s\nconsole %s/console\noutside agents, with a key: RINGI_URL=%s, MCP %s/mcp\nAWS services %s\n",
+		ready(running.URL, o.Model, host), running.URL, running.URL, running.URL, *running.AWS.BaseEndpoint)
 	if s.terminal {
 		openBrowser(running.URL)
 	}

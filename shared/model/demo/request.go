@@ -137,7 +137,7 @@ func read(in input) (*meant, error) {
 		w.No = "help"
 	case hidden, len(in.Files) > 0 && w.Kind != "purchase": // whoever approves an order opens its quotation
 		w.No = "hidden"
-	case w.No == "unknown" && form("$who").MatchString(w.Request):
+	case w.No == "unknown" && form("$who").MatchString(w.Request) && !strings.ContainsAny(w.Request, `"“「『`):
 		w.No = "noMessage"
 	case w.No == "" && w.Said["topic"] == "":
 		w.No = "unknown"
