@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
 
@@ -125,6 +127,9 @@ func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
 		"who answers for it has left": {func(b *beyond) { b.left = "U1" }, conversation.ActionFailed, call.ReasonKey, 0},
 		"the tool was switched off": {func(b *beyond) { b.permit(tenancy.ToolPermission{ToolName: write.tool}) },
 			conversation.ActionFailed, reasonForbidden, 0},
+		"the tool is switched off while the call begins": {func(b *beyond) {
+			b.Handler.Calls = &late{b.Handler.Calls, func() { b.permit(tenancy.ToolPermission{ToolName: write.tool}) }}
+		}, conversation.ActionFailed, reasonForbidden, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := outsideOf(t)
@@ -149,6 +154,45 @@ func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
 				expect.That(t, c.Tool == write.tool && c.Asked == "U1" && c.Stamped[0] == "U2", "%+v", c)
 			}
 		})
+	}
+}
+
+// claimed has an invocation claim the call in place of the first commit, whose answer is lost.
+type claimed struct {
+	Calls
+	by    string // "": nobody
+	until time.Time
+	over  bool
+}
+
+func (c *claimed) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (
+	*call.Aggregate, error) {
+	if c.over {
+		return c.Calls.Decide(ctx, ref, decide)
+	}
+	if c.over = true; c.by != "" {
+		if _, err := c.Calls.Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
+			return a.Claim(a.Head.Run, c.by, task.Series{}, c.until, c.until.Add(-time.Minute))
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return nil, aggregate.ErrUnconfirmed
+}
+
+// An invocation whose claim's answer is lost makes the call only if the claim is its own.
+func TestAClaimWhoseAnswerIsLostMakesItsOwnCallAlone(t *testing.T) {
+	for by, want := range map[string]struct {
+		calls int
+		err   error
+	}{"i1": {1, nil}, "another": {0, aggregate.ErrSuperseded}, "": {0, aggregate.ErrSuperseded}} {
+		b := outsideOf(t)
+		a := b.stamped()
+		b.Handler.Calls = &claimed{Calls: b.Handler.Calls, by: by, until: b.now.Add(time.Minute)}
+		_, err := b.Handle(t.Context(), pipeline.Input{Tenant: b.Ref.Tenant, Kind: call.Kind.Name, ID: a.Head.CallID,
+			Run: a.Head.Run})
+		expect.Fails(t, err, want.err, by)
+		expect.Is(t, len(b.vendor.calls), want.calls, "calls, claimed by %q", by)
 	}
 }
 
@@ -184,6 +228,51 @@ func TestARepeatedCallIsTheSame(t *testing.T) {
 	expect.Is(t, len(b.vendor.calls), 2)
 }
 
+// mailing is a Slack in which mail addresses begin with the user's id.
+type mailing struct{ ringitest.Workspace }
+
+func (m mailing) User(ctx context.Context, id string) (slackapi.User, error) {
+	u, err := m.Workspace.User(ctx, id)
+	u.Mail = strings.ToLower(id) + "@example.com"
+	return u, err
+}
+
+func (m mailing) UserByMail(ctx context.Context, mail string) (slackapi.User, error) {
+	id, _, _ := strings.Cut(mail, "@")
+	return m.User(ctx, strings.ToUpper(id))
+}
+
+// The organisation in which people are found is a condition of the opening: here another one is saved meanwhile.
+func TestACallsRouteIsOfTheOrganisationThatStands(t *testing.T) {
+	b := outsideOf(t)
+	b.rules("上長", rules.Who{Superior: 1})
+	b.Finder = decide.Finder{Store: b.world.Handler.Calls, Slack: mailing{ringitest.Workspace{ID: "T1"}},
+		Known: &people.Requesters{}, Within: time.Minute}
+	headed := func(over int, by string) {
+		o, wrong := rules.ReadOrganisation([]byte("email,department,head\nu1@example.com,HQ\n" + by +
+			"@example.com,HQ,yes\n"))
+		expect.NoError(t, wrong.Err())
+		expect.NoError(t, b.all.SaveOrganisation(t.Context(), b.Ref.Tenant, over, o, ringitest.Member("U9"), b.now))
+	}
+	headed(0, "u3")
+	a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: write.tool, Arguments: []byte(write.arguments)})
+	expect.NoError(t, err)
+	b.Handler.Calls = &late{b.Handler.Calls, func() { headed(1, "u4") }}
+	g := b.make(a).Asked(a.Head.CallID).Gate
+	expect.Must(t, g.Ruled(), "%+v", g)
+	expect.Is(t, g.Route.Stages[0].People[0].User, "U4")
+}
+
+// rules has one rule say who stamps calls.
+func (b *beyond) rules(stage string, who rules.Who) {
+	b.T.Helper()
+	x := &rules.Rules{Rules: []rules.Rule{{
+		ID: "01KS000000000000000000000A", Name: "外部", Conditions: rules.Conditions{Asks: []rules.Kind{rules.KindCall}},
+		Outcome: rules.Outcome{Stages: []rules.Stage{{Name: stage, Need: 1, Who: who}}}}}}
+	_, _, err := b.all.SaveRules(b.T.Context(), b.Ref.Tenant, x, 0, nil, ringitest.Member("U9"), b.now)
+	expect.NoError(b.T, err)
+}
+
 // keiri is a Slack that may be silent about its groups.
 type keiri struct {
 	ringitest.Workspace
@@ -201,11 +290,7 @@ func (k *keiri) UsergroupMembers(context.Context, string) ([]string, error) {
 // off, and where nobody is found the call is refused.
 func TestARuleSaysWhoStampsACall(t *testing.T) {
 	b := outsideOf(t)
-	x := &rules.Rules{Rules: []rules.Rule{{
-		ID: "01KS000000000000000000000A", Name: "外部", Conditions: rules.Conditions{Asks: []rules.Kind{rules.KindCall}},
-		Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "経理", Need: 1, Who: rules.Who{Group: "S0KEIRI"}}}}}}}
-	_, _, err := b.all.SaveRules(t.Context(), b.Ref.Tenant, x, 0, nil, ringitest.Member("U9"), b.now)
-	expect.NoError(t, err)
+	b.rules("経理", rules.Who{Group: "S0KEIRI"})
 	slack := &keiri{Workspace: ringitest.Workspace{ID: "T1"}, silent: true}
 	b.Finder = decide.Finder{Store: b.world.Handler.Calls, Slack: slack, Known: &people.Requesters{}, Within: time.Minute}
 	ask := func(command string) *call.Aggregate {

@@ -188,16 +188,50 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 		err := expect.Err(a.Claim(a.Head.Run, "forged", task.Series{}, w.now, w.now))
 		expect.That(t, errors.Is(err, aggregate.ErrConflict), "%s: %v", name, err)
 	}
+	before := w.a.Head.Run - 1
+	expect.Fails(t, w.do(w.a.Refuse(before, Result{}, w.now)), aggregate.ErrSuperseded)
+	expect.Fails(t, w.do(w.a.Claim(before, "old", task.Series{}, w.now, w.now)), aggregate.ErrSuperseded)
 	expect.NoError(t, w.claim("one"))
 	expect.Fails(t, w.claim("two"), aggregate.ErrInFlight)
 	expect.Fails(t, w.do(w.a.Cancel("k1", w.now)),
 		aggregate.ErrInFlight)
 	expect.Fails(t, w.finish("two", Result{Status: conversation.ActionSucceeded}), aggregate.ErrMoved)
+	expect.Fails(t, w.do(w.a.Lost("two", w.now)), aggregate.ErrMoved)
 	for range 2 {
 		expect.NoError(t, w.finish("one", Result{Status: conversation.ActionSucceeded, Call: &aggregate.Blob{JSON: "{}"}}))
 	}
 	expect.That(t, w.claim("three") != nil && w.open == 0, "%d open", w.open)
 	expect.Same(t, []string{"proposed", "approved", "started", "completed"}, w.did)
+}
+
+// What was looked up is a condition of the commit: the settings, and rows such as a delegation, the key or the tool's
+// permission.
+func TestACallReliesOnWhatWasLookedUp(t *testing.T) {
+	on, settings := aggregate.Owned{Key: "DELEGATE", Rev: 4}, tenancy.SettingsAt(3)
+	x := asking(t, "write_rows", `{"a":1}`, func(x *Proposal) { x.LooksUp, x.On = true, []aggregate.Owned{on} })
+	w := &world{t: t, a: &Aggregate{}, now: start}
+	for _, tt := range []struct {
+		is     string
+		decide func(a *Aggregate) (aggregate.Change, error)
+		want   []aggregate.Owned
+	}{
+		{"asked for", func(*Aggregate) (aggregate.Change, error) { return x.Ask(w.now) },
+			[]aggregate.Owned{on, settings}},
+		{"opened", func(a *Aggregate) (aggregate.Change, error) {
+			return a.Route(a.Head.Run, Routed{Terms: x.Terms}, w.now, on)
+		}, []aggregate.Owned{settings, on}},
+		{"stamped", func(a *Aggregate) (aggregate.Change, error) {
+			by := person(suzuki)
+			return a.Act(a.Head.CallID, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, policy, w.now, on)
+		}, []aggregate.Owned{on}},
+		{"claimed", func(a *Aggregate) (aggregate.Change, error) {
+			return a.Claim(a.Head.Run, "one", task.Series{}, w.now.Add(time.Minute), w.now, on)
+		}, []aggregate.Owned{on}},
+	} {
+		c := expect.Value(tt.decide(w.a))(t)
+		expect.That(t, slices.Equal(c.Owned, tt.want), "%s, it relies on %+v", tt.is, c.Owned)
+		w.must(c, nil)
+	}
 }
 
 func TestALateResultIsTheTruth(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -201,13 +202,26 @@ func TestNobodyStampsAnotherPayloadThanIsAsked(t *testing.T) {
 	tb.makes(tb.acting(circulation.SendBack, suzuki), "action.rejected")
 }
 
-func TestAnActOnAnActionReliesOnWhatWasLookedUp(t *testing.T) {
-	tb, _ := pending(t, ShellCommand)
-	x := tb.load().Current()
-	on := aggregate.Owned{Key: "DELEGATE", Rev: 4}
-	act := x.Gate.Acting(circulation.Stamp, person(suzuki), "")
-	c := expect.Value(tb.load().Act(x.ActionID, act, person(suzuki), policy, tb.now, on))(t)
-	expect.Same(t, c.Owned, []aggregate.Owned{on})
+// What was looked up is a condition of the commit: the settings, and rows such as a delegation or a tool's permission.
+func TestAnActionReliesOnWhatWasLookedUp(t *testing.T) {
+	on, settings := aggregate.Owned{Key: "DELEGATE", Rev: 4}, tenancy.SettingsAt(3)
+	begun, p, by := opened(t).load(), proposal(ShellCommand, start, ""), person(suzuki)
+	tb, x := pending(t, ShellCommand)
+	read := opened(t)
+	expect.NoError(t, read.answer(listedRead()))
+	for name, tt := range map[string]struct {
+		c    aggregate.Change
+		want aggregate.Owned
+	}{
+		"proposed by an agent": {expect.Value(begun.Answered(begun.Head.Run, begun.Waiting(), Answer{Text: "ok",
+			Proposal: p}, start))(t), settings},
+		"proposed by a person": {expect.Value(begun.Propose(*p, by, policy, start))(t), settings},
+		"stamped": {expect.Value(tb.load().Act(x.ActionID, x.Gate.Acting(circulation.Stamp, by, ""), by, policy, start,
+			on))(t), on},
+		"claimed": {expect.Value(read.load().ClaimCall(read.head.Run, "i1", start.Add(time.Minute), start, on))(t), on},
+	} {
+		expect.That(t, slices.Equal(tt.c.Owned, []aggregate.Owned{tt.want}), "%s, it relies on %+v", name, tt.c.Owned)
+	}
 }
 
 // Whatever anybody tries on an action, each act that counts has one entry in its Change, the action is approved exactly

@@ -362,7 +362,9 @@ func TestAPushThatIsRefusedOnTheWayIsUnsure(t *testing.T) {
 			expect.NoError(t, tb.step(x, "i1", Pushed{Commit: commit}))
 		}
 		expect.NoError(t, tb.crash())
-		tb.must(tb.load().FailApproved(tb.load().Head.Run, x.ActionID, Result{Error: ReasonPushSource}, tb.now))
+		run, why := tb.load().Head.Run, Result{Error: ReasonPushSource}
+		expect.Fails(t, tb.do(tb.load().FailApproved(run-1, x.ActionID, why, tb.now)), aggregate.ErrSuperseded)
+		tb.must(tb.load().FailApproved(run, x.ActionID, why, tb.now))
 		is := tb.load().Action(x.ActionID)
 		expect.That(t, is.Status == ActionFailed && is.Outcome == want, "after %q: %+v", commit, is)
 		expect.That(t, offersCheck(tb.load()) == (want != ""), "after %q: whether it is offered", commit)
