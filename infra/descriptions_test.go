@@ -105,7 +105,7 @@ func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 	sameNames(t, "error codes", []string{"AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "VALIDATION_ERROR",
 		"ACTION_TYPE_NOT_SUPPORTED", "MISSING_COMMAND"},
 		all(conversation.CodeAgentNotFound, conversation.CodeSessionNotFound, conversation.CodeValidation,
-			conversation.CodeNotSupported, conversation.CodeMissingCommand))
+			turn.NotSupported, conversation.CodeMissingCommand))
 
 	described := []string{
 		"pending -> approved", "approved -> executing", "executing -> succeeded", "executing -> failed",

@@ -209,7 +209,6 @@ const (
 	CodeAgentNotFound   = "AGENT_NOT_FOUND"
 	CodeSessionNotFound = "SESSION_NOT_FOUND"
 	CodeValidation      = "VALIDATION_ERROR"
-	CodeNotSupported    = "ACTION_TYPE_NOT_SUPPORTED"
 	CodeMissingCommand  = "MISSING_COMMAND"
 )
 

@@ -95,17 +95,13 @@ func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// End closes the conversation and cancels an action that waits. Allowed are the opener and every approver who may
-// cancel that action. It returns ErrInFlight while an action is approved or executes: it must be cancelled first.
+// End closes the conversation and cancels an action that waits. Allowed are the opener and every approver, who may
+// cancel any action. It returns ErrInFlight while an action is approved or executes: it must be cancelled first.
 func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Conversation != nil && a.Conversation.Status == Closed {
 		return aggregate.Change{}, nil
 	}
-	err := a.mayWithdraw(nil, by, p)
-	if x := a.Pending(); err == nil && x != nil {
-		err = a.mayWithdraw(x, by, p)
-	}
-	if err != nil {
+	if err := a.mayWithdraw(nil, by, p); err != nil {
 		return aggregate.Change{}, err
 	}
 	return a.close(by, ReasonClosed, now)
