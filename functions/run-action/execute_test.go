@@ -59,6 +59,10 @@ func stamped(x *conversation.Action, was, is string) {
 func TestOnlyWhatWasShownIsDone(t *testing.T) {
 	server := storetest.Start(t)
 	elsewhere := strings.Repeat("a", 64)
+	long := expect.Value((&files.Tree{}).Apply([]files.File{
+		{Path: "long", Content: strings.Repeat("x", files.MaxChangedLine+1)}}))(t)
+	unreadable := conversation.Payload{Stamped: conversation.Stamped{Base: new(string),
+		Changes: files.Difference(&files.Tree{}, long)}}
 	type (
 		action = conversation.Action
 		talk   = conversation.Conversation
@@ -76,6 +80,9 @@ func TestOnlyWhatWasShownIsDone(t *testing.T) {
 			func(x *action, s *talk) { x.Base, s.WorkspaceVersion = elsewhere, elsewhere }, hello, conversation.ReasonUnread},
 		"it does not become what was shown": {conversation.CodeGenerate, hello,
 			func(x *action, _ *talk) { stamped(x, `+2\n`, `+3\n`) }, hello, reasonRefused},
+		"nobody could have read it": {conversation.CodeGenerate, hello, func(x *action, _ *talk) {
+			stamped(x, string(x.Payload.JSON), string(unreadable.JSON()))
+		}, hello, conversation.ReasonUnread},
 		"the bucket has another command": {conversation.ShellCommand, command, nil,
 			conversation.Payload{Script: "rm -rf /", TimeoutSeconds: 60}, conversation.ReasonChanged},
 		"the bucket has other files": {conversation.CodeGenerate, hello, nil,

@@ -103,9 +103,13 @@ func (w *world) saysTo(authorization, method, path, body string) (status int, a 
 }
 
 func (w *world) sends(authorization, method, path, body string) *httptest.ResponseRecorder {
+	return w.sendsAs("application/json", authorization, method, path, body)
+}
+
+func (w *world) sendsAs(kind, authorization, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Authorization", authorization)
-	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Type", kind)
 	out := httptest.NewRecorder()
 	w.http.ServeHTTP(out, r)
 	return out
@@ -231,6 +235,23 @@ func TestAnotherTenantsKeySeesNothing(t *testing.T) {
 	}
 }
 
+// What nobody could approve isn't asked: who answers for a key doesn't approve its calls, and nobody else is listed.
+func TestWhatNobodyCouldApproveIsntAsked(t *testing.T) {
+	w := opened(t)
+	for _, tt := range []struct {
+		listed []string
+		want   int
+	}{{[]string{w.key.Answers}, 403}, {[]string{w.key.Answers, "U2"}, 200}} {
+		s := expect.Value(w.Store.Settings(t.Context(), w.key.TenantID))(t)
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: tt.listed}
+		s.AllowSelfApproval = false
+		expect.Value(w.all.SaveSettings(t.Context(), w.key.TenantID, s, ringitest.Member("U9"), w.now))(t)
+		status, _, text := w.says("POST", "/calls", askBash)
+		expect.That(t, status == tt.want && strings.Contains(text, "nobody could approve") == (status == 403),
+			"%v: %d %s", tt.listed, status, text)
+	}
+}
+
 func TestAFullKeyIsToldWhenToComeBack(t *testing.T) {
 	w := opened(t)
 	_, secret := w.newKey("T1", 1)
@@ -317,6 +338,15 @@ func TestAFaultIsNamed(t *testing.T) {
 	expect.That(t, a.Status == "pending", "%s", text)
 	_, _, text = w.says("POST", "/calls?wait=26", askBash)
 	expect.That(t, strings.Contains(text, "wait must be a whole number of seconds, 0 to 25"), "%s", text)
+}
+
+// A body counts only if it says that it is JSON.
+func TestABodyOfAnotherKindIsRefused(t *testing.T) {
+	w := opened(t)
+	for kind, want := range map[string]int{"": 415, "text/plain": 415, "application/x-www-form-urlencoded": 415,
+		"application/json; charset=utf-8": 200} {
+		expect.Is(t, w.sendsAs(kind, "Bearer "+w.secret, "POST", "/calls", askBash).Code, want, kind)
+	}
 }
 
 // What the handler never sees, and what it dies of, is a fault of the same form.

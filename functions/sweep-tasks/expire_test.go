@@ -204,6 +204,13 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	expect.Fails(t, expect.Err(s.Get(t.Context(), of, version)), large.ErrGone)
 }
 
+// torn reads conversations without their row, as while it is written.
+type torn struct{}
+
+func (torn) Load(context.Context, aggregate.Ref) (*conversation.Aggregate, error) {
+	return &conversation.Aggregate{}, nil
+}
+
 // What a living conversation works on stays however old it is; what it worked on before doesn't.
 func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	k := expiring(t, 30)
@@ -211,6 +218,9 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	s, of := large.OpenVersions(k.Config, k.Bucket), c.Ref
 	first, current := put(t, s, of, "1"), put(t, s, of, "2")
 	c.Rewrite(func(c *conversation.Conversation) { c.WorkspaceVersion = current })
+	unsure := k.retention(t, 31*day)
+	unsure.Conversations = torn{}
+	expect.Is(t, expect.Value(unsure.Expire(t.Context()))(t).Deleted, 0, "archives, though nobody knows which are needed")
 	expect.Is(t, k.expire(t, 31*day), 1, "an archive of a living conversation")
 	expect.Fails(t, expect.Err(s.Get(t.Context(), of, first)), large.ErrGone)
 	expect.Value(s.Get(t.Context(), of, current))(t)

@@ -199,6 +199,7 @@ func TestARuleHasAChannelOrAGroupToldOfADecision(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"a channel gets one message, once it has its number": testToldChannel,
 		"a group is named in the thread":                     testToldGroup,
+		"a group learns nothing of direct messages":          testGroupNotToldOfDirect,
 		"of an agent's call":                                 testToldOfCall,
 	})
 }
@@ -252,6 +253,17 @@ func testToldGroup(t *testing.T, w *world) {
 	all := w.heard(webapi.HR)
 	expect.Must(t, len(all) == 1 && all[0].ThreadTS != "", "%+v", all)
 	expect.Has(t, expect.JSON(all[0].Attachments), "!subteam^"+webapi.Approvers, "the message")
+}
+
+func testGroupNotToldOfDirect(t *testing.T, w *world) {
+	im := webapi.DirectMessage(webapi.Sato)
+	root := w.slack.Say(t, webapi.Sato, im, ringitest.Text)
+	w.Receive(task.Request{User: webapi.Sato, Channel: im, ChannelType: "im", MessageTS: root, ThreadTS: root})
+	w.tellsOf(webapi.Approvers)
+	w.Approve()
+	w.Begin()
+	w.done()
+	expect.Is(t, len(w.heard(im)), 0, "messages")
 }
 
 // toldBy has a settled gate be under a rule that has a channel told.

@@ -206,6 +206,33 @@ func TestADraftThatNoCardCanShowIsNotPicked(t *testing.T) {
 		"a draft in place of a process")
 }
 
+func TestWhatNobodyCouldApproveIsntProposed(t *testing.T) {
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
+		TS: "1775034000.000100", User: "U1", Text: "hi"}
+	begun := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex"}, noon()))(t)
+	of := (&conversation.Aggregate{}).After(begun).(*conversation.Aggregate)
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
+	for name, tt := range map[string]struct {
+		listed []string // nil: members of the place
+		self   bool
+		want   aggregate.Rule
+	}{
+		"one's own, in direct messages":       {nil, false, aggregate.RuleSelf},
+		"one's own, where one may approve it": {nil, true, ""},
+		"nobody else is listed":               {[]string{"U1"}, false, aggregate.RuleNobody},
+		"somebody else is listed, too":        {[]string{"U1", "U2"}, false, ""},
+	} {
+		s := tenancy.DefaultSettings()
+		if s.AllowSelfApproval = tt.self; tt.listed != nil {
+			s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: tt.listed}
+		}
+		c, err := proposing("make", s)(of, "", by, s.Policy("T1"), noon())
+		refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
+		expect.That(t, refused.Rule == tt.want && (err == nil) == (tt.want == "") && c.Empty() == (err != nil), "%s: %v",
+			name, err)
+	}
+}
+
 type keyed struct {
 	delegating
 	a *call.Aggregate

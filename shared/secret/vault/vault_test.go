@@ -421,6 +421,33 @@ func TestARefusedCallIsAskedAndReportedAsByTheSDK(t *testing.T) {
 	}
 }
 
+// careless is a KMS that notes the context and opens whatever it is.
+type careless struct{ about map[string]string }
+
+func (k *careless) GenerateDataKey(_ context.Context, _ string, about map[string]string) (plain, wrapped []byte,
+	err error) {
+	k.about = about
+	return make([]byte, 32), []byte("wrapped"), nil
+}
+
+func (k *careless) Decrypt(_ context.Context, _ string, _ []byte, about map[string]string) ([]byte, error) {
+	k.about = about
+	return make([]byte, 32), nil
+}
+
+// A credential is bound to its tenant and provider twice, and each binding is whole without the other.
+func TestACredentialIsBoundToItsOwnerTwice(t *testing.T) {
+	k := &careless{}
+	e := vault.Envelope{KMS: k, KeyID: "key-id"}
+	sealed := expect.Value(e.Seal(t.Context(), "T1", "freee", []byte("himitsu")))(t)
+	expect.Same(t, map[string]string{"tenant_id": "T1", "provider": "freee"}, k.about)
+	for owner, opens := range map[[2]string]bool{{"T1", "freee"}: true, {"T2", "freee"}: false, {"T1", "google"}: false} {
+		_, err := e.Open(t.Context(), owner[0], owner[1], sealed)
+		expect.That(t, (err == nil) == opens && (opens || errors.Is(err, vault.ErrSealed)), "by the text: %v: %v", owner, err)
+		expect.Same(t, map[string]string{"tenant_id": owner[0], "provider": owner[1]}, k.about)
+	}
+}
+
 func TestAnAnswerOfKMSThatCantBeReadLocks(t *testing.T) {
 	e := vault.EnvelopeAt(callingKMS(t, &refusing{status: 200, text: "<html>"}), "key-id")
 	_, err := e.Seal(t.Context(), "T1", "freee", []byte("himitsu"))

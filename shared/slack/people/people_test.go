@@ -108,12 +108,12 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	d := &workspace{channels: []string{"C1"}, users: map[string]slackapi.User{
 		"UOURS": {Team: "T1"}, "UGRID": {Team: "T2", Teams: []string{"T1",
 			"T2"}}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},
-		"ULEFT": {Team: "T1", Gone: true},
+		"ULEFT": {Team: "T1", Gone: true}, "UAPP": {Team: "T1", Bot: true},
 	}}
 	p := &People{Slack: d, Now: time.Now}
 	for user, rule := range map[string]aggregate.Rule{
 		"UOURS": "", "UGRID": "", "UGUEST": aggregate.RuleGuest, "USTRANGER": aggregate.RuleForeign,
-		"UUNKNOWN": aggregate.RuleForeign, "ULEFT": aggregate.RuleForeign,
+		"UUNKNOWN": aggregate.RuleForeign, "ULEFT": aggregate.RuleForeign, "UAPP": aggregate.RuleForeign,
 	} {
 		r := aggregate.Origin{Team: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}
 		by, policy, err := p.Who(t.Context(), Want{User: user}, r, tenancy.DefaultSettings())
@@ -135,6 +135,21 @@ func TestWhoCancelsTheirOwnIsAnsweredInTheirPresentLanguage(t *testing.T) {
 		aggregate.Origin{Team: "T1", User: "U0", Channel: "C1"}, tenancy.DefaultSettings())
 	expect.NoError(t, err)
 	expect.That(t, p.Spoken(t.Context(), "T1", "U0", "ja") == "en", "answered in the language that they had before")
+}
+
+// Guests may not try again, so Slack is asked about requesters who do; not about those who cancel, nor about either's
+// channels.
+func TestWhoTriesTheirOwnAgainMayBeAGuestByNow(t *testing.T) {
+	for retries, rule := range map[bool]aggregate.Rule{true: aggregate.RuleGuest, false: ""} {
+		d := &workspace{users: map[string]slackapi.User{"U0": {Team: "T1", Guest: true}}}
+		p := &People{Slack: d, Now: time.Now}
+		by, policy, err := p.Who(t.Context(), Want{User: "U0", Withdraws: true, Retries: retries},
+			aggregate.Origin{Team: "T1", User: "U0", Channel: "C1"}, tenancy.DefaultSettings())
+		expect.NoError(t, err)
+		refused, _ := errors.AsType[aggregate.ErrNotAllowed](policy.Request(by))
+		expect.That(t, refused.Rule == rule && len(d.asked) == 0, "tries again: %v: %q, asked for %v", retries, refused.Rule,
+			d.asked)
+	}
 }
 
 // each has a user group in every workspace, whose only member is named after the workspace.
