@@ -38,6 +38,7 @@ func TestExecuteUnderFaults(t *testing.T) {
 }
 
 func testCancelled(t *testing.T, w *world) {
+	w.h.PollEvery = time.Minute // the call is over before the cancel is seen
 	w.approved(w.read(1), w.write(2))
 	w.tools.before = func(tool.Call) { w.Cancel() }
 	expect.Is(t, w.run().State, task.StateFinish)
