@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -54,14 +53,7 @@ func ByRank(a, b *Board) int {
 
 // ByBest compares teams by the board's order of their best rounds; those without one come last, as they were listed.
 func ByBest(a, b *Work) int {
-	best := func(w *Work) *Board {
-		i := slices.IndexFunc(w.Board, func(x *Board) bool { return x.RoundNumber == w.Team.BestRound })
-		if i < 0 {
-			return nil
-		}
-		return w.Board[i]
-	}
-	switch of, other := best(a), best(b); {
+	switch of, other := a.Best(), b.Best(); {
 	case of != nil && other != nil:
 		return ByRank(of, other)
 	case of != nil:

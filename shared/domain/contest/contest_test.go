@@ -393,8 +393,7 @@ func TestTeamsStandAsTheyAreRanked(t *testing.T) {
 	team := func(id string, score float64, second int) *contest.Work {
 		w := &contest.Work{Team: &contest.Team{TeamID: id}}
 		if score > 0 {
-			w.Team.BestRound = 1
-			w.Board = []*contest.Board{{TeamID: id, RoundNumber: 1, EvaluationScore: score,
+			w.Board = []*contest.Board{{TeamID: id, RoundNumber: 1, EvaluationScore: score, IsBest: true,
 				CreatedAt: time.Unix(int64(second), 0)}}
 		}
 		return w
