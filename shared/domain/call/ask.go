@@ -75,17 +75,23 @@ const mostWaits, mostReads, waitsWithin = 5, 5, 30 * time.Second
 
 // Waits counts a wait of a key that lasts so long at most.
 func Waits(k tenancy.Key, most time.Duration, now time.Time) aggregate.Count {
-	from := now.UTC().Truncate(waitsWithin)
-	return aggregate.Count{Key: "WAITED#" + k.ID + "#" + aggregate.TimeText(from),
-		By: int((most + time.Second - 1) / time.Second), Most: mostWaits * int(waitsWithin/time.Second),
-		Until: from.Add(waitsWithin), Keep: from.Add(time.Hour)}
+	c := halfMinute("WAITED#", k, now)
+	c.By, c.Most = int((most+time.Second-1)/time.Second), mostWaits*int(waitsWithin/time.Second)
+	return c
 }
 
 // Reads counts a read of a key: 1 when it begins, -1 when one that began then has ended.
 func Reads(k tenancy.Key, by int, began time.Time) aggregate.Count {
-	from := began.UTC().Truncate(waitsWithin)
-	return aggregate.Count{Key: "READS#" + k.ID + "#" + aggregate.TimeText(from), By: by, Most: mostReads,
-		Reason: ReasonReads, Until: from.Add(waitsWithin), Keep: from.Add(time.Hour)}
+	c := halfMinute("READS#", k, began)
+	c.By, c.Most, c.Reason = by, mostReads, ReasonReads
+	return c
+}
+
+// halfMinute is a key's counter of the half minute that a time is in.
+func halfMinute(prefix string, k tenancy.Key, at time.Time) aggregate.Count {
+	from := at.UTC().Truncate(waitsWithin)
+	return aggregate.Count{Key: prefix + k.ID + "#" + aggregate.TimeText(from), Until: from.Add(waitsWithin),
+		Keep: from.Add(time.Hour)}
 }
 
 // Ask makes the call's rows: people are asked, or are about to be looked up. Its Change is committed only if there is
