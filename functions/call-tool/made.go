@@ -105,7 +105,7 @@ func (j *making) keep(ctx context.Context, value json.RawMessage, lease time.Tim
 	if err != nil {
 		return blob, err
 	}
-	text, err := tool.Written(shown)
+	text, err := aggregate.Written(shown)
 	if err != nil {
 		return blob, fmt.Errorf("write a result: %w", err)
 	}

@@ -191,7 +191,7 @@ func (f fault) write(w http.ResponseWriter) {
 }
 
 func write(w http.ResponseWriter, status int, v any) {
-	text, err := tool.Written(v)
+	text, err := aggregate.Written(v)
 	if err != nil { // impossible for these answers
 		status = http.StatusInternalServerError
 	}
@@ -321,7 +321,7 @@ func (r request) permission(ctx context.Context, arguments json.RawMessage) *mcp
 	if err != nil {
 		out = map[string]any{"behavior": "deny", "message": r.door.faultOf(ctx, err).text}
 	}
-	text, err := tool.Written(out)
+	text, err := aggregate.Written(out)
 	if err != nil { // impossible for these answers
 		return r.failed(ctx, err)
 	}

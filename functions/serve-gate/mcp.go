@@ -168,7 +168,7 @@ func (r request) called(ctx context.Context, o calls.Offers, arguments json.RawM
 	}
 	reason, bad := takeOwn(spec, members, argumentReason)
 	again, wrong := takeOwn(spec, members, argumentAgain)
-	text, err := tool.Written(members)
+	text, err := aggregate.Written(members)
 	if err = cmp.Or(bad, wrong, err); err != nil {
 		return r.failed(ctx, err)
 	}
@@ -201,7 +201,7 @@ func (r request) result(ctx context.Context, a *call.Aggregate, err error) *mcp.
 		return r.failed(ctx, err)
 	}
 	out := r.answerOf(ctx, a)
-	text, err := tool.Written(out)
+	text, err := aggregate.Written(out)
 	if err != nil {
 		return r.failed(ctx, err)
 	}

@@ -99,13 +99,11 @@ func (s *ContestStore) saveRound(ctx context.Context, team aggregate.Ref, p Play
 
 // encode returns v as JSON without HTML escapes.
 func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := aggregate.Written(v)
+	if err != nil {
 		return nil, aggregate.Problem{Field: "the round", Code: "must be JSON: " + err.Error()}
 	}
-	return bytes.TrimSpace(b.Bytes()), nil
+	return text, nil
 }
 
 // Content returns the complete submission of a round.

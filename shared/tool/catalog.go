@@ -150,11 +150,7 @@ func Canonical(text json.RawMessage) string {
 	if err != nil {
 		return string(text) // NewCatalog reports the error
 	}
-	same, err := aggregate.Canonical(v)
-	if err != nil {
-		return string(text)
-	}
-	return string(same)
+	return string(written(v))
 }
 
 // Lookup finds a tool by name.

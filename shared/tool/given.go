@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -19,7 +18,7 @@ func Given(value json.RawMessage) (r conversation.CallResult, err error) {
 	if err != nil {
 		return r, fmt.Errorf("read a result: %w", err)
 	}
-	whole, err := Written(language.MaskAll(v))
+	whole, err := aggregate.Written(language.MaskAll(v))
 	if err != nil {
 		return r, fmt.Errorf("write a result: %w", err)
 	}
@@ -30,23 +29,12 @@ func Given(value json.RawMessage) (r conversation.CallResult, err error) {
 	for len(r.Value) > conversation.MaxCallResult || r.ShownBytes == 0 { // JSON spells quotation marks with two bytes
 		whole = whole[:min(len(whole), conversation.MaxCallResult)*3/4]
 		said := strings.ToValidUTF8(string(whole), "")
-		if r.Value, err = Written(said); err != nil {
+		if r.Value, err = aggregate.Written(said); err != nil {
 			return r, fmt.Errorf("write a result: %w", err)
 		}
 		r.ShownBytes = len(said)
 	}
 	return r, nil
-}
-
-// Written returns JSON without escapes for < > and &.
-func Written(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
 }
 
 // maxDeclared is how many bytes what is declared may have: the steps of a plan are one row.

@@ -62,7 +62,7 @@ func (a Arguments) Refs() []Ref {
 
 // JSON returns the planned arguments with sorted names and without insignificant space.
 func (a Arguments) JSON() (aggregate.JSON, error) {
-	b, err := Written(a.members)
+	b, err := aggregate.Written(a.members)
 	return aggregate.JSON(b), err
 }
 
@@ -98,7 +98,7 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 	if err != nil {
 		return Resolved{}, err
 	}
-	text, err := Written(v)
+	text, err := aggregate.Written(v)
 	switch {
 	case err != nil:
 		return Resolved{}, fmt.Errorf("write the resolved arguments: %w", err)
@@ -132,7 +132,7 @@ func (a Arguments) values(results func(stepID string) (json.RawMessage, error)) 
 			if err != nil {
 				return nil, err
 			}
-			text, err := Written(value)
+			text, err := aggregate.Written(value)
 			if err != nil {
 				return nil, fmt.Errorf("$ref %s: %w", p, err)
 			}

@@ -125,16 +125,22 @@ func halved(text JSON) bool {
 	})
 }
 
-// Canonical returns a value in the one form in which values are compared: members sorted, no space, and each number by
-// its value, so that 3, 3.0 and 30e-1 are the same. It was decoded with UseNumber.
-func Canonical(v any) (JSON, error) {
+// Written returns a value as JSON, members of maps sorted, without escapes for < > and &.
+func Written(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(byValue(v)); err != nil {
-		return "", fmt.Errorf("write JSON: %w", err)
+	if err := e.Encode(v); err != nil {
+		return nil, err
 	}
-	return JSON(bytes.TrimSpace(b.Bytes())), nil
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// Canonical returns a value in the one form in which values are compared: as Written, and each number by its value, so
+// that 3, 3.0 and 30e-1 are the same. It was decoded with UseNumber.
+func Canonical(v any) (JSON, error) {
+	text, err := Written(byValue(v))
+	return JSON(text), err
 }
 
 // byValue returns a copy of a value with each number in its shortest form.

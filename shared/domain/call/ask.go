@@ -256,11 +256,8 @@ type Content struct {
 
 // text returns the content as it is stamped.
 func (x Content) text() (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(x)
-	return string(bytes.TrimSpace(b.Bytes())), err
+	text, err := aggregate.Written(x)
+	return string(text), err
 }
 
 // Content reads what the call's stamps are on.

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,13 +118,11 @@ func plainNumber(s string) bool {
 
 // canonical returns a native value as JSON without insignificant space, members sorted.
 func canonical(v types.AttributeValue) (aggregate.JSON, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(Plain(v)); err != nil {
+	text, err := aggregate.Written(Plain(v))
+	if err != nil {
 		return "", fmt.Errorf("write JSON: %w", err)
 	}
-	return aggregate.JSON(bytes.TrimSpace(b.Bytes())), nil
+	return aggregate.JSON(text), nil
 }
 
 // Plain converts a value to what decoding its JSON returns, with numbers as json.Number. A value that JSON can't

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain"
 	"ringi/shared/tool"
 )
@@ -101,7 +102,7 @@ func (r *Runner) Look(ctx context.Context, c tool.Call) (result json.RawMessage,
 		}
 		is, found = r.sheets(c).Find(ctx, in)
 	}
-	result, err := tool.Written(is)
+	result, err := aggregate.Written(is)
 	return result, found && err == nil
 }
 
