@@ -67,8 +67,8 @@ func TestAConversationIsFoldedOverItsLimitsOnly(t *testing.T) {
 // Each summary costs a call, so not every new message may need one.
 func TestAFoldLeavesRoom(t *testing.T) {
 	folds, shown := 0, []turn.Message(nil)
-	for i := range 5000 {
-		shown = append(shown, turn.Message{Key: fmt.Sprint(i), Text: "短い発言"})
+	for range 500 {
+		shown = append(shown, messages(10, 12)...)
 		older, rest := turn.Fold(shown, 1<<30)
 		if older == nil {
 			continue
