@@ -26,6 +26,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
@@ -244,8 +245,29 @@ func (p *play) rests() bool {
 
 // runs reports whether the aggregate has a run.
 func (p *play) runs() bool {
-	view, err := p.Task(context.Background(), p.Ref.ID)
-	return err != nil || slices.ContainsFunc(view.Runs, func(r stack.RunView) bool { return r.Status == "RUNNING" })
+	found, err := p.executions(sfntypes.ExecutionStatusRunning)
+	return err != nil || len(found) > 0
+}
+
+// executions returns the aggregate's runs that have this status, the oldest first; "" means any.
+func (p *play) executions(status sfntypes.ExecutionStatus) (found []sfntypes.ExecutionListItem, err error) {
+	for _, m := range p.Template.Machines {
+		pages := sfn.NewListExecutionsPaginator(sfn.NewFromConfig(p.AWS),
+			&sfn.ListExecutionsInput{StateMachineArn: &m.ARN, StatusFilter: status})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(context.Background())
+			if err != nil {
+				return nil, err
+			}
+			for _, x := range page.Executions {
+				if strings.HasPrefix(*x.Name, p.Ref.ID+"-") {
+					found = append(found, x)
+				}
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b sfntypes.ExecutionListItem) int { return a.StartDate.Compare(*b.StartDate) })
+	return found, nil
 }
 
 // told reports whether the requester of an ended task was told, and everybody else who has a copy of a card: a question
@@ -355,15 +377,22 @@ func (p *play) fills(user, key, action string, filled map[string]any) {
 
 // timeline lists the states of the runs, in seconds from the first, to show where time went.
 func (p *play) timeline() string {
-	view, err := p.Task(context.Background(), p.Ref.ID)
-	if err != nil || len(view.Runs) == 0 || len(view.Runs[0].States) == 0 {
-		return ""
-	}
 	var out strings.Builder
-	for _, run := range view.Runs {
-		fmt.Fprintf(&out, "\n  %s %s:", run.Name, run.Status)
-		for _, s := range run.States {
-			fmt.Fprintf(&out, " %.1f %s", s.Entered.Sub(view.Runs[0].States[0].Entered).Seconds(), s.Name)
+	runs, _ := p.executions("") // the test has failed already; without them it says less
+	for _, run := range runs {
+		fmt.Fprintf(&out, "\n  %s %s:", *run.Name, run.Status)
+		pages := sfn.NewGetExecutionHistoryPaginator(sfn.NewFromConfig(p.AWS),
+			&sfn.GetExecutionHistoryInput{ExecutionArn: run.ExecutionArn})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(context.Background())
+			if err != nil {
+				break
+			}
+			for _, e := range page.Events {
+				if d := e.StateEnteredEventDetails; d != nil {
+					fmt.Fprintf(&out, " %.1f %s", e.Timestamp.Sub(*runs[0].StartDate).Seconds(), *d.Name)
+				}
+			}
 		}
 	}
 	return out.String() + "\n"

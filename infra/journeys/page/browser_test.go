@@ -106,21 +106,12 @@ var stories = []struct {
 		v.lacks(v.button("approve_step"))
 		v.looks("stopped")
 	}},
-	{"the panel and the faults", func(v *visitor) {
+	{"the faults", func(v *visitor) {
 		v.Press("#open-faults")
 		v.Until(`document.querySelectorAll("dialog.faults .switch").length === 5`)
 		v.looks("faults")
 		v.Keys(kb.Escape)
 		v.lacks("dialog")
-		if v.Press(`[data-focus="run"]`); !v.phone { // a wide window shows it from the beginning
-			v.lacks(".panel:not([hidden])")
-			v.Press(`[data-focus="run"]`)
-		}
-		v.Press(".now")
-		v.Until(`document.querySelectorAll(".panel .step").length > 3 && document.querySelectorAll(".panel .row").length > 3`)
-		v.Until(`document.querySelector(".usage")?.innerText.includes("$")`)
-		v.looks("run")
-		v.Press(".panel-head > .icon-btn")
 	}},
 	{"a gate that is read to its end", aLongGateIsReadToItsEnd},
 }

@@ -39,12 +39,6 @@ func (s *Sandbox) routes(api *webapi.API) http.Handler {
 	}
 	mux.HandleFunc("PUT /sandbox/toggles", act(func(t Toggles) (any, error) { s.SetToggles(t); return t, nil }))
 	mux.HandleFunc("PUT /sandbox/language", act(s.speak))
-	if s.opts.Run != nil {
-		mux.HandleFunc("GET /sandbox/run", func(w http.ResponseWriter, r *http.Request) {
-			v, err := s.opts.Run(r.Context(), r.URL.Query().Get("task"))
-			reply(w, v, err)
-		})
-	}
 	files, err := fs.Sub(ui, "ui")
 	if err != nil {
 		panic("the folder ui is embedded above: " + err.Error())
@@ -161,7 +155,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		"messages": messages, "ephemerals": ephemerals, "views": s.ws.Views(me.ID), "prompts": prompts,
 		"marks": marks, "sessions": sessions, // by channel and timestamp
 		"toggles": s.Toggles(), "shortcuts": s.opts.Shortcuts, "globals": s.opts.Globals, "links": s.opts.Links,
-		"banner": map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN}, "runs": s.opts.Run != nil,
+		"banner":  map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
 		"console": s.opts.Console, "home": nil, // until the app publishes one
 	}
 	if v, ok := s.ws.Home(me.ID); ok {

@@ -185,15 +185,6 @@ func office(t *testing.T, requests int) *world {
 	t.Helper()
 	w := newWorld(t, func(o *sandbox.Options) {
 		o.Banner, o.BannerEN, o.Console = "デモモデルです", "This is the demo model", true
-		o.Run = func(_ context.Context, task string) (any, error) {
-			return map[string]any{
-				"usage": map[string]any{"calls": 3, "input_tokens": 700, "cached_tokens": 11, "output_tokens": 89,
-					"cost_micro_usd": 12000},
-				"executions": []any{map[string]any{"name": task + "-1", "status": "SUCCEEDED", "states": []any{
-					map[string]any{"name": "DraftPrompt", "entered": "2026-11-20T00:00:02Z", "exited": "2026-11-20T00:00:03Z"}}}},
-				"rows": []any{map[string]any{"key": "USAGE#01J", "rev": 2, "summary": "made PROMPT#0001 · input_tokens 700"}},
-			}, nil
-		}
 	})
 	for n := range requests {
 		w.request(t, n, n >= requests-3)

@@ -48,7 +48,6 @@ type Options struct {
 	Shortcuts []Shortcut        // in a message's menu, see ReadMenus
 	Globals   []Shortcut        // not tied to a message
 	Links     map[string]string // on the page, addresses that begin so lead to the stand-in's pages instead
-	Run       func(ctx context.Context, taskID string) (any, error)
 
 	Console    bool               // there is a console
 	FailWrites func(failing bool) // makes tools that write fail, or work again

@@ -39,7 +39,6 @@ func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o.SigningSecret, o.BotToken, o.ClientSecret = s.SigningSecret, s.BotToken, s.ClientSecret
 	o.Endpoints = sandbox.Endpoints{Self: s.URL, Events: s.URL + "/slack/events",
 		Interactions: s.URL + "/slack/interactions", Commands: s.URL + "/slack/commands"}
-	o.Run = func(ctx context.Context, task string) (any, error) { return s.Task(ctx, task) }
 	o.Speak = s.speak
 	o.Links = map[string]string{}
 	for _, name := range s.Vendors.GitHub.Names() {

@@ -168,7 +168,6 @@ export function show(channel, ts, root) {
   ui.channel = channel;
   ui.home = false;
   ui.folds.set(root || ts, false);
-  if (innerWidth <= 1080) ui.panel = ""; // it lies over the conversation
   ui.flash = ts;
   changed();
   setTimeout(() => {

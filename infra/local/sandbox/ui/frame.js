@@ -12,7 +12,6 @@ function go(channel, home = false) {
   const im = state.channels.find((c) => c.id === channel)?.im;
   ui.drawer = false;
   ui.home = home;
-  if (innerWidth <= 1080) ui.panel = ""; // it lies over the conversation
   remember("channel", channel);
   if (im) post(home ? "home" : "open", { user: state.me }).catch(() => {});
 }
@@ -109,10 +108,6 @@ function openDrawer() {
   setTimeout(() => document.querySelector("#sidebar button")?.focus(), 0);
 }
 
-const labelled = (name, sign, text, more) => h("button.icon-btn.labelled",
-  { type: "button", "aria-label": text, title: text, dataset: { focus: name }, ...more }, icon(sign),
-    h("span", {}, text));
-
 function bar(c, news) {
   const shortcuts = () => state.globals.map((s) => ({ label: nameIn(s), app: true, id: s.callback_id,
     run: () => act("global", { callback_id: s.callback_id }) }));
@@ -129,9 +124,8 @@ function bar(c, news) {
       title: t("shortcuts"), "aria-haspopup": "menu", dataset: { focus: "shortcuts" },
       onclick: (e) => openMenu(e.currentTarget, shortcuts()) }, icon("bolt")),
     languages(),
-    state.runs && labelled("run", "run", t("run"), { "aria-pressed": String(ui.panel === "run"),
-      onclick: () => remember("panel", ui.panel === "run" ? "" : "run") }),
-    labelled("settings", "gear", t("faults"), { id: "open-faults", onclick: openFaults }));
+    h("button.icon-btn.labelled", { type: "button", id: "open-faults", "aria-label": t("faults"), title: t("faults"),
+      dataset: { focus: "settings" }, onclick: openFaults }, icon("gear"), h("span", {}, t("faults"))));
 }
 
 /** drawHeader renders the bar when something in it changed. */
@@ -139,8 +133,8 @@ export function drawHeader(root) {
   const c = here();
   if (!c) return;
   const news = state.channels.some((x) => x.id !== c.id && unread(x.id));
-  reconcile(root, [{ key: "bar", render: () => bar(c, news), sig: JSON.stringify([c, language(), ui.panel, ui.drawer,
-    ui.home, state.globals.length, state.me, troubled(), news]) }]);
+  reconcile(root, [{ key: "bar", render: () => bar(c, news), sig: JSON.stringify([c, language(), ui.drawer, ui.home,
+    state.globals.length, state.me, troubled(), news]) }]);
 }
 
 // toggle is the switch of a fault.

@@ -3,12 +3,12 @@
 const words = {
   ja: {
     skip: "メッセージ入力欄へ", channels: "チャンネル", dms: "ダイレクトメッセージ", actAs: "この人として操作", you: "操作中", app: "アプリ", guest: "ゲスト",
-    external: "社外", menu: "メニュー", close: "閉じる", run: "実行", unread: "未読", language: "表示言語", homeTab: "ホーム",
+    external: "社外", menu: "メニュー", close: "閉じる", unread: "未読", language: "表示言語", homeTab: "ホーム",
     console: "稟議コンソール", shortcuts: "アプリのショートカット", homeEmpty: "ホームを読み込んでいます…", messageTo: "{name} へのメッセージ",
     replyTo: "返信する…", replyHere: "スレッドに返信", send: "送信", mention: "@Ringi にメンション", hint: "@Ringi を付けると Ringi に届きます",
     hintDM: "ここに書くとそのまま Ringi に届きます", reply: "1 件の返信", replies: "{n} 件の返信", hide: "返信をたたむ", today: "今日",
     edited: "(編集済み)", deleted: "このメッセージは削除されました", onlyYou: "あなただけに表示されています", dismiss: "非表示にする",
-    more: "その他の操作", showRun: "実行の様子を表示", timeout: "アプリが 3 秒以内に応答しませんでした", failed: "アプリがエラーを返しました",
+    more: "その他の操作", timeout: "アプリが 3 秒以内に応答しませんでした", failed: "アプリがエラーを返しました",
     noConnection: "アプリに接続できませんでした", noButton: "カードが更新されたため、このボタンは使えません。", trouble: "エラーが発生しました。もう一度お試しください。",
     emptyTitle: "Ringi に依頼してみましょう", emptyText: "メッセージがタスクになり、実行方針と実行ステップが承認されると作業が始まります。例を選ぶか、@Ringi に続けて書いてください。",
     emptyDM: "依頼したい業務を、普段の言葉で書いてください。", emptyQuiet: "まだメッセージはありません。", s1: "勤怠集計", s1m: "今月の勤怠をまとめて", s2: "残業確認",
@@ -16,11 +16,9 @@ const words = {
     suspended: "承認を待っています", required: "この項目は必須です", tooShort: "{n} 文字以上で入力してください", tooLong: "{n} 文字以内で入力してください",
     choose: "選択してください", optional: "任意", gone: "サンドボックスに接続できません。",
     goneText: "起動したターミナルで動作しているか確認してください。停止している場合は go run ./infra/local で再起動します。このページは自動で再接続します。",
-    newestTask: "最新のタスクへ",
-    usage: "AI モデル: {calls} 回 · {n} トークン · {cost}", attach: "ファイルを添付", fileOff: "{name} を外す",
-    fileUnread: "{name} を読み取れません。フォルダーは添付できません", notSent: "送信できませんでした: {e}", noRun: "まだ実行はありません",
-    noRunText: "Ringi に依頼すると、いま何が行われているかと、通過した状態、書き込まれた行が表示されます。", task: "タスク", states: "通過した状態", rows: "書き込まれた行",
-    since: "{t} から", active: "障害: オン", twice: "イベントを 2 回届ける", twiceText: "同じ event_id が同時に届きます",
+    attach: "ファイルを添付", fileOff: "{name} を外す",
+    fileUnread: "{name} を読み取れません。フォルダーは添付できません", notSent: "送信できませんでした: {e}",
+    active: "障害: オン", twice: "イベントを 2 回届ける", twiceText: "同じ event_id が同時に届きます",
     drop_answers: "アプリの応答を捨てる", drop_answersText: "タイムアウトとして扱い、イベントを再送します", rate_limited: "書き込みに 429 を返す",
     rate_limitedText: "Retry-After: 1 · 何も書き込まれません", lose_answers: "書き込みの応答を失う", lose_answersText: "書き込まれますが、接続が切れます",
     fail_writes: "ツールの書き込みを失敗させる", fail_writesText: "シートへの書き込み、会議室の予約、発注がエラーになります", faults: "障害",
@@ -28,13 +26,13 @@ const words = {
   },
   en: {
     skip: "Skip to the message box", channels: "Channels", dms: "Direct messages", actAs: "Act as", you: "you",
-    app: "APP", guest: "Guest", external: "External", menu: "Menu", close: "Close", run: "Run", unread: "unread",
+    app: "APP", guest: "Guest", external: "External", menu: "Menu", close: "Close", unread: "unread",
     language: "Language", homeTab: "Home", console: "Ringi console", shortcuts: "App shortcuts",
     homeEmpty: "Loading the Home tab…", messageTo: "Message {name}", replyTo: "Reply…", replyHere: "Reply in thread",
     send: "Send", mention: "Mention @Ringi", hint: "Ringi hears messages that mention @Ringi",
     hintDM: "Ringi hears everything you write here", reply: "1 reply", replies: "{n} replies", hide: "Hide replies",
     today: "Today", edited: "(edited)", deleted: "This message was deleted",
-    onlyYou: "Only visible to you", dismiss: "Dismiss", more: "More actions", showRun: "Show the run",
+    onlyYou: "Only visible to you", dismiss: "Dismiss", more: "More actions",
     timeout: "The app didn't respond within 3 seconds", failed: "The app returned an error",
     noConnection: "Couldn't connect to the app", noButton: "This button is gone; the card has changed.",
     trouble: "Something went wrong. Please try again.", emptyTitle: "Ask Ringi for something",
@@ -48,11 +46,8 @@ const words = {
     gone: "Can't connect to the sandbox.",
     goneText: "Check that it's still running in its terminal. If not, start it again with go run " +
       "./infra/local. This page reconnects by itself.",
-    newestTask: "Show the latest", usage: "Models: {calls} calls · {n} tokens · {cost}",
     attach: "Attach files", fileOff: "Remove {name}", fileUnread: "{name} can't be read. Folders can't be attached",
-    notSent: "Not sent: {e}", noRun: "No run yet",
-    noRunText: "Ask Ringi for something. What happens now, the states passed and the rows written appear here.",
-    task: "Task", states: "States passed", rows: "Rows written", since: "since {t}", active: "Faults are on",
+    notSent: "Not sent: {e}", active: "Faults are on",
     twice: "Deliver every event twice", twiceText: "The same event_id arrives twice at once",
     drop_answers: "Drop the app's responses", drop_answersText: "Counts as a timeout; events are retried",
     rate_limited: "Respond to writes with 429", rate_limitedText: "Retry-After: 1, nothing is written",
@@ -60,21 +55,6 @@ const words = {
     fail_writes: "Make tools fail to write", fail_writesText: "Writing to sheets, booking rooms and ordering fail",
     faults: "Faults", faultsText: "Make things fail on purpose. Takes effect immediately.",
   },
-};
-
-// What each state of the pipeline does, for people who don't read state machines.
-const stateWords = {
-  ja: { ResumeTask: "行を読み、次の処理を決める", Route: "次の状態に分岐する", ExtractTask: "依頼をタスクにする", DraftPrompt: "実行方針を書く",
-    AwaitContest: "コンテストを待つ", AwaitPromptApproval: "実行方針の承認を待つ", PlanProcess: "実行ステップを作る",
-    AwaitProcessApproval: "実行ステップの承認を待つ", ExecuteProcess: "ステップを実行する", AwaitStepApproval: "実行前の確認を待つ", Pause: "少し待つ",
-      CloseTask: "失敗の後処理をする",
-    Finish: "完了", Fail: "失敗", TaskFailed: "失敗" },
-  en: { ResumeTask: "reads the rows", Route: "decides where to go", ExtractTask: "turns the request into a task",
-    DraftPrompt: "writes the policy", AwaitContest: "waits for the contest",
-    AwaitPromptApproval: "waits for policy approval", PlanProcess: "plans the steps",
-    AwaitProcessApproval: "waits for step approval", ExecuteProcess: "runs the steps",
-    AwaitStepApproval: "waits for a check before a step", Pause: "waits a moment",
-    CloseTask: "cleans up after a failure", Finish: "done", Fail: "failed", TaskFailed: "failed" },
 };
 
 // preferred is the first of the browser's languages that the page has; whoever reads neither rather reads English.
@@ -98,11 +78,6 @@ export function t(key, values = {}) {
   if (text === undefined) throw new Error(`no word for ${key} in ${lang}`);
   return text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 }
-
-export const describeState = (name) => stateWords[lang][name] || "";
-
-/** dollars are millionths of a US dollar as money: two digits behind the point, or as many as there are. */
-export const dollars = (millionths) => `$${(millionths / 1e6).toFixed(6).replace(/0{1,4}$/, "")}`;
 
 /** sizeText is a file's size. */
 export const sizeText = (bytes) => (bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} KB`

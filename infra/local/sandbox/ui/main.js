@@ -5,7 +5,6 @@ import { composer } from "./composer.js";
 import { fill, h, icon } from "./dom.js";
 import { language, t } from "./i18n.js";
 import { drawModal } from "./modal.js";
-import { drawPanel } from "./panel.js";
 import { placeName } from "./people.js";
 import { drawHeader, drawSidebar } from "./frame.js";
 import { begin, changed, here, listen, state, ui, unread } from "./store.js";
@@ -36,10 +35,9 @@ function draw() {
   drawBanners();
   if (!state.loaded || !state.channels.length) return;
   $("app").classList.toggle("drawer-open", ui.drawer);
-  $("app").classList.toggle("with-panel", state.runs && ui.panel === "run");
   $("shade").hidden = !ui.drawer;
   $("skip").textContent = t("skip");
-  const parts = [() => drawSidebar($("sidebar")), () => drawHeader($("header")), () => drawPanel($("panel")),
+  const parts = [() => drawSidebar($("sidebar")), () => drawHeader($("header")),
     () => drawChat($("scroll"), $("log")), drawComposer, drawModal];
   for (const part of parts) {
     try {

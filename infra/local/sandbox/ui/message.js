@@ -5,7 +5,7 @@ import { h, icon, openMenu, toast } from "./dom.js";
 import { clockTime, language, nameIn, sizeText, t } from "./i18n.js";
 import { confirmDialog } from "./modal.js";
 import { avatar, badge, nameOf } from "./people.js";
-import { changed, post, remember, state, taskOf, ui } from "./store.js";
+import { changed, post, state, ui } from "./store.js";
 
 export const millis = (ts) => Number(ts) * 1000;
 
@@ -45,11 +45,9 @@ function reply(m) {
 function tools(channel, m) {
   const entries = () => [
     { label: t("replyHere"), icon: "reply", run: () => reply(m) },
-    taskOf(m) && state.runs && { label: t("showRun"), icon: "run",
-      run: () => { ui.task = taskOf(m); remember("panel", "run"); } },
     ...state.shortcuts.map((s, i) => ({ label: nameIn(s), app: true, first: i === 0, id: s.callback_id,
       run: () => act("shortcut", { channel, ts: m.ts, callback_id: s.callback_id }) })),
-  ].filter(Boolean);
+  ];
   return h("div.tools", {},
     h("button.icon-btn", { type: "button", "aria-label": t("more"), title: t("more"), "aria-haspopup": "menu",
       dataset: { focus: "more" }, onclick: (e) => openMenu(e.currentTarget, entries()) }, icon("dots")));

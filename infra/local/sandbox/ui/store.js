@@ -6,7 +6,7 @@ import { language } from "./i18n.js";
 export const state = {
   loaded: false, online: true, me: "", bot: "", users: new Map(), groups: {}, channels: [],
   messages: {}, ephemerals: [], views: [], marks: {}, prompts: {}, sessions: {},
-  toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], runs: false, console: false,
+  toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], console: false,
 };
 
 // first is whom somebody acts as who is new to the page.
@@ -14,8 +14,7 @@ const first = "U0SANDSATO";
 
 export const ui = {
   channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || first,
-  panel: innerWidth > 1080 ? localStorage.getItem("panel") ?? "run" : "", task: "", home: false, drawer: false,
-  replying: "", followed: "", flash: "", pending: new Set(), drafts: new Map(), folds: new Map(),
+  home: false, drawer: false, replying: "", followed: "", flash: "", pending: new Set(), drafts: new Map(), folds: new Map(),
 };
 
 /** Refused is an answer that is not ok; trouble says more if known. */
@@ -64,11 +63,6 @@ export function remember(key, value) {
   localStorage.setItem(key, value);
   changed();
 }
-
-const watchers = [];
-
-/** onLoad calls f each time when everything was loaded. */
-export const onLoad = (f) => watchers.push(f);
 
 /** begin loads everything, and again whenever the stream says that something changed. */
 export function begin() {
@@ -125,7 +119,6 @@ function take(all) {
     users: new Map(all.users.map((u) => [u.id, u])),
   });
   if (!here()) ui.channel = state.channels[0]?.id || "";
-  watchers.forEach((f) => f());
 }
 
 /** here is the channel that is shown. */
@@ -134,19 +127,8 @@ export const here = () => state.channels.find((c) => c.id === ui.channel);
 /** all are a channel's messages, the oldest first. */
 export const all = (channel) => state.messages[channel] || [];
 
-const ulid = /^[0-9A-HJKMNP-TV-Z]{26}$/;
-
 /** blocksOf are a message's blocks, and those of its cards. */
 export const blocksOf = (m) => [...(m.blocks || []), ...(m.attachments || []).flatMap((a) => a.blocks || [])];
-
-/** taskOf is the task that a card belongs to, or "": a conversation with an agent has no run. */
-export function taskOf(m) {
-  const ids = blocksOf(m).filter((b) => b.type === "actions").map((b) => (b.block_id || "").split("/")[0]);
-  return [m.metadata?.event_payload?.task || "", ...ids].find((id) => ulid.test(id)) || "";
-}
-
-/** newestTask is the task that a channel's newest card belongs to. */
-export const newestTask = (channel) => all(channel).map(taskOf).filter(Boolean).at(-1) || "";
 
 const reads = new Map();
 
