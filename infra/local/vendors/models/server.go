@@ -56,7 +56,7 @@ type Fault struct {
 }
 
 func NewAgents() *Server {
-	return &Server{Key: "agents-" + rand.Text(), Page: 100, made: map[string]int{}, known: map[string]bool{},
+	return &Server{Key: "agents-" + rand.Text(), Thinks: 1, Page: 100, made: map[string]int{}, known: map[string]bool{},
 		faults: map[string][]Fault{}}
 }
 

@@ -272,7 +272,7 @@ func (x *Session) idle(why string) {
 
 func (s *Server) listEvents(x *Session, r *http.Request) (int, any) {
 	if r.URL.Query().Get("page") == "" {
-		defer x.work() // new events only show up in the next list
+		x.work()
 	}
 	types := r.URL.Query()["types[]"]
 	var all []any
