@@ -25,7 +25,7 @@ from ask import ask
 for way in sys.argv[3:]:
     if not os.fork():
         os.environ["RINGI_URL"] = sys.argv[2] + way
-        no = ask("shell", {"command": "make deploy", "description": way}, wait=0)
+        no = ask("shell", {"command": "make deploy", "description": way}, wait=0 if way.endswith("drip") else 25)
         os.write(1, (json.dumps([way, no]) + "\n").encode())
         os._exit(0)
 for way in sys.argv[3:]:
@@ -205,7 +205,10 @@ func TestTheHookSpeaksUTF8Everywhere(t *testing.T) {
 		expect.Has(t, say, "refused by 佐藤: over the budget", env)
 
 		way = fmt.Sprintf("bytes-%d/stamped", i)
-		for _, command := range []string{"rm -r \x95\xf1\x8d\x90", "caf\xe9", `half \ud83d`, "\xed\xa0\xbd", "\xc0\xaf"} {
+		for j, command := range []string{"rm -r \x95\xf1\x8d\x90", "caf\xe9", `half \ud83d`, "\xed\xa0\xbd", "\xc0\xaf"} {
+			if i != j && !expect.Long() {
+				continue
+			}
 			code, out, say := hooked(t, d.URL+"/"+way, strings.Replace(bash, "make deploy", command, 1), env...)
 			expect.Is(t, code, 2, "%q, %v", command, env)
 			expect.Is(t, out, "", "%q, %v", command, env)
