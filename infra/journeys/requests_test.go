@@ -155,7 +155,7 @@ func allows(t *testing.T, s *stack.Stack, name string, access aggregate.Access) 
 }
 
 func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
-	s := start(t)
+	s := beside(t)
 	d := driver.Ask(t, s, webapi.Sato, "会議室を予約して")
 	a := d.Until("it is answered", func(a *task.Aggregate) bool { return a.Answer != nil })
 	expect.Has(t, a.Answer.Sentence, "会議室のツールが許可されていないため")

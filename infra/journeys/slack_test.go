@@ -5,9 +5,11 @@ package journeys
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"ringi/infra/local/driver"
@@ -16,10 +18,19 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// running is the only stack of this package's tests; each test leaves it as it found it. With -short there is none.
-var running *stack.Stack
+// running is the stack of most of this package's tests; each leaves it as it found it. With -short there is none. A
+// test that changes settings or what vendors do has it alone.
+var (
+	running *stack.Stack
+	alone   sync.RWMutex
+)
 
+// Tests mostly wait, so more of them run at once than there are cores.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 	if driver.LeftOut() {
 		os.Exit(m.Run())
 	}
@@ -29,6 +40,9 @@ func TestMain(m *testing.M) {
 func start(t *testing.T) *stack.Stack {
 	t.Helper()
 	expect.Patience(t)
+	t.Parallel()
+	alone.Lock()
+	t.Cleanup(alone.Unlock)
 	driver.Leave(t, running)
 	return running
 }
@@ -38,6 +52,8 @@ func beside(t *testing.T) *stack.Stack {
 	t.Helper()
 	expect.Patience(t)
 	t.Parallel()
+	alone.RLock()
+	t.Cleanup(alone.RUnlock)
 	return running
 }
 
