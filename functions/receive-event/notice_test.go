@@ -126,7 +126,7 @@ func TestTheHomeTabIsAskedForAndTheMessagesTabIsNot(t *testing.T) {
 		expect.That(t, out.StatusCode == 200 && len(q.sent) == want, "%s: answered %d, sent %v", tab, out.StatusCode, q.sent)
 		if want == 1 {
 			asked := expect.Value(effect.ReadMessage(*q.sent[0].MessageBody))(t)
-			expect.That(t, asked.Tab() && asked.Ref.ID == "U0ALICE" && asked.Team == "T0TEAM" && len(k.changes) == 0, "%+v",
+			expect.That(t, asked.Tab() && asked.ID == "U0ALICE" && asked.Team == "T0TEAM" && len(k.changes) == 0, "%+v",
 				asked)
 			q.err = errors.New("throttled")
 			expect.Is(t, post(t, h, body).StatusCode, 503, "Slack sends it again")

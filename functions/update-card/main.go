@@ -150,7 +150,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 // record handles one message. It logs and removes a message that can never be handled.
 func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	asked, err := effect.ReadMessage(r.Body)
-	ref := asked.Ref
+	ref := asked.Ref()
 	if err != nil || !slices.Contains(drawn, ref.Kind) && !asked.Tab() {
 		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil
@@ -162,7 +162,8 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	if asked.Tab() {
 		return h.tab(of, asked, receives(r))
 	}
-	nth, wait := receiptOf(r, asked.After), asked.After.Sub(h.Now())
+	after := time.Unix(asked.After, 0)
+	nth, wait := receiptOf(r, after), after.Sub(h.Now())
 	switch {
 	case nth.nth == 0:
 		return later{wait, "its time has not come"}
@@ -171,7 +172,7 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 			return err
 		}
 	}
-	err = h.draw(of, ref, asked.Head, nth)
+	err = h.draw(of, ref, aggregate.Head{Rev: asked.Rev, Redraws: asked.Redraws}, nth)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())
 		return nil
@@ -258,14 +259,14 @@ func (h *Handler) tab(ctx context.Context, asked effect.Message, receives int) e
 	case err == nil, errors.As(err, &refused) && refused.App:
 		return err
 	case refused.Permanent, receives >= homeTries:
-		slog.WarnContext(ctx, "a Home tab stays as it is", "user", asked.Ref.ID, "err", err)
+		slog.WarnContext(ctx, "a Home tab stays as it is", "user", asked.ID, "err", err)
 		return nil
 	}
 	return err
 }
 
 func (h *Handler) home(ctx context.Context, asked effect.Message) error {
-	tenant, user := asked.Ref.Tenant, asked.Ref.ID
+	tenant, user := asked.Tenant, asked.ID
 	ours, err := slackapi.HomeWorkspace{Slack: h.Slack, Rows: h.Store}.Serves(ctx, tenant)
 	if err != nil || !ours {
 		return err

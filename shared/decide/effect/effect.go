@@ -264,7 +264,7 @@ func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, h aggregate.Head,
 func (r Runner) ask(
 	ctx context.Context, ref aggregate.Ref, h aggregate.Head, after time.Time, group, deduplication string,
 ) error {
-	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Rev: h.Rev, Redraws: h.Redraws}
+	asks := Message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Rev: h.Rev, Redraws: h.Redraws}
 	if !after.IsZero() {
 		asks.After = after.Unix()
 	}
@@ -288,20 +288,20 @@ func (r Runner) RedrawLater(ctx context.Context, ref aggregate.Ref, h aggregate.
 // asks for a decision doesn't wait behind them.
 const progress = "-progress"
 
-// message names an aggregate whose cards are to be drawn, or a Home tab.
-type message struct {
+// Message is a message of the card queue. It names an aggregate whose cards are to be drawn, or a Home tab.
+type Message struct {
 	Tenant string `json:"tenant"`
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
-	Team   string `json:"team,omitempty"`  // of the person whose Home tab it is
-	After  int64  `json:"after,omitempty"` // not before, in seconds
+	Team   string `json:"team,omitempty"`  // Slack's id of the workspace, of a Home tab
+	After  int64  `json:"after,omitempty"` // it must not be handled before, in Unix seconds; 0: at once
 	// Rev and Redraws are the head's, as they were before the message was sent.
 	Rev     int `json:"rev,omitempty"`
 	Redraws int `json:"redraws,omitempty"`
 }
 
 // to returns the message for the card queue in a group.
-func (m message) to(queueURL, group, deduplication string) *sqs.SendMessageInput {
+func (m Message) to(queueURL, group, deduplication string) *sqs.SendMessageInput {
 	body, _ := json.Marshal(m) // strings and numbers can always be encoded
 	return &sqs.SendMessageInput{
 		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: &group,
@@ -309,39 +309,28 @@ func (m message) to(queueURL, group, deduplication string) *sqs.SendMessageInput
 	}
 }
 
-// Message is what a message of the card queue says.
-type Message struct {
-	Ref   aggregate.Ref
-	Team  string         // Slack's id of the workspace, of a Home tab
-	Head  aggregate.Head // Rev and Redraws before the message was sent
-	After time.Time      // it must not be handled before; zero for none
-}
+// Ref returns the aggregate whose cards are to be drawn; of a Home tab, its person as the id.
+func (m Message) Ref() aggregate.Ref { return aggregate.Ref{Tenant: m.Tenant, Kind: m.Kind, ID: m.ID} }
 
 // home is the kind of messages that ask for one person's Home tab, whose id is the person's.
 const home = "home"
 
 // OpenedHome returns a message that asks for the Home tab that a person has opened.
 func OpenedHome(queueURL, team, user, event string) *sqs.SendMessageInput {
-	asks := message{Tenant: aggregate.TenantID(team), Kind: home, ID: user, Team: team}
+	asks := Message{Tenant: aggregate.TenantID(team), Kind: home, ID: user, Team: team}
 	return asks.to(queueURL, asks.Tenant+"-"+user, event)
 }
 
 // Tab reports whether the message asks for a Home tab, and not for cards.
-func (m Message) Tab() bool { return m.Ref.Kind == home }
+func (m Message) Tab() bool { return m.Kind == home }
 
 // ReadMessage reads a message of the card queue. Its error says that the message names no aggregate.
-func ReadMessage(body string) (out Message, err error) {
-	var m message
+func ReadMessage(body string) (m Message, err error) {
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		return out, fmt.Errorf("read a message of the card queue: %w", err)
+		return m, fmt.Errorf("read a message of the card queue: %w", err)
 	}
-	out.Ref = aggregate.Ref{Tenant: m.Tenant, Kind: m.Kind, ID: m.ID}
-	out.Team, out.Head.Rev, out.Head.Redraws = m.Team, m.Rev, m.Redraws
-	if m.After > 0 {
-		out.After = time.Unix(m.After, 0)
+	if !aggregate.ValidID(m.Tenant) || m.ID == "" {
+		return m, errors.New("the message names no aggregate")
 	}
-	if !aggregate.ValidID(out.Ref.Tenant) || out.Ref.ID == "" {
-		return out, errors.New("the message names no aggregate")
-	}
-	return out, nil
+	return m, nil
 }
