@@ -162,7 +162,7 @@ func (h *Handler) waiting(ctx context.Context, r task.Request) (*task.Aggregate,
 		case err != nil:
 			return nil, fmt.Errorf("load a request of the thread: %w", err)
 		}
-		if _, waits := a.Asks(); waits && a.Head.Ended == nil {
+		if _, waits := a.Asks(); waits {
 			return a, nil
 		}
 	}
