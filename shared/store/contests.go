@@ -204,7 +204,6 @@ const DefaultLimit = 10
 type ContestFilter struct {
 	Execution string
 	Team      string
-	Best      bool // only each team's best round of a contest
 }
 
 // Board lists a tenant's scored rounds by rank: highest score first, of equal scores the earlier first. A limit of 0
@@ -215,10 +214,9 @@ func (s *ContestStore) Board(ctx context.Context, tenant string, f ContestFilter
 		limit = DefaultLimit
 	}
 	l := table.List{
-		Name: "leader_board", Filter: []string{f.Execution, f.Team,
-			fmt.Sprint(f.Best)}, Tenant: tenant, Prefixes: []string{contest.TeamKind.Prefix},
-		Index: "GSI1", Partitions: []string{contest.RankAll(tenant)}, OldestFirst: true, Sparse: f.Best ||
-			f.Execution != "" && f.Team != "",
+		Name: "leader_board", Filter: []string{f.Execution, f.Team}, Tenant: tenant,
+		Prefixes: []string{contest.TeamKind.Prefix}, Index: "GSI1", Partitions: []string{contest.RankAll(tenant)},
+		OldestFirst: true, Sparse: f.Execution != "" && f.Team != "",
 	}
 	switch {
 	case f.Execution != "" && !contest.ValidID(f.Execution):
@@ -229,7 +227,7 @@ func (s *ContestStore) Board(ctx context.Context, tenant string, f ContestFilter
 		l.Index, l.Partitions = "GSI3", []string{contest.RankOf(tenant, f.Team)}
 	}
 	return table.Rows(ctx, s.Table(), l, cursor, limit, func(b contest.Board) bool {
-		return (!f.Best || b.IsBest) && (f.Team == "" || b.TeamID == f.Team)
+		return f.Team == "" || b.TeamID == f.Team
 	})
 }
 

@@ -169,7 +169,6 @@ func testBoard(t *testing.T, w *contestWorld) {
 		{store.ContestFilter{}, 0, "a1 a2 a3 b1 a1", 5},
 		{store.ContestFilter{}, 2, "a1 a2", 2},
 		{store.ContestFilter{Execution: one}, 0, "a2 a3 b1 a1", 4},
-		{store.ContestFilter{Execution: one, Best: true}, 0, "a2 b1", 4},
 		{store.ContestFilter{Team: "a"}, 0, "a1 a2 a3 a1", 4},
 		{store.ContestFilter{Execution: one, Team: "b"}, 0, "b1", 4},
 		{store.ContestFilter{Execution: "x"}, 0, "", 0},

@@ -41,12 +41,6 @@ func (d *Dialogue) Reply(text string) string {
 	return expect.Value(d.S.Sandbox.Reply(d.User, d.Channel, d.Root, text))(d.T)
 }
 
-// Attach says something with files.
-func (d *Dialogue) Attach(text string, files ...webapi.File) string {
-	d.T.Helper()
-	return expect.Value(d.S.Sandbox.Attach(d.User, d.Channel, d.Root, text, files...))(d.T)
-}
-
 // Faces returns the app's messages in the thread, and the text of each as people see it.
 func (d *Dialogue) Faces() (all []webapi.Message, texts []string) {
 	for _, m := range d.S.Sandbox.Messages(d.Channel, d.Root) {

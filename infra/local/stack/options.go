@@ -38,7 +38,7 @@ type Options struct {
 	Model         string         // "" means the template's default
 	ModelKeys     map[string]any // content of the model secret; may be nil
 
-	// Sandbox has the sandbox's options. The stack sets its addresses, secrets, logger and run panel.
+	// Sandbox has the sandbox's options. The stack sets its addresses, secrets and logger.
 	Sandbox sandbox.Options
 	// PrepareTeam is called for the sandbox's workspace when all services answer and before functions are invoked by
 	// events; may be nil.

@@ -26,29 +26,6 @@ type Spoken[T any] []T
 // InEach makes a Spoken. A new language becomes a new parameter, so that calls without its text don't compile.
 func InEach[T any](ja, en T) Spoken[T] { return Spoken[T]{ja, en} }
 
-// Said has a text for each of some keys. It is constant data, which a map is not: a program that never asks for it
-// doesn't build it when it starts.
-type Said[K comparable] []struct {
-	Of   K
-	Text string
-}
-
-// Find returns the text for a key.
-func (s Said[K]) Find(k K) (text string, known bool) {
-	for _, x := range s {
-		if x.Of == k {
-			return x.Text, true
-		}
-	}
-	return "", false
-}
-
-// Text is Find for a key that has a text.
-func (s Said[K]) Text(k K) string {
-	text, _ := s.Find(k)
-	return text
-}
-
 // Texts is one text in each language, by locale, as in files.
 type Texts map[string]string
 

@@ -17,7 +17,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,7 +31,6 @@ type Models struct {
 
 	mu       sync.Mutex
 	calls    map[string]int
-	heard    []string // text of each call
 	failures []Failure
 	obey     func(purpose, answer string) string
 	scripts  []Script
@@ -146,12 +144,6 @@ func (m *Models) Calls(vendor string) int {
 	return m.calls[vendor]
 }
 
-func (m *Models) Heard(text string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.ContainsFunc(m.heard, func(s string) bool { return strings.Contains(s, text) })
-}
-
 // Fail makes the next calls fail, each with one of these failures.
 func (m *Models) Fail(f ...Failure) {
 	m.mu.Lock()
@@ -220,7 +212,6 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 		}
 		m.mu.Lock()
 		m.calls[of.vendor]++
-		m.heard = append(m.heard, text(q.said...))
 		m.mu.Unlock()
 		var script Script
 		if purpose := purpose(q.schema); purpose == "" {
