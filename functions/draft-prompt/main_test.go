@@ -307,7 +307,8 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>User: arn:aws:sts::1:role</Message></Error>", code)
 	}))
 	defer server.Close()
-	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1,
+	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL,
+		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	h := &Handler{Models: teamconfig.Models{Instead: "demo"},
 		Workspace: func() (teamconfig.Workspace, error) {

@@ -122,7 +122,7 @@ func testTriesAgain(t *testing.T, w *ringitest.World) {
 // A slow first task uses all of the time: it is left to the sweeper, and the other tasks' records are returned.
 func testTimeUp(t *testing.T, w *ringitest.World) {
 	other := w.Another()
-	ctx, cancel := context.WithTimeout(t.Context(), margin+4*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), margin+100*time.Millisecond)
 	defer cancel()
 	hangs := slow{w.StoreOverTransport().KindStore.Store, w.Ref}
 	batch := []events.DynamoDBEventRecord{created(1, w),

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -155,6 +156,28 @@ func Holds(ctx context.Context, most, pause time.Duration, holds func() bool) bo
 		wait = min(2*wait, max(pause, min(waited/5, 250*time.Millisecond)))
 	}
 	return true
+}
+
+// Expiring returns a context whose deadline passes when expire is called, once.
+func Expiring(t T) (ctx context.Context, expire func()) {
+	passed := make(chan struct{})
+	return expiring{t.Context(), passed}, sync.OnceFunc(func() { close(passed) })
+}
+
+type expiring struct {
+	context.Context
+	passed chan struct{}
+}
+
+func (e expiring) Done() <-chan struct{} { return e.passed }
+
+func (e expiring) Err() error {
+	select {
+	case <-e.passed:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
 }
 
 // Within fails the test if do takes longer than most in every try: a busy machine may be slow in some of them.

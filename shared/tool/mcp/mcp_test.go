@@ -158,7 +158,7 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 		"internal error": {at(rpc("-32603")), explain.CallUnknown, explain.ProblemRejected, false},
 		"done, then cut": {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, explain.CallUnknown,
 			explain.ProblemLost, true},
-		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, hang) }, explain.CallUnknown,
+		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, v.hang()) }, explain.CallUnknown,
 			explain.ProblemTimeout, true},
 		"half an answer": {func(v *vendor) http.HandlerFunc { return done(v.next, half) }, explain.CallUnknown,
 			explain.ProblemLost, true},
@@ -169,8 +169,12 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 		"an empty stream": {at(answer("text/event-stream", "id: 7\nretry: 9\ndata:\n\n")), explain.CallUnknown,
 			explain.ProblemBadAnswer, false},
 		"HTML": {at(answer("text/html", "<html>")), explain.CallUnknown, explain.ProblemBadAnswer, false},
-		"another's answer": {at(answer("application/json", `{"jsonrpc":"2.0","id":"x","result":{}}`)), explain.CallUnknown,
-			explain.ProblemTimeout, false},
+		"another's answer": {func(v *vendor) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				answer("application/json", `{"jsonrpc":"2.0","id":"x","result":{}}`)(w, r)
+				time.AfterFunc(time.Second, v.expire)
+			}
+		}, explain.CallUnknown, explain.ProblemTimeout, false},
 		"nothing at all": {at(answer("application/json", ``)), explain.CallUnknown, explain.ProblemBadAnswer, false},
 		"a huge answer":  {at(huge), explain.CallUnknown, explain.ProblemTooLarge, false},
 		"a redirect": {at(func(w http.ResponseWriter, r *http.Request) {
@@ -199,16 +203,17 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 func TestAServerThatCannotBeGreetedOrListedHasDoneNothing(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"server/discover", "tools/list"} {
-		for name, fault := range map[string]http.HandlerFunc{
-			"401": status(401, ""), "429": status(429, ""), "500": status(500, ""), "cut": cut, "half": half, "huge": huge,
-			"HTML": answer("text/html", "<html>"), "hang": hang, "null": answer("application/json", "null"),
+		for name, fault := range map[string]func(*vendor) http.HandlerFunc{
+			"401": at(status(401, "")), "429": at(status(429, "")), "500": at(status(500, "")), "cut": at(cut), "half": at(half),
+			"huge": at(huge), "HTML": at(answer("text/html", "<html>")), "hang": (*vendor).hang,
+			"null": at(answer("application/json", "null")),
 		} {
 			t.Run(method+" "+name, func(t *testing.T) {
 				t.Parallel()
 				s, v := newRooms(t)
 				hash := v.hash(t, "book_room")
-				v.faults[method] = fault
-				v.faults["initialize"] = fault
+				v.faults[method] = fault(v)
+				v.faults["initialize"] = fault(v)
 				_, err := v.book(t, hash)
 				expect.Is(t, known(t, err).Outcome, explain.CallFailed)
 				expect.That(t, v.times("tools/call") == 0 && len(s.Bookings()) == 0, "it was called")

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -32,11 +31,14 @@ type vendor struct {
 	asked   map[string]int
 	headers http.Header // headers of the last request
 	next    http.Handler
+	ctx     context.Context // of calls
+	expire  func()          // ends it as its deadline would
 }
 
 func newVendor(t *testing.T, next http.Handler) *vendor {
 	t.Helper()
 	v := &vendor{faults: map[string]http.HandlerFunc{}, asked: map[string]int{}, next: next}
+	v.ctx, v.expire = expect.Expiring(t)
 	s := httptest.NewServer(v)
 	t.Cleanup(s.Close)
 	v.Server = mcp.Server{MCPServer: tenancy.MCPServer{Name: "rooms", URL: s.URL + "/mcp"}, Secret: secret}
@@ -102,9 +104,7 @@ func (v *vendor) book(t *testing.T, hash string) (any, error) {
 
 func (v *vendor) call(t *testing.T, name, hash, arguments string) (any, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	return client(v.URL).Call(ctx, mcp.Call{Server: v.Server, Tool: name, Hash: hash,
+	return client(v.URL).Call(v.ctx, mcp.Call{Server: v.Server, Tool: name, Hash: hash,
 		Arguments: json.RawMessage(arguments)})
 }
 
@@ -150,7 +150,13 @@ func done(s http.Handler, then http.HandlerFunc) http.HandlerFunc {
 
 func cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+// hang answers nothing until the time of the call is up.
+func (v *vendor) hang() http.HandlerFunc {
+	return func(_ http.ResponseWriter, r *http.Request) {
+		v.expire()
+		<-r.Context().Done()
+	}
+}
 
 func known(t *testing.T, err error) *explain.CallError {
 	t.Helper()
