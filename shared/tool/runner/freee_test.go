@@ -411,10 +411,12 @@ func TestTheChosenCompanyIsRead(t *testing.T) {
 }
 
 func TestAReadThatHangsFails(t *testing.T) {
-	expect.Patience(t)
-	t.Parallel()
 	w := newWorld(t)
 	w.vendors.Hang("list_attendance", time.Minute)
+	w.breaks = func(*http.Request) bool {
+		w.expire()
+		return false
+	}
 	e := w.refuse(t, "list_attendance", `{"year":2026,"month":3,"employees":[{"id":3510001},{"id":3510008}]}`)
 	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemTimeout, "%v", e)
 }

@@ -45,6 +45,8 @@ type world struct {
 	breaks  func(*http.Request) bool // calls of these vendors to answer with 500; may be nil
 	log     *bytes.Buffer
 	tokens  tokens
+	ctx     context.Context // of calls that fail
+	expire  func()          // ends it as its deadline would
 
 	url, slackURL string
 }
@@ -97,6 +99,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{vendors: vendors.New(), slack: &webapi.Faults{}, called: &counter{}, paths: &counter{},
 		log: &bytes.Buffer{}}
+	w.ctx, w.expire = expect.Expiring(t)
 	v := w.vendors.Handler()
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.paths.add(r.URL.Path)
@@ -106,12 +109,14 @@ func newWorld(t *testing.T) *world {
 		}
 		v.ServeHTTP(out, r)
 	}))
+	s.Config.SetKeepAlivesEnabled(false) // no connection outlives a call in a bubble of testing/synctest
 	t.Cleanup(s.Close)
 	w.url = s.URL
 	w.people = webapi.NewWorkspace(webapi.Config{TeamID: "T0SANDBOX", AppID: "A0SANDBOX"})
 	api := httptest.NewServer(webapi.New(webapi.Options{Workspace: w.people, BotToken: botToken,
 		Self: func() string { return "http://slack" }, Faults: w.slack,
 		Heard: func(c webapi.Call) { w.called.add(c.Method) }}))
+	api.Config.SetKeepAlivesEnabled(false)
 	t.Cleanup(api.Close)
 	w.slackURL = api.URL + "/api/"
 	w.tokens = tokens{"freee": w.vendors.Token("freee"), "google": w.vendors.Token("google")}
@@ -170,7 +175,7 @@ func (w *world) looks(t *testing.T, name, args string) (result string, found boo
 // refuse makes a call, which must fail.
 func (w *world) refuse(t *testing.T, name, args string) *explain.CallError {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
+	ctx, cancel := context.WithTimeout(w.ctx, 7*time.Second)
 	defer cancel()
 	result, err := w.Run(ctx, tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "en"})
 	var e *explain.CallError

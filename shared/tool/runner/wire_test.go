@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ringi/shared/explain"
@@ -27,6 +28,7 @@ func answering(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) 
 		calls.Add(1)
 		do(w, r)
 	}))
+	s.Config.SetKeepAlivesEnabled(false) // no connection outlives a call in a bubble of testing/synctest
 	t.Cleanup(s.Close)
 	return &wire.Client{Provider: explain.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(),
 		Explain: func(_ int, b []byte) wire.Refusal {
@@ -125,7 +127,6 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 }
 
 func TestReadsTryAgainWhenThatHelps(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		do    http.HandlerFunc
 		calls int32
@@ -143,18 +144,18 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			c, calls := answering(t, test.do)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			expect.Is(t, failure(t, c.Read(ctx, "/", new(struct{}))).Outcome, explain.CallFailed)
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				expect.Is(t, failure(t, c.Read(ctx, "/", new(struct{}))).Outcome, explain.CallFailed)
+			})
 			expect.Is(t, calls.Load(), test.calls, "calls")
 		})
 	}
 }
 
 func TestAReadWaitsAsLongAsAsked(t *testing.T) {
-	t.Parallel()
 	first := true
 	c, _ := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		if first {
@@ -165,9 +166,11 @@ func TestAReadWaitsAsLongAsAsked(t *testing.T) {
 		_, _ = io.WriteString(w, `{"a":7}`)
 	})
 	var out struct{ A int }
-	began := time.Now()
-	expect.NoError(t, c.Read(t.Context(), "/", &out))
-	expect.That(t, out.A == 7 && time.Since(began) >= time.Second, "%v, waited %s", out, time.Since(began))
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		expect.NoError(t, c.Read(t.Context(), "/", &out))
+		expect.That(t, out.A == 7 && time.Since(began) == time.Second, "%v, waited %s", out, time.Since(began))
+	})
 }
 
 // renewableTokens returns its tokens one after another.

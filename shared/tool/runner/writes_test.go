@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -138,15 +139,13 @@ func TestADirectMessageThatFails(t *testing.T) {
 }
 
 func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
-	expect.Patience(t)
-	t.Parallel()
 	byMail := strings.Replace(dmArgs, "U0SANDSATO", "sato@example.com", 1)
 	for _, method := range []string{"users.lookupByEmail", "conversations.open", "conversations.history",
 		"chat.postMessage"} {
 		w := newWorld(t)
 		w.slack.Add(webapi.Fault{Method: method, Kind: webapi.RateLimited, RetryAfter: time.Second})
 		var out runner.SentDM
-		w.run(t, "send_slack_dm", byMail, &out)
+		synctest.Test(t, func(t *testing.T) { w.run(t, "send_slack_dm", byMail, &out) })
 		expect.That(t, w.called.of(method) == 2 && len(w.sent(t, webapi.Sato)) == 1 && !out.AlreadySent,
 			"%s was called %d times, %d messages: %+v", method, w.called.of(method), len(w.sent(t, webapi.Sato)), out)
 	}
@@ -332,7 +331,6 @@ func TestACellThatIsTooLong(t *testing.T) {
 // Rows below the written table are kept and counted, so that people know of them. If they can't be counted, the write
 // still succeeds.
 func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		before func(t *testing.T, w *world)
 		rows   int
@@ -361,7 +359,7 @@ func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
 				return test.breaks
 			}
 			var out runner.Written
-			w.run(t, sheetTool, table(t, "tab", test.rows, 2), &out)
+			synctest.Test(t, func(t *testing.T) { w.run(t, sheetTool, table(t, "tab", test.rows, 2), &out) })
 			d := cmp.Diff(test.below, out.RowsBelow)
 			expect.That(t, d == "" && out.MoreBelow == test.more && out.UpdatedRows == test.rows, "%+v %s", out, d)
 			expect.Is(t, reads, test.reads, "read (times)")
