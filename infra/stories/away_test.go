@@ -34,7 +34,6 @@ func TestNoRoomToRun(t *testing.T) {
 			if len(functions) == 1 {
 				expect.AtNight(t)
 			}
-			t.Parallel()
 			running.variant(t, "request", func(p *play) {
 				p.asks(month)
 				p.approvesPolicy()

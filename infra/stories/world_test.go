@@ -48,7 +48,7 @@ import (
 var seed = expect.Seed()
 
 // beside is how many plays there are side by side.
-const beside = 4
+const beside = 6
 
 // running is the only stack of this package's tests.
 var running *world
@@ -193,7 +193,7 @@ const patience = 100 * time.Second
 
 // quietTime is how long nothing may change before a sweep: short where something was disturbed.
 func (p *play) quietTime() time.Duration {
-	if len(p.dead()) > 0 || p.lag != nil || p.late != nil {
+	if len(p.dead()) > 0 || p.lag != nil || p.late != nil || p.failing != nil {
 		return 3 * time.Second
 	}
 	return 8 * time.Second

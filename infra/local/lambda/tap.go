@@ -28,14 +28,15 @@ func tapTransport() *http.Transport {
 }
 
 // through opens a proxy for each service whose http URL is in the NAME=value list, and returns the list with the
-// proxies' addresses.
+// proxies' addresses. The console's, which is shown on cards and not called, stays: with another address in each process
+// each would draw all cards anew.
 func (t *tap) through(variables []string) ([]string, error) {
 	out := make([]string, len(variables))
 	for i, v := range variables {
 		name, value, _ := strings.Cut(v, "=")
 		out[i] = v
 		u, err := url.Parse(value)
-		if err != nil || u.Scheme != "http" || u.Host == "" {
+		if err != nil || u.Scheme != "http" || u.Host == "" || name == "CONSOLE_ADDRESS" {
 			continue
 		}
 		origin := u.Scheme + "://" + u.Host
