@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ringi/shared/decide/pipeline"
@@ -282,27 +283,30 @@ func (m hung) Say(ctx context.Context, _ model.Request) (model.Response, error) 
 
 // A team has minutes, but a contest that people end waits a few seconds for a model that hangs.
 func TestATeamThatHangsHoldsUpNoEnd(t *testing.T) {
-	w, m := newWorld(t), hung{make(chan struct{}, 1)}
+	w := &world{t, storetest.Store(t, storetest.StartForBubble(t))}
 	a := w.begin("経費精算の手順", aggregate.USD(5), "a")
-	h, ref := &Handler{Store: w.store, Models: opens(m), Now: time.Now}, a.Ref()
-	var next aggregate.Next
-	ended := make(chan error, 1)
-	go func() {
-		var err error
-		next, err = h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run,
-			Team: 1})
-		ended <- err
-	}()
-	<-m.called
-	expect.Value(w.store.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
-		return a.Withdraw(aggregate.Ref{Tenant: ref.Tenant, Kind: a.Contest.ForKind, ID: a.Contest.ForID}, time.Now())
-	}))(t)
-	select {
-	case err := <-ended:
-		expect.NoError(t, err)
-		expect.That(t, next.State == aggregate.StateFinish && next.Outcome == "contest_over", "%+v", next)
-	case <-time.After(20 * time.Second):
-		t.Error("the call goes on after the contest has ended")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		m := hung{make(chan struct{}, 1)}
+		h, ref := &Handler{Store: w.store, Models: opens(m), Now: time.Now}, a.Ref()
+		var next aggregate.Next
+		ended := make(chan error, 1)
+		go func() {
+			var err error
+			next, err = h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run,
+				Team: 1})
+			ended <- err
+		}()
+		<-m.called
+		expect.Value(w.store.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
+			return a.Withdraw(aggregate.Ref{Tenant: ref.Tenant, Kind: a.Contest.ForKind, ID: a.Contest.ForID}, time.Now())
+		}))(t)
+		select {
+		case err := <-ended:
+			expect.NoError(t, err)
+			expect.That(t, next.State == aggregate.StateFinish && next.Outcome == "contest_over", "%+v", next)
+		case <-time.After(20 * time.Second):
+			t.Error("the call goes on after the contest has ended")
+		}
+	})
 	expect.Is(t, w.team(a, "a").Status, contest.TeamRunning, "CloseContest ends it")
 }

@@ -56,10 +56,21 @@ var described = sync.OnceValues(func() (*template.Template, error) {
 // Start starts the server unless an earlier test did. The server is shared with other tests.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	return start(t, awshttp.NewBuildableClient())
+}
+
+// StartForBubble starts the server for tests with testing/synctest: no connection to it outlives its request.
+func StartForBubble(t testing.TB) *Server {
+	t.Helper()
+	return start(t, awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives = true }))
+}
+
+func start(t testing.TB, client *awshttp.BuildableClient) *Server {
+	t.Helper()
 	endpoint := process.MotoForTests(t)
 	cfg := aws.Config{Region: region, BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider(accessKey, "local", "")}
-	s := &Server{Transport: judged(t, awshttp.NewBuildableClient().GetTransport())}
+	s := &Server{Transport: judged(t, client.GetTransport())}
 	cfg.HTTPClient = &http.Client{Transport: s.Transport}
 	s.DB, s.Config = dynamodb.NewFromConfig(cfg), cfg
 	return s
