@@ -275,6 +275,9 @@ func inWorlds(t *testing.T, parts map[string]func(*testing.T, *world)) {
 	t.Helper()
 	db := storetest.Start(t)
 	for name, run := range parts {
-		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, newWorld(t, db))
+		})
 	}
 }

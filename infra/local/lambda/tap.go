@@ -28,8 +28,8 @@ func tapTransport() *http.Transport {
 }
 
 // through opens a proxy for each service whose http URL is in the NAME=value list, and returns the list with the
-// proxies' addresses. The console's, which is shown on cards and not called, stays: with another address in each process
-// each would draw all cards anew.
+// proxies' addresses. The console's, which cards show and nobody calls, stays: with another in each process, each would
+// draw all cards anew.
 func (t *tap) through(variables []string) ([]string, error) {
 	out := make([]string, len(variables))
 	for i, v := range variables {

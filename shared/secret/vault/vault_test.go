@@ -205,6 +205,7 @@ func TestVault(t *testing.T) {
 		{"who waits does not wait longer than it may", testImpatient},
 	} {
 		t.Run(part.name, func(t *testing.T) {
+			t.Parallel()
 			rows, _ := server.Store(t)
 			part.run(t, newWorld(t, rows, vault.EnvelopeAt(server.Config, *key.KeyMetadata.KeyId)))
 		})

@@ -62,7 +62,8 @@ func Start(t testing.TB) *Server {
 // StartForBubble starts the server for tests with testing/synctest: no connection to it outlives its request.
 func StartForBubble(t testing.TB) *Server {
 	t.Helper()
-	return start(t, awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives = true }))
+	closes := func(t *http.Transport) { t.DisableKeepAlives = true }
+	return start(t, awshttp.NewBuildableClient().WithTransportOptions(closes))
 }
 
 func start(t testing.TB, client *awshttp.BuildableClient) *Server {
