@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,9 +181,14 @@ func (e expiring) Err() error {
 	}
 }
 
-// Within fails the test if do takes longer than most in every try: a busy machine may be slow in some of them.
+// Within fails the test if do takes longer than most in every try: a busy machine may be slow in some of them. A build
+// that looks for data races has ten times as long.
 func Within(t T, most time.Duration, do func()) {
 	t.Helper()
+	races := debug.BuildSetting{Key: "-race", Value: "true"}
+	if build, ok := debug.ReadBuildInfo(); ok && slices.Contains(build.Settings, races) {
+		most *= 10
+	}
 	for range 5 {
 		began := time.Now()
 		if do(); time.Since(began) < most {
