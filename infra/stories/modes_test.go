@@ -61,7 +61,7 @@ func TestStories(t *testing.T) {
 		running.tells(t, asItBegins())
 	})
 	if *only == "" {
-		t.Run("nothing secret is left behind", nothingSecretIsLeftBehind)
+		t.Run("in the end/nothing secret is left behind", nothingSecretIsLeftBehind)
 	}
 }
 
