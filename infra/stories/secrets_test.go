@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
@@ -246,23 +245,12 @@ func (w *world) inSlack(t *testing.T) string {
 	return all.String()
 }
 
-// history returns every event of every run, as the console shows them.
+// history returns every event of every run.
 func history(t *testing.T) string {
 	t.Helper()
-	client := sfn.NewFromConfig(running.AWS)
 	var all strings.Builder
-	for _, machine := range []string{"Pipeline", "Chat", "Contest"} {
-		runs := sfn.NewListExecutionsPaginator(client,
-			&sfn.ListExecutionsInput{StateMachineArn: new(running.StateMachineARN(machine))})
-		for runs.HasMorePages() {
-			for _, x := range expect.Value(runs.NextPage(context.Background()))(t).Executions {
-				events := sfn.NewGetExecutionHistoryPaginator(client, &sfn.GetExecutionHistoryInput{ExecutionArn: x.ExecutionArn})
-				for events.HasMorePages() {
-					page := expect.Value(events.NextPage(context.Background()))(t)
-					all.Write(expect.Value(json.Marshal(page.Events))(t))
-				}
-			}
-		}
+	for _, x := range expect.Value(driver.Executions(running.Stack, "", ""))(t) {
+		all.Write(expect.Value(json.Marshal(expect.Value(running.eventsOf(x.ExecutionArn))(t)))(t))
 	}
 	return all.String()
 }

@@ -245,29 +245,8 @@ func (p *play) rests() bool {
 
 // runs reports whether the aggregate has a run.
 func (p *play) runs() bool {
-	found, err := p.executions(sfntypes.ExecutionStatusRunning)
+	found, err := driver.Executions(p.Stack, p.Ref.ID+"-", sfntypes.ExecutionStatusRunning)
 	return err != nil || len(found) > 0
-}
-
-// executions returns the aggregate's runs that have this status, the oldest first; "" means any.
-func (p *play) executions(status sfntypes.ExecutionStatus) (found []sfntypes.ExecutionListItem, err error) {
-	for _, m := range p.Template.Machines {
-		pages := sfn.NewListExecutionsPaginator(sfn.NewFromConfig(p.AWS),
-			&sfn.ListExecutionsInput{StateMachineArn: &m.ARN, StatusFilter: status})
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(context.Background())
-			if err != nil {
-				return nil, err
-			}
-			for _, x := range page.Executions {
-				if strings.HasPrefix(*x.Name, p.Ref.ID+"-") {
-					found = append(found, x)
-				}
-			}
-		}
-	}
-	slices.SortFunc(found, func(a, b sfntypes.ExecutionListItem) int { return a.StartDate.Compare(*b.StartDate) })
-	return found, nil
 }
 
 // told reports whether the requester of an ended task was told, and everybody else who has a copy of a card: a question
@@ -378,24 +357,31 @@ func (p *play) fills(user, key, action string, filled map[string]any) {
 // timeline lists the states of the runs, in seconds from the first, to show where time went.
 func (p *play) timeline() string {
 	var out strings.Builder
-	runs, _ := p.executions("") // the test has failed already; without them it says less
+	runs, _ := driver.Executions(p.Stack, p.Ref.ID+"-", "") // the test has failed already; without them it says less
 	for _, run := range runs {
 		fmt.Fprintf(&out, "\n  %s %s:", *run.Name, run.Status)
-		pages := sfn.NewGetExecutionHistoryPaginator(sfn.NewFromConfig(p.AWS),
-			&sfn.GetExecutionHistoryInput{ExecutionArn: run.ExecutionArn})
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(context.Background())
-			if err != nil {
-				break
-			}
-			for _, e := range page.Events {
-				if d := e.StateEnteredEventDetails; d != nil {
-					fmt.Fprintf(&out, " %.1f %s", e.Timestamp.Sub(*runs[0].StartDate).Seconds(), *d.Name)
-				}
+		events, _ := p.eventsOf(run.ExecutionArn)
+		for _, e := range events {
+			if d := e.StateEnteredEventDetails; d != nil {
+				fmt.Fprintf(&out, " %.1f %s", e.Timestamp.Sub(*runs[0].StartDate).Seconds(), *d.Name)
 			}
 		}
 	}
 	return out.String() + "\n"
+}
+
+// eventsOf returns every event of a run, as the console shows them.
+func (w *world) eventsOf(arn *string) (all []sfntypes.HistoryEvent, err error) {
+	pages := sfn.NewGetExecutionHistoryPaginator(sfn.NewFromConfig(w.AWS),
+		&sfn.GetExecutionHistoryInput{ExecutionArn: arn})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(context.Background())
+		if err != nil {
+			return all, err
+		}
+		all = append(all, page.Events...)
+	}
+	return all, nil
 }
 
 // stops stops a run, as somebody does at the console of AWS.

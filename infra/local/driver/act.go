@@ -402,12 +402,31 @@ func (r *Request) RanOnce() {
 // runs returns the names of the task's runs that have this status; "" means any.
 func (r *Request) runs(status sfntypes.ExecutionStatus) (names []string) {
 	r.T.Helper()
-	out := expect.Value(sfn.NewFromConfig(r.S.AWS).ListExecutions(context.Background(),
-		&sfn.ListExecutionsInput{StateMachineArn: new(r.S.StateMachineARN("Pipeline")), StatusFilter: status}))(r.T)
-	for _, x := range out.Executions {
-		if strings.HasPrefix(*x.Name, r.Ref.ID) {
-			names = append(names, *x.Name)
-		}
+	for _, x := range expect.Value(Executions(r.S, r.Ref.ID+"-", status))(r.T) {
+		names = append(names, *x.Name)
 	}
 	return names
+}
+
+// Executions returns the runs of all state machines whose names begin so and that have this status, the oldest first;
+// "" means any.
+func Executions(s *stack.Stack, prefix string, status sfntypes.ExecutionStatus) (
+	found []sfntypes.ExecutionListItem, err error) {
+	for _, m := range s.Template.Machines {
+		pages := sfn.NewListExecutionsPaginator(sfn.NewFromConfig(s.AWS),
+			&sfn.ListExecutionsInput{StateMachineArn: &m.ARN, StatusFilter: status})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(context.Background())
+			if err != nil {
+				return nil, err
+			}
+			for _, x := range page.Executions {
+				if strings.HasPrefix(*x.Name, prefix) {
+					found = append(found, x)
+				}
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b sfntypes.ExecutionListItem) int { return a.StartDate.Compare(*b.StartDate) })
+	return found, nil
 }

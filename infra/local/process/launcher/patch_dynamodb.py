@@ -9,7 +9,7 @@
   expression uses, answers 500 for one that is missing, and hardly looks at transactions.
 - The values of items are written and measured directly, and an expression is read once. moto walks the service's model
   for each value, measures an item again for each of its members, and reads an expression up to four times a call:
-  of the server's time for infra/stories that was half.
+  of the server's time for infra/stories that was a third.
 """
 
 import collections
@@ -286,8 +286,8 @@ def measure_once():
 
 
 def read_once():
-    lex = functools.lru_cache(1024)(lambda expression: tuple(lexed(ConditionExpressionParser(expression, None, None))))
     lexed = ConditionExpressionParser._lex_condition_expression
+    lex = functools.lru_cache(1024)(lambda expression: tuple(lexed(ConditionExpressionParser(expression, None, None))))
     ConditionExpressionParser._lex_condition_expression = lambda self: collections.deque(lex(self.condition_expression))
     UpdateExpressionParser.make = functools.lru_cache(1024)(UpdateExpressionParser.make)  # validators copy it
     core_responses.method_names_from_class = functools.cache(core_responses.method_names_from_class)
