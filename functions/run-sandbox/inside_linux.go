@@ -48,6 +48,7 @@ func runInside() (err error) {
 	if err != nil {
 		return in.reports.Encode(report{Failed: err.Error()})
 	}
+	defer in.endAll() // also once the supervisor has ended and nobody reads the reports
 	if err := in.reports.Encode(report{End: in.end}); err != nil {
 		return err
 	}
