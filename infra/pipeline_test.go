@@ -172,6 +172,25 @@ func shapeRule(s *stack, wrong report) {
 		"a failed task, or one sent to an unknown state, is not red")
 }
 
+// edges is where each state leads when nothing goes wrong, and where the last of its catchers does.
+var edges = map[string]string{"ResumeTask": "Route CloseTask", "ExtractTask": "DraftPrompt CloseTask",
+	"DraftPrompt": "Route CloseTask", "PlanProcess": "Route CloseTask", "ExecuteProcess": "Route CloseTask",
+	"AwaitPromptApproval": "PlanProcess CloseTask", "AwaitProcessApproval": "ExecuteProcess CloseTask",
+	"AwaitStepApproval": "ExecuteProcess CloseTask", "AwaitContest": "ResumeTask CloseTask", "Pause": "ResumeTask",
+	"CloseTask": "Route TaskFailed"}
+
+func edgeRule(s *stack, wrong report) {
+	wrong.where(s.pipeline.StartAt != "ResumeTask" || s.pipeline.States["Pause"].SecondsPath != "$.wait_seconds",
+		"a run begins or pauses otherwise")
+	for name, want := range edges {
+		is := s.pipeline.States[name].Next
+		if all := s.pipeline.States[name].Catch; len(all) > 0 {
+			is += " " + all[len(all)-1].Next
+		}
+		wrong.where(is != want, "%s leads to %s, not %s", name, is, want)
+	}
+}
+
 // everyState is tried again as the template says for all of them.
 var everyState = []retrier{
 	{ErrorEquals: []string{pipeline.NoRoom}, MaxAttempts: 28},

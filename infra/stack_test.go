@@ -229,7 +229,7 @@ func problems(t *testing.T, texts map[string]string) []string {
 	}
 	var all []string
 	for _, r := range []rule{rightRule, auditRule, aloneRule, keptRule, forgottenRule, versionRule, deliveryRule,
-		alarmRule, shapeRule, errorRule, callRule} {
+		alarmRule, edgeRule, shapeRule, errorRule, callRule} {
 		r(s, func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) })
 	}
 	return all

@@ -95,13 +95,18 @@ var token = regexp.MustCompile(`,"ClientRequestToken":"[^"]*"|"ClientRequestToke
 
 // forgetting removes the token by which DynamoDB recognises a repeated transaction.
 func forgetting(next *fault) *fault {
+	return changing(func(body []byte) []byte { return token.ReplaceAll(body, nil) }, next)
+}
+
+// changing changes the bodies of transactions.
+func changing(change func([]byte) []byte, next *fault) *fault {
 	return faulty("", always, func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
 				return nil, err
 			}
-			body = token.ReplaceAll(body, nil)
+			body = change(body)
 			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		}
 		return next.RoundTrip(r)
