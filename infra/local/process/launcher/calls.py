@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import re
+import uuid
 from urllib.parse import urlsplit
 
 import moto.core.responses as core_responses
@@ -57,6 +58,12 @@ def account_of(key):
     return os.environ.get("MOTO_ACCOUNT_ID") or get_account_id_from(key)
 
 
+def identified(headers, body):
+    """An answer with its id. moto also looks for the id of an answer in XML in each body."""
+    headers["x-amzn-requestid"] = uuid.uuid4().hex
+    return headers, body
+
+
 class Call:
     """A call that is answered here."""
 
@@ -92,6 +99,7 @@ class Call:
         handler.response_headers = {"server": "amazon.com"}
         handler.raw_body, handler.body = body, body.decode()
         handler.access_key, handler.current_account = self.key, account_of(self.key)
+        handler._enrich_response = identified
         if handler.automated_parameter_parsing:
             handler.params = self.parameters(body)
         status, headers, content = handler.call_action()

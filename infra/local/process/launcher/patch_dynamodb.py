@@ -218,7 +218,7 @@ def check(request):
 
 
 def write_values():
-    walk = BaseJSONSerializer._serialize_type_map
+    walk, whole = BaseJSONSerializer._serialize_type_map, BaseJSONSerializer._serialize_type_structure
 
     def serialize(self, serialized, value, shape, key):
         if shape.value.name == "AttributeValue":
@@ -233,7 +233,18 @@ def write_values():
         responses.ActionResult.__init__(self,
             {name: of if name in ("Item", "Items") else dynamo_to_dict(of) for name, of in result.items()})
 
-    BaseJSONSerializer._serialize_type_map = serialize
+    def members(self, serialized, value, shape, key):
+        known = shape.members
+        if not key or type(value) is not dict or shape.is_document_type or not value.keys() <= known.keys():
+            whole(self, serialized, value, shape, key)
+            return
+        structure = {}
+        for name, of in value.items():
+            if of is not None:
+                self._serialize(structure, of, known[name], name)
+        self._default_serialize(serialized, structure, shape, key)
+
+    BaseJSONSerializer._serialize_type_map, BaseJSONSerializer._serialize_type_structure = serialize, members
     responses.DynamoResult.__init__ = as_it_stands
 
 
