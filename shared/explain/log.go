@@ -96,8 +96,8 @@ func detailsOf(details aggregate.JSON) (all map[string]any, err error) {
 
 // telling are the members that Briefly says, in their order; those of unnamed are said without their names.
 var (
-	telling = []string{"changes", "reason", "why", "error", "principal", "hand", "from", "until", "allowed",
-		"rule", "added_rules", "changed", "removed", "type", "agent", "teams", "best_team", "best_score",
+	telling = []string{"changes", "reason", "why", "error", "principal", "hand", "from", "until", "allowed", "constraints",
+		"contests", "mark", "rule", "added_rules", "changed", "removed", "type", "agent", "teams", "best_team", "best_score",
 		"people", "kind"}
 	unnamed = []string{"reason", "why", "error", "kind", "type"}
 )

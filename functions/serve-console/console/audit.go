@@ -87,7 +87,7 @@ type auditData struct {
 	Year   int    // the fiscal year whose register is
 }
 
-// group is what was done about one request, conversation, call or contest, or about the workspace.
+// group is what was done one after another about one request, conversation, call or contest, or about the workspace.
 type group struct {
 	Path, On, Whose, All string // All is the address of all records about it
 	Rows                 []web.Entry
@@ -112,7 +112,7 @@ func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	return c.Show(w, r, v, web.Document{Here: "audit", Data: &d}, "audit")
 }
 
-// fill turns entries into groups, in the order of their newest entries.
+// fill turns entries into groups. The page stays in the order of time.
 func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries []aggregate.AuditEntry) error {
 	var ids, of []string
 	for _, x := range entries {
@@ -143,17 +143,15 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 	log.Told = func(details aggregate.JSON) map[string]explain.LogChange {
 		return settings.Told(v.Locale, members(), details)
 	}
-	at := map[string]int{}
 	for i, row := range web.EntriesOf(entries, log, called, called) {
 		x := entries[i]
 		if id := x.FoundBy(); id != string(x.ActorType) {
 			row.By, row.ByID, row.Asked = called(id), language.OneLine(id), id != x.ActorID
 		}
-		if _, there := at[x.AggregateID]; !there {
-			at[x.AggregateID] = len(d.Groups)
+		if i == 0 || x.AggregateID != entries[i-1].AggregateID {
 			d.Groups = append(d.Groups, group{All: auditForm{Resource: x.AggregateID, From: "2000-01-01"}.at("")})
 		}
-		g := &d.Groups[at[x.AggregateID]]
+		g := &d.Groups[len(d.Groups)-1]
 		switch of := x.AggregateID; {
 		case conversation.ValidID(of):
 			g.Path, g.On = "/console/sessions/"+of, log.Resource("session")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 func TestTheAuditLog(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"says who did what, when, in both languages":        auditSays,
+		"stays in the order of time":                        auditStaysInOrder,
 		"filters, and says which part of a filter won't do": auditFilters,
 		"names integrations, tools and people":              auditNames,
 		"shows markup as the text that it is":               auditShowsMarkup,
@@ -50,6 +52,22 @@ func auditSays(t *testing.T, w *consoletest.World) {
 		b.In(locale).Get("/console/audit").Says(t, http.StatusOK, want...).
 			Holds(t, ">"+webapi.Suzuki+"</span>") // whose name may be anybody's, also Ringi's
 	}
+}
+
+// auditStaysInOrder: what was done about the workspace in the middle of a request stands in the middle of it.
+func auditStaysInOrder(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	w.Draft(tenancy.DefaultSettings())
+	save(w, 1)
+	w.Later(time.Second)
+	w.Cancel()
+	page := w.As(webapi.Suzuki).Get("/console/audit").Says(t, http.StatusOK, "ワークスペース")
+	last := "9"
+	for _, m := range regexp.MustCompile(`data-label="日時">(?:<[^>]*>)?([^<]*)`).FindAllStringSubmatch(page.Body, -1) {
+		expect.That(t, m[1] <= last, "%s stands below %s", m[1], last)
+		last = m[1]
+	}
+	expect.That(t, last != "9", "no times: %v", page)
 }
 
 func auditFilters(t *testing.T, w *consoletest.World) {

@@ -92,8 +92,8 @@ func (a administering) changesSettings() {
 	a.tab.Until(`document.getElementById("s-max-versions").value === "4"`)
 	a.tab.Press(`a[href="/console/audit?action=settings.updated"]`)
 	a.tab.Until(`location.pathname === "/console/audit" && document.querySelector("table.audit details")`)
-	a.tab.Press("table.audit tbody tr:first-child summary")
-	a.shows("table.audit tbody tr:first-child", "鈴木", "→ 4", "→ 30")
+	a.tab.Press("table.audit tbody tr:nth-child(2) summary") // below the heading of its group
+	a.shows("table.audit tbody tr:nth-child(2)", "鈴木", "→ 4", "→ 30")
 }
 
 // limitsTools forbids a tool that no running request needs, and limits another after trying an invalid limit.
