@@ -53,6 +53,7 @@ func (c *Console) Routes() []web.Route {
 // open registers the pages that need no session.
 func (c *Console) open(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/language/{locale}", c.SwitchLanguage)
+	mux.HandleFunc("POST /console/language/{locale}", c.SwitchLanguage)
 	mux.HandleFunc("GET /console/assets/{name}", web.ServeAsset)
 	mux.HandleFunc("/", c.Open(func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 		if in, err := c.ViewerOf(w, r); err == nil { // who is signed in keeps the menu

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
-	"ringi/shared/words/language"
 )
 
 // draft is rules that somebody writes. It travels in the page's form: nothing is kept until all of it is saved.
@@ -202,7 +201,13 @@ func (a *asked) edit() error {
 // keep takes the rule into the draft, unless something is wrong with it: then the form says what.
 func (a *asked) keep(e edited, wrong aggregate.Problems) error {
 	if e.Rule.Name == "" {
-		e.Rule.Name = language.Clip(a.called(&e.Rule), rules.MaxName)
+		made := a.madeName(&e.Rule)
+		e.Rule.Name = made
+		for n := 2; slices.ContainsFunc(a.draft.Rules, func(x rules.Rule) bool {
+			return x.ID != e.Rule.ID && x.Name == e.Rule.Name
+		}); n++ {
+			e.Rule.Name = fmt.Sprintf("%s (%d)", made, n)
+		}
 	}
 	all := slices.Clone(a.draft.Rules)
 	if e.At < 0 || e.At >= len(all) {
@@ -250,6 +255,7 @@ type ruleData struct {
 	Draft, ID string
 	At        int
 	What      string // it is for
+	Chips     []chip // its stages
 	Further   bool   // it has conditions besides what is used for how much
 	Problems  []web.Fault
 
@@ -286,8 +292,8 @@ func (d ruleData) Wrong(id string) bool {
 
 func (a *asked) form(e edited, wrong []web.Fault) error {
 	r := &e.Rule
-	d := ruleData{Draft: a.draft.packed(), ID: r.ID, At: e.At, What: a.called(r),
-		Problems: wrong, Name: r.Name, Find: a.r.PostForm.Get("find"),
+	d := ruleData{Draft: a.draft.packed(), ID: r.ID, At: e.At, What: a.called(r), Chips: a.chips(&r.Outcome),
+		Problems: wrong, Name: a.givenName(r), Find: a.r.PostForm.Get("find"),
 		Low: grouped(r.From), High: grouped(r.Below), Currency: cmp.Or(r.Currency, yen), Numbered: r.Numbered,
 		Refuse: r.Refuse, More: len(r.Stages) < rules.MaxStages}
 	for _, use := range []string{useWriting, useSome, useOnly} {
@@ -312,7 +318,8 @@ func (a *asked) form(e edited, wrong []web.Fault) error {
 	d.Labels = append(d.Labels, [2]string{})
 	d.Further = r.Asker() || len(r.Channels)+len(r.Labels) > 0
 	for i, s := range r.Stages {
-		x := stageData{At: stageField(i), Mark: number(i), Name: s.Name, Need: a.r.PostForm.Get(stageField(i) + "need")}
+		x := stageData{At: stageField(i), Mark: number(i), Name: a.stage(s.Name),
+			Need: a.r.PostForm.Get(stageField(i) + "need")}
 		if s.Need >= 0 {
 			x.Need = strings.TrimPrefix(strconv.Itoa(s.Need), "0")
 		}
@@ -324,7 +331,8 @@ func (a *asked) form(e edited, wrong []web.Fault) error {
 	if e.At >= len(a.draft.Rules) {
 		title = a.Say("new_title")
 	}
-	return a.show("rules-rule", title, d, web.Answer(false, len(wrong) > 0))
+	return a.show("rules-rule", web.Document{Title: title, Form: rulesPath + "/rule", Data: d,
+		Status: web.Answer(false, len(wrong) > 0)})
 }
 
 func grouped(n rules.Decimal) string {

@@ -209,11 +209,13 @@ func (a *asked) list(state listState) error {
 	if err != nil {
 		return err
 	}
-	return a.show("rules", "", d, state.status)
+	form := map[bool]string{true: rulesPath}[d.Unsaved]
+	return a.show("rules", web.Document{Form: form, Data: d, Status: state.status})
 }
 
-func (a *asked) show(page, title string, data any, status int) error {
-	return a.Show(a.w, a.r, a.v, web.Document{Title: title, Here: "rules", Data: data, Status: status}, page)
+func (a *asked) show(page string, d web.Document) error {
+	d.Here = "rules"
+	return a.Show(a.w, a.r, a.v, d, page)
 }
 
 func (a *asked) rows(d *listData) {
@@ -225,8 +227,8 @@ func (a *asked) rows(d *listData) {
 		if group, row.Band, row.More = a.asking(r); group != above {
 			row.Group, above = group, group
 		}
-		if r.Name != row.Band {
-			row.More = append([]string{a.Say("quoted", "text", r.Name)}, row.More...)
+		if name := a.givenName(r); name != "" && name != row.Band {
+			row.More = append([]string{a.Say("quoted", "text", name)}, row.More...)
 		}
 		d.Rows = append(d.Rows, row)
 	}

@@ -64,6 +64,8 @@ func TestRules(t *testing.T) {
 		"the rule that takes a request":                   testTheRuleThatTakesARequest,
 		"what should be known":                            testWhatShouldBeKnown,
 		"what a rule asks for":                            testWhatARuleAsksFor,
+		"a draft goes along into the other language":      testADraftGoesAlong,
+		"two rules for the same have two names":           testTwoRulesForTheSame,
 		"no draft is believed":                            testNoDraftIsBelieved,
 		"no rule becomes markup":                          testNoRuleBecomesMarkup,
 		"a form of an organisation":                       testAFormOfAnOrganisation,
@@ -85,9 +87,10 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 		{Name: "人事のみなさん", Who: rules.Who{Channel: true}, Need: 1},
 	}, Tells: webapi.HR}, r.Outcome)
 	b.Get(rulePage).Says(t, http.StatusOK, "外部への書き込み ¥100,000以上 「10万円以上の外部書き込み」 · 金額が不明でも · #人事 部長 鈴木 一郎 の全員",
-		"経理 田中 恵 または Alex Kim 人事のみなさん チャンネルの 1 人", "どのルールにも当てはまらないもの 読むだけ チャンネルの 1 人")
+		"経理 田中 恵 または Alex Kim 人事のみなさん チャンネルのだれか 1 人",
+		"どのルールにも当てはまらないもの 読むだけ チャンネルのだれか 1 人")
 	b.Get("/console/audit?action=rules.updated").Says(t, http.StatusOK, "鈴木 一郎")
-	b.In("en").Get(rulePage).Says(t, http.StatusOK, "Writes outside ¥100,000 or more", "What no rule takes")
+	b.In("en").Get(rulePage).Says(t, http.StatusOK, "Writes outside ¥100,000 or more", "Everything else")
 }
 
 // A new rule takes all that writes, whatever asks. Fewer boxes are fewer kinds, and none is refused.
@@ -111,6 +114,35 @@ func testWhatARuleAsksFor(t *testing.T, w *consoletest.World) {
 	expect.Same(t, stored(w).Rules[0].Asks, []rules.Kind{rules.KindSteps, rules.KindCall})
 	delete(sent, "asks")
 	b.Post(rulePage+"/rule", sent).Says(t, http.StatusUnprocessableEntity, "何が依頼するか 1 : 次のどれかを入力してください: 依頼の実行ステップ / ")
+}
+
+// The link to the other language takes what isn't saved along, of the list and of the form.
+func testADraftGoesAlong(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	form := b.Post(rulePage, b.Get(rulePage).Hidden("act", "add")).
+		Holds(t, `form="rule" formaction="/console/language/en?next=%2Fconsole%2Frules%2Frule"`)
+	sent := form.Sent(t, rulePage+"/rule", "from", "440000", "stages.0.who", "user:"+webapi.Tanaka)
+	to := b.Post("/console/language/en?next="+url.QueryEscape(rulePage+"/rule"), sent)
+	expect.That(t, to.Status == http.StatusTemporaryRedirect && to.To == rulePage+"/rule", "%v", to)
+	b.Post(to.To, sent).Says(t, http.StatusOK, "New rule").Holds(t, `value="440,000"`)
+	list := b.Post(rulePage+"/rule", consoletest.With(sent, "act", "keep")).
+		Holds(t, `form="rules" formaction="/console/language/ja?`)
+	b.Post(rulePage, list.Hidden()).Says(t, http.StatusOK, "This draft isn’t saved yet.", "¥440,000 or more")
+	b.Post(rulePage, list.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
+	b.Get(rulePage).Lacks(t, "formaction=\"/console/language") // nothing would be lost
+}
+
+// A rule to which nobody gives a name doesn't take that of another.
+func testTwoRulesForTheSame(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	page := b.Get(rulePage)
+	for range 2 {
+		sent := b.Post(rulePage, page.Hidden("act", "add")).Sent(t, rulePage+"/rule",
+			"stages.0.who", "user:"+webapi.Tanaka, "act", "keep")
+		page = b.Post(rulePage+"/rule", sent).Says(t, http.StatusOK, "まだ保存していません")
+	}
+	b.Post(rulePage, page.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
+	expect.Is(t, stored(w).Rules[1].Name, "外部への書き込み (2)")
 }
 
 // What can't be kept is said, and what was typed stays.
@@ -193,10 +225,10 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 			"try.who", who, "try.label", label)).Says(t, http.StatusOK, says)
 	}
 	const none = "どのルールにも当てはまらないもの"
-	try("send_slack_dm", "", "佐藤", "", "ルール 1「10万円以上の外部書き込み」 鈴木 一郎 部長 田中 恵・Alex Kim のうち 1 人 経理 チャンネルの 1 人 人事のみなさん")
+	try("send_slack_dm", "", "佐藤", "", "ルール 1「10万円以上の外部書き込み」 鈴木 一郎 部長 田中 恵・Alex Kim のうち 1 人 経理 チャンネルのだれか 1 人 人事のみなさん")
 	try("send_slack_dm", "100,000", "", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、人が足りません)。")
 	try("send_slack_dm", "99,999", "", "", none+" : 断る")
-	try("list_employees", "", "佐藤", "", none+" チャンネルの 1 人")
+	try("list_employees", "", "佐藤", "", none+" チャンネルのだれか 1 人")
 	try("send_slack_dm", "x", "", "", "のような金額を入力してください")
 	try("send_slack_dm", "", "だれでもない", "", "「だれでもない」という人が見つかりません。")
 	x := stored(w)

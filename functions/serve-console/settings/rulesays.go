@@ -9,6 +9,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -104,6 +105,33 @@ func (s speaker) called(r *rules.Rule) string {
 	return group + ": " + first
 }
 
+// madeName is the name of a rule to which nobody gives one, shorter than may be: several may be for the same.
+func (s speaker) madeName(r *rules.Rule) string {
+	return language.Clip(s.called(r), rules.MaxName-len(" (25)"))
+}
+
+// givenName returns a rule's name, "" for one that was made of what it is for, in any language.
+func (s speaker) givenName(r *rules.Rule) string {
+	for _, locale := range language.All {
+		if s.Texts = web.TextsOf("rules", locale); r.Name == s.madeName(r) {
+			return ""
+		}
+	}
+	return r.Name
+}
+
+// stage returns a stage's name. One that a new stage gets is in the reader's language.
+func (s speaker) stage(name string) string {
+	for n := range rules.MaxStages {
+		for _, locale := range language.All {
+			if name == web.TextsOf("rules", locale).Say("stage_name", "n", n+1) {
+				return s.Say("stage_name", "n", n+1)
+			}
+		}
+	}
+	return name
+}
+
 // useOf is how the form names the condition on tools.
 func useOf(c *rules.Conditions) string {
 	switch {
@@ -145,7 +173,7 @@ func (s speaker) chips(o *rules.Outcome) (all []chip) {
 	for i := range o.Stages {
 		x := &o.Stages[i]
 		note := cmp.Or(someOf(s, sourcesOf(x.Who), s.source, s.Say("or")), s.Say("choose"))
-		c := chip{Text: cmp.Or(language.OneLine(x.Name), note), Note: note}
+		c := chip{Text: cmp.Or(language.OneLine(s.stage(x.Name)), note), Note: note}
 		switch {
 		case x.Need == 0:
 			c.Note = s.Say("chip_all", "who", note)
@@ -250,7 +278,10 @@ func (s speaker) money(n rules.Decimal, currency string) string {
 // yen is the currency that a form has until somebody types another.
 const yen = "JPY"
 
-// amountTyped reads an amount as people type it, such as ¥100,000. What it can't read stays, and is refused.
+// amountTyped reads an amount as people type it, such as ¥100,000 or 44万. What it can't read stays, and is refused.
 func amountTyped(text string) rules.Decimal {
+	if is := task.TypedAmount(text); is.Valid() {
+		return is
+	}
 	return rules.Decimal(strings.Trim(web.Digits(text), "¥￥円"))
 }

@@ -14,7 +14,7 @@ import (
 func TestAmountsAsPeopleTypeThem(t *testing.T) {
 	for text, want := range map[string]rules.Decimal{
 		"100000": "100000", "１００，０００": "100000", "¥1,000": "1000", "￥1000円": "1000",
-		"0.5": "0.5", "": "", "abc": "abc", "10万": "10万", "-1": "-1", "1e9": "1e9",
+		"0.5": "0.5", "": "", "abc": "abc", "10万": "100000", "44万": "440000", "1.5億円": "1.5億", "-1": "-1", "1e9": "1e9",
 	} {
 		expect.Is(t, amountTyped(text), want, "%q", text)
 	}
@@ -24,11 +24,24 @@ func TestAmountsAsPeopleTypeThem(t *testing.T) {
 	}
 }
 
+// What a rule and its stages are called when nobody names them is in the reader's language.
+func TestNamesThatNobodyGaveAreInTheReadersLanguage(t *testing.T) {
+	ja, en := speaker{Texts: web.TextsOf("rules", "ja")}, speaker{Texts: web.TextsOf("rules", "en")}
+	r := rules.Rule{Conditions: rules.Conditions{From: "100000", Currency: yen}}
+	r.Name = ja.madeName(&r)
+	expect.That(t, en.givenName(&r) == "" && r.Name == "外部への書き込み: ¥100,000以上", "%q", r.Name)
+	r.Name = "高額"
+	expect.Is(t, en.givenName(&r), "高額")
+	o := rules.Outcome{Stages: []rules.Stage{{Name: "承認 2", Who: rules.Who{Channel: true}, Need: 1}, {Name: "経理"}}}
+	all := en.chips(&o)
+	expect.Is(t, all[0].Text+all[1].Text, "Approval 2経理")
+}
+
 // A bound is said as it is, in each language.
 func TestABoundIsSaidAsItIs(t *testing.T) {
 	for locale, says := range map[string][3]string{
 		"ja": {"¥100,000以上", "¥500,000未満", "¥100,000〜¥500,000未満"},
-		"en": {"¥100,000 or more", "Below ¥500,000", "¥100,000 to below ¥500,000"},
+		"en": {"¥100,000 or more", "Below ¥500,000", "¥100,000 or more, below ¥500,000"},
 	} {
 		s := speaker{Texts: web.TextsOf("rules", locale)}
 		for i, c := range []rules.Conditions{{From: "100000"}, {Below: "500000"}, {From: "100000", Below: "500000"}} {

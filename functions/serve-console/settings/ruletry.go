@@ -151,7 +151,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	})
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
-		d.Fail = a.Say("try_refused", "who", a.person(who), "stage", cmp.Or(language.OneLine(none.Name), d.Rule),
+		d.Fail = a.Say("try_refused", "who", a.person(who), "stage", cmp.Or(language.OneLine(a.stage(none.Name)), d.Rule),
 			"why", a.In("whys", none.Why, "what", language.OneLine(none.What)))
 		return nil
 	}
@@ -180,7 +180,7 @@ func (a *asked) tried(d *tryData, route *circulation.Route) {
 	d.Stages, d.How = nil, nil
 	reader := web.Reader{Locale: a.Locale(), Person: a.person}
 	for _, s := range route.Stages {
-		x := chip{Text: a.Say("of_channel"), Note: language.OneLine(s.Name)}
+		x := chip{Text: a.Say("of_channel"), Note: language.OneLine(a.stage(s.Name))}
 		if len(s.People) > 0 {
 			x.Text = someOf(a.speaker, s.People, func(p circulation.Person) string { return a.person(p.User) }, a.Say("middot"))
 		}
@@ -203,7 +203,8 @@ func (a *asked) ruleNamed(id string) string {
 	if i < 0 {
 		return a.Say("no_rule")
 	}
-	return a.Say("rule_at", "n", i+1, "name", language.OneLine(a.draft.Rules[i].Name))
+	name := cmp.Or(a.givenName(&a.draft.Rules[i]), a.madeName(&a.draft.Rules[i]))
+	return a.Say("rule_at", "n", i+1, "name", language.OneLine(name))
 }
 
 // peopleToTry are the workspace's people, the viewer first.

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +31,7 @@ type Document struct {
 	Title   string // empty: that of the menu's entry
 	Version int    // of what the title names; 0: it has none
 	Here    string // the page's menu entry
+	Form    string // the address of a form that isn't saved yet: it goes along into the other language
 	Data    any
 	Status  int    // 200 unless set
 	After   string // follows the notice, if there is one
@@ -50,6 +52,9 @@ type sheet struct {
 
 // Texts returns a catalog in the viewer's language.
 func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
+
+// FormID is the id of the form, the last part of its address.
+func (s sheet) FormID() string { return path.Base(s.Form) }
 
 // Conflict reports whether somebody else saved what a form was about meanwhile.
 func (s sheet) Conflict() bool { return s.Status == http.StatusConflict }
@@ -223,7 +228,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	}
 	d.Title = cmp.Or(d.Title, v.Texts("layout").In("menu_pages", d.Here))
 	var b bytes.Buffer
-	s := sheet{Document: d, Viewer: v, Assets: assets().version, Other: otherLanguage(r, v)}
+	s := sheet{Document: d, Viewer: v, Assets: assets().version, Other: otherLanguage(r, v, d.Form)}
 	if v.User != "" {
 		s.Menu = menu(v, d.Here)
 		s.Beside, s.Above = within(s.Menu, d, r)
@@ -240,9 +245,9 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	return err
 }
 
-func otherLanguage(r *http.Request, v *Viewer) string {
+func otherLanguage(r *http.Request, v *Viewer, form string) string {
 	other := language.All[(slices.Index(language.All, v.Locale)+1)%len(language.All)]
-	next := "/console"
+	next := cmp.Or(form, "/console")
 	if r.Method == http.MethodGet {
 		next = r.URL.RequestURI()
 	}

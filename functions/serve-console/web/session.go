@@ -82,12 +82,16 @@ func LocaleOf(r *http.Request) string {
 	return language.All[0]
 }
 
-// SwitchLanguage saves the chosen language in a cookie.
+// SwitchLanguage saves the chosen language in a cookie. A form that is sent here goes on to its page.
 func (c *Site) SwitchLanguage(w http.ResponseWriter, r *http.Request) {
 	if to := r.PathValue("locale"); slices.Contains(language.All, to) {
 		SetCookie(w, r, localeCookie, to, 365*24*time.Hour)
 	}
-	http.Redirect(w, r, NextOf(r), http.StatusSeeOther)
+	status := http.StatusSeeOther
+	if r.Method == http.MethodPost {
+		status = http.StatusTemporaryRedirect
+	}
+	http.Redirect(w, r, NextOf(r), status)
 }
 
 // NextOf returns the console path to go to next: the one in the request, or the first page if there is none or it is

@@ -38,7 +38,7 @@ const (
 func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	m = Matter{Kind: typed.Kind, Title: strings.Join(strings.Fields(language.Visible(typed.Title)), " "),
 		Description: strings.TrimSpace(language.Paragraphs(language.Visible(typed.Description)))}
-	m.Amount = typedAmount(string(typed.Amount))
+	m.Amount = TypedAmount(string(typed.Amount))
 	unless := func(fits bool, field string) {
 		if !fits {
 			wrong = append(wrong, field)
@@ -58,8 +58,8 @@ var typedForm = language.Regexp{Text: `^¥? ?(\d+|\d{1,3}(?:,\d{3})+)([万億]?)
 
 var zerosOf = map[string]string{"万": "0000", "億": "00000000"}
 
-// typedAmount reads an amount. What it can't read is not Valid.
-func typedAmount(text string) rules.Decimal {
+// TypedAmount reads an amount. What it can't read is not Valid.
+func TypedAmount(text string) rules.Decimal {
 	if text = strings.TrimSpace(language.Narrow(text)); text == "" {
 		return ""
 	}
