@@ -172,6 +172,10 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 	expect.That(t, first.Amount == "" && first.Orders == "1" && first.Warning != "", "%+v", first) // it is within the sum
 	expect.Is(t, r.Effect(explain.EffectOf("en", laptop, nil, nil)).Amount, "¥298,000")
 	expect.That(t, first.Checked != "" && second.Checked == "", "%+v", second)
+	laptop.ToolInput = `{"supplier":"Acme"}` // what it costs nobody knows: no headline says so
+	unknown := r.Sum([]task.Step{laptop, dm})
+	expect.Is(t, unknown.Amount+unknown.Writes[0].Amount, "")
+	expect.That(t, strings.HasSuffix(written(unknown.Writes[0].Sentence), " · amount unknown"), "%+v", unknown)
 	all := func(e web.Effect) string {
 		return web.Joined(e.Rest, func(a web.Argument) string { return written(a.Name) + "=" + written(a.Value) }, "\n")
 	}

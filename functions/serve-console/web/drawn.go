@@ -28,7 +28,7 @@ type Piece struct {
 type Effect struct {
 	Orders   string // the numbers of its steps; empty: it is no step of a plan
 	Amount   string // that it moves; empty: none, or another place has it
-	Tool     string
+	Tool     string // empty: the sentence names it
 	Sentence []Piece
 	Text     []Piece // that people will get
 	Rest     []Argument
@@ -52,12 +52,18 @@ type Sum struct {
 
 // Effect returns an effect's drawing.
 func (r Reader) Effect(e explain.Effect) Effect {
-	out := Effect{Tool: language.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
+	out := Effect{Sentence: r.Line(e.Sentence),
 		Text: r.Line(e.Words), Rest: Each(e.Rest, func(a explain.Argument) Argument {
 			return Argument{r.Line(a.Name), r.Line(a.Value)}
 		})}
+	if !strings.Contains(explain.Plain(e.Sentence), e.Tool) {
+		out.Tool = language.OneLine(e.Tool)
+	}
 	if e.Access != aggregate.Read {
 		out.Amount = r.money(e.Amount)
+	}
+	if text := e.Unpriced(r.Locale); text != "" {
+		out.Sentence = append(out.Sentence, Piece{Text: text})
 	}
 	if !r.Settled {
 		out.Warning = e.Warning(r.Locale)
@@ -65,9 +71,9 @@ func (r Reader) Effect(e explain.Effect) Effect {
 	return out
 }
 
-// money writes what is moved, "" if nobody said that any is.
+// money writes what is moved, "" unless that is known.
 func (r Reader) money(a rules.Amount) string {
-	if a == rules.Nothing() || a.Unmarked() {
+	if a == rules.Nothing() || !a.Known() {
 		return ""
 	}
 	return explain.Money(r.Locale, a)
@@ -88,7 +94,9 @@ func (r Reader) Sum(steps []task.Step) Sum {
 	}
 	out.Amount = r.money(sum.Amount)
 	if sum.Final {
-		sum.Lead.Amount = rules.Nothing() // it is within the sum
+		if sum.Amount.Known() {
+			sum.Lead.Amount = rules.Nothing() // it is within the sum
+		}
 		out.Writes = append(out.Writes, of(sum.Lead))
 	} else {
 		out.Nothing = r.Line(sum.Says())
