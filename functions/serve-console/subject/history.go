@@ -80,7 +80,7 @@ func (t *History) arrange() {
 
 // Outcome is the latest execution once something came of it: the page begins with that. It is nil while it goes on.
 func (t History) Outcome() *Attempt {
-	if len(t.Attempts) == 0 || t.Attempts[0].Summary+t.Attempts[0].Error == "" && t.Attempts[0].Made() == nil {
+	if len(t.Attempts) == 0 || t.Attempts[0].Summary+t.Attempts[0].Error == "" && len(t.Attempts[0].Made()) == 0 {
 		return nil
 	}
 	return &t.Attempts[0]
