@@ -62,9 +62,17 @@ func (c *Pages) contests(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if err != nil {
 		return err
 	}
+	settings, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	hint := words.Say("empty_about")
+	if settings.DraftContest.Enabled {
+		hint = words.Say("empty_on")
+	}
 	p := contestsPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
 	p.Paged(cursor, page.Next, web.ByCursor(contestsPath))
-	p.Rows, p.Hints = web.Each(page.Items, words.inList), []string{words.Say("empty_about")}
+	p.Rows, p.Hints = web.Each(page.Items, words.inList), []string{hint}
 	if cursor == "" {
 		if err := p.board(c, r, v); err != nil {
 			return err

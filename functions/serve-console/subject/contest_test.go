@@ -31,6 +31,8 @@ func TestContestsOfTeams(t *testing.T) {
 func wholeContest(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/contests").Says(t, http.StatusOK, "まだコンテストがありません")
+	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
+	b.Get("/console/contests").Says(t, http.StatusOK, "次の依頼の実行方針が、コンテストで作られます").Lacks(t, "有効にすると")
 	b.Get("/console/contests?cursor=x").Says(t, http.StatusBadRequest, "最初のページから")
 	b.Get("/console/contests/"+contest.NewID()).Says(t, http.StatusNotFound)
 	b.Get("/console/contests/x").Says(t, http.StatusNotFound)
