@@ -117,7 +117,7 @@ type input struct {
 var examples = map[string]string{
 	"mcp_servers": "- name: rooms\n  url: https://example.com/mcp",
 	"prices":      "- model: compatible:ollama/llama3.2\n  input: \"0.25\"\n  output: \"2\"",
-	"matters":     "- name: 固定資産",
+	"matters":     "- name: {matter}",
 	"agents": "- id: doc-bot\n  provider: openai\n  model: gpt-5.4\n  capabilities: [code, shell, test, tools]\n" +
 		"  isDefault: true\n- id: own\n  provider: http\n  model: llama\n  endpoint: https://example.com/v1\n" +
 		"  authRef: own\n  capabilities: [code]",
@@ -151,8 +151,9 @@ func (t settingsTexts) page(p settingsPage, m *people.Members) settingsData {
 
 func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Members) input {
 	in := input{Name: x.Name, ID: inputID(x.Name), Kind: x.Kind, Words: x.Says(t.Locale()),
-		Value: p.form.Get(x.Name), Example: examples[x.Name],
-		Ruled: p.now.RulesRev > 0 && x.Name == "process_approval_required"}
+		Value:   p.form.Get(x.Name),
+		Example: strings.ReplaceAll(examples[x.Name], "{matter}", t.Say("matter")),
+		Ruled:   p.now.RulesRev > 0 && x.Name == "process_approval_required"}
 	for _, wrong := range p.problems {
 		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.Name {
 			said := t.problem(wrong)

@@ -75,7 +75,7 @@ func testToolSaved(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	all := expect.Value(tool.Builtin())(t).All()
 	page := b.Get("/console/tools").Says(t, http.StatusOK)
-	expect.Is(t, strings.Count(page.Body, "<details"), len(all))
+	expect.Is(t, strings.Count(page.Body, `<details class="panel tool"`), len(all))
 	for _, s := range all {
 		expect.Has(t, html.UnescapeString(page.Text()), s.About.In("ja"))
 	}
