@@ -49,15 +49,15 @@ type Rooms struct {
 // NewRooms makes a server without bookings and orders.
 func NewRooms() *Rooms {
 	s := &Rooms{named: func(ja, _ string) string { return ja }}
-	m := mcp.NewServer(&mcp.Implementation{Name: "rooms", Title: "会議室", Version: "1"}, nil)
+	m := mcp.NewServer(&mcp.Implementation{Name: "rooms", Title: "会議室 / Rooms", Version: "1"}, nil)
 	mcp.AddTool(m, &mcp.Tool{
-		Name: "list_rooms", Title: "会議室の一覧", Description: "Lists the meeting rooms that are free at a time.",
+		Name: "list_rooms", Title: "会議室の一覧 / List rooms", Description: "Lists the meeting rooms that are free at a time.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 	}, s.list)
-	mcp.AddTool(m, &mcp.Tool{Name: bookRoom, Title: "会議室の予約", Description: "Books a meeting room."}, s.book)
+	mcp.AddTool(m, &mcp.Tool{Name: bookRoom, Title: "会議室の予約 / Book a room", Description: "Books a meeting room."}, s.book)
 	mcp.AddTool(m, orderTool(), s.order)
 	m.AddTool(&mcp.Tool{
-		Name: "house_rules", Title: "利用のきまり", Description: "How meeting rooms are to " +
+		Name: "house_rules", Title: "利用のきまり / House rules", Description: "How meeting rooms are to " +
 			"be left.", InputSchema: map[string]any{"type": "object"},
 	}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		text := s.named("使った後はホワイトボードを消してください。", "Please wipe the whiteboard after use.")
@@ -74,12 +74,12 @@ func (s *Rooms) MCP() *mcp.Server { return s.server }
 
 // Describe changes the description of the booking tool, as after an update or a takeover of the server.
 func (s *Rooms) Describe(description string) {
-	mcp.AddTool(s.server, &mcp.Tool{Name: bookRoom, Title: "会議室の予約", Description: description}, s.book)
+	mcp.AddTool(s.server, &mcp.Tool{Name: bookRoom, Title: "会議室の予約 / Book a room", Description: description}, s.book)
 }
 
 // DescribeList changes the description of the tool that lists rooms.
 func (s *Rooms) DescribeList(description string) {
-	mcp.AddTool(s.server, &mcp.Tool{Name: "list_rooms", Title: "会議室の一覧", Description: description}, s.list)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "list_rooms", Title: "会議室の一覧 / List rooms", Description: description}, s.list)
 }
 
 // Bookings returns all bookings, oldest first.
@@ -234,7 +234,7 @@ func (s *Rooms) Orders() []Order {
 // orderTool describes the tool that places orders.
 func orderTool() *mcp.Tool {
 	return &mcp.Tool{
-		Name: placeOrder, Title: "取引先への発注",
+		Name: placeOrder, Title: "取引先への発注 / Place an order",
 		Description: "Orders goods from a supplier. An order can't be undone.",
 		InputSchema: json.RawMessage(orderSchema),
 	}
