@@ -40,7 +40,7 @@ function standing(el, next) {
   return at.matches("a[href]") ? next.querySelector(`a[href="${CSS.escape(at.getAttribute("href"))}"]`) : null;
 }
 
-// An element with data-live="<address>" is replaced by the one with its id on that page, every five seconds while the
+// An element with data-live="<address>" is replaced by the one with its id on that page, every two seconds while the
 // page is seen, but not while somebody works in it. What was unfolded stays so. One with data-for="<id>" is what is
 // decided on in the element with that id: it stays as it was read while either page can decide there.
 function refresh(el, page) {
@@ -75,13 +75,15 @@ async function refreshAll() {
 
 // After three failures the page says that what stands there may be old.
 let failures = 0, asks = false;
-setInterval(async () => {
+async function keepUp() {
   if (document.hidden || asks) return;
   asks = true;
   failures = await refreshAll().then(() => 0, () => failures + 1);
   asks = false;
   document.querySelector(".stale")?.toggleAttribute("hidden", failures < 3);
-}, 5000);
+}
+setInterval(keepUp, 2000);
+document.addEventListener("visibilitychange", keepUp); // whoever comes back from Slack sees what they did there
 
 // A form with data-confirm asks before it is sent; none is sent twice, or when its decision is over.
 document.addEventListener("submit", (event) => {
