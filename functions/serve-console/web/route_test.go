@@ -202,7 +202,7 @@ func testTwice(t *testing.T, w *consoletest.World) {
 	expect.Is(t, w.Load().Head.Ended.Reason, task.ReasonDenied)
 	tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "reason", "別の理由")).
 		Says(t, http.StatusConflict, "田中 恵 が", "却下しました。", "未送信の理由 別の理由")
-	suzuki.In("en").Get(w.TaskPage()+"?done=act_deny").Says(t, 200, "Rejected for good.", "宛名が違います").
+	suzuki.In("en").Get(w.TaskPage()+"?done=act_deny").Says(t, 200, "Rejected. This is closed.", "宛名が違います").
 		Lacks(t, `<form method="post" action="`+w.TaskPage())
 }
 
