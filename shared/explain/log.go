@@ -115,6 +115,7 @@ func (w LogWords) Briefly(x aggregate.AuditEntry, name func(id string) string) s
 		switch is, nested := v.(map[string]any); {
 		case !there || v == "":
 		case nested:
+			delete(is, "version") // of what a mark is for: only a hash
 			lines := w.flat(nil, "", is)
 			for i, d := range lines {
 				if rest := len(lines) - i; w.changed != nil && i == mostChanges && rest > 1 {

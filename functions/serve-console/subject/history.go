@@ -171,7 +171,7 @@ type File struct {
 
 // enclosed adds what the request forwards and attaches.
 func (r Reader) enclosed(m *Message, a *task.Aggregate) {
-	m.Thread = card.Thread(a.Request.Thread, r.Locale)
+	m.Kept, m.Thread = a.Matter() != nil, card.Thread(a.Request.Thread, r.Locale)
 	m.Forwarded = web.Each(a.Request.Forwarded, r.Quoted)
 	if m.MoreFiles = a.Request.MoreFiles; a.Read() == nil {
 		for _, f := range a.Listed() {
@@ -180,7 +180,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 		}
 		return
 	}
-	m.Kept, m.Files = a.Matter() != nil, r.files(a, a.Read().Files)
+	m.Files = r.files(a, a.Read().Files)
 }
 
 // files draws what was read of a version's files.

@@ -240,7 +240,7 @@ func filesOfARequest(t *testing.T, w *consoletest.World) {
 	w.MatterAskedWith(map[string][]byte{"見積書.pdf": quotation, "<b>.txt": []byte("<html><script>")})
 	sum, text := aggregate.HashOf(string(quotation)), aggregate.HashOf("<html><script>")
 	page := b.Get(w.TaskPage()).Holds(t, `href="`+w.TaskPage()+"/files/"+sum+`" download><bdi>見積書.pdf</bdi>`,
-		"&lt;b&gt;.txt", `/files/`+sum+`?view"`)
+		"&lt;b&gt;.txt", `/files/`+sum+`?view"`).Lacks(t, "承認不要") // a decision has no policy of its own
 	expect.That(t, strings.Count(page.Body, "見積書.pdf") >= 2, "it stands beside the effect and in the request")
 	for path, want := range map[string]string{sum: "attachment; filename", sum + "?view": "inline; filename",
 		text + "?view": "attachment; filename"} {
