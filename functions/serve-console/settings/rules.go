@@ -209,8 +209,7 @@ func (a *asked) list(state listState) error {
 	if err != nil {
 		return err
 	}
-	form := map[bool]string{true: rulesPath}[d.Unsaved]
-	return a.show("rules", web.Document{Form: form, Data: d, Status: state.status})
+	return a.show("rules", web.Document{Form: map[bool]string{true: rulesPath}[d.Unsaved], Data: d, Status: state.status})
 }
 
 func (a *asked) show(page string, d web.Document) error {

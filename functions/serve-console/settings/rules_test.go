@@ -120,13 +120,13 @@ func testWhatARuleAsksFor(t *testing.T, w *consoletest.World) {
 func testADraftGoesAlong(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	form := b.Post(rulePage, b.Get(rulePage).Hidden("act", "add")).
-		Holds(t, `form="rule" formaction="/console/language/en?next=%2Fconsole%2Frules%2Frule"`)
+		Holds(t, `form="draft" formaction="/console/language/en?next=%2Fconsole%2Frules%2Frule"`)
 	sent := form.Sent(t, rulePage+"/rule", "from", "440000", "stages.0.who", "user:"+webapi.Tanaka)
 	to := b.Post("/console/language/en?next="+url.QueryEscape(rulePage+"/rule"), sent)
 	expect.That(t, to.Status == http.StatusTemporaryRedirect && to.To == rulePage+"/rule", "%v", to)
 	b.Post(to.To, sent).Says(t, http.StatusOK, "New rule").Holds(t, `value="440,000"`)
 	list := b.Post(rulePage+"/rule", consoletest.With(sent, "act", "keep")).
-		Holds(t, `form="rules" formaction="/console/language/ja?`)
+		Holds(t, `form="draft" formaction="/console/language/ja?`)
 	b.Post(rulePage, list.Hidden()).Says(t, http.StatusOK, "This draft isn’t saved yet.", "¥440,000 or more")
 	b.Post(rulePage, list.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 	b.Get(rulePage).Lacks(t, "formaction=\"/console/language") // nothing would be lost

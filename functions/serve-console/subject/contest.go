@@ -62,13 +62,14 @@ func (c *Pages) contests(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if err != nil {
 		return err
 	}
-	settings, err := c.Store.Settings(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
 	hint := words.Say("empty_about")
-	if settings.DraftContest.Enabled {
-		hint = words.Say("empty_on")
+	if len(page.Items) == 0 {
+		settings, err := c.Store.Settings(r.Context(), v.Tenant)
+		if err != nil {
+			return err
+		} else if settings.DraftContest.Enabled {
+			hint = words.Say("empty_on")
+		}
 	}
 	p := contestsPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
 	p.Paged(cursor, page.Next, web.ByCursor(contestsPath))

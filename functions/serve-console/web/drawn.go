@@ -52,7 +52,7 @@ type Sum struct {
 
 // Effect returns an effect's drawing.
 func (r Reader) Effect(e explain.Effect) Effect {
-	out := Effect{Sentence: r.Line(e.Sentence),
+	out := Effect{Sentence: append(r.Line(e.Sentence), Piece{Text: e.Unpriced(r.Locale)}),
 		Text: r.Line(e.Words), Rest: Each(e.Rest, func(a explain.Argument) Argument {
 			return Argument{r.Line(a.Name), r.Line(a.Value)}
 		})}
@@ -61,9 +61,6 @@ func (r Reader) Effect(e explain.Effect) Effect {
 	}
 	if e.Access != aggregate.Read {
 		out.Amount = r.money(e.Amount)
-	}
-	if text := e.Unpriced(r.Locale); text != "" {
-		out.Sentence = append(out.Sentence, Piece{Text: text})
 	}
 	if !r.Settled {
 		out.Warning = e.Warning(r.Locale)

@@ -10,7 +10,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -31,7 +30,7 @@ type Document struct {
 	Title   string // empty: that of the menu's entry
 	Version int    // of what the title names; 0: it has none
 	Here    string // the page's menu entry
-	Form    string // the address of a form that isn't saved yet: it goes along into the other language
+	Form    string // the address of the form “draft”, which isn't saved yet: it goes along into the other language
 	Data    any
 	Status  int    // 200 unless set
 	After   string // follows the notice, if there is one
@@ -52,9 +51,6 @@ type sheet struct {
 
 // Texts returns a catalog in the viewer's language.
 func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
-
-// FormID is the id of the form, the last part of its address.
-func (s sheet) FormID() string { return path.Base(s.Form) }
 
 // Conflict reports whether somebody else saved what a form was about meanwhile.
 func (s sheet) Conflict() bool { return s.Status == http.StatusConflict }

@@ -87,11 +87,8 @@ func (c *Site) SwitchLanguage(w http.ResponseWriter, r *http.Request) {
 	if to := r.PathValue("locale"); slices.Contains(language.All, to) {
 		SetCookie(w, r, localeCookie, to, 365*24*time.Hour)
 	}
-	status := http.StatusSeeOther
-	if r.Method == http.MethodPost {
-		status = http.StatusTemporaryRedirect
-	}
-	http.Redirect(w, r, NextOf(r), status)
+	status := map[string]int{http.MethodPost: http.StatusTemporaryRedirect}[r.Method]
+	http.Redirect(w, r, NextOf(r), cmp.Or(status, http.StatusSeeOther))
 }
 
 // NextOf returns the console path to go to next: the one in the request, or the first page if there is none or it is
