@@ -203,17 +203,27 @@ type Change struct{ Name, Was, Is []Piece }
 func Between(locale string, was, is []task.Step) (all []Change) {
 	old, now := tellers(locale, was), tellers(locale, is)
 	var matched []*teller
+	before := map[*teller]*teller{} // the same call, or else another of its tool
+	for _, same := range []bool{true, false} {
+		for _, t := range now {
+			i := slices.IndexFunc(old, func(o *teller) bool {
+				return before[t] == nil && o.step.Tool == t.step.Tool && !slices.Contains(matched, o) &&
+					(!same || o.step.ToolInput == t.step.ToolInput)
+			})
+			if i >= 0 {
+				matched, before[t] = append(matched, old[i]), old[i]
+			}
+		}
+	}
 	numbers := map[int]int{} // of the calls that both have, by the number that each has now
 	for _, t := range now {
-		i := slices.IndexFunc(old, func(o *teller) bool {
-			return o.step.Tool == t.step.Tool && !slices.Contains(matched, o)
-		})
-		if i < 0 {
+		was := before[t]
+		if was == nil {
 			all = append(all, Change{Name: stepName(t), Is: t.e.Sentence})
 			continue
 		}
-		matched, numbers[t.step.Order] = append(matched, old[i]), old[i].step.Order
-		all = append(all, changes(old[i], t)...)
+		numbers[t.step.Order] = was.step.Order
+		all = append(all, changes(was, t)...)
 	}
 	for _, o := range old {
 		if !slices.Contains(matched, o) {
@@ -221,15 +231,15 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 		}
 	}
 	all = append(once(all), moved(locale, numbers)...)
-	_, before := task.Leads(was)
-	_, after := task.Leads(is)
-	if before != after {
+	_, moved := task.Leads(was)
+	_, moves := task.Leads(is)
+	if moved != moves {
 		name := effectWordsOf.In(locale).Total
 		if len(now) == 1 && now[0].step.Tool == tenancy.DecideTool {
 			name = argumentName(locale, *now[0].step, "amount")
 		}
-		all = append(all, Change{[]Piece{{Words, name}}, []Piece{{Words, Money(locale, before)}},
-			[]Piece{{Words, Money(locale, after)}}})
+		all = append(all, Change{[]Piece{{Words, name}}, []Piece{{Words, Money(locale, moved)}},
+			[]Piece{{Words, Money(locale, moves)}}})
 	}
 	return all
 }

@@ -160,6 +160,8 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 				"items › 2 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
 		"a message that is new": {ordered(order("", "")), ordered(order("", ""), dm("U0SATO", "x")),
 			"ステップ3:  → @U0SATO さんに DM を送ります"},
+		"a message before the same one": {ordered(dm("U0SUZUKI", "y")), ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
+			"ステップ2:  → @U0SATO さんに DM を送ります"},
 		"a message that is gone": {ordered(dm("U0SATO", "x")), ordered(), "ステップ2: @U0SATO さんに DM を送ります → "},
 		"other words":            {ordered(dm("U0SATO", "x")), ordered(dm("U0SATO", "y z")), "本文: x → 「y z」"},
 	} {
