@@ -155,19 +155,13 @@ func (a *Aggregate) Asked(id string) (x aggregate.Asked) {
 	return x
 }
 
-// CalledAt returns the version by which the request was called when the gate with this id began: 0 for the first one,
-// or if there is no such gate.
-func (a *Aggregate) CalledAt(id string) (version int) {
-	row := a.gateOf(id)
-	if row == nil {
-		return 0
+// CalledAt returns the version that the card of the gate with this id shows: 0 for the first one, or if there is no such
+// gate.
+func (a *Aggregate) CalledAt(id string) int {
+	if row := a.gateOf(id); row != nil && row.Asks().Version > 1 {
+		return row.Asks().Version
 	}
-	for _, g := range a.gates() {
-		if q := g.Asks(); q.Version > 1 && !q.CreatedAt.After(row.Asks().CreatedAt) {
-			version = max(version, q.Version)
-		}
-	}
-	return version
+	return 0
 }
 
 // GateAt returns the gate of the row with this key, or nil.
