@@ -105,6 +105,12 @@ func (t *talk) act(p row, whole, named string) (string, []model.Call) {
 		value = t.files(strings.Fields(cmp.Or(named, "hello.js hello.test.js"))...)
 	case "pull":
 		value = encoded(string(encoded(object{"title": w["pullTitle"], "body": w["pullBody"]})))
+	case "test":
+		argv := []string{"node", "--test"}
+		if strings.Contains(string(encoded(t.Messages)), "ringi-demo/shop@") { // which is in Python
+			argv = []string{"python3", "-m", "unittest"}
+		}
+		value, named = encoded(argv), strings.Join(argv, " ")
 	case "offer_request":
 		value = encoded(cmp.Or(named, t.statements[max(0, len(t.statements)-2)], whole))
 	}

@@ -76,8 +76,8 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました。"},
 		{"テストして", "Action #1 failed.\nExit code: 1\nIts output, each after its number:\n1: \n2: FAILED",
 			"失敗しました。\n```\nFAILED\n```"},
-		{"run the tests", "操作 #1 は却下されました。理由: 不要", "Here is what came of it.\n操作 #1 は却下されました。理由: 不要"},
-		{"run the tests", "この操作は提案できません。", "Here is what came of it.\nこの操作は提案できません。"},
+		{"run the tests", "操作 #1 は却下されました。理由: 不要", "This is how it ended.\n操作 #1 は却下されました。理由: 不要"},
+		{"run the tests", "この操作は提案できません。", "This is how it ended.\nこの操作は提案できません。"},
 		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: " +
 			"a.py\n2: ```b", "Done.\n```\na.py\n` ` `b\n```"},
 		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました。"},
@@ -103,6 +103,18 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	text, _ = answered(t, others(statement("テストして")), itself,
 		others(map[string]any{"system": "操作 #1 は却下されました。理由: "}, map[string]any{"quoted": "今日は不要です"}))
 	expect.Has(t, text, "理由: 今日は不要です")
+}
+
+// In a conversation with the sample repository, which is in Python, its tests are run as its README says.
+func TestTheDemoRunsTheTestsOfItsRepository(t *testing.T) {
+	from := others(map[string]any{"system": "This conversation starts with these files:\ngithub.com/ringi-demo/shop@ba5ffd8"})
+	for _, c := range []struct {
+		history []model.Message
+		want    string
+	}{{nil, `["node","--test"]`}, {[]model.Message{from}, `["python3","-m","unittest"]`}} {
+		_, input := answered(t, append(c.history, others(statement("run the tests")))...)
+		expect.Has(t, input, c.want)
+	}
 }
 
 // Whoever asks what it can do is told, in the words of the suggested prompts, too. Each phrase that it names works.

@@ -75,7 +75,7 @@ func TestRequestsOfTheReadme(t *testing.T) {
 		expect.That(t, len(steps) > 0, "%s: %s", m[1], reply)
 	}
 	for _, name := range language.All { // those that a refusal names, too
-		for _, m := range regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(spoken.In(name).Say["can"], -1) {
+		for _, m := range regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(spoken.In(name).Say["try"], -1) {
 			reply, _, steps := planFor(t, m[1]+m[2])
 			expect.That(t, len(steps) > 0, "%s: %s", m[0], reply)
 		}
