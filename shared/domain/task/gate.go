@@ -155,8 +155,8 @@ func (a *Aggregate) Asked(id string) (x aggregate.Asked) {
 	return x
 }
 
-// CalledAt returns the version that the card of the gate with this id shows: 0 for the first one, or if there is no such
-// gate.
+// CalledAt returns the version that the card of the gate with this id shows: 0 for the first one, or if there is no
+// such gate.
 func (a *Aggregate) CalledAt(id string) int {
 	if row := a.gateOf(id); row != nil && row.Asks().Version > 1 {
 		return row.Asks().Version

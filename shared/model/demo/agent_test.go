@@ -107,7 +107,7 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 
 // In a conversation with the sample repository, which is in Python, its tests are run as its README says.
 func TestTheDemoRunsTheTestsOfItsRepository(t *testing.T) {
-	from := others(map[string]any{"system": "This conversation starts with these files:\ngithub.com/ringi-demo/shop@ba5ffd8"})
+	from := others(map[string]any{"system": "It starts with these files:\ngithub.com/ringi-demo/shop@ba5ffd8"})
 	for _, c := range []struct {
 		history []model.Message
 		want    string

@@ -357,9 +357,9 @@ func deniedCards(t *testing.T, locale string) map[string]card.Message {
 	return all
 }
 
-// A task that was rejected for good says so on the Home tab, too, and a torn load of it promises no other version.
+// A task that was rejected and ended says so on the Home tab, too, and a torn load of it promises no other version.
 func TestADeniedTaskSaysThatItWasRejectedForGood(t *testing.T) {
-	for locale, words := range map[string][2]string{"ja": {"却下して終了", "再生成"}, "en": {"ejected for good", "rewrit"}} {
+	for locale, words := range map[string][2]string{"ja": {"却下して終了", "再生成"}, "en": {"ejected and ended", "rewrit"}} {
 		s := denied(t)
 		home := card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, locale)
 		expect.Has(t, drawn(home.Blocks.BlockSet), words[0], "Home")

@@ -126,7 +126,11 @@ func (d drawing) said(subject string) string {
 	}
 	s := d.t.Conversation
 	if m.Reason == conversation.ReasonSourceThere && s != nil && s.Source != nil && s.Source.URL() != "" {
-		text += "\n" + linked(inline(s.Source.Short(), maxDetail), s.Source.URL())
+		link := linked(inline(s.Source.Short(), maxDetail), s.Source.URL())
+		if named := strings.Replace(text, s.Source.String(), link, 1); named != text {
+			return named
+		}
+		text += "\n" + link
 	}
 	return text
 }

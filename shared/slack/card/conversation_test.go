@@ -240,6 +240,15 @@ func pulling(t *testing.T, ci tenancy.CI) *onThread {
 	return c.says("", proposal)
 }
 
+// The message about where the files are from names the repository once, as a link.
+func TestTheSourceIsNamedOnce(t *testing.T) {
+	c := begunConversation(t).says("x", nil)
+	c.Aggregate.Conversation.Source = pulling(t, tenancy.CISkip).Aggregate.Conversation.Source
+	c.messages[0] = &conversation.Message{Sender: conversation.FromSystem, Reason: conversation.ReasonSourceThere,
+		Content: "ファイル:\n" + c.Aggregate.Conversation.Source.String()}
+	expect.Is(t, strings.Count(c.shown(conversation.CardMessage, "ja").Text, "acme/shop@"), 1)
+}
+
 // pulled ends the pull request that pulling has.
 func pulled(change func(x *conversation.Action)) func(c *onThread) {
 	return func(c *onThread) {

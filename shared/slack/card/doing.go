@@ -189,7 +189,7 @@ func (d drawing) cameOf(x *conversation.Action) (lines []string) {
 
 func (d drawing) approvedBy(x *conversation.Action) string {
 	if x.ApprovedBy == conversation.ApprovedByAuto {
-		return fill(d.talk.ByRule, "rule", or(inline(x.Rule, maxTool), d.w.None), "when", whenSet(x.Gate.ApprovedAt))
+		return fill(d.talk.ByRule, "when", whenSet(x.Gate.ApprovedAt))
 	}
 	return fill(d.w.ApprovedBy, "who", d.w.mention(x.Gate.ApprovedBy), "when", whenSet(x.Gate.ApprovedAt))
 }

@@ -113,12 +113,15 @@ func (d drawing) kept(r attempt) []slack.Block {
 		rows, _ := resultOf(r.rows[s.StepID])["updated_rows"].(json.Number) // "": the result doesn't say
 		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, inline(rows.String(), maxTool))))
 	}
+	unsure := func(row *task.StepResult) bool { return row.Access != aggregate.Read && row.Status != task.StepFailed }
 	begun := func(row *task.StepResult) bool { return row.Access != aggregate.Read }
 	switch {
 	case lines != nil:
 		return sectionOf(append([]string{d.w.Kept}, lines...))
-	case slices.ContainsFunc(d.a.Steps, begun):
+	case slices.ContainsFunc(d.a.Steps, unsure):
 		return nil
+	case slices.ContainsFunc(d.a.Steps, begun):
+		return []slack.Block{section(d.w.NotWritten)}
 	}
 	return []slack.Block{section(d.w.Untouched)}
 }

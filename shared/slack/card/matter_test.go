@@ -314,7 +314,7 @@ func TestACopySpeaksOfTheVersionThatItShows(t *testing.T) {
 	expect.That(t, !strings.Contains(head(task.CardPrompt, s.Prompt().Key()), "¥"), "the policy knows the money")
 }
 
-const nothingWritten = "何も書き込まれず、送られていません。"
+const nothingWritten = "書き込みも送信も行われていません。"
 
 // A run that stopped or failed before its first write says that nothing was written, and only then: the outcome of a
 // write that was begun may be unknown.
@@ -336,6 +336,7 @@ func TestAStopSaysThatNothingWasWritten(t *testing.T) {
 	} {
 		expect.That(t, strings.Contains(c.s.drawn(executionCard), nothingWritten) == c.says, "%s: %s", name,
 			c.s.drawn(executionCard))
+		expect.That(t, strings.Contains(c.s.drawn(executionCard), "行われていないものとして") == (name == "a write failed"), "%s", name)
 		if c.s.Head.Ended == nil {
 			continue
 		}
@@ -370,4 +371,14 @@ func TestARunsTimeLeavesOutWaits(t *testing.T) {
 	begun := e.CompletedAt.Add(-time.Hour - 5*time.Second)
 	e.StartedAt, e.WaitedMS = &begun, time.Hour.Milliseconds()
 	expect.Has(t, s.drawn(executionCard), "実行時間: 5秒")
+}
+
+// A direct message calls a request by the version that its card shows, not by that of another gate.
+func TestACopyHasTheVersionOfItsCard(t *testing.T) {
+	s := prompt(received(t)).rejectPrompt("今月だけ").drafted(defaults).promptApproved()
+	s.do(s.BeginProcess(s.Head.Run, s.now)).plans(fiveSteps(), defaults)
+	c := &aggregate.Card{CardType: task.CardProcess, Subject: s.Process().Key()}
+	m, _ := card.Copy(s.Aggregate, c, defaults, "", s.now)
+	text := expect.JSON(m)
+	expect.That(t, strings.Contains(text, "バージョン:* v1") && !strings.Contains(text, "v2"), "%s", text)
 }
