@@ -45,7 +45,7 @@ var rights = []struct {
 	{"dynamodb:PutItem", rows, "NUMBER#t", "CallTool ExecuteProcess ServeGate"},
 	{"dynamodb:UpdateItem", rows, "NUMBER#t", ""},
 	{"dynamodb:PutItem", rows, "WEB#x", "ServeConsole"},
-	{"dynamodb:PutItem", rows, "REMIND#t", "SweepTasks"},
+	{"dynamodb:PutItem", rows, "REMIND#t", "ReceiveEvent SweepTasks"},
 	{"dynamodb:PutItem", rows, "TASK#t", onTasks},
 	{"dynamodb:UpdateItem", rows, "TASK#t", onTasks},
 	{"dynamodb:PutItem", rows, "SESSION#t", onSessions},

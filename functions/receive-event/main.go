@@ -57,6 +57,7 @@ const maxChallenge = 4096
 type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
+	LookAgain(ctx context.Context, tenant string, now time.Time) error
 	RevokeKeysOf(ctx context.Context, tenant, user string, now time.Time) (int, error)
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }

@@ -144,10 +144,11 @@ func TestKeysOfWhoLeftAreRevoked(t *testing.T) {
 			"channel": nil, "team": nil}).StatusCode
 	}
 	expect.Is(t, send("profile", map[string]any{"status_text": "休暇中"}), 200)
-	expect.Is(t, len(k.left), 0, "somebody who only changed their profile stays")
+	expect.Is(t, len(k.left)+len(k.looks), 0, "somebody who only changed their profile stays")
 	expect.Is(t, send("deleted", true), 200)
 	expect.Is(t, send("is_restricted", true), 200)
 	expect.That(t, len(k.left) == 2 && strings.HasSuffix(k.left[0], " U0SATO"), "%v", k.left)
+	expect.Same(t, []string{aggregate.TenantID("T0TEAM"), aggregate.TenantID("T0TEAM")}, k.looks)
 	expect.Is(t, send("deleted", "yes"), 400)
 	k.err = errors.New("throttled")
 	expect.Is(t, send("deleted", true), 503, "Slack sends it again")

@@ -34,6 +34,7 @@ type kept struct {
 	told     []aggregate.Change
 	ended    []ending
 	left     []string // whose keys were revoked
+	looks    []string // the tenants for which people are looked up again
 	bot      string   // the id that the tenant's row has
 	err      error
 }
@@ -62,6 +63,11 @@ func (k *kept) Tenant(context.Context, string) (tenancy.Tenant, error) {
 		return tenancy.Tenant{}, aggregate.ErrNotFound
 	}
 	return tenancy.Tenant{BotID: k.bot}, k.err
+}
+
+func (k *kept) LookAgain(_ context.Context, tenant string, _ time.Time) error {
+	k.looks = append(k.looks, tenant)
+	return k.err
 }
 
 func (k *kept) RevokeKeysOf(_ context.Context, tenant, user string, _ time.Time) (int, error) {

@@ -12,7 +12,8 @@
 // for it, and the time counts neither as tries nor in another hour's quota.
 //
 // What nobody could approve is not begun. Settings may change afterwards, so the same is asked before each version, and
-// the task is parked with what an administrator can do. A gate that waits already stays.
+// the task is parked with what an administrator can do. While a gate waits people are looked up again, once somebody
+// has left and each day: a task ends that nobody may go on with; a rule's stage waits for who stands in for the others.
 package main
 
 import (
@@ -28,6 +29,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -95,10 +97,13 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return a.Next(h.Now()), nil
 }
 
-// goOn takes a request on, or opens the gate that waits for its route. The run waits while Slack must be asked for that
-// and doesn't answer.
+// goOn takes a request on, opens the gate that waits for its route, or looks people up again. The run waits while Slack
+// must be asked for that and doesn't answer.
 func (h *Handler) goOn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	ref, run, row := a.Ref(), a.Head.Run, a.Unopened()
+	ref, run, row, decide := a.Ref(), a.Head.Run, a.Unopened(), h.open
+	if row == nil {
+		row, decide = a.LooksAgain(), h.look
+	}
 	switch {
 	case a.Waiting():
 		after, err := h.take(ctx, a)
@@ -109,7 +114,7 @@ func (h *Handler) goOn(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 		}
 		return after, err
 	case row != nil && a.Head.Parked == nil:
-		after, err := h.open(ctx, a, row)
+		after, err := decide(ctx, a, row)
 		if errors.Is(err, errSilent) {
 			return h.wait(ctx, ref, err, func(a *task.Aggregate, until, now time.Time) (aggregate.Change, error) {
 				return a.PutOff(run, row.Key(), until, now)
@@ -118,6 +123,46 @@ func (h *Handler) goOn(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 		return after, err
 	}
 	return a, nil
+}
+
+// look looks people up again for a gate that waits for them, and trusts no answer from before.
+func (h *Handler) look(ctx context.Context, a *task.Aggregate, row task.Gated) (*task.Aggregate, error) {
+	g := a.GateAt(row.Key()).Circulating()
+	st := circulation.Walk(g)
+	return pipeline.Under(ctx, h.Store, a.Head.TenantID, func(s tenancy.Settings) (*task.Aggregate, error) {
+		asking, cancel := context.WithTimeout(ctx, slackWithin)
+		defer cancel()
+		in := decide.Places{Slack: h.Slack, Known: &people.Requesters{}, Team: a.Request.TeamID, Now: h.Now()}
+		left, no := []string(nil), (*aggregate.Refusal)(nil)
+		err := in.Resolve(asking, func(d *decide.Directory) error {
+			left, no = nil, nil
+			for _, p := range st.Owes() {
+				if !d.Full(p.User) {
+					left = append(left, p.User)
+				}
+			}
+			switch stage := st.CurrentStage(); {
+			case !d.Full(a.Head.Requester):
+				no = &aggregate.Refusal{Why: task.ReasonAskerLeft, Detail: a.Head.Requester}
+			case stage == nil: // a route of a later release
+			case stage.Mode == circulation.ModeSettings:
+				return in.Known.Somebody(asking, h.Slack, a.Request.Origin(), s, h.Now(), a.Askers()...)
+			case stage.Mode == circulation.ModeChannel && d.Empty(a.Request.Channel, g.Askers):
+				return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
+			}
+			return nil
+		})
+		if _, nobody := errors.AsType[aggregate.ErrNotAllowed](err); nobody {
+			no, err = &aggregate.Refusal{Why: task.ReasonNobodyLeft}, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("who is still there: %w: %w", errSilent, err)
+		}
+		return h.commit(ctx, a, "look people up again",
+			func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+				return a.Looked(run, row, left, no, s, now)
+			})
+	})
 }
 
 // take decides about a request by these questions in order: does Ringi serve the workspace, may the person ask, could

@@ -259,6 +259,7 @@ type company struct {
 	mu     sync.Mutex
 	silent error // in place of every answer about people and groups
 	asked  []string
+	left   string // has left, too
 	then   func() // done at the next question
 }
 
@@ -277,7 +278,7 @@ func (c *company) User(_ context.Context, id string) (slackapi.User, error) {
 	if id == "U0NOBODY" {
 		return slackapi.User{}, slackapi.Refused{Code: slackapi.CodeUserNotFound, Permanent: true}
 	}
-	return slackapi.User{ID: id, Team: ringitest.Team, Guest: id == "U0GUEST", Gone: id == "U0LEFT",
+	return slackapi.User{ID: id, Team: ringitest.Team, Guest: id == "U0GUEST", Gone: id == "U0LEFT" || id == c.left,
 		Bot: id == "U0APP", Mail: mailOf(id)}, c.ask(id)
 }
 
@@ -435,4 +436,88 @@ func testStepRefused(t *testing.T, w *ruledWorld) {
 	a := w.Load()
 	expect.That(t, next.State == task.StateFinish && a.Head.Ended.Reason == task.ReasonStepRefused &&
 		a.Execution().Status == task.ExecutionCancelled, "%+v, %+v", next, a.Head.Ended)
+}
+
+// looks has people looked up again for what waits, and resumes the task.
+func (w *ruledWorld) looks() aggregate.Next {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.LookAgain(w.Now()) })
+	return w.resume()
+}
+
+func TestPeopleAreLookedUpAgain(t *testing.T) {
+	list := func(w *ruledWorld, users ...string) {
+		s := w.Settings(func(s *tenancy.Settings) {
+			s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: []string{}}
+		})
+		w.Prompted(s)
+	}
+	waits := func(w *ruledWorld, next aggregate.Next, state string) *task.Aggregate {
+		w.T.Helper()
+		a := w.Load()
+		expect.Must(w.T, next.State == state && a.Head.Ended == nil && !a.Head.LookAgain && w.pending() == 1, "%+v, %+v",
+			next, a.Head)
+		return a
+	}
+	ends := func(w *ruledWorld, next aggregate.Next, why aggregate.Reason) {
+		w.T.Helper()
+		e := w.Load().Head.Ended
+		expect.That(w.T, next.State == task.StateFinish && e != nil && e.As == task.TaskRefused && e.Reason == why &&
+			w.pending() == 0, "%+v, %+v", next, e)
+	}
+	for name, run := range map[string]func(t *testing.T, w *ruledWorld){
+		"whoever asked has left": func(_ *testing.T, w *ruledWorld) {
+			list(w, "U0TANAKA")
+			w.slack.left = ringitest.Requester
+			ends(w, w.looks(), task.ReasonAskerLeft)
+		},
+		"what Slack said before isn't trusted": func(t *testing.T, w *ruledWorld) {
+			list(w, "U0TANAKA")
+			h := w.process()
+			_, err := h.people.Standing(t.Context(), w.slack, ringitest.Team, "U0TANAKA", w.Now())
+			expect.NoError(t, err)
+			_, err = h.people.Requester(t.Context(), w.slack, ringitest.Team, "U0TANAKA", w.Now())
+			expect.NoError(t, err)
+			w.slack.left = "U0TANAKA"
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.LookAgain(w.Now()) })
+			ends(w, expect.Value(h.Handle(t.Context(), w.In()))(t), task.ReasonNobodyLeft)
+		},
+		"Slack is silent": func(t *testing.T, w *ruledWorld) {
+			list(w, "U0TANAKA")
+			w.Later(5 * time.Hour)
+			w.slack.silent = slackapi.Unknown{Cause: "timeout"}
+			next, a := w.looks(), w.Load()
+			rest := a.Head.PausedUntil.Sub(w.Now())
+			expect.That(t, next.State == task.StatePause && rest < 10*time.Second && a.Head.LookAgain, "%+v, %s", next, rest)
+			w.slack.silent = nil
+			w.Later(rest)
+			waits(w, w.resume(), task.StateAwaitPromptApproval)
+		},
+		"settings that change meanwhile count": func(_ *testing.T, w *ruledWorld) {
+			list(w, "U0LEFT")
+			w.slack.then = func() {
+				w.Settings(func(s *tenancy.Settings) { s.Approvers.Users = []string{"U0TANAKA"} })
+			}
+			waits(w, w.looks(), task.StateAwaitPromptApproval)
+		},
+		"a rule's stage waits for who stands in for those who have left": func(t *testing.T, w *ruledWorld) {
+			w.PlannedOnRoute(tenancy.DefaultSettings(), ringitest.Along([]string{ringitest.Requester},
+				ringitest.Desk("課長", 2, "U0TANAKA", "U0LEFT", "U0ALEX")),
+				ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"user":"U1","text":"x"}`))
+			expect.Same(t, []string{"U0LEFT"}, waits(w, w.looks(), task.StateAwaitProcessApproval).Head.Left)
+		},
+		"a channel in which nobody else is left": func(_ *testing.T, w *ruledWorld) {
+			w.Receive(task.Request{User: ringitest.Requester, Channel: "C0ALONE", ChannelType: "channel",
+				MessageTS: "1775034000.000200", ThreadTS: "1775034000.000200"})
+			w.PlannedOnRoute(tenancy.DefaultSettings(), ringitest.Along([]string{ringitest.Requester},
+				circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}),
+				ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"user":"U1","text":"x"}`))
+			ends(w, w.looks(), task.ReasonNobodyLeft)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, newRuled(t))
+		})
+	}
 }

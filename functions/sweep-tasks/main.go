@@ -15,7 +15,7 @@
 //
 // Last it forgets conversations that are not kept: four at once, a few seconds each, since erasing may wait and gates
 // may not. On working days it reminds people of what waits for them by name, by the rows that make each tenant where
-// something waits due once a day.
+// something waits due once a day, and has people looked up again for it; also once somebody has left.
 //
 // Each hour it deletes tools' results and models' requests when their tenant's retention time is over.
 package main

@@ -96,20 +96,23 @@ func (h *Handler) remindAll(ctx context.Context, n *count) (failed error) {
 	return failed
 }
 
-// remindTenant reminds a tenant's people, and returns when they are to be reminded next. A reminder is an aggregate
-// whose id follows from its person and day, so sweeps that do the same at once, or once more after a crash, remind
-// nobody twice.
+// remindTenant reminds a tenant's people, unless only somebody has left, has people looked up again for what waits, and
+// returns when that is to be done next. A reminder is an aggregate whose id follows from its person and day, so sweeps
+// that do the same at once, or once more after a crash, remind nobody twice.
 func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding) (next tenancy.Reminding, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
 	defer boot.Recover(ctx, &err, "tenant", was.TenantID)
 	next = was
+	next.LookAgain = false
 	settings, err := h.Reminders.Settings(ctx, was.TenantID)
 	if err != nil {
 		return next, err
 	}
 	now := h.Now()
-	if next.Day, next.DueAt = settings.NextReminder(was.Day, now); next.DueAt.After(now) {
+	next.Day, next.DueAt = settings.NextReminder(was.Day, now)
+	reminds := !next.DueAt.After(now)
+	if !reminds && !was.LookAgain && (next.Day != 0 || was.Rev == 1) {
 		return next, nil
 	}
 	r := &reminding{Handler: h, tenant: was.TenantID, settings: settings, now: now,
@@ -120,6 +123,9 @@ func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding) (next
 	}
 	if !some {
 		return tenancy.Reminding{TenantID: was.TenantID}, nil
+	}
+	if !reminds {
+		return next, nil
 	}
 	var all errgroup.Group
 	all.SetLimit(atOnce)
@@ -184,8 +190,8 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 	}
 }
 
-// add notes for whom a gate of the index waits, by its rows: the people of its route's present stage and those who
-// stand in for them, the listed approvers who were asked, or the members of a channel, for the channel.
+// add has a gate's people looked up again, and notes for whom it waits, by its rows: the people of its route's present
+// stage and those who stand in for them, the listed approvers who were asked, or a channel's members, for the channel.
 func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	defer boot.Recover(ctx, &err, x.Ref.Log())
 	a, err := r.Store.Load(ctx, x.Ref)
@@ -195,6 +201,11 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 			err = nil
 		}
 		return err
+	}
+	if t, is := a.(*task.Aggregate); is && t.WaitingTerms() != nil && !t.Head.LookAgain {
+		if _, err := r.Store.Decide(ctx, x.Ref, aggregate.At(r.now, (*task.Aggregate).LookAgain)); err != nil {
+			return fmt.Errorf("have people looked up again: %w", err)
+		}
 	}
 	g := of.GateAt(x.Key)
 	if g == nil || g.Status != aggregate.PendingApproval || g.AskedAt == nil {

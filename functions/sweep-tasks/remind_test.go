@@ -38,6 +38,9 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 		"once, by two sweeps at once":                testRemindedByTwo,
 		"once, though a sweep dies at any write":     testRemindedThoughItDies,
 		"as long as anything waits in the workspace": testRemindedWhileItWaits,
+		"and looked up again, in the same pass":      testLookedUpDaily,
+		"and looked up again each day without it":    testLookedUpUnreminded,
+		"and looked up again once somebody has left": testLookedUpOnceSomebodyLeft,
 	})
 }
 
@@ -54,6 +57,40 @@ func desks(w *ringitest.World, users ...string) {
 	w.PlannedOnRoute(tenancy.DefaultSettings(),
 		ringitest.Along([]string{ringitest.Requester}, ringitest.Desk("経理", 1, users...)),
 		ringitest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+}
+
+func testLookedUpDaily(t *testing.T, w *ringitest.World) {
+	_, at := morning(w)
+	desks(w, "U1")
+	until(t, w, at.Add(-time.Second))
+	expect.That(t, !w.Load().Head.LookAgain, "before the day's time")
+	expect.That(t, sweep(t, w, time.Minute).Head.LookAgain, "not looked up again")
+}
+
+func testLookedUpUnreminded(t *testing.T, w *ringitest.World) {
+	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
+		TeamID: ringitest.Team, Admins: []string{}}, w.Now()))(t)
+	w.Prompted(w.Settings(func(s *tenancy.Settings) { s.RemindAt = "" }))
+	for range 3 {
+		expect.That(t, !sweep(t, w, 2*soon).Head.LookAgain, "before a day is over")
+	}
+	expect.That(t, sweep(t, w, 24*time.Hour).Head.LookAgain, "not looked up again")
+}
+
+// Receive-event says it to the row that makes the tenant due, whether there is one or not.
+func testLookedUpOnceSomebodyLeft(t *testing.T, w *ringitest.World) {
+	leaves := func() { expect.NoError(t, w.Store.KindStore.LookAgain(t.Context(), w.Ref.Tenant, w.Now())) }
+	day, at := morning(w)
+	leaves()
+	sweep(t, w, time.Second) // nothing waits
+	desks(w, "U1")
+	other := w.Another()
+	other.Prompted(tenancy.DefaultSettings())
+	leaves()
+	expect.That(t, sweep(t, w, time.Second).Head.LookAgain && other.Load().Head.LookAgain, "not looked up again")
+	reminded(w, "U1", day, false, "reminded before the time")
+	sweep(t, w, at.Sub(w.Now()))
+	reminded(w, "U1", day, true, "not reminded at its time")
 }
 
 // until sweeps two minutes from now, when what was committed is due, and then at a time.
@@ -89,6 +126,10 @@ func testReminded(t *testing.T, w *ringitest.World) {
 	until(t, w, at.Add(-time.Second))
 	reminded(w, "U1", day, false, "reminded before the time")
 	sweep(t, w, time.Minute)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Looked(a.Head.Run, a.LooksAgain(), nil, nil, tenancy.DefaultSettings(), w.Now())
+	})
+	sweep(t, w, soon)
 	before := w.Transport.Count("TransactWriteItems")
 	for range 2 {
 		sweep(t, w, time.Minute)
@@ -244,8 +285,9 @@ func testRemindedWhileItWaits(t *testing.T, w *ringitest.World) {
 	idle, reads, writes := calls(time.Minute)
 	expect.That(t, idle == store.Shards+1 && reads == 0 && writes == 0, "an idle sweep: %d, %d, %d", idle, reads, writes)
 	q, reads, writes := calls(at.Sub(w.Now()))
-	// What waits, who stands in for whom, and the request; the settings; two people and the row.
-	expect.That(t, q-idle == 3 && reads == 1 && writes == 3, "a day's: %d, %d, %d", q-idle, reads, writes)
+	// What waits, who stands in for whom, and the request, for which people are looked up again; the settings; two people,
+	// the request and the row.
+	expect.That(t, q-idle == 4 && reads == 1 && writes == 4, "a day's: %d, %d, %d", q-idle, reads, writes)
 	w.Cancel()
 	show(t, w)
 	sweep(t, w, 2*soon)

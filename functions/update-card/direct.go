@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 )
@@ -104,7 +105,13 @@ func (d *drawing) addDirects(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("who is asked: %w", err)
 	}
-	if rows = slices.Concat(rows, endings(d.a, d.Now()), d.tells()); len(rows) == 0 {
+	owner := tenancy.Tenant{}
+	if t, is := d.a.(*task.Aggregate); is && t.Head.Ended != nil && t.Head.Ended.Reason == task.ReasonAskerLeft {
+		if owner, err = d.Store.Tenant(ctx, d.ref.Tenant); err != nil {
+			return fmt.Errorf("who administers: %w", err)
+		}
+	}
+	if rows = slices.Concat(rows, endings(d.a, d.Now(), owner.Admins...), d.left(), d.tells()); len(rows) == 0 {
 		return nil
 	}
 	for _, c := range rows {
@@ -288,29 +295,52 @@ const outcomeWithin = 24 * time.Hour
 const outcome = "OUTCOME"
 
 // endings returns the messages that are due about what ended: to askers that something was given back to them, to the
-// requester that a task ended, unless they ended it themselves, to who answers for a key that its call was refused, or
-// somebody else cancelled it. Who asked in direct messages, or talks with an agent, sees it anyway.
-func endings(a aggregate.Aggregate, now time.Time) (rows []*aggregate.Card) {
-	var to string
+// requester that a task ended, unless they ended it themselves, or to administrators if the requester has left, to who
+// answers for a key that its call was refused, or somebody else cancelled it. Who asked in direct messages, or talks
+// with an agent, sees it anyway.
+func endings(a aggregate.Aggregate, now time.Time, admins ...string) (rows []*aggregate.Card) {
+	var to []string
 	var at time.Time
 	switch a := a.(type) {
 	case *task.Aggregate:
 		rows = returned(a)
-		e := a.Head.Ended
-		if e != nil && e.By != a.Head.Requester && a.Task != nil && a.Request.ChannelType != "im" && !card.ToldRequester(a) {
-			to, at = a.Head.Requester, e.At
+		switch e := a.Head.Ended; {
+		case e == nil:
+		case e.Reason == task.ReasonAskerLeft:
+			to, at = admins, e.At
+		case e.By != a.Head.Requester && a.Task != nil && a.Request.ChannelType != "im" && !card.ToldRequester(a):
+			to, at = []string{a.Head.Requester}, e.At
 		}
 	case *call.Aggregate:
 		x := a.Call
 		cancelled := x.CancelReason == conversation.ReasonWithdrawn && x.CancelledBy != ""
 		if (x.TurnedDown() || cancelled) && x.CancelledBy != x.Answers {
-			to, at = x.Answers, *x.CompletedAt
+			to, at = []string{x.Answers}, *x.CompletedAt
 		}
 	}
-	if to != "" && now.Sub(at) < outcomeWithin && len(a.Common().CopiesOf(outcome)) == 0 {
-		rows = append(rows, &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to})
+	if now.Sub(at) >= outcomeWithin || len(a.Common().CopiesOf(outcome)) > 0 {
+		return rows
+	}
+	for _, user := range to {
+		rows = append(rows, &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: user})
 	}
 	return rows
+}
+
+// left tells whoever asked that the present stage waits for somebody who has left and for whom nobody stands in. Who
+// asked in direct messages sees it anyway.
+func (d *drawing) left() []*aggregate.Card {
+	q, st, _ := d.turn()
+	c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.LeftCopy + q.Key, User: d.head.Requester,
+		Stage: st.Present}
+	alone := func(user string) bool { return !circulation.Stood(d.away, user, d.Now()) }
+	t, is := d.a.(*task.Aggregate)
+	if is && t.Request.ChannelType != "im" && t.Card(c.Key()) == nil && slices.ContainsFunc(t.Head.Left, alone) {
+		if _, waits := card.Copy(t, c, d.settings, "", d.Now()); waits {
+			return []*aggregate.Card{c}
+		}
+	}
+	return nil
 }
 
 // returned tells the askers who have not been told that a form was given back to them.

@@ -74,6 +74,7 @@ func TestCopiesAlongARoute(t *testing.T) {
 		"go to who owes the stage, and close with it": testCopiesOfStages,
 		"are twenty of a stage at most":               testCopiesOfALargeStage,
 		"tell the card who has left":                  testCopiesLeft,
+		"tell who asked of who left later, once":      testLeftLater,
 		"aren't asked for while people are looked up": testCopiesLater,
 	})
 }
@@ -124,6 +125,31 @@ func testCopiesLeft(t *testing.T, w *world) {
 	expect.That(t, head.ShownRev == 0 && head.Redraws > 0, "the card isn't drawn again")
 	w.done()
 	w.shows("", "", "退職されています")
+}
+
+func testLeftLater(t *testing.T, w *world) {
+	w.onRoute(ringitest.Desk("部長", 1, webapi.Suzuki))
+	w.done()
+	expect.Is(t, len(w.direct(webapi.Sato)), 0, "messages to who asked")
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		h := a.Head
+		h.Left, h.ChangedAt = []string{webapi.Suzuki}, w.Now()
+		return aggregate.Change{Head: &h, Now: w.Now()}, nil
+	})
+	for range 2 {
+		w.done()
+	}
+	w.shows("", "", "退職されています")
+	told := w.newest(webapi.Sato, 1)
+	expect.That(t, strings.Contains(told, "代理待ち: 「勤怠集計」") && strings.Contains(told, "退職されています"), "%s", told)
+	today, by := tenancy.DateOf(w.Now().In(tenancy.Zone())), w.By
+	by.ID = webapi.Suzuki
+	expect.Value(w.Store.SetDelegation(t.Context(), tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: webapi.Alex,
+		Principal: webapi.Suzuki, From: today, Until: today + 9}, tenancy.Setter{Actor: by}, w.Now(), nil))(t)
+	w.done()
+	now := fmt.Sprint(w.shows("", "", "代わりに承認します"))
+	expect.That(t, strings.Contains(now, "approve_process") && !strings.Contains(now, "退職されています"), "%s", now)
+	w.newest(webapi.Sato, 1)
 }
 
 func testCopiesLater(t *testing.T, w *world) {

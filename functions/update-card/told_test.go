@@ -43,6 +43,23 @@ func TestAnEndIsToldOnce(t *testing.T) {
 			}
 			w.told(1)
 		},
+		"to administrators, if whoever asked has left": func(t *testing.T, w *world) {
+			w.Prompted(tenancy.DefaultSettings())
+			w.done()
+			expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", TeamID: ringitest.Team,
+				Admins: []string{webapi.Suzuki, webapi.Sato}}, w.Now()))(t)
+			s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.LookAgain(w.Now()) })
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Looked(a.Head.Run, a.LooksAgain(), nil, &aggregate.Refusal{Why: task.ReasonAskerLeft}, s, w.Now())
+			})
+			for range 2 {
+				w.done()
+			}
+			told := w.newest(webapi.Suzuki, 1)
+			expect.That(t, strings.Contains(told, "メンバーではなくなった") && !strings.Contains(told, w.Load().Task.Title), "%s", told)
+			w.shows("", "メンバーではなくなった")
+		},
 		"though the answer was lost": func(t *testing.T, w *world) {
 			w.cancelled()
 			w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage",

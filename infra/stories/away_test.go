@@ -75,6 +75,35 @@ func TestNoRoomToRun(t *testing.T) {
 	}
 }
 
+// TestPeopleAreLookedUpAgainWhileARunWaits: the run leaves its gate, waits there again once people were looked up, and
+// goes on with what they decide.
+func TestPeopleAreLookedUpAgainWhileARunWaits(t *testing.T) {
+	t.Parallel()
+	running.variant(t, "request", func(p *play) {
+		looksAgain := func(gate string) {
+			p.waitsAt(gate)
+			before := p.Load().Waits[0].Token
+			_, err := p.Store.Decide(context.Background(), p.Ref, func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.LookAgain(time.Now())
+			})
+			expect.NoError(p.t, err)
+			p.Eventually("it waits anew", func() bool {
+				a := p.Load()
+				return !a.Head.LookAgain && len(a.Waits) == 1 && a.Waits[0].Token != before
+			})
+			p.waitsAt(gate)
+		}
+		p.asks(month)
+		p.Card(driver.PromptCard, "approve_prompt")
+		looksAgain(task.PromptKey(1))
+		p.approvesPolicy()
+		p.Card(driver.ProcessCard, "approve_process")
+		looksAgain(task.ProcessKey(1))
+		p.approvesSteps()
+		p.untilCompleted()
+	})
+}
+
 // failedRun reports whether a run of the task has failed.
 func (p *play) failedRun(run int) bool {
 	seen, err := sfn.NewFromConfig(p.AWS).DescribeExecution(context.Background(),

@@ -153,6 +153,18 @@ func (s *Store) DueReminders(ctx context.Context, at time.Time) iter.Seq2[tenanc
 	}
 }
 
+// LookAgain has the next sweep see to it that people are looked up again for what waits in a tenant. It returns
+// aggregate.ErrConflict if a sweep was faster.
+func (s *Store) LookAgain(ctx context.Context, tenant string, now time.Time) error {
+	was, err := savedOr(ctx, s, tenant, tenancy.Reminding{TenantID: tenant})
+	if err != nil {
+		return err
+	}
+	next := was
+	next.LookAgain, next.DueAt = true, now
+	return s.SaveReminding(ctx, next, was)
+}
+
 // SaveReminding commits next.Over(was). It returns aggregate.ErrConflict if the row is not as was.
 func (s *Store) SaveReminding(ctx context.Context, next, was tenancy.Reminding) error {
 	return s.changeOnce(ctx, next.Over(was), nil)

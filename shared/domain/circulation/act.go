@@ -157,6 +157,11 @@ type StandIn struct {
 // Counts reports whether the hand may act by it at this time.
 func (s *StandIn) Counts(at time.Time) bool { return !at.Before(s.Begins) && at.Before(s.Ends) }
 
+// Stood reports whether somebody stands in for an account at a time.
+func Stood(all []StandIn, user string, at time.Time) bool {
+	return slices.ContainsFunc(all, func(s StandIn) bool { return s.Principal.User == user && s.Counts(at) })
+}
+
 // Chosen reports whether one of the askers set it for somebody else: nobody chooses who stamps their own request.
 func (s *StandIn) Chosen(askers []Person) bool {
 	return slices.ContainsFunc(askers, s.SetBy.Is) && !s.Principal.Is(s.SetBy)

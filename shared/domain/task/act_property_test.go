@@ -291,8 +291,10 @@ func (w *world) coherent(a *Aggregate) {
 	}
 	want := TaskExtracted
 	switch {
-	case !working:
+	case !working && h.Ended.As != TaskRefused: // no row has that
 		want = h.Ended.As
+	case !working:
+		want = TaskCancelled
 	case a.Execution() != nil:
 		want = TaskRunning
 	}

@@ -67,7 +67,7 @@ func (a *Aggregate) Contesting() *Prompt {
 // contest.
 func (a *Aggregate) Awaits(key string) bool {
 	if open, waits := a.OpenGate(); waits {
-		return open.Key == key
+		return open.Key == key && a.LooksAgain() == nil
 	}
 	p := a.Contesting()
 	return p != nil && p.Key() == key

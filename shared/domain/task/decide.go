@@ -298,10 +298,46 @@ func (a *Aggregate) Unopened() Gated {
 	})
 }
 
-// PutOff pauses the run until it is asked again whom the gate of the row with this key asks. Nothing changes if the
-// gate has opened.
+// LookAgain has the run look people up again for the gate that waits for them, if one does: somebody may have left.
+func (a *Aggregate) LookAgain(now time.Time) (aggregate.Change, error) {
+	if a.WaitingTerms() == nil || a.Head.LookAgain {
+		return aggregate.Change{}, nil
+	}
+	c := a.begin(now)
+	c.Head.LookAgain, c.Head.TryingFrom = true, &c.Now
+	a.relyOnStage(c)
+	return c.done()
+}
+
+// LooksAgain returns the gate for which people, who may decide all the while, are to be looked up again, or nil.
+func (a *Aggregate) LooksAgain() Gated {
+	if open, _ := a.OpenGate(); a.Head.LookAgain && open.Terms.ApprovalRequired {
+		return a.gateOf(open.ID)
+	}
+	return nil
+}
+
+// Looked records who has left of those whom the rule of a gate, as it was read, asks. no: nobody may go on, and the
+// task ends, if the settings are s. Nothing changes if somebody acted on the gate meanwhile.
+func (a *Aggregate) Looked(run int, at Gated, left []string, no *aggregate.Refusal, s tenancy.Settings,
+	now time.Time) (aggregate.Change, error) {
+	row := a.LooksAgain()
+	if err := a.working(run); err != nil || row == nil || row.Key() != at.Key() || row.Revision() != at.Revision() {
+		return aggregate.Change{}, err
+	}
+	if no != nil {
+		return a.RefuseByRule(run, *no, s, now)
+	}
+	c := a.begin(now)
+	c.Head.LookAgain, c.Head.Left, c.Head.TryingFrom, c.Head.PausedUntil = false, left, nil, nil
+	a.relyOnStage(c)
+	return c.done()
+}
+
+// PutOff pauses the run until it is asked again whom the gate of the row with this key asks. Nothing changes if that is
+// not to be asked any more.
 func (a *Aggregate) PutOff(run int, key string, until, now time.Time) (aggregate.Change, error) {
-	row := a.Unopened()
+	row := cmp.Or(a.Unopened(), a.LooksAgain())
 	if err := a.working(run); err != nil || row == nil || row.Key() != key || a.Head.Parked != nil {
 		return aggregate.Change{}, err
 	}
@@ -310,21 +346,20 @@ func (a *Aggregate) PutOff(run int, key string, until, now time.Time) (aggregate
 	return c.done()
 }
 
-// RefuseByRule ends a task whose gate doesn't open because the rules refuse what it asks. As after a refused step, what
-// was done stays. It relies on the settings s and on the tenant's rows in on.
+// RefuseByRule ends a task whose gate doesn't open because the rules refuse what it asks, or waits for nobody any more.
+// As after a refused step, what was done stays. It relies on the settings s and on the tenant's rows in on.
 func (a *Aggregate) RefuseByRule(run int, r aggregate.Refusal, s tenancy.Settings, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	if err := a.working(run); err != nil || a.Task == nil {
 		return aggregate.Change{}, err
 	}
-	c, detail := a.begin(now), detailOf(&r)
+	c, detail := a.withdraw(aggregate.System(), aggregate.Cancelled, now), detailOf(&r)
 	c.Owned = append(c.Owned, tenancy.SettingsAt(s.Rev))
 	c.Owned = append(c.Owned, on...)
 	if e := a.Execution(); e != nil && !e.over() {
 		stopped := map[aggregate.Reason]aggregate.Reason{ReasonRuleRefuses: ReasonStepRefused,
 			ReasonNoRoute: ReasonStepNoRoute}
 		r.Why = cmp.Or(stopped[r.Why], r.Why)
-		a.cancelExecution(c, e, aggregate.System())
 	}
 	return c.refused(a.Task, r.Why, detail, r.Details())
 }
@@ -337,10 +372,10 @@ func (c *change) refused(t *Task, why aggregate.Reason, detail string, about map
 	return c.done()
 }
 
-// byRule are the reasons for which rules refuse a request.
+// byRule are the reasons for which rules refuse a request, or Ringi does because people have left.
 var byRule = []aggregate.Reason{
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonNoRow, ReasonNoRowOther,
-	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute,
+	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute, ReasonAskerLeft, ReasonNobodyLeft,
 }
 
 // ByRun reports whether a run ended the task at its own commit: with a plain reply, or because the rules refuse it.

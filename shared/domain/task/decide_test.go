@@ -343,6 +343,11 @@ func (w *world) sweep() {
 		}
 		return a.FailExecution(a.Head.Run, ReasonTimeout, fmt.Sprint(a.Execution().Terms.L4TimeoutSeconds), now)
 	})
+	if rapid.IntRange(0, 3).Draw(w.rt, "somebody left") == 3 {
+		w.decide("sweeper: look again", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.LookAgain(now)
+		})
+	}
 	w.decide("sweeper: lost", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) })
 	w.decide("sweeper: stuck", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		if !a.Stuck(now) {

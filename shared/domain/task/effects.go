@@ -123,6 +123,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		by(polled)
 	case asked != nil && asked.DecideBy != nil:
 		by(*asked.DecideBy)
+		if a.LooksAgain() != nil {
+			by(latest(soon, a.Head.PausedUntil))
+		}
 	case a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil):
 		by(*a.Head.PausedUntil)
 	default:

@@ -246,3 +246,69 @@ func TestAWaitsFuseIsNeverShort(t *testing.T) {
 		expect.Is(t, s.load().Next(open.Terms.DecideBy.Add(-left)).TimeoutSeconds, 60+3600, "%v before the end", left)
 	}
 }
+
+// While people are looked up again for a gate, they may decide; the run that waits there is woken to do it, whichever
+// gate it is, and nothing of it outlasts the gate's own time.
+func TestPeopleAreLookedUpAgainForWhatWaits(t *testing.T) {
+	again := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.LookAgain(now) }
+	for _, state := range []string{"prompt waits", "process waits", "step waits"} {
+		s := reach(t, state)
+		open, _ := s.load().OpenGate()
+		s.waits[open.Key] = aggregate.Wait{Gate: open.Key, Token: "token", Run: s.head.Run, Entered: s.now}
+		expect.Is(t, len(s.load().Effects(s.now).Wake), 0, "%s: woken for nothing", state)
+		s.do(again)
+		s.nothing(again)
+		a := s.drawn()
+		e := a.Effects(s.now)
+		_, asks := a.Asks()
+		expect.That(t, asks && a.Next(s.now).State == StateResumeTask && len(e.Wake) == 1 && e.Run != nil &&
+			a.DueAt(s.now).Before(s.now.Add(6*time.Minute)), "%s: %+v, %+v", state, a.Next(s.now), e)
+		isDue(t, a, *open.Terms.DecideBy, *open.Terms.DecideBy)
+		row := a.LooksAgain()
+		until := s.now.Add(10 * time.Minute)
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.PutOff(s.head.Run, row.Key(), until, now)
+		})
+		expect.That(t, s.load().Next(s.now).State == StatePause && s.load().Effects(s.now).Run == nil, "asked all the time")
+		isDue(t, s.drawn(), s.now, until)
+		settled := s.load().Apply(expect.Value(s.load().Looked(s.head.Run, row, nil, nil, s.settings, until))(t))
+		expect.That(t, settled.Next(until).Gate == open.Key && settled.Effects(until).Run == nil &&
+			settled.Head.PausedUntil == nil, "%s: %+v", state, settled.Head)
+		gaveUp := s.load().Apply(expect.Value(s.load().GiveUp(s.head.Run, ReasonRunFailed, until))(t))
+		expect.That(t, gaveUp.Next(until).Gate == open.Key, "%s: nobody may ask again: %+v", state, gaveUp.Head)
+	}
+	for _, state := range []string{"prompt generating", "write out", "completed", "cancelled at prompt"} {
+		reach(t, state).nothing(again)
+	}
+}
+
+// Whoever decides meanwhile is faster than what was found about the gate as it was.
+func TestWhatWasDecidedMeanwhileStands(t *testing.T) {
+	s := waitingPrompt(t)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.LookAgain(now) })
+	row := s.load().LooksAgain()
+	s.do(s.approvePrompt)
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Looked(s.head.Run, row, nil, &aggregate.Refusal{Why: ReasonNobodyLeft}, s.settings, now)
+	})
+	s.do(s.finishProcess)
+	expect.Is(t, s.load().Next(s.now).State, StateResumeTask, "the next gate is left out")
+}
+
+func TestWhatNobodyMayApproveAnyMoreEnds(t *testing.T) {
+	for why, detail := range map[aggregate.Reason]string{ReasonNobodyLeft: "", ReasonAskerLeft: requester} {
+		s := waitingStep(t)
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.LookAgain(now) })
+		c := expect.Value(s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Looked(s.head.Run, a.LooksAgain(), nil, &aggregate.Refusal{Why: why, Detail: detail}, s.settings, now)
+		}))(t)
+		a := s.load()
+		e := a.Head.Ended
+		expect.That(t, e != nil && e.As == TaskRefused && e.Reason == why && e.Detail == detail && e.By == "" &&
+			a.Head.Noted == StatusRefused && a.Task.Status == TaskCancelled && a.Gates[0].Status == aggregate.Cancelled &&
+			a.Execution().Status == ExecutionCancelled, "%+v", e)
+		last := c.Audit[len(c.Audit)-1]
+		expect.That(t, last.Action == AuditTaskRefused && string(last.Details) == `{"reason":"`+string(why)+`"}`, "%+v",
+			last)
+	}
+}

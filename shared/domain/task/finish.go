@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // CompleteExecution ends the execution and the task as completed. It returns ErrMoved unless all steps have completed.
@@ -213,16 +214,16 @@ func (a *Aggregate) restart(now time.Time) (aggregate.Change, error) {
 }
 
 // GiveUp records that a run can't go on: it fails the execution or, if there is none, parks the generation. While a
-// gate waits for people nothing changes, because the decision will start a run. A gate that needs no person is parked
-// once the restarts are used up. A gate that was just decided gets a new run here, because its wake-up reached a run
-// that was already failing. Nothing changes if the head is already parked. It returns ErrInFlight while a call's lease
-// is live.
+// gate waits for people nothing changes, because the decision will start a run; they are looked up again on another
+// day. A gate that needs no person is parked once the restarts are used up. A gate that was just decided gets a new run
+// here, because its wake-up reached a run that was already failing. Nothing changes if the head is already parked. It
+// returns ErrInFlight while a call's lease is live.
 func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
 	if open, waits := a.OpenGate(); waits && (open.Terms.ApprovalRequired || a.Head.Restarts < MaxRestarts) {
-		return aggregate.Change{}, nil
+		return a.Looked(run, a.LooksAgain(), a.Head.Left, nil, tenancy.Settings{}, now)
 	}
 	switch {
 	case a.Head.Parked != nil, a.Contesting() != nil, a.Returned() != nil: // another event starts the next run

@@ -168,6 +168,8 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 		switch {
 		case e.Reason == ReasonExpired:
 			want[AuditTaskExpired]++
+		case e.Reason == ReasonNobodyLeft:
+			want[AuditTaskRefused]++
 		case e.Reason == ReasonMaxVersions || e.Reason == ReasonByPerson && w.kind == "person: cancel":
 			want[AuditTaskCancelled]++
 		}
@@ -315,20 +317,21 @@ func (w *world) timeOnlyExpires(before, after *Aggregate) {
 func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	e := a.Effects(w.now)
 	open, waits := a.OpenGate()
-	asks := waits && open.Terms.ApprovalRequired
+	looks := a.LooksAgain() != nil // people may decide, and a run looks people up
+	asks := waits && open.Terms.ApprovalRequired && !looks
 	paused := a.Head.PausedUntil != nil && w.now.Before(*a.Head.PausedUntil)
 	s := a.OpenSession()
 	leased := func(e *Execution) bool { _, held := a.leased(e, "", w.now); return held }
 	idle := a.Contesting() != nil || a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil &&
 		leased(s) || a.Head.Parked != nil || a.Returned() != nil || asks || paused ||
-		a.LiveLease(w.now) != nil || leased(a.Execution())
+		!looks && (a.LiveLease(w.now) != nil || leased(a.Execution()))
 	w.require(idle == (e.Run == nil), "a run to open: %v, and idle: %v", e.Run, idle)
 	w.require(e.Run == nil || e.Run.Run == a.Head.Run, "the run to open is %v", e.Run)
 	for _, wait := range a.Waits {
 		woken := slices.Contains(e.Wake, wait)
 		contested := !waits && a.Contesting() != nil && wait.Gate == a.Contesting().Key()
-		w.require(woken == !((contested || waits && wait.Gate == open.Key) && wait.Run == a.Head.Run), "%+v woken: %v", wait,
-			woken)
+		w.require(woken == !((contested || waits && !looks && wait.Gate == open.Key) && wait.Run == a.Head.Run),
+			"%+v woken: %v", wait, woken)
 	}
 	out := slices.ContainsFunc(a.Steps, func(s *StepResult) bool { return s.Status == StepRunning })
 	a.Head.ShownRev = a.Head.Rev

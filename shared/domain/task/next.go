@@ -11,7 +11,7 @@ import (
 
 // The states to which the pipeline's state machine can go next.
 const (
-	StateResumeTask           = "ResumeTask" // to accept a request, or to open a gate
+	StateResumeTask           = "ResumeTask" // to accept a request, to open a gate, or to look its people up again
 	StateExtractTask          = "ExtractTask"
 	StateDraftPrompt          = "DraftPrompt"
 	StateAwaitContest         = "AwaitContest"
@@ -59,6 +59,9 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 		return waitState(*h.PausedUntil, now)
 	}
 	if open, ok := a.OpenGate(); ok {
+		if a.LooksAgain() != nil {
+			return aggregate.Next{State: StateResumeTask}
+		}
 		state := map[aggregate.CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval,
 			CardStep: StateAwaitStepApproval}
 		return aggregate.Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}

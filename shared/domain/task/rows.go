@@ -28,10 +28,12 @@ type Head struct {
 	Retried    *Retried   `json:"retried,omitempty"`
 	Retries    int        `json:"retries,omitempty"` // of the current generation
 	// Noted is how the request stands, and WaitsFor which decision it waits for: Routed says that it is under a rule.
-	Noted    Status             `json:"status"`
-	WaitsFor aggregate.CardType `json:"waits_for,omitempty"`
-	Routed   bool               `json:"routed,omitempty"`
-	Glance   Glance             `json:"glance,omitzero"`
+	Noted     Status             `json:"status"`
+	WaitsFor  aggregate.CardType `json:"waits_for,omitempty"`
+	Routed    bool               `json:"routed,omitempty"`
+	Glance    Glance             `json:"glance,omitzero"`
+	LookAgain bool               `json:"look_again,omitempty"` // somebody may have left; see LooksAgain
+	Left      []string           `json:"left,omitempty"`       // who had then, of those whom a rule's stage asks
 	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.
 	LostContests []string `json:"lost_contests,omitempty"`
 }

@@ -77,7 +77,9 @@ const (
 	ReasonMaxVersions  aggregate.Reason = "max_versions"
 	ReasonExpired      aggregate.Reason = "approval_expired"
 	ReasonStepRejected aggregate.Reason = "step_rejected"
-	ReasonDenied       aggregate.Reason = "denied" // on a route, so that no other version is made
+	ReasonDenied       aggregate.Reason = "denied"      // on a route, so that no other version is made
+	ReasonAskerLeft    aggregate.Reason = "asker_left"  // whoever asked, whose account the detail has
+	ReasonNobodyLeft   aggregate.Reason = "nobody_left" // who may approve what waits
 	// ReasonNobodyChecks: nobody who stamped the steps' last stage could be asked about a step.
 	ReasonNobodyChecks aggregate.Reason = "nobody_checks_step"
 	ReasonCostLimit    aggregate.Reason = "cost_limit" // also used for a failed execution
@@ -174,7 +176,7 @@ const (
 var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonDeleted,
 	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
-	ReasonNobodyChecks, ReasonCostLimit,
+	ReasonAskerLeft, ReasonNobodyLeft, ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonGreeting,
 	ReasonNoSource,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded,

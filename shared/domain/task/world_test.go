@@ -195,6 +195,14 @@ func (w *world) work(run int) {
 		w.await(run, n.Gate)
 	case StateExecuteProcess:
 		w.execute(run)
+	case StateResumeTask:
+		row, refused := a.LooksAgain(), (*aggregate.Refusal)(nil)
+		if !w.calm && rapid.IntRange(0, 2).Draw(w.rt, "found") == 2 {
+			refused = &aggregate.Refusal{Why: ReasonNobodyLeft}
+		}
+		w.decideAs(run, "looked", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Looked(run, row, nil, refused, w.settings, now)
+		})
 	}
 }
 

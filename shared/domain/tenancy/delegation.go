@@ -277,9 +277,10 @@ func isClockOrNone(text string) bool {
 // next (0: that is not known yet), and when.
 type Reminding struct {
 	aggregate.Meta
-	TenantID string    `json:"tenant_id"`
-	Day      Date      `json:"day,omitempty"`
-	DueAt    time.Time `json:"due_at"`
+	TenantID  string    `json:"tenant_id"`
+	Day       Date      `json:"day,omitempty"`
+	DueAt     time.Time `json:"due_at"`
+	LookAgain bool      `json:"look_again,omitempty"` // somebody left: people are to be looked up again for what waits
 }
 
 // RemindPrefix begins the partition of a tenant's Reminding; RemindersDue is the partition of GSI2 that has those of

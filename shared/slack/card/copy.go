@@ -26,8 +26,16 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 		switch key, back := strings.CutPrefix(c.Subject, ReturnedCopy); {
 		case back:
 			return d.returnedTo(key, link), true
+		case strings.HasPrefix(c.Subject, LeftCopy):
+			key = strings.TrimPrefix(key, LeftCopy)
+			v, _ := d.versionOf(task.CardOf(key), func(other, _ string) bool { return other == key }, 1)
+			line, _ := v.left()
+			text := fill(d.w.NobodyLeft, "what", nameOf(a, w, d.w.Quoted))
+			return face{text, yellow, sectioned("*" + text + "*" + opens(link, w) + line)}.message(), line != ""
 		case c.CardType == task.CardOutcome && a.Head.Ended == nil:
 			return Message{}, false
+		case c.CardType == task.CardOutcome && a.Head.Ended.Reason == task.ReasonAskerLeft: // to who may not see the rest
+			return face{d.ended(), grey, sectioned(d.ended() + opens(link, w))}.message(), true
 		case c.CardType == task.CardOutcome:
 			return d.outcomeOf(link), true
 		case c.CardType == aggregate.CardDecided:

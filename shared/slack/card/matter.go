@@ -181,9 +181,9 @@ const (
 	RefillCallback = "refill_modal"
 )
 
-// ReturnedCopy begins the subject of the message by which an asker learns that something was given back to them; the
-// key of its row follows.
-const ReturnedCopy = "RETURNED#"
+// ReturnedCopy and LeftCopy begin the subjects of the messages by which askers learn that something was given back to
+// them, or waits for somebody who has left; the key of its row follows.
+const ReturnedCopy, LeftCopy = "RETURNED#", "LEFT#"
 
 type returnedWords struct {
 	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited string

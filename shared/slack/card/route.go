@@ -148,11 +148,16 @@ func (r routed) sendBacks(n int) []string {
 	return []string{fill(r.Words.SendBacks, "n", max(n, 0))}
 }
 
-// gone reports whether somebody whom the present stage asks has left, as Slack said when their copy was to be sent.
+// gone reports whether somebody whom the present stage asks has left, and nobody stands in for them now: people were
+// looked up again, or Slack said so when their copy was to be sent, by an error of conversations.open
+// (https://docs.slack.dev/reference/methods/conversations.open).
 func (r routed) gone(user string) bool {
-	return slices.ContainsFunc(r.copies, func(c *aggregate.Card) bool {
-		return c.Stage == r.State.Present && c.User == user && Gone(c)
-	})
+	left := r.a != nil && slices.Contains(r.a.Head.Left, user) ||
+		slices.ContainsFunc(r.copies, func(c *aggregate.Card) bool {
+			return c.Stage == r.State.Present && c.User == user && c.State == aggregate.CardUnreachable &&
+				(c.Refusal == "user_not_found" || c.Refusal == "user_disabled")
+		})
+	return left && !circulation.Stood(r.StandIns, user, r.now)
 }
 
 // left says who has left if the stage that is asked waits for their stamp. alone: nobody else is asked.
@@ -171,12 +176,6 @@ func (r routed) left() (line string, alone bool) {
 		link = fmt.Sprintf(" (<%s/stand-ins|%s>)", r.Console, r.Words.SetStandIn)
 	}
 	return "\n" + fill(r.Words.Left, "stage", r.Name(s), "who", r.People(who, maxNamed), "link", link), len(able) == 0
-}
-
-// Gone reports whether Slack said of a copy's person that they have left: errors of conversations.open
-// (https://docs.slack.dev/reference/methods/conversations.open).
-func Gone(c *aggregate.Card) bool {
-	return c.State == aggregate.CardUnreachable && (c.Refusal == "user_not_found" || c.Refusal == "user_disabled")
 }
 
 // copied says which copy of a gate under a rule is drawn, if one is.
