@@ -16,6 +16,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/secret"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
@@ -153,12 +154,18 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (slackapi.
 	if err != nil {
 		return slackapi.Response{}, unkept(ctx, e.EventID, err)
 	}
-	if why := m.ignored(e, us); why != "" {
+	why := m.ignored(e, us)
+	acts := why == ignoredChannel && m.ThreadTS != "" && card.Acts(m.Text) && !m.foreign(e)
+	if why != "" && !acts {
 		return ignore(ctx, e, why)
 	}
 	request, err := m.request(e, us)
 	if err != nil {
 		return slackapi.Response{}, err
+	}
+	if acts {
+		_, err := h.beside(ctx, request, true)
+		return slackapi.OK(), err
 	}
 	if m.Edited != nil { // Slack mentions Ringi again; message_changed says so to the author
 		if known, err := h.known(ctx, request); known || err != nil {

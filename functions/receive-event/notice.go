@@ -105,8 +105,8 @@ type Slack interface {
 const mostBeside = 10
 
 // beside answers a message in a thread that is no request: in one in which a request waits for people, and in direct
-// messages what doesn't mention Ringi. Only its author sees the note, and nothing is saved. done is false for any other
-// message.
+// messages what doesn't mention Ringi. mentioned is true of what card.Acts, too. Only its author sees the note, and
+// nothing is saved. done is false for any other message.
 func (h *Handler) beside(ctx context.Context, r task.Request, mentioned bool) (done bool, err error) {
 	a, err := h.waiting(ctx, r)
 	if err != nil {

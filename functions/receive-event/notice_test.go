@@ -176,6 +176,7 @@ func TestAMessageBesideAGateIsNoRequest(t *testing.T) {
 	talk := map[string]any{"type": "message", "channel_type": "channel", "text": "部署別でお願いします", "ts": ts,
 		"thread_ts": thread}
 	reply := direct("部署別でお願いします", map[string]any{"ts": ts, "thread_ts": thread})
+	approving, acts := with(talk, map[string]any{"text": "承認します。"}), card.NoteActs.Told("ja")
 	for name, tt := range map[string]struct {
 		fields map[string]any
 		beside *task.Aggregate
@@ -185,6 +186,13 @@ func TestAMessageBesideAGateIsNoRequest(t *testing.T) {
 		"a mention":                      {mention, open, "部署別でお願いします", false},
 		"a reply in direct messages":     {reply, open, "部署別でお願いします", false},
 		"talk":                           {talk, open, "", false},
+		"that approves":                  {approving, open, acts, false},
+		"that cancels":                   {with(talk, map[string]any{"text": "取り下げます"}), open, acts, false},
+		"that rejects, in wide letters":  {with(talk, map[string]any{"text": "Ｒｅｊｅｃｔ"}), open, acts, false},
+		"that is about a rejection":      {with(talk, map[string]any{"text": "却下の理由は?"}), open, "", false},
+		"a mention that cancels":         {with(mention, map[string]any{"text": "<@U0BOT> キャンセル"}), open, acts, false},
+		"that approves something else":   {approving, nil, "", false},
+		"that approves, of a stranger":   {with(approving, map[string]any{"team": "T0ELSE"}), open, "", false},
 		"a mention, once it is over":     {mention, ended, "", true},
 		"a direct reply, once it's over": {reply, ended, card.Elsewhere("ja"), false},
 		"a mention in another thread":    {mention, nil, "", true},
@@ -203,7 +211,7 @@ func TestAMessageBesideAGateIsNoRequest(t *testing.T) {
 		expect.Must(t, (len(notes.notes) == 1) == (tt.want != ""), "%s: %v", name, notes.notes)
 		switch {
 		case tt.want == "":
-		case notes.blocks[0] == nil:
+		case len(notes.blocks[0]) < 2:
 			expect.Has(t, notes.notes[0], tt.want)
 		default:
 			row := notes.blocks[0][len(notes.blocks[0])-1].(*slack.ActionBlock)

@@ -72,6 +72,24 @@ func TestTheCommandOpensTheDialog(t *testing.T) {
 	}
 }
 
+// What approves or cancels a request opens no dialog for another one: it says which button does it.
+func TestTheCommandDoesWhatNoButtonDoes(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	typed := func(text string) string {
+		form := w.command(webapi.Sato, webapi.HR, text)
+		return expect.Value(w.h.Handle(t.Context(), signed(form.Encode(), w.Now())))(t).Body
+	}
+	for _, text := range []string{"キャンセル", "cancel\u3000" + w.Ref.ID, "キャンセル " + w.Ref.ID, "Cancel\n" + w.Ref.ID + "\n",
+		"取り下げます。", "cancel `" + w.Ref.ID + "`", "承認します", "却下します", "ｷｬﾝｾﾙ"} {
+		expect.Has(t, typed(text), card.NoteActs.Told("ja"))
+	}
+	expect.Is(t, len(w.slack.Views(webapi.Sato)), 0, "dialogs")
+	for _, text := range []string{"キャンセル待ちの一覧を取得して", "cancel the room", "承認待ちの一覧"} {
+		expect.Is(t, typed(text), "", text)
+		expect.Is(t, initial(w.taken(webapi.Sato)), text)
+	}
+}
+
 // unanswered saves a task, or doesn't, and then loses the answer this many times.
 type unanswered struct {
 	Store

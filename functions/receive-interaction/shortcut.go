@@ -210,12 +210,15 @@ func (h *Handler) propose(ctx context.Context, p payload) (slackapi.Response, er
 	return slackapi.OK(), nil
 }
 
-// command answers /ringi with the dialog for a new request, with what was typed after it
+// command answers /ringi with the dialog for a new request, with what was typed after it, or which button does that
 // (https://docs.slack.dev/interactivity/implementing-slash-commands).
 func (h *Handler) command(ctx context.Context, p payload) (slackapi.Response, error) {
 	person := h.language(ctx, p.Team.ID, p.User.ID)
-	if card.TooLong(p.typed) { // only this person sees the answer
-		return slackapi.JSON(200, map[string]string{"response_type": "ephemeral", "text": card.NoteTooLong.Told(person)}), nil
+	no := map[card.AskNote]bool{card.NoteActs: card.Acts(p.typed), card.NoteTooLong: card.TooLong(p.typed)}
+	for note, is := range no {
+		if is { // only this person sees the answer
+			return slackapi.JSON(200, map[string]string{"response_type": "ephemeral", "text": note.Told(person)}), nil
+		}
 	}
 	return h.opens(ctx, p.TriggerID, p.User.ID, card.RequestModal(person, p.typed)), nil
 }

@@ -129,8 +129,8 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 	open, _ := a.OpenGate()
 	waits := fill(w.NoRequest, "title", titleOf(a, asks, "{text}"))
 	x, _ := explain.AskOf(a, open.ID)
-	if !x.MayReject(by, p) {
-		text = waits + "\n" + w.Elsewhere
+	if acts := Acts(words); acts || !x.MayReject(by, p) {
+		text = waits + "\n" + map[bool]string{true: NoteActs.Told(locale), false: w.Elsewhere}[acts]
 		return text, []slack.Block{section(text)}
 	}
 	hash, stage := x.Hash, w.surface().Route(x.Gate, true, x.Origin, tenancy.Settings{}).Present
@@ -142,6 +142,14 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 	return text, []slack.Block{section(text), slack.NewActionBlock(shownID(a.Head.TaskID, stage, hash),
 		button(w.Reject, "reject_"+string(open.Kind), value, slack.StyleDanger))}
 }
+
+// acting matches words by which people think that they decide or cancel something, and the id behind them.
+var acting = language.Regexp{Text: `(?i)^\s*(?:(?:承認|却下|否決|差し?戻)(?:し?(?:ます|ました|た))?|(?:i )?(?:approve|reject)d?|` +
+	`cancel|withdraw|(?:キャンセル|取り?消し|取り?下げ)(?:し?ます|する|る|して(?:ください|下さい)?|で?お願いします)?)` +
+	"(?:[\\s\\p{Z}]+`?\\w*\\d\\w*`?)?[。.!！\\s\\p{Z}]*$"}
+
+// Acts reports whether all that somebody writes is that they decide or cancel something, which only a button does.
+func Acts(text string) bool { return acting.Get().MatchString(language.Narrow(text)) }
 
 // Elsewhere is a note to whoever replied in direct messages without a mention, where nothing waits.
 func Elsewhere(locale string) string {

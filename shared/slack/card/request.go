@@ -279,6 +279,7 @@ const (
 	NoteAccepted    AskNote = "accepted"
 	NoteRepeated    AskNote = "repeated"    // the message already is a request
 	NoteBegun       AskNote = "begun"       // asked before; whether it became a request is unknown
+	NoteActs        AskNote = "acts"        // only buttons approve and cancel
 	NoteEmpty       AskNote = "empty"       // a message without a text
 	NoteOwn         AskNote = "own"         // one of Ringi's own messages
 	NoteUnreachable AskNote = "unreachable" // Ringi isn't a member of the channel that was chosen
