@@ -25,6 +25,7 @@ import (
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
+	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
@@ -71,6 +72,7 @@ type Handler struct {
 	Files model.Opener
 	Rest  time.Duration // between tries to get a file or a thread
 	Now   func() time.Time
+	names people.Names
 }
 
 // Handle asks the model what the message requests. It commits the task, with task.created in the audit log, or a plain
@@ -126,6 +128,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 
 func (h *Handler) commit(ctx context.Context, in pipeline.Input, a *task.Aggregate, s tenancy.Settings,
 	usage model.Usage, extract task.Extract) (aggregate.Next, error) {
+	extract.Title = h.named(ctx, a.Request, extract.Title)
 	if extract.Title != "" {
 		attached, _ := a.Attached() // as long as the audit log, before there is a task
 		for _, f := range attached {
@@ -178,6 +181,21 @@ func (h *Handler) extract(ctx context.Context, s tenancy.Settings, a *task.Aggre
 	return out, usage, err
 }
 
+// named returns a title in which people have their names, and channels that whoever asks is in: it mentions nobody.
+func (h *Handler) named(ctx context.Context, r *task.Request, title string) string {
+	ctx = slackapi.For(ctx, aggregate.TenantID(r.TeamID))
+	var names []string
+	for id, name := range h.names.Of(ctx, h.Slack, r.TeamID, h.Now(), task.Mentioned(title)...) {
+		names = append(names, "<@"+id+">", "@"+name)
+	}
+	if strings.Contains(title, "<#") {
+		for c := range h.Slack.Channels(ctx, r.User, "public_channel", "private_channel") {
+			names = append(names, "<#"+c.ID+">", "#"+c.Name)
+		}
+	}
+	return strings.NewReplacer(names...).Replace(title)
+}
+
 // thread returns the thread's messages before a request, and what they are of it. What Slack fails to show for a while
 // is asked for again before the request is extracted without it.
 func (h *Handler) thread(ctx context.Context, a *task.Aggregate) ([]model.Said, *aggregate.Thread) {
@@ -198,8 +216,9 @@ func (h *Handler) thread(ctx context.Context, a *task.Aggregate) ([]model.Said, 
 // filesWithin bounds the reading of a request's files. It leaves the model as much time as it has for an answer.
 const filesWithin = 50 * time.Second
 
-// Slack reads what was said before a request, and its files.
+// Slack reads what was said before a request, and its files, and says what people are called.
 type Slack interface {
+	people.Directory
 	Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error)
 	File(ctx context.Context, id string, most int) (slackapi.File, error)
 }

@@ -166,13 +166,13 @@ func unkept(ctx context.Context, event string, err error) error {
 // named matches an agent's name, the source after an @ and the separator. The beginning of a longer word is no name,
 // and what has a dot after the @ is an e-mail address.
 var named = regexp.MustCompile(
-	`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})([@＠][^\s:：、,.@＠]{0,64})?(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
+	`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})([@＠]+[^\s:：、,.@＠]{0,64})?(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
 
 // calls matches a text that begins with a name and a colon or a comma, as one that calls somebody does.
-var calls = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}([@＠][^\s:：、,.@＠]{0,64})?\s*[:：、,]`)
+var calls = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}([@＠]+[^\s:：、,.@＠]{0,64})?\s*[:：、,]`)
 
 // mention matches Slack's mentions of people and groups.
-var mention = regexp.MustCompile(`<(?:@|!(?:here|channel|everyone|subteam))[^<>]*>`)
+var mention = regexp.MustCompile(`<[@!][^<>]*>|@(?:here|channel|everyone)`)
 
 // worded returns a message without the agent's name, or all of it if there are nothing but mentions, spaces and
 // invisible characters beside it.

@@ -97,7 +97,7 @@ func TestWhomAMessageIsTo(t *testing.T) {
 		{text: "claude@hr: fix", refused: "hr/shop"},           // other people's
 		{text: "claude@tools: fix", refused: "tools/shop"},     // another agent's
 		{text: "claude@unasked: fix", refused: "unasked/shop"}, // which GitHub was not asked for
-		{text: "claude@<!here>: fix", refused: "/shop"},
+		{text: "claude@<!here>: fix", refused: "here/shop"},
 		{in: between, text: "claude@shop: fix", refused: "shop/"},
 		{text: "メモ@shop: fix"},
 		{text: "claude@example.com に送って"},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/url"
-	"strings"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -174,7 +173,8 @@ func read(body []byte) (p payload, ok bool, err error) {
 // readCommand reads the form of a slash command.
 func readCommand(form url.Values) (payload, bool, error) {
 	p := payload{Type: kindCommand, AppID: form.Get("api_app_id"), OrgInstall: form.Get("is_enterprise_install") == "true",
-		TriggerID: form.Get("trigger_id"), User: named{form.Get("user_id")}, typed: strings.TrimSpace(form.Get("text"))}
+		TriggerID: form.Get("trigger_id"), User: named{form.Get("user_id")},
+		typed: slackapi.Message{Text: form.Get("text")}.Content().Text}
 	if p.OrgInstall { // then the team may be missing
 		return p, true, nil
 	}

@@ -215,3 +215,21 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	small.Reject(webapi.Tanaka, driver.ProcessCard, "reject_process", "まだ要りません")
 	small.Card("CARD#process#0002", "2 回目の回覧")
 }
+
+// Whoever is asked, and whoever gets the message, read people and channels as names in what somebody typed, and emoji
+// as characters.
+func TestWhatIsTypedNamesPeopleAndChannels(t *testing.T) {
+	s := start(t)
+	const typed = "詳しくは <@" + webapi.Suzuki + "> か <#" + webapi.HR + "|> へ :bow:"
+	d := driver.Ask(t, s, webapi.Sato, "<@"+webapi.Tanaka+">に「"+typed+"」とDMを送って")
+	const shown = "詳しくは <@" + webapi.Suzuki + "> (" + webapi.Suzuki + ") か <#" + webapi.HR + "> へ 🙇"
+	d.Card(driver.TaskCard, "DM の送信: 詳しくは @鈴木 一郎 か #人事 へ 🙇")
+	d.Card(driver.PromptCard, shown)
+	d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+	d.Card(driver.ProcessCard, "> "+shown)
+	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
+	d.Until("completed", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
+	got := expect.JSON(s.Sandbox.Messages(webapi.DirectMessage(webapi.Tanaka), ""))
+	expect.Has(t, got, `"user_id":"`+webapi.Suzuki+`"`, `"channel_id":"`+webapi.HR+`"`, "🙇")
+	expect.That(t, !strings.Contains(got, "&lt;"), "a code is shown: %s", got)
+}

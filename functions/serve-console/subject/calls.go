@@ -232,7 +232,7 @@ func (p *callData) ended(x *call.Call, by web.Reader, surface explain.Surface, w
 		p.Ended, p.Failed = explain.CallReason(by.Locale, x.Error), true
 		p.Because = card.Prose(x.ErrorDetail)
 	case x.CancelReason == conversation.ReasonRejected || x.CancelReason == call.ReasonDenied:
-		p.Ended, p.Because = words.Say("rejected_by", "who", who), card.Prose(x.Gate.RejectionReason)
+		p.Ended, p.Because = words.Say("rejected_by", "who", who), by.Named(card.Prose(x.Gate.RejectionReason), by.Person)
 	case x.CancelReason == conversation.ReasonWithdrawn:
 		p.Ended = words.Say("cancelled_by", "who", who)
 	case x.CancelReason == conversation.ReasonExpired:

@@ -126,7 +126,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 		t.Message = Message{Text: r.prose(m.Text), By: r.Person(m.User), At: m.CreatedAt, Private: m.ChannelType == "im"}
 		r.enclosed(&t.Message, a)
 		line, _, _ := strings.Cut(strings.TrimSpace(m.Words(r.Locale)), "\n")
-		t.Title, t.Created = web.Mentions(language.ForeignLine(language.Beginning(line, mostText)), r.Person), m.CreatedAt
+		t.Title, t.Created = r.Named(language.ForeignLine(language.Beginning(line, mostText)), r.Person), m.CreatedAt
 	}
 	if x := a.Task; x != nil {
 		t.Title, t.Description, t.Created = language.ForeignLine(x.Title), r.prose(x.Description), x.CreatedAt
@@ -202,8 +202,8 @@ func (r Reader) files(a *task.Aggregate, read []task.ReadFile) (out []File) {
 	return out
 }
 
-// prose is card.Prose with people's names.
-func (r Reader) prose(s string) string { return web.Mentions(card.Prose(s), r.Person) }
+// prose is card.Prose with the names of people and channels.
+func (r Reader) prose(s string) string { return r.Named(card.Prose(s), r.Person) }
 
 // along returns where one of the task's gates stands along its route, nil for one without a rule. Each version of the
 // steps that was sent back makes the next one another round.

@@ -252,7 +252,7 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it
 		row.Then = append(row.Then, explain.Titled(title, x.Version))
 	}
-	if text := language.ForeignLine(web.Mentions(explain.Plain(lead.Words), by.Person)); text != "" {
+	if text := language.ForeignLine(by.Named(explain.Plain(lead.Words), by.Person)); text != "" {
 		row.Then = append(row.Then, words.Say("text", "text", language.Beginning(text, mostAbout)))
 	}
 	if final := lead.FinalBriefly(v.Locale); final != "" {

@@ -187,7 +187,8 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 }
 
 func (n namer) row(x store.ListedTask, channels map[string]string) request {
-	said := web.Mentions(language.Beginning(x.Text, mostText), n.person)
+	by := web.Reader{ChannelOf: func(id string) string { return cmp.Or(web.ChannelName(channels, id), id) }}
+	said := by.Named(language.Beginning(x.Text, mostText), n.person)
 	row := request{ListedTask: x, Title: language.ForeignLine(cmp.Or(x.Title, said, n.v.Untitled())),
 		Later: explain.LaterVersion(x.Glance.Version), As: x.Stands.Called(x.Glance.Why), Name: n.person(x.Requester()),
 		Channel: web.Channel(n.v, originOf(n.v, x), channels), Next: n.next(x)}
@@ -218,15 +219,15 @@ func (n namer) next(x store.ListedTask) string {
 	case x.Stands == task.StatusWaits:
 		return words.In("waits_for", string(x.WaitsFor), "who", n.asks(x))
 	case x.Stands == task.StatusReturned:
-		return words.Say("returned", "why", language.ForeignLine(g.Detail))
+		return words.Say("returned", "why", web.Mentions(language.ForeignLine(g.Detail), n.person))
 	case x.Stands == task.StatusDrafting && g.Back > 0:
-		return words.Say("sent_back", "why", language.ForeignLine(g.Detail), "n", g.Back+1)
+		return words.Say("sent_back", "why", web.Mentions(language.ForeignLine(g.Detail), n.person), "n", g.Back+1)
 	case x.Stands.Open(), x.Stands == task.StatusDone, g.Why == "":
 		return ""
 	case g.Why == task.ReasonUnsupported && g.Detail != "":
 		return explain.Happened(firstLine(language.ForeignLine(g.Detail)))
 	case x.Stands.Called(g.Why) == task.StatusDenied:
-		return words.Say("denied", "why", language.ForeignLine(g.Detail))
+		return words.Say("denied", "why", web.Mentions(language.ForeignLine(g.Detail), n.person))
 	}
 	return explain.Happened(firstLine(explain.Ended(n.v.Locale, g.Why,
 		explain.FitDetail(g.Why, g.Detail, language.ForeignLine, n.person), explain.NoRetry)))

@@ -95,17 +95,17 @@ const mostUnfolded = 10
 
 // rowOf draws a message without what depends on others.
 func (p *conversationPage) rowOf(t *loadedTalk, m conversation.Message, words web.Texts) saidRow {
-	row := saidRow{Message: m, By: t.person(m.User), Text: language.Passages(m.Content)}
+	by := web.Reader{Person: t.person, ChannelOf: t.channel}
+	row := saidRow{Message: m, By: t.person(m.User), Text: language.Passages(by.Named(m.Content, t.person))}
 	switch {
 	case m.Deleted:
 		row.Note = words.Say("deletes")
 	case m.Changes != "":
 		row.Note = words.Say("changes")
 	}
-	by := web.Reader{Person: t.person, ChannelOf: t.channel}
 	row.Forwarded = web.Each(m.Forwarded, by.Quoted)
 	row.Thread = web.Each(m.Thread, func(e conversation.Earlier) web.Quoted {
-		return web.Quoted{By: t.person(e.User), Text: language.Visible(e.Text), At: e.At}
+		return web.Quoted{By: t.person(e.User), Text: by.Named(language.Visible(e.Text), t.person), At: e.At}
 	})
 	row.Request = language.Visible(m.Request)
 	if aggregate.ValidID(m.TaskID) {

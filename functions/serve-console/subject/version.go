@@ -115,7 +115,7 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 	for i, p := range a.Prompts {
 		text := r.prose
 		if p.Status == aggregate.PendingApproval { // anybody may choose any name
-			text = func(s string) string { return web.Mentions(card.Prose(s), web.Identified(r.Person)) }
+			text = func(s string) string { return r.Named(card.Prose(s), web.Identified(r.Person)) }
 		}
 		v := Version{ID: p.ID, Key: fmt.Sprintf("policy-%d", p.Version), Of: task.CardPrompt, Number: p.Version, Later: i > 0,
 			Text: text(p.Content), Created: p.CreatedAt, Drafted: r.drafted(p, a.Head.Ended != nil),

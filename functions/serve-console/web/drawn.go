@@ -140,7 +140,7 @@ func (r Reader) Briefly(pieces []explain.Piece) (out []Piece) {
 // Line returns pieces as pages draw them, in the template "line".
 func (r Reader) Line(pieces []explain.Piece) (out []Piece) {
 	for _, p := range pieces {
-		is := Piece{Text: p.Text, Planned: p.Kind == explain.Value || p.Kind == explain.Person}
+		is := Piece{Text: r.Named(p.Text, r.Person), Planned: p.Kind == explain.Value || p.Kind == explain.Person}
 		if p.Kind == explain.Person {
 			if is.Text = r.Person(p.Text); !r.Settled {
 				is.ID = language.OneLine(p.Text)
@@ -182,7 +182,7 @@ func EntriesOf(log []aggregate.AuditEntry, words explain.LogWords, person, agent
 			x.By = agent(e.ActorID)
 		}
 		x.Details = Each(words.Details(e, person), func(d explain.LogDetail) explain.LogDetail {
-			return explain.LogDetail{Name: language.OneLine(d.Name), Text: language.ForeignLine(d.Text)}
+			return explain.LogDetail{Name: language.OneLine(d.Name), Text: Mentions(language.ForeignLine(d.Text), person)}
 		})
 		out = append(out, x)
 	}
@@ -198,7 +198,7 @@ type Quoted struct {
 
 // Quoted draws a forwarded message. Of its channel Slack may have said only the id.
 func (r Reader) Quoted(q aggregate.Quoted) Quoted {
-	out := Quoted{language.ForeignLine(q.Name), language.ForeignLine(q.Where), Mentions(card.Prose(q.Text), r.Person),
+	out := Quoted{language.ForeignLine(q.Name), language.ForeignLine(q.Where), r.Named(card.Prose(q.Text), r.Person),
 		q.At, q.Cut}
 	if aggregate.IsPerson(q.User) {
 		out.By = r.Person(q.User)

@@ -159,6 +159,16 @@ func Mentions(s string, name func(id string) string) string {
 	return strings.NewReplacer(pairs...).Replace(s)
 }
 
+var channelForm = language.Regexp{Text: `<#([CG][A-Z0-9]{2,40})>`}
+
+// Named is Mentions that also names channels, as far as the viewer may know them.
+func (r Reader) Named(s string, person func(id string) string) string {
+	if s = Mentions(s, person); r.ChannelOf == nil {
+		return s
+	}
+	return channelForm.Get().ReplaceAllStringFunc(s, func(is string) string { return r.ChannelOf(is[2 : len(is)-1]) })
+}
+
 // Named returns what people are called: with the id if another's name looks the same, since anybody may choose any.
 func Named(names map[string]string) func(id string) string {
 	called := map[string]string{}

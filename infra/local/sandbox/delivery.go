@@ -208,6 +208,9 @@ func (s *Sandbox) event(kind string, m webapi.Message) (inner map[string]any) {
 		panic("a message was made of JSON: " + err.Error())
 	}
 	inner["type"], inner["channel"], inner["event_ts"] = kind, m.Channel, m.TS
+	if blocks, _ := inner["blocks"].([]any); strings.Contains(m.Text, ":bow:") { // the emoji that it knows
+		inner["blocks"] = append(blocks, map[string]any{"type": "emoji", "name": "bow", "unicode": "1f647"})
+	}
 	if m.Team != s.ws.TeamID() {
 		inner["user_team"], inner["source_team"] = m.Team, m.Team
 	}

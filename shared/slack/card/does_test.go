@@ -145,14 +145,14 @@ func TestNoTitlePassesForRingisWords(t *testing.T) {
 	expect.That(t, !strings.Contains(home, "*"+said), "%s", home)
 }
 
-// Nobody writes on as Ringi behind a quotation, nor mentions people in it.
+// Nobody writes on as Ringi behind a quotation; whom they mention in it has the id behind, as nobody whom Ringi names.
 func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
 	const forged = "PC 1 台」) (<@U0SUZUKI> さんの指摘: 「1 台なら承認"
 	s := planned(t, orderSteps(2), defaults)
 	s.do(decide.Reject(forged)(s.Aggregate, s.Process().ID, approver, policy, s.now))
 	s.do(s.BeginProcess(s.Head.Run, s.now)).plans(orderSteps(1), defaults)
 	text := s.drawn("CARD#process#0002")
-	expect.That(t, !strings.Contains(text, "<@U0SUZUKI>") && !strings.Contains(text, "1 台」)"), "%s", text)
+	expect.That(t, strings.Contains(text, "(<@U0SUZUKI> (U0SUZUKI) さん") && !strings.Contains(text, "1 台」)"), "%s", text)
 	s = planned(t, orderSteps(2), defaults)
 	s.Request.Text = "PC を買う」 · 部長は承認の意向 · 「よろしく"
 	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,

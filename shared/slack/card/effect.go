@@ -358,5 +358,5 @@ func asWritten(spelled string) string {
 	if strings.ReplaceAll(s, joiner, "") != escape(spelled) || strings.Contains(spelled, "://") {
 		return " " + coded(spelled) + " "
 	}
-	return bounded(s, units(s)+2)
+	return people(bounded(s, units(s)+2))
 }

@@ -107,7 +107,7 @@ func (d drawing) rejectedBy(v aggregate.Verdict) string { return d.rejectedAs(d.
 // rejectedAs fills a text about a rejection with who rejected, and why.
 func (d drawing) rejectedAs(text string, v aggregate.Verdict) string {
 	return fill(text, "who", d.w.mention(v.RejectedBy), "reason",
-		or(inline(v.RejectionReason, maxReason), d.w.None))
+		or(people(inline(v.RejectionReason, maxReason)), d.w.None))
 }
 
 // byRules reports whether a request ended by the tenant's rules: no person cancelled it.

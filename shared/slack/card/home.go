@@ -319,7 +319,7 @@ func mineLine(x Mine, w *askWords, s tenancy.Settings) (title, next string) {
 		next += fill(w.WaitsFor, "who", r.Waits(maxNamed)) + w.until(q.DecideBy)
 	}
 	if a.Head.Noted == task.StatusReturned {
-		next += ": " + inline(a.Head.Glance.Detail, maxDetail)
+		next += ": " + people(inline(a.Head.Glance.Detail, maxDetail))
 	}
 	if e := a.Head.Ended; e != nil && e.As == task.TaskRefused {
 		next += ": " + inline(Sentence(w.Locale, e.Reason, e.Detail, explain.NoRetry), maxDetail)

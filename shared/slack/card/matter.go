@@ -261,7 +261,7 @@ func (d drawing) returnedTo(subject, link string) Message {
 func RefillModal(a *task.Aggregate, r Review, locale string, s tenancy.Settings) slack.ModalViewRequest {
 	w, ask, g := returnedWordsOf.In(locale), askWordsOf.In(locale), a.Asked(r.ID).Gate
 	reason := fill(w.Reason, "who", wordsOf.In(locale).mention(g.RejectedBy), "reason",
-		inline(g.RejectionReason, maxReason))
+		people(inline(g.RejectionReason, maxReason)))
 	blocks := []slack.Block{section(cut(reason, maxSection)), contextLine(w.Means + w.Files)}
 	blocks = append(append(blocks, ask.matter(s, *a.Matter())...), append(ask.kept(a.FilesOf(r.ID)), ask.files())...)
 	about := metadata(Review{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash})

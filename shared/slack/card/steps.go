@@ -162,7 +162,8 @@ func (d drawing) because(i int, at func(int) *aggregate.Gate) string {
 		return ""
 	}
 	g := at(i)
-	return fill(d.w.SentBackFor, "who", d.w.mention(g.RejectedBy), "reason", inline(g.RejectionReason, maxDetail/2))
+	why := people(inline(g.RejectionReason, maxDetail/2))
+	return fill(d.w.SentBackFor, "who", d.w.mention(g.RejectedBy), "reason", why)
 }
 
 // since says what steps do otherwise than those before, and why. Of a form it has more room, since whoever filled it in

@@ -124,14 +124,17 @@ func (w *words) mention(user string) string {
 	return or(inline(user, maxTool), w.System)
 }
 
-var writtenMention = language.Regexp{Text: `&lt;@([UW][A-Z0-9]{2,40})&gt;`}
+var writtenMention = language.Regexp{Text: `&lt;(?:@[UW]|#[CG])[A-Z0-9]{2,40}&gt;`}
 
-// people restores mentions of people in an escaped text and adds their ids, so that readers see who is meant. Mentions
-// beyond task.MaxMentioned, and all other markup, stay escaped.
+// people restores references to people and channels in an escaped text, and adds the people's ids, so that readers see
+// who is meant. Mentions beyond task.MaxMentioned, and all other markup, stay escaped.
 func people(escaped string) string {
 	called := map[string]bool{}
 	return writtenMention.Get().ReplaceAllStringFunc(escaped, func(written string) string {
-		id := writtenMention.Get().FindStringSubmatch(written)[1]
+		id := written[len("&lt;@") : len(written)-len("&gt;")]
+		if strings.Contains(written, "#") {
+			return "<#" + id + ">"
+		}
 		if !called[id] && len(called) == task.MaxMentioned {
 			return written
 		}

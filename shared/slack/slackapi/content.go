@@ -3,6 +3,9 @@ package slackapi
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -11,9 +14,10 @@ import (
 )
 
 // Message is a message as Slack sends it in events, with interactions and in threads. Parts of an unexpected form count
-// as missing, since another app may have made them. Its blocks and previews of links are not read.
+// as missing, since another app may have made them. Of its blocks only emoji are read, and no previews of links.
 type Message struct {
 	Text        string `json:"text"`
+	Blocks      any    `json:"blocks"`
 	Attachments any    `json:"attachments"`
 	Files       any    `json:"files"`
 }
@@ -38,7 +42,7 @@ const (
 // Content reads the message. A forwarded message has is_share; other attachments, such as the preview of a link, are no
 // part of it.
 func (m Message) Content() Content {
-	c := Content{Text: people(m.Text)}
+	c := Content{Text: people(m.Text, m.Blocks)}
 	left := MaxQuotedOfAll
 	for _, a := range objects(m.Attachments) {
 		if a["is_share"] != true {
@@ -49,7 +53,7 @@ func (m Message) Content() Content {
 			break
 		}
 		said, _ := a["text"].(string)
-		whole := people(said)
+		whole := people(said, a["message_blocks"])
 		q := aggregate.Quoted{User: cmp.Or(id(a["author_id"]), id(a["bot_id"])),
 			Name: cmp.Or(name(a["author_name"]), name(a["author_subname"])), Where: where(a),
 			Text: language.First(whole, min(MaxQuoted, left))}
@@ -204,26 +208,56 @@ func objects(v any) (out []map[string]any) {
 	return out
 }
 
-var (
-	// dated is a date with what people see where it can't be formatted, labelled a group or link with its label.
-	dated    = language.Regexp{Text: `<!date\^[^|<>]*\|([^<>]*)>`}
-	labelled = language.Regexp{Text: `<!subteam\^[A-Z0-9]+\|(@?[^<>]+)>`}
-	link     = language.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
-)
+// marks are what a text marks for Slack, and what people see of it: dates where they can't be formatted, groups and
+// channels by their labels, everybody. People and channels without a label stay as Slack refers to them.
+var marks = []struct {
+	form  language.Regexp
+	shown string
+}{
+	{language.Regexp{Text: `<!date\^[^|<>]*\|([^<>]*)>`}, "$1"},
+	{language.Regexp{Text: `<!subteam\^[A-Z0-9]+\|@?([^<>]+)>|<!(here|channel|everyone)(?:\|[^<>]*)?>`}, "@$1$2"},
+	{language.Regexp{Text: `<#[A-Z0-9]+\|([^<>]+)>`}, "#$1"},
+	{language.Regexp{Text: `<([@#][A-Z0-9]+)\|[^<>]*>`}, "<$1>"},
+	{language.Regexp{Text: `:skin-tone-[2-6]:`}, ""}, // the emoji before it has it
+}
+
+var link = language.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
 
 var unescaping = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
 // Unescaped reverses Slack's escapes of its three markup characters, which even plain texts have.
 func Unescaped(text string) string { return unescaping.Replace(text) }
 
-// people writes a text as people see it: without escapes, and what it marks for Slack by its label.
-func people(text string) string {
-	text = dated.Get().ReplaceAllString(strings.TrimSpace(Unescaped(text)), "$1")
-	text = labelled.Get().ReplaceAllString(text, "$1")
+// people writes a text as people see it: without escapes and marks, and with the emoji of its blocks.
+func people(text string, blocks any) string {
+	text = strings.TrimSpace(Unescaped(text))
+	for i := range marks {
+		text = marks[i].form.Get().ReplaceAllString(text, marks[i].shown)
+	}
+	text = strings.NewReplacer(emoji(blocks)...).Replace(text)
 	return link.Get().ReplaceAllStringFunc(text, func(of string) string {
 		parts := link.Get().FindStringSubmatch(of)
 		return linked(parts[1], parts[2])
 	})
+}
+
+// emoji returns the names of the emoji in blocks, each before its characters. A workspace's own emoji have none.
+func emoji(blocks any) (pairs []string) {
+	all, _ := blocks.([]any)
+	of, _ := blocks.(map[string]any)
+	for _, x := range slices.AppendSeq(all, maps.Values(of)) {
+		pairs = append(pairs, emoji(x)...)
+	}
+	code, _ := of["unicode"].(string)
+	if of["type"] != "emoji" || code == "" {
+		return pairs
+	}
+	drawn := ""
+	for point := range strings.SplitSeq(code, "-") {
+		r, _ := strconv.ParseUint(point, 16, 32)
+		drawn += string(rune(r))
+	}
+	return append(pairs, fmt.Sprintf(":%v:", of["name"]), drawn)
 }
 
 // linked returns a link with its label, unless that is its address.

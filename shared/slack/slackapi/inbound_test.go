@@ -296,6 +296,12 @@ func TestWhatIsReadOfAMessage(t *testing.T) {
 		"marks of a text": {`{"text":"<!subteam^S1|@jinji> <!date^1392734382^{date}|2 月 18 日> ` +
 			`<http://freee.co.jp|freee.co.jp> <https://e.example|表> <@U1>"}`,
 			"@jinji 2 月 18 日 freee.co.jp 表 (https://e.example) <@U1>"},
+		"who and where, by their labels": {`{"text":"<@U2|suzuki> か<#C1|sales>、<#C2|>、<#C3> <!here> <!channel|channel>へ"}`,
+			"<@U2> か#sales、<#C2>、<#C3> @here @channelへ"},
+		"emoji, by their characters": {`{"text":":bow: :pray::skin-tone-2: :shonin: :wave:","blocks":[{"type":"rich_text",
+			"elements":[{"type":"rich_text_section","elements":[{"type":"emoji","name":"bow","unicode":"1f647"},
+			{"type":"emoji","name":"pray","unicode":"1f64f-1f3fb","skin_tone":2},{"type":"emoji","name":"shonin"}]}]}]}`,
+			"🙇 🙏🏻 :shonin: :wave:"},
 		"no attachments": {`{"text":"表題","attachments":[{"title":"題","text":"文","fields":[{"title":"期間","value":4}]}]}`,
 			"表題"},
 		"no previews of links": {`{"text":"これを <https://e.example>","attachments":[{"from_url":"https://e.example",

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,12 +21,14 @@ func TestVendorsHaveTheirOwnAddresses(t *testing.T) {
 
 // anyText draws texts of what Slack, cards or people could take for something else.
 var anyText = rapid.Map(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{
-	"*太字*", "@channel", "<!channel>", "<@U0SANDSUZU>", "<https://evil.example|詳細>", "&lt;", "&amp;amp;", "&", "<", ">",
+	"*太字*", "@channel", "<!channel>", "<@U0SANDSUZU>", "<#C0SANDHR>", "<https://evil.example|詳細>", "&lt;", "&amp;amp;",
+	"&", "<", ">", "<@u1>",
 	"_a_", "`x`", ":x:", "\n", "\n• 宛先: ", " ", "\t", "\u3000", "\u200b", "https://example.com/a_b*?x=1&y=2",
 	"http://a@b.example/", "mailto:a@b.example", "𠮟", "<!date^1^{date}|x>", "|", "[x](https://a.example)",
 }), rapid.StringN(0, 8, -1)), 1, 12), func(parts []string) string { return strings.Join(parts, "") })
 
-// shown are the texts of a block's elements, of which only texts and links to what they show are allowed.
+// shown are the texts of a block's elements, of which only texts, people, channels and links to what they show are
+// allowed.
 func shown(t expect.T, b []byte) (lines []string) {
 	var block struct {
 		Elements []struct {
@@ -43,9 +46,21 @@ func shown(t expect.T, b []byte) (lines []string) {
 		}
 		line := ""
 		for _, raw := range e.Elements {
-			var x struct{ Type, Text, URL string }
+			var x struct {
+				Type, Text, URL string
+				User            string `json:"user_id"`
+				Channel         string `json:"channel_id"`
+				Style           any    // of a label
+			}
 			expect.NoError(t, json.Unmarshal(raw, &x))
-			expect.That(t, x.Type == "text" || x.Type == "link" && x.Text == x.URL, "%s", raw)
+			switch {
+			case x.Type == "user":
+				x.Text = "<@" + x.User + ">"
+			case x.Type == "channel":
+				x.Text = "<#" + x.Channel + ">"
+			}
+			expect.That(t, x.Type != "link" || x.Text == x.URL, "%s", raw)
+			expect.That(t, x.Type != "text" || x.Style != nil || !written.MatchString(x.Text), "no name: %s", raw)
 			line += x.Text
 		}
 		lines = append(lines, line)
@@ -62,10 +77,12 @@ func TestAMessageIsReadAsItWasStamped(t *testing.T) {
 		want := []string{text, label + ": " + value, "件数: 0.10", "備考: "}
 		expect.Same(r, want, shown(r, expect.Value(json.Marshal(m.block()))(r)))
 		said := m.text()
-		expect.That(r, !strings.ContainsAny(said, "<>"), "%s", said)
+		expect.That(r, !strings.ContainsAny(written.ReplaceAllString(said, ""), "<>"), "%s", said)
 		expect.Is(r, strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(said), strings.Join(want, "\n• "))
 	})
 }
+
+var written = regexp.MustCompile(`<(?:@U0SANDSUZU|#C0SANDHR)>`)
 
 // Only addresses become links, to exactly what they show.
 func TestAnAddressLinks(t *testing.T) {

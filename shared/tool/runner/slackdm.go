@@ -206,8 +206,8 @@ func classify(err error, recipient string) *explain.CallError {
 	return e
 }
 
-// text returns the message as one text, for notifications and screen readers. Slack's control characters are escaped,
-// and nothing else: it is sent as text without formatting.
+// text returns the message as one text, for notifications and screen readers. Slack's control characters are escaped
+// but around people and channels, and nothing else: it is sent as text without formatting.
 func (m DirectMessage) text() string {
 	var b strings.Builder
 	b.WriteString(escape(m.Text))
@@ -246,12 +246,13 @@ func (m DirectMessage) blocks() []slack.Block {
 	return []slack.Block{m.block(), slack.NewContextBlock("", below)}
 }
 
+var referred = regexp.MustCompile("&lt;((?:@[UW]|#[CG])[A-Z0-9]{2,40})&gt;")
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-func escape(s string) string { return entities.Replace(s) }
+func escape(s string) string { return referred.ReplaceAllString(entities.Replace(s), "<$1>") }
 
-// block returns the message as a block whose texts Slack shows as they are: no character in them formats, mentions,
-// names an emoji, or ends a detail.
+// block returns the message as a block whose texts Slack shows as they are, but for people and channels, which it
+// names: no character in them formats, names an emoji, or ends a detail.
 func (m DirectMessage) block() slack.Block {
 	parts := []slack.RichTextElement{slack.NewRichTextSection(literal(m.Text)...)}
 	var details []slack.RichTextElement
@@ -274,10 +275,11 @@ func (d Detail) value() string {
 	return fmt.Sprint(d.Value)
 }
 
-// address finds web addresses in a text. They need not be followed by a space.
-var address = regexp.MustCompile("https?://[^\\x00-\\x20<>|\"`\\x7f-\\x{10FFFF}]+")
+// address finds web addresses in a text, which need not be followed by a space, people and channels.
+var address = regexp.MustCompile("https?://[^\\x00-\\x20<>|\"`\\x7f-\\x{10FFFF}]+|<(?:@[UW]|#[CG])[A-Z0-9]{2,40}>")
 
-// literal returns elements that show a text as it is. Web addresses in it are links to what they show.
+// literal returns elements that show a text as it is. Web addresses in it are links to what they show, and Slack names
+// people and channels as those who read may see them.
 func literal(text string) (out []slack.RichTextSectionElement) {
 	add := func(s string) {
 		if s != "" { // Slack refuses an empty element
@@ -286,6 +288,14 @@ func literal(text string) (out []slack.RichTextSectionElement) {
 	}
 	done := 0
 	for _, at := range address.FindAllStringIndex(text, -1) {
+		if text[at[0]] == '<' {
+			add(text[done:at[0]])
+			id := text[at[0]+2 : at[1]-1]
+			out = append(out, map[byte]slack.RichTextSectionElement{'@': slack.NewRichTextSectionUserElement(id, nil),
+				'#': slack.NewRichTextSectionChannelElement(id, nil)}[text[at[0]+1]])
+			done = at[1]
+			continue
+		}
 		found := strings.TrimRight(text[at[0]:at[1]], ".,;:!?'")
 		if !strings.Contains(found, "(") {
 			found = strings.TrimRight(found, ".,;:!?')")

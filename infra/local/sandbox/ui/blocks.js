@@ -143,6 +143,7 @@ export const textOf = (o) => (o?.type === "mrkdwn" ? mrkdwn(o.text, o.verbatim) 
 
 // leaf is an element of rich text; its text is shown as it is.
 function leaf(e) {
+  if (e.user_id || e.channel_id) return reference(e.user_id ? "@" + e.user_id : "#" + e.channel_id);
   let node = e.type === "link" ? link(e.url, e.text) : e.text || "";
   for (const [style, tag] of [["code", "code"], ["strike", "s"], ["italic", "em"], ["bold", "strong"]]) {
     if (e.style?.[style]) node = h(tag, {}, node);

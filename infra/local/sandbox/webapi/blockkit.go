@@ -185,8 +185,10 @@ func identified(name string, all map[string]shape) map[string]shape {
 // richParts are what the app's rich_text blocks have, by Slack's reference of the block and its elements.
 var (
 	leaves = list(0, 1000, anyOf("rich text element", map[string]shape{
-		"text": {fields: fields{"!text": str(1, MaxCharacters), "style": richStyle}},
-		"link": {fields: fields{"!url": str(1, 3000), "text": str(0, MaxCharacters), "style": richStyle}},
+		"text":    {fields: fields{"!text": str(1, MaxCharacters), "style": richStyle}},
+		"link":    {fields: fields{"!url": str(1, 3000), "text": str(0, MaxCharacters), "style": richStyle}},
+		"user":    {fields: fields{"!user_id": str(1, 255), "style": richStyle}},
+		"channel": {fields: fields{"!channel_id": str(1, 255), "style": richStyle}},
 	}))
 	richStyle   = obj(fields{"bold": boolean, "italic": boolean, "strike": boolean, "code": boolean})
 	richSection = map[string]shape{"rich_text_section": {fields: fields{"!elements": leaves}}}
