@@ -273,8 +273,7 @@ func (d *door) take(r request) (*call.Aggregate, error) {
 // mostDeep is how deep a body's values may lie within each other.
 const mostDeep = 64
 
-// bodyOf reads a body: JSON of at most maxBody bytes that can be read in one way alone, or nothing. This API's own
-// names are decoded whatever their case.
+// bodyOf reads a body: JSON of at most maxBody bytes that can be read in one way alone, or nothing.
 func bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -283,10 +282,11 @@ func bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if len(body) == 0 {
 		return nil, nil
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, no(http.StatusUnsupportedMediaType, "Content-Type must be application/json")
+	kind, as, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" || !strings.EqualFold(cmp.Or(as["charset"], "utf-8"), "utf-8") {
+		return nil, no(http.StatusUnsupportedMediaType, "Content-Type must be application/json, in UTF-8")
 	}
-	if err := aggregate.JSON(body).Unambiguous("body", mostDeep, 1); err != nil {
+	if err := aggregate.JSON(body).Unambiguous("body", mostDeep); err != nil {
 		return nil, no(http.StatusBadRequest, language.Visible(err.Error()))
 	}
 	return body, nil

@@ -312,6 +312,9 @@ func TestAFaultIsNamed(t *testing.T) {
 	w := opened(t)
 	for body, want := range map[string]string{
 		`{"tool":"Bash","arguments":{"command":"a","command":"b"}}`: "arguments.command is there twice",
+		`{"tool":"Bash","arguments":{"command":"a","Command":"b"}}`: "arguments.Command is there twice",
+		`{"tool":"Bash","arguments":{"a":{"b":1,"ｂ":2}}}`:           "arguments.a.ｂ is there twice",
+		`{"tool":"Bash","arguments":{"b":1,"b\u200b":2}}`:           "arguments.b is there twice",
 		`{"tool":"Bash","arguments":{"command":"a"},"x":1}`:         "x is unknown here",
 		`{"tool":1,"arguments":{}}`:                                 "tool must not be a JSON number",
 		`{"tool":"Write","arguments":{}}`:                           "not among those of this key",
@@ -344,7 +347,8 @@ func TestAFaultIsNamed(t *testing.T) {
 func TestABodyOfAnotherKindIsRefused(t *testing.T) {
 	w := opened(t)
 	for kind, want := range map[string]int{"": 415, "text/plain": 415, "application/x-www-form-urlencoded": 415,
-		"application/json; charset=utf-8": 200} {
+		"application/json; charset=utf-8": 200, `application/json; charset="UTF-8"`: 200,
+		"application/json; charset=shift_jis": 415} {
 		expect.Is(t, w.sendsAs(kind, "Bearer "+w.secret, "POST", "/calls", askBash).Code, want, kind)
 	}
 }

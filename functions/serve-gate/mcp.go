@@ -99,15 +99,16 @@ func (r request) addTools(s *mcp.Server, only string) error {
 	}
 	for _, spec := range o.Specs {
 		reads, yes := spec.Access == aggregate.Read, true
-		t := &mcp.Tool{Name: plainName(spec.Name), Title: spec.Title(language.English),
+		schema := json.RawMessage(language.VisibleJSON([]byte(spec.InputSchema)))
+		t := &mcp.Tool{Name: plainName(spec.Name), Title: language.Visible(spec.Title(language.English)),
 			Description: language.Visible(cmp.Or(spec.Description, spec.Title(language.English))),
-			InputSchema: json.RawMessage(spec.InputSchema),
+			InputSchema: schema,
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: reads, IdempotentHint: true, OpenWorldHint: &yes}}
 		if !reads {
 			writes(t)
 		}
 		if !reads || o.Settings.RulesRev > 0 { // a rule may have people asked about a read
-			t.InputSchema = offered(t.InputSchema.(json.RawMessage))
+			t.InputSchema = offered(schema)
 		}
 		s.AddTool(t, func(ctx context.Context, in *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return r.called(ctx, o, in.Params.Arguments), nil

@@ -21,6 +21,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
+	"ringi/shared/words/language"
 )
 
 // bearing is a transport that sends a key, and notes how each request went.
@@ -90,6 +91,20 @@ func TestAClientSeesTheKeysToolsAlone(t *testing.T) {
 			_, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "list_departments", Arguments: map[string]any{}})
 			expect.That(t, err != nil, "a tool that the key lacks was called")
 		})
+	}
+}
+
+// A tool's own server words its schema: nothing in it is addressed to a model that people don't see.
+func TestASchemaHidesNothingFromPeople(t *testing.T) {
+	w := opened(t)
+	spec, _ := w.Catalog.Lookup(writeTool)
+	spec.Titles, spec.Description = language.Texts{language.English: "Send\u202e"}, "Sends\u200b."
+	spec.InputSchema = `{"type":"object","properties":{"a":{"type":"string","description":"x\u2060\\u200b"}}}`
+	w.Catalog = expect.Value(tool.NewCatalog(spec))(t)
+	w.key.Tools = []string{writeTool}
+	for _, x := range expect.Value(w.connected("2025-06-18").ListTools(t.Context(), nil))(t).Tools {
+		text := expect.JSON(x)
+		expect.That(t, language.Visible(text) == text && string(language.VisibleJSON([]byte(text))) == text, "%q", text)
 	}
 }
 

@@ -181,7 +181,8 @@ func TestTheHookAnswersInTime(t *testing.T) {
 
 // elsewhereEncoded are machines whose Python reads and writes something else than UTF-8, the first a Japanese Windows.
 var elsewhereEncoded = [][]string{
-	{"PYTHONIOENCODING=cp932:surrogateescape"}, {"PYTHONIOENCODING=utf-16"}, {"PYTHONIOENCODING=ascii:surrogateescape"},
+	{"PYTHONIOENCODING=cp932:surrogateescape"}, {"PYTHONIOENCODING=utf-16"}, {"PYTHONIOENCODING=latin-1"},
+	{"PYTHONIOENCODING=ascii:surrogateescape"},
 	{"PYTHONUTF8=0", "PYTHONCOERCECLOCALE=0", "LC_ALL=C"}, {"PYTHONUTF8=0", "LC_ALL=POSIX", "LANG=ja_JP.SJIS"},
 }
 

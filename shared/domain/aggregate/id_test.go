@@ -155,14 +155,14 @@ func TestALongNameCostsNoMoreThanItsText(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		err := list("0").Unambiguous("body", 64, 1)
+		err := list("0").Unambiguous("body", 64)
 		runtime.ReadMemStats(&after)
 		bytes := after.TotalAlloc - before.TotalAlloc
 		if n == 1 {
 			short = bytes
 		}
 		expect.That(t, err == nil && bytes < short+20<<20, "%d: %v, %d bytes, %d of a short name", n, err, bytes, short)
-		wrong := list(`{"x":1,"x":2}`).Unambiguous("body", 64, 1)
+		wrong := list(`{"x":1,"x":2}`).Unambiguous("body", 64)
 		expect.That(t, wrong != nil && strings.HasPrefix(wrong.Error(), "a."+name[:min(n, 198)]) &&
 			len(wrong.Error()) < 250 &&
 			strings.HasSuffix(wrong.Error(), " is there twice"), "%d: %v", n, wrong)

@@ -29,14 +29,14 @@ func (j *JSON) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Unambiguous returns an error for what two readers may take for two values: a name that an object has twice, within as
-// many objects as folded also in other letters; half of a surrogate pair; text that isn't UTF-8; several values; and
-// more than deepest objects and lists within each other. what is what the error calls the value.
-func (j JSON) Unambiguous(what string, deepest, folded int) error {
+// Unambiguous returns an error for what two readers may take for two values: a name that an object has twice, also in
+// letters that people or decoders take for the same; half of a surrogate pair; text that isn't UTF-8; several values;
+// and more than deepest objects and lists within each other. what is what the error calls the value.
+func (j JSON) Unambiguous(what string, deepest int) error {
 	if !utf8.ValidString(string(j)) {
 		return fmt.Errorf("%s must be UTF-8", what)
 	}
-	r := reader{json.NewDecoder(strings.NewReader(string(j))), j, what, deepest, folded}
+	r := reader{json.NewDecoder(strings.NewReader(string(j))), j, what, deepest}
 	r.UseNumber()
 	if err := r.value("", 0); err != nil {
 		return err
@@ -49,9 +49,9 @@ func (j JSON) Unambiguous(what string, deepest, folded int) error {
 
 type reader struct {
 	*json.Decoder
-	text            JSON
-	what            string
-	deepest, folded int
+	text    JSON
+	what    string
+	deepest int
 }
 
 // mostPath is how much of a value's place an error says. A longer one isn't extended, so that a long name isn't copied
@@ -96,10 +96,7 @@ func (r reader) value(at string, deep int) error {
 			if short {
 				within = strings.TrimPrefix(at+"."+same, ".")
 			}
-			if deep < r.folded {
-				same = language.InAnyCase(same)
-			}
-			if names[same] {
+			if same = language.Folded(language.Visible(same)); names[same] {
 				return r.wrong(within, "is there twice")
 			}
 			names[same] = true

@@ -237,7 +237,7 @@ const maxNested = 32
 // decode reads arguments. It refuses what vendors may read in two ways: a member that is there twice, also in other
 // letters, text that isn't UTF-8, and a second value.
 func decode(text string) (v any, ok bool) {
-	if aggregate.JSON(text).Unambiguous("", maxNested, maxNested) != nil {
+	if aggregate.JSON(text).Unambiguous("", maxNested) != nil {
 		return nil, false
 	}
 	d := json.NewDecoder(strings.NewReader(text))

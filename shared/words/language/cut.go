@@ -69,7 +69,7 @@ func Clip(s string, most int) string {
 // only in case, in how accents and Hangul are composed, or in width and style (case-folded NFKC).
 func Folded(name string) string {
 	name = sharp.Replace(norm.NFKD.String(name))
-	return norm.NFKC.String(norm.NFKD.String(InAnyCase(name)))
+	return norm.NFKC.String(norm.NFKD.String(strings.Map(folded, name)))
 }
 
 // sharp spells out the only letters that fold to more than one: NFKD leaves base letters and marks.
@@ -89,9 +89,6 @@ func Narrow(text string) string {
 // ofRadicals are the kanji of the radicals from U+2E80 on, by Unicode's EquivalentUnifiedIdeograph.
 var ofRadicals = []rune("⺀厂乛乚乙亻冂𠘨刀刂卜㔾小小兀尣尢𡯂巳幺彑彐忄心扌攵⺚旡日月歺母民氵氺灬爫爫丬牛犭王𤴔目示礻𥫗糹纟罓罒㓁冗𦉫羊𦍌𦍋耂" +
 	"肀聿肉𦥑艹艹艹虎衤覀西见角𧢲讠贝𧾷车辶辶辶邑钅長镸长门𨸏阝雨青韦页风飞食𩙿飠饣𩠐马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀龟")
-
-// InAnyCase returns the same for all texts that strings.EqualFold takes for one, as decoders of vendors may.
-func InAnyCase(text string) string { return strings.Map(folded, text) }
 
 // folded returns the smallest of the letters that differ from r only in case.
 func folded(r rune) rune {
