@@ -198,8 +198,10 @@ func TestActions(t *testing.T) {
 	run("a flood of output keeps its numbers", conversation.ShellCommand, command, testFlood)
 	run("the newest lines are kept", conversation.ShellCommand, command, testManyLines)
 	run("output that can't be saved is missing", conversation.ShellCommand, command, testUnsaved)
-	run("a command that fails says how", conversation.TestRun,
-		conversation.Payload{Argv: []string{"npm", "test"}, TimeoutSeconds: 60}, testFails)
+	run("a command that fails says how", conversation.ShellCommand, command, testFails)
+	tests := conversation.Payload{Argv: []string{"npm", "test"}, TimeoutSeconds: 60}
+	run("tests of which some fail were run", conversation.TestRun, tests, testFailingTests)
+	run("tests whose numbers the exit code denies are a failure", conversation.TestRun, tests, testDenied)
 	run("a lost call is unknown and not made again", conversation.ShellCommand, command, testLost)
 	run("a crash during the call is unknown and it is not made again", conversation.ShellCommand, command, testCrash)
 	run("a sandbox that can't be had is asked for again", conversation.ShellCommand, command, testNotBegun)
@@ -237,11 +239,26 @@ func testRuns(t *testing.T, w *world) {
 func testFails(t *testing.T, w *world) {
 	w.box.lines, w.box.end = []string{"Tests:       1 failed, 8 passed, 9 total"}, isolated.End{ExitCode: 3}
 	expect.Value(w.handle())(t)
-	expect.Is(t, w.action().ResultSummary, "Tests: 8 passed, 1 failed · Exit code: 3", "result_summary")
-	expect.Has(t, w.Newest().Content, "Tests: 8 passed, 1 failed")
 	x := w.action()
 	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonExit && *x.ExitCode == 3 &&
-		x.Outcome == "" && x.Version == "", "%+v", x)
+		x.Outcome == "" && x.Version == "" && x.Tests == nil, "%+v", x)
+}
+
+func testFailingTests(t *testing.T, w *world) {
+	w.box.lines, w.box.end = []string{"Tests:       1 failed, 8 passed, 9 total"}, isolated.End{ExitCode: 3}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionSucceeded && x.Error == "" && *x.ExitCode == 3, "%+v", x)
+	expect.Is(t, x.ResultSummary, "Tests: 8 passed, 1 failed · Exit code: 3", "result_summary")
+	expect.Has(t, w.Newest().Content, "Tests: 8 passed, 1 failed")
+}
+
+func testDenied(t *testing.T, w *world) {
+	w.box.lines, w.box.end = []string{"Tests:       8 passed, 8 total", "coverage is too low"}, isolated.End{ExitCode: 1}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonExit, "%+v", x)
+	expect.Is(t, x.ResultSummary, "Exit code: 1", "result_summary")
 }
 
 func testLost(t *testing.T, w *world) {
