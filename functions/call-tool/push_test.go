@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -105,6 +106,7 @@ func TestPushes(t *testing.T) {
 		"a pull request is the commit's tree with what people approved": testPush,
 		"whatever breaks once, there is one pull request in the end":    testPushAgain,
 		"a branch without a pull request is a failure with its address": testBranchAlone,
+		"a branch that somebody else made stays":                        testBranchTaken,
 		"settings that changed meanwhile open nothing":                  testPushSettings,
 		"nor do settings that change under the claim":                   testPushSettingsUnderTheClaim,
 		"all that says what is pushed says the same":                    testOtherPush,
@@ -140,10 +142,11 @@ func testPush(t *testing.T, h *hub) {
 		strings.HasPrefix(p.Head, "ringi/"), "%+v", p)
 }
 
-// down answers that GitHub is away, for a moment.
-func down(w http.ResponseWriter) {
+// down answers that GitHub is away, for a moment, or lets nobody in.
+func down(w http.ResponseWriter, status int) {
 	w.Header().Set("Retry-After-Ms", "1")
-	w.WriteHeader(http.StatusBadGateway)
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, `{"message":"You have exceeded a secondary rate limit"}`)
 }
 
 // testPushAgain breaks each call and each commit once.
@@ -152,10 +155,11 @@ func testPushAgain(t *testing.T, h *hub) {
 	h.fault = func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 		if r.Method == http.MethodPost && !broken[route] && !strings.Contains(route, "token") {
 			broken[route] = true
-			if len(broken)%2 == 0 {
+			status := []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusForbidden}[len(broken)%3]
+			if status == http.StatusBadGateway && len(broken)%2 == 0 {
 				do(httptest.NewRecorder(), r) // its answer is lost
 			}
-			down(w)
+			down(w, status)
 			return
 		}
 		do(w, r)
@@ -191,6 +195,14 @@ func testBranchAlone(t *testing.T, h *hub) {
 	expect.That(t, x.Status == conversation.ActionFailed && x.Outcome == "" && x.Error == conversation.ReasonBranchAlone &&
 		strings.Contains(x.ErrorDetail, "Resource not accessible") &&
 		strings.HasSuffix(x.Pushed.URL(), "/tree/"+x.Pushed.Branch), "%+v %+v", x, x.Pushed)
+}
+
+func testBranchTaken(t *testing.T, h *hub) {
+	theirs := h.repo.Commit(h.action().Pushed.Branch, "theirs", map[string]vendors.File{"x": {Content: "x"}}, time.Now())
+	expect.Value(h.handle())(t)
+	x := h.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken && x.Outcome == "" &&
+		h.repo.Ref("heads/"+x.Pushed.Branch) == theirs, "%+v", x)
 }
 
 func testPushSettings(t *testing.T, h *hub) {
@@ -304,7 +316,7 @@ func testLook(t *testing.T, h *hub) {
 		if r == "POST/pulls" {
 			do(httptest.NewRecorder(), q)
 			h.refusesCalls("GET/pulls", http.StatusBadGateway, "")
-			down(w)
+			down(w, http.StatusBadGateway)
 			return
 		}
 		do(w, q)

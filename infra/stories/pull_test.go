@@ -2,8 +2,6 @@ package stories
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +10,6 @@ import (
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
@@ -20,8 +17,7 @@ import (
 	"ringi/shared/store"
 )
 
-// What happens to a pull request when GitHub fails, its branch is there, or nobody wants it any more while it is
-// opened.
+// What happens to a pull request when its process dies, or nobody wants it any more while it is opened.
 
 // pullPoints are the crash points of the process that opens a pull request, whose kind of call ends so.
 func pullPoints(t *testing.T, kill lambda.Moment, ends ...string) []point {
@@ -40,54 +36,6 @@ func pullPoints(t *testing.T, kill lambda.Moment, ends ...string) []point {
 func (p *play) decide(d func(*conversation.Aggregate) (aggregate.Change, error)) {
 	_, err := store.NewConversations(p.db, p.TableName).Decide(context.Background(), p.Ref, d)
 	expect.NoError(p.t, err)
-}
-
-// TestGitHubFailsOnceInAPullRequest has each of its calls answered once with each of the things that GitHub says under
-// load or when it fails, made or not.
-func TestGitHubFailsOnceInAPullRequest(t *testing.T) {
-	expect.AtNight(t) // the deaths in TestStories are a sample
-	t.Parallel()
-	calls := pullPoints(t, lambda.Before, "/blobs", "/trees", "/commits", "/refs", "/pulls")
-	statuses := []int{http.StatusForbidden, http.StatusTooManyRequests, http.StatusBadGateway}
-	sideBySide(len(calls)*len(statuses), func(i int) {
-		at, status := calls[i%len(calls)], statuses[(i+i/len(calls))%len(statuses)]
-		p := running.variant(t, "pull request", pullRequest, func(x *trace) {
-			x.instead[at.moment()] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if status == http.StatusBadGateway { // it is made, and its answer is lost
-					r = r.Clone(r.Context())
-					r.URL.Path = strings.TrimPrefix(r.URL.Path, vendors.GitHubPath)
-					running.Vendors.GitHub.Handler().ServeHTTP(httptest.NewRecorder(), r)
-				}
-				w.Header().Set("Content-Type", "application/json")
-				w.WriteHeader(status)
-				_, _ = w.Write([]byte(`{"message":"You have exceeded a secondary rate limit"}`))
-			})
-		})
-		expect.That(t, p.met(at.function, at.kind) > 0, "%s is not called", at.kind)
-	})
-}
-
-// TestABranchThatSomebodyElseMadeStays: nobody's branch is written over, and the action says so.
-func TestABranchThatSomebodyElseMadeStays(t *testing.T) {
-	expect.AtNight(t) // by day functions/call-tool has it
-	t.Parallel()
-	other, at := "", pullPoints(t, lambda.Before, "/git/refs")[0]
-	var p *play
-	p = expect.Value(running.plays(story{name: "taken", act: func(of *play) {
-		p = of
-		of.answers(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			theirs := map[string]vendors.File{"x": {Content: "theirs"}}
-			other = of.shop().Commit(of.talk().Actions[1].Pushed.Branch, "theirs", theirs, time.Now())
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusUnprocessableEntity)
-			_, _ = w.Write([]byte(`{"message":"Reference already exists"}`))
-		}))
-		pullRequest(of)
-	}}))(t)
-	x := p.talk().Actions[1]
-	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken && x.Outcome == "",
-		"%+v", x)
-	expect.Is(t, p.shop().Ref("heads/"+x.Pushed.Branch), other)
 }
 
 // TestALostPullRequestIsLookedAt loses the process after GitHub has opened the pull request, and gives up: nobody knows
