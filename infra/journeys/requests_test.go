@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -19,81 +16,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/tool/mcp"
 )
-
-// A reply in a direct message's thread while a policy waits is no request, as in a channel. What people read from
-// asking to the end are few words.
-func TestADirectMessageInEnglish(t *testing.T) {
-	s := start(t)
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = "en" })
-	d := driver.AskIn(t, s, webapi.Alex, webapi.DirectMessage(webapi.Alex), "Please give me a list of all employees")
-	d.Card(driver.PromptCard, "Approve")
-	expect.Value(s.Sandbox.Reply(webapi.Alex, d.Channel, d.Root, "Without a direct message"))(t)
-	expect.Eventually(t, "a note", func() bool {
-		return strings.Contains(strings.Join(d.Notes(webapi.Alex), ""), "is no request")
-	})
-	d.Reject(webapi.Alex, driver.PromptCard, "reject_prompt", "Without a direct message")
-	d.Click(webapi.Alex, "CARD#prompt#0002", "approve_prompt")
-	d.Click(webapi.Alex, driver.ProcessCard, "approve_process")
-	d.Card(driver.ExecutionCard, "Completed")
-	a := d.Until("completed", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
-	expect.That(t, a.Task.Source == task.SourceAgentContainer, "the source is %s", a.Task.Source)
-	expect.Is(t, a.Prompts[0].RejectionReason, "Without a direct message")
-	d.Until("all is shown", func(a *task.Aggregate) bool { return a.Head.ShownRev == a.Head.Rev })
-	told := ""
-	for _, m := range s.Sandbox.Messages(d.Channel, d.Root) {
-		if m.User == webapi.Bot {
-			told += m.Text + "\n" + words(m.Attachments)
-		}
-	}
-	expect.That(t, count(told) <= 300, "it is told in %d words:\n%s", count(told), told)
-}
-
-// commands are Slack's forms for people and dates; ids are ULIDs.
-var commands, ids, english = regexp.MustCompile(`<[@#!][^>]*>|https?://[^ |>]*`),
-	regexp.MustCompile(`\b[0-9A-Z]{26}\b`),
-	regexp.MustCompile(`[A-Za-z][A-Za-z_.'’-]*`)
-
-// count counts the English words of a text.
-func count(text string) int {
-	return len(english.FindAllString(ids.ReplaceAllString(commands.ReplaceAllString(text, ""), ""), -1))
-}
-
-// words are the texts of blocks, a line each.
-func words(v any) (out string) {
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			out += words(e)
-		}
-	case map[string]any:
-		if text, is := v["text"].(string); is {
-			return text + "\n"
-		}
-		for _, key := range []string{"blocks", "text", "fields", "elements"} {
-			out += words(v[key])
-		}
-	}
-	return out
-}
-
-// With both approvals switched off nobody is asked but about the write, by its own gate.
-func TestApprovalsSwitchedOffAskAboutTheWriteAlone(t *testing.T) {
-	s := start(t)
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.PromptApprovalRequired, x.ProcessApprovalRequired = false, false })
-	d := driver.Ask(t, s, webapi.Sato, "先月の残業時間を確認して。シートには書かないで")
-	d.Click(webapi.Suzuki, "CARD#step#0001#001#04", "approve_step")
-	d.Card(driver.ExecutionCard, "✅ 実行完了")
-	d.Card(driver.PromptCard, "✅ 自動承認")
-	d.Card(driver.ProcessCard, "✅ 自動承認")
-	want := []string{
-		"task.created by system", "prompt.approved by system", "process.approved by system",
-		"execution.started by system", "step.approved by " + webapi.Suzuki, "execution.completed by system",
-	}
-	expect.Same(t, want, d.Audit())
-	d.RanOnce()
-}
 
 // A request of the command's dialog is stamped in a copy, which all places show. The Home tab lists it while it waits.
 func TestACommandIsStampedInACopyAndListedOnTheHomeTab(t *testing.T) {
@@ -142,39 +65,6 @@ func TestACommandIsStampedInACopyAndListedOnTheHomeTab(t *testing.T) {
 }
 
 var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
-
-// allows has an administrator allow a tool of the MCP server for a test.
-func allows(t *testing.T, s *stack.Stack, name string, access aggregate.Access) {
-	t.Helper()
-	office, tenant := driver.MCPAdmin(s), aggregate.TenantID(s.Sandbox.TeamID())
-	all := expect.Value(office.Tools(t.Context(), tenant, vendors.RoomsServer))(t)
-	at := slices.IndexFunc(all, func(x mcp.Listed) bool { return x.Name == name })
-	expect.Must(t, at >= 0, "the server has no %s", name)
-	expect.NoError(t, office.Allow(t.Context(), tenant, name, all[at].Hash, access, administrator))
-	t.Cleanup(func() { expect.NoError(t, office.Forbid(context.Background(), tenant, name, administrator)) })
-}
-
-func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
-	s := beside(t)
-	d := driver.Ask(t, s, webapi.Sato, "会議室を予約して")
-	a := d.Until("it is answered", func(a *task.Aggregate) bool { return a.Answer != nil })
-	expect.Has(t, a.Answer.Sentence, "会議室のツールが許可されていないため")
-	allows(t, s, "rooms.list_rooms", aggregate.Read)
-	allows(t, s, vendors.BookRoom, aggregate.Write)
-
-	d = driver.Ask(t, s, webapi.Sato, "会議室を予約してください")
-	d.Approve(webapi.Suzuki)
-	const gate = "CARD#step#0001#001#02"
-	asks := driver.Face(d.Card(gate, "approve_step"))
-	before, booked := s.Vendors.Calls(vendors.BookRoom), len(s.Vendors.Rooms().Bookings())
-	d.Click(webapi.Tanaka, gate, "approve_step")
-	done := driver.Face(d.Card(driver.ExecutionCard, "✅ 実行完了"))
-	bookings := s.Vendors.Rooms().Bookings()[booked:]
-	n := s.Vendors.Calls(vendors.BookRoom) - before
-	expect.Must(t, n == 1 && len(bookings) == 1 && bookings[0].Title == "会議", "%d calls, bookings %+v", n, bookings)
-	expect.Has(t, asks, bookings[0].Room, "the gate's room")
-	expect.Has(t, done, "会議室 "+bookings[0].Name+" を", "the summary")
-}
 
 func desk(name string, need int, users ...string) rules.Stage {
 	return rules.Stage{Name: name, Need: need, Who: rules.Who{People: users}}

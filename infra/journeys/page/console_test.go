@@ -1,15 +1,10 @@
 package page
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -163,67 +158,4 @@ func talk(t *testing.T) aggregate.Ref {
 		return err == nil && a.Conversation.PendingActionID != ""
 	})
 	return in.Ref()
-}
-
-// TestTwoPeopleInTwoPlacesMakeOneDecision: the second person learns who was first, and the card and all copies show the
-// same.
-func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
-	driver.Leave(t, running)
-	approvers := []string{webapi.Suzuki, webapi.Tanaka}
-	driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して").Card(driver.PromptCard,
-		"approve_prompt") // by which the workspace is known
-	driver.Settings(t, running, func(x *tenancy.Settings) {
-		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: approvers, Usergroups: []string{}}
-	})
-	d := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
-	card := d.Card(driver.PromptCard, "approve_prompt")
-	for _, user := range approvers {
-		copyOf(t, user, d.Load().Prompt().ID, "approve_prompt")
-	}
-	p, reject := driver.SitDown(t, running, webapi.Suzuki), filled(t, d, "コンソールから")
-	status := 0
-	var both sync.WaitGroup
-	both.Go(func() { status, _ = p.Post("/console/tasks/"+d.Ref.ID+"/act", reject) })
-	both.Go(func() { _ = running.Sandbox.Click(webapi.Tanaka, d.Channel, card.TS, "approve_prompt") })
-	both.Wait()
-	a := d.Until("it is decided",
-		func(a *task.Aggregate) bool { return a.Prompts[0].Status != aggregate.PendingApproval })
-	n := 0
-	for _, e := range d.AuditRows() {
-		if e.Action == task.AuditPromptApproved || e.ResourceID == reject.Get("id") && e.Action == task.AuditPromptRejected {
-			n++
-		}
-	}
-	first := a.Prompts[0]
-	expect.That(t, n == 1 && (status == http.StatusSeeOther) == (first.Status == aggregate.Rejected),
-		"%d decisions; the console was told %d, and the policy is %s", n, status, first.Status)
-	shows, line := "✅ 承認:", "承認済み"
-	if first.Status == aggregate.Rejected {
-		shows, line = "コンソールから", "却下"
-	}
-	d.Card(driver.PromptCard, shows)
-	for _, user := range approvers {
-		copyOf(t, user, d.Ref.ID, line)
-	}
-}
-
-// filled returns the form that sends what waits back, as the task's page has it.
-func filled(t *testing.T, d *driver.Request, reason string) url.Values {
-	t.Helper()
-	all := d.Load().Offers()
-	i := slices.IndexFunc(all, func(x aggregate.Offer) bool { return x.Act == aggregate.ActReject })
-	expect.Must(t, i >= 0, "it is not offered\n%s", d.Summary())
-	x := all[i]
-	return url.Values{"act": {string(x.Act)}, "id": {x.ID}, "kind": {string(x.Kind)}, "hash": {x.Hash}, "reason": {reason}}
-}
-
-// copyOf waits until a person's direct messages have a card of a row with this text.
-func copyOf(t *testing.T, user, row, says string) {
-	t.Helper()
-	expect.Eventually(t, "the copy of "+user+" says "+says, func() bool {
-		return slices.ContainsFunc(running.Sandbox.Messages(webapi.DirectMessage(user), ""), func(m webapi.Message) bool {
-			all := string(expect.Value(json.Marshal(m))(t))
-			return strings.Contains(all, row) && strings.Contains(all, says)
-		})
-	})
 }
