@@ -131,7 +131,8 @@ func testRounds(t *testing.T, st *taskStore) {
 	}
 	for i := range rounds {
 		r := race(t, st, i)
-		expect.Must(t, len(r.wrong) == 0, "seed %d, round %d, %s:\n%s", expect.Seed(), i, r.stage, strings.Join(r.wrong, "\n"))
+		expect.Must(t, len(r.wrong) == 0, "seed %d, round %d, %s:\n%s", expect.Seed(), i, r.stage,
+			strings.Join(r.wrong, "\n"))
 		t.Logf("%s: %d changes", r.stage, r.changes)
 	}
 }
@@ -367,7 +368,8 @@ func onceOf(t *testing.T, do func(who int) error) (won int) {
 	no := errors.New("refused")
 	won, _ = atOnce(t, clients, func(i int) error {
 		err := do(i)
-		if errors.As(err, new(*types.TransactionCanceledException)) || errors.As(err, new(*types.ConditionalCheckFailedException)) {
+		if errors.As(err, new(*types.TransactionCanceledException)) ||
+			errors.As(err, new(*types.ConditionalCheckFailedException)) {
 			return no
 		}
 		return err
