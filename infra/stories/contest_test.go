@@ -23,6 +23,7 @@ import (
 
 func withContests(t *testing.T, w *world) {
 	w.settled(t, func(s *tenancy.Settings) {
+		driver.ListEmployees(s, "codex", webapi.Sato)
 		if s.DraftContest.Enabled = true; !expect.Long() {
 			s.DraftContest.MaxRounds = 2
 		}

@@ -14,7 +14,6 @@ import (
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
-	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -56,7 +55,7 @@ var modes = []mode{
 func TestStories(t *testing.T) {
 	t.Parallel()
 	t.Run("as a workspace begins", func(t *testing.T) {
-		running.settled(t, func(s *tenancy.Settings) { driver.ListEmployees(s, "codex", webapi.Sato) })
+		running.settled(t, func(*tenancy.Settings) {})
 		running.behind, _ = running.lags(t, 2*time.Second)
 		running.tells(t, asItBegins())
 	})

@@ -71,13 +71,28 @@ type group struct {
 	stories []story
 }
 
-// asItBegins are the stories of a workspace without settings of its own.
-func asItBegins() []story {
+// besides are stories that are the same whoever drafts policies.
+func besides() []story {
 	door := story{name: "door", kind: "call", dies: caller, act: atTheDoor(false), callers: []string{caller},
 		honest: toldOfTheCall, machine: true,
 		kills: func(p point) bool { return p.function != drawer }} // how often it draws a call is chance
 	grant := door
 	grant.name, grant.dies, grant.act = "grant", "", atTheDoor(true)
+	return []story{
+		{name: "decision", dies: "RelayChangesFunction", act: decision, holds: hasOneNumber, kills: unclicked},
+		{name: "command", kind: "talk", dies: runner, act: command, callers: []string{runner}, honest: ranOnce},
+		{name: "call", kind: "talk", act: listedRead, callers: []string{caller}, honest: calledOnce},
+		{name: "pull request", kind: "talk", dies: caller, act: pullRequest, callers: []string{caller},
+			honest: calledOnce, holds: pulled, seen: pulledSeen},
+		{name: "offer", kind: "talk", act: offer},
+		{name: "files", kind: "talk", dies: answerer, act: attached, callers: []string{answerer, reader, runner},
+			honest: unreadOnce},
+		door, grant,
+	}
+}
+
+// asItBegins are the stories of a workspace without settings of its own.
+func asItBegins() []story {
 	return []story{
 		{name: "request", dies: execute, twice: true, act: request, lasting: true, seen: requestSeen},
 		{name: "rejected", act: rejected, lasting: true, seen: rejectedSeen},
@@ -91,15 +106,6 @@ func asItBegins() []story {
 		{name: "unattended", dies: sweeper, act: unattended, unattended: true},
 		{name: "expired", act: expired, unattended: true, seen: expiredSeen},
 		{name: "settled", act: settled, sweeps: true, kills: func(p point) bool { return p.function == sweeper }},
-		{name: "decision", dies: "RelayChangesFunction", act: decision, holds: hasOneNumber, kills: unclicked},
-		{name: "command", kind: "talk", dies: runner, act: command, callers: []string{runner}, honest: ranOnce},
-		{name: "call", kind: "talk", act: listedRead, callers: []string{caller}, honest: calledOnce},
-		{name: "pull request", kind: "talk", dies: caller, act: pullRequest, callers: []string{caller},
-			honest: calledOnce, holds: pulled, seen: pulledSeen},
-		{name: "offer", kind: "talk", act: offer},
-		{name: "files", kind: "talk", dies: answerer, act: attached, callers: []string{answerer, reader, runner},
-			honest: unreadOnce},
-		door, grant,
 	}
 }
 
@@ -108,6 +114,11 @@ func unclicked(p point) bool { return p.function != "ReceiveInteractionFunction"
 
 func settings() []group {
 	return []group{
+		{"with contests", withContests, append(besides(), []story{
+			{name: "contest", kind: "contest", dies: "RunRoundFunction", act: drafting, holds: paidOnce, seen: contestSeen,
+				patient: true, kills: func(p point) bool { return p.function != execute && p.function != drawer }},
+			{name: "unattended contest", act: unattendedContest, unattended: true, night: true},
+		}...)},
 		{"under rules", underRules, []story{
 			{name: "route", act: route, seen: routeSeen},
 			{name: "filled in again", dies: "RequestApprovalFunction", act: filledInAgain, holds: hasOneNumber,
@@ -115,11 +126,6 @@ func settings() []group {
 		}},
 		{"under a rule of a step's own", underAStepsRule, []story{{name: "step's route", act: stepsRoute, anew: true,
 			night: true}}},
-		{"with contests", withContests, []story{
-			{name: "contest", kind: "contest", dies: "RunRoundFunction", act: drafting, holds: paidOnce, seen: contestSeen,
-				patient: true, kills: func(p point) bool { return p.function != execute && p.function != drawer }},
-			{name: "unattended contest", act: unattendedContest, unattended: true, night: true},
-		}},
 	}
 }
 
