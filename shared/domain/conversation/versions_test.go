@@ -416,3 +416,19 @@ func TestALookThatFailsIsGivenUp(t *testing.T) {
 	expect.That(t, is.Outcome == OutcomeUnknown && is.Pushed.Unseen == ReasonPushUnseen, "%+v", is.Pushed)
 	expect.Is(t, tb.load().Next(tb.now).State, aggregate.StateFinish)
 }
+
+// Whoever asked hears why the last try failed; a reason that no sentence is about is told as a fault of Ringi's.
+func TestWhyTriesFailedIsSaid(t *testing.T) {
+	for why, told := range map[aggregate.Reason]aggregate.Reason{
+		"model_unavailable": "model_unavailable", "odd": ReasonRunFailed, "": ReasonRunFailed,
+	} {
+		tb := opened(t)
+		if why != "" {
+			tb.must(tb.load().Tried(tb.head.Run, why, Answer{}, tb.now))
+		}
+		tb.must(tb.load().GiveUp(tb.head.Run, tb.now))
+		want, _ := Unanswered("en", told)
+		says := func(r aggregate.Row) bool { m, is := r.(*Message); return is && m.Content == want }
+		expect.That(t, slices.ContainsFunc(slices.Collect(maps.Values(tb.lists)), says), "%s: %+v", why, tb.lists)
+	}
+}
