@@ -247,6 +247,11 @@ func (w *walk) plan() {
 	}
 	c, err = w.a.FinishProcess(w.a.Head.Run, w.steps, "", tenancy.DefaultSettings(), w.now)
 	w.do("steps", c, err)
+	if w.a.Unopened() != nil { // others get messages
+		w.now = w.now.Add(-time.Second)
+		c, err = w.a.Open(w.a.Head.Run, w.a.Process().Key(), nil, tenancy.DefaultSettings(), w.now)
+		w.do("steps", c, err)
+	}
 }
 
 // execute runs the steps. The second waits for a person; the third first fails and, from the same state, also

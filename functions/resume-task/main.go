@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -222,6 +223,9 @@ func (h *Handler) open(ctx context.Context, a *task.Aggregate, row task.Gated) (
 		}
 		find := decide.Finder{Store: h.Store, Slack: h.Slack, Known: &h.people, Within: slackWithin}
 		found, more, err := find.Find(ctx, a.Head.TenantID, a.Request.TeamID, s, h.Now(), about)
+		if p, is := row.(*task.Process); is && err == nil && found.Refused == nil {
+			found.Refused, err = h.outsider(ctx, a.Request.TeamID, task.Recipients(p.Steps, a.Head.Requester))
+		}
 		if errors.Is(err, explain.ErrUnverified) {
 			err = fmt.Errorf("who is asked: %w: %w", errSilent, err)
 		}
@@ -236,6 +240,27 @@ func (h *Handler) open(ctx context.Context, a *task.Aggregate, row task.Gated) (
 			return a.Open(run, row.Key(), found.Opening, s, now, on...)
 		})
 	})
+}
+
+// outsider refuses steps that send a message to somebody who isn't of the workspace. It returns explain.ErrUnverified
+// if Slack can't be asked.
+func (h *Handler) outsider(ctx context.Context, team string, recipients []string) (*aggregate.Refusal, error) {
+	ctx, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	for _, to := range recipients {
+		is, err := people.Standing{ID: to}, error(nil)
+		if strings.Contains(to, "@") {
+			is, err = h.people.ByMail(ctx, h.Slack, team, strings.ToLower(to), h.Now())
+		}
+		by, silent := h.people.Requester(ctx, h.Slack, team, is.ID, h.Now())
+		if err = cmp.Or(err, silent); err != nil {
+			return nil, fmt.Errorf("%w: who gets a message: %w", explain.ErrUnverified, err)
+		}
+		if by.Team != team {
+			return &aggregate.Refusal{Why: task.ReasonNoRecipient, Detail: to}, nil
+		}
+	}
+	return nil, nil
 }
 
 // about is what the rules are asked about for a gate, with the rows of the tools on which that depends.

@@ -58,6 +58,43 @@ func testGroup(t *testing.T, w *ruledWorld) {
 	expect.Is(t, w.Load().Head.Rev, rev, "opened twice")
 }
 
+// Nobody is asked to stamp a message to somebody of another workspace, to a bot or to whom Slack doesn't know.
+func TestAMessageToAnotherWorkspaceIsRefusedBeforeAnybodyStamps(t *testing.T) {
+	for to, user := range map[string]slackapi.User{
+		"U0OTHER": {ID: "U0OTHER", Team: "T0ELSE"}, "x@else.example": {ID: "U0OTHER", Team: "T0ELSE"},
+		"U0BOT":   {ID: "U0BOT", Team: ringitest.Team, Bot: true},
+		"U0GUEST": {ID: "U0GUEST", Team: ringitest.Team, Guest: true},
+	} {
+		t.Run(to, func(t *testing.T) {
+			t.Parallel()
+			w := ringitest.Start(t).World(t)
+			w.Prompted(tenancy.DefaultSettings())
+			w.Approve()
+			s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.FinishProcess(a.Head.Run, []task.Step{ringitest.Step(1, "send_slack_dm", aggregate.Write,
+					`{"recipient":"`+to+`","text":"x","details":[]}`)}, "", s, w.Now())
+			})
+			expect.Is(t, w.Load().Process().Status, aggregate.Generating, "nobody is asked yet")
+			h := handler(w)
+			h.Slack = answers{team: ringitest.Team, user: user, err: slackapi.Unknown{Cause: "timeout"}}
+			expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StatePause, "Slack is silent")
+			w.Later(time.Hour)
+			h = handler(w)
+			h.Slack = answers{team: ringitest.Team, user: user}
+			next, a := expect.Value(h.Handle(t.Context(), w.In()))(t), w.Load()
+			if user.Guest {
+				expect.That(t, next.State == task.StateAwaitProcessApproval && a.Process().Status == aggregate.PendingApproval,
+					"%+v, %+v", next, a.Head.Ended)
+				return
+			}
+			e := a.Head.Ended
+			expect.That(t, next.State == task.StateFinish && e != nil && e.Reason == task.ReasonNoRecipient && e.Detail == to &&
+				a.Process().Gate.ApprovedAt == nil, "%+v, %+v", next, e)
+		})
+	}
+}
+
 func testSilence(t *testing.T, w *ruledWorld) {
 	w.rules(asks(desk("経理", group("S0KEIRI"))))
 	w.unrouted()

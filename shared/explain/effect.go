@@ -110,7 +110,7 @@ func Check(locale string, s task.Step, last bool) string {
 
 // formOf returns by which texts an act of a tool is told.
 func formOf(tool string, act rules.Act) string {
-	if tool == toolMessage {
+	if tool == tenancy.MessageTool {
 		return "dm"
 	}
 	return string(act)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
@@ -129,7 +130,7 @@ func (t *teller) party(v any) (pieces []Piece, exact bool) {
 	switch v := v.(type) {
 	case string:
 		switch {
-		case t.step.Tool == toolMessage && userForm.Get().MatchString(v):
+		case t.step.Tool == tenancy.MessageTool && userForm.Get().MatchString(v):
 			l.add(Person, v)
 		case v != "": // else a name could go on as Ringi's words
 			l.quoted(v)

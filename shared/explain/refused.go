@@ -279,7 +279,7 @@ func KnownEnd(locale string, code string) (sentence string, known bool) {
 // FitDetail makes a reason's detail fit to be shown, with person if it is an account. That of a rule's refusal keeps
 // its lines, which Ended reads.
 func FitDetail(r aggregate.Reason, detail string, fit, person func(string) string) string {
-	if r == task.ReasonNoRowOther || r == task.ReasonAskerLeft {
+	if r == task.ReasonNoRowOther || r == task.ReasonAskerLeft || r == task.ReasonNoRecipient {
 		return person(detail)
 	}
 	if x, is := lackOf(r, detail); is && len(x) == lackLines {

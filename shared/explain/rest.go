@@ -139,7 +139,7 @@ func (t *teller) rest(path []part, v any) (all []Argument) {
 	}
 	l := t.writer()
 	text, _ := v.(string)
-	if t.step.Tool == toolMessage && pointerOf(path) == t.look.party && userForm.Get().MatchString(text) {
+	if t.step.Tool == tenancy.MessageTool && pointerOf(path) == t.look.party && userForm.Get().MatchString(text) {
 		l.add(Person, text)
 	} else {
 		l.leaf(v)
@@ -290,7 +290,7 @@ func (t *teller) leftOut() []Argument {
 func (t *teller) pairs() (all []Argument) {
 	v, found := t.args["details"]
 	list, is := v.([]any)
-	if t.step.Tool != toolMessage || found && !is {
+	if t.step.Tool != tenancy.MessageTool || found && !is {
 		return nil
 	}
 	if !found {

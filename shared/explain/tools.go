@@ -145,10 +145,7 @@ func pair(v any, first, second string) (a, b any, ok bool) {
 	return a, b, hasFirst && hasSecond && len(m) == 2
 }
 
-const (
-	toolSheet   = "write_rows_to_google_sheet"
-	toolMessage = "send_slack_dm"
-)
+const toolSheet = "write_rows_to_google_sheet"
 
 // CallOutcome says whether a call without a result had an effect.
 type CallOutcome string

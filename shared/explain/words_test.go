@@ -68,7 +68,7 @@ func TestEveryEndOfATeamHasASentence(t *testing.T) {
 func TestWhatIsDoneIsPast(t *testing.T) {
 	sheet := task.Step{Order: 1, Tool: toolSheet, Access: aggregate.Write, ToolInput: aggregate.JSON(
 		`{"spreadsheet_id":"s","sheet":"9月","columns":[],"rows":{"$ref":"x.result.rows"}}`)}
-	dm := task.Step{Order: 2, Tool: toolMessage, Access: aggregate.Write,
+	dm := task.Step{Order: 2, Tool: tenancy.MessageTool, Access: aggregate.Write,
 		ToolInput: `{"recipient":"U0SATO","text":"x","details":[]}`}
 	for _, tc := range []struct {
 		locale, rows string

@@ -49,6 +49,7 @@ func (w *World) Plan(steps []task.Step) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())
 	})
+	w.LookedUp(s)
 }
 
 // Payloads are texts that run as scripts in a page that doesn't escape them, or escapes them for the wrong context.

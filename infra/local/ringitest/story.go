@@ -174,8 +174,16 @@ func (w *Story) Planned(s tenancy.Settings, steps ...task.Step) *task.Aggregate 
 	w.Prompted(s)
 	w.Approve()
 	s.Rev = w.settingsRev()
-	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())
+	})
+	return w.LookedUp(s)
+}
+
+// LookedUp opens the gate of steps that send a message to others, as resume-task does once it knows them.
+func (w *Story) LookedUp(s tenancy.Settings) *task.Aggregate {
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Open(a.Head.Run, a.Process().Key(), nil, s, w.Now())
 	})
 }
 

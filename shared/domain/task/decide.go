@@ -372,10 +372,10 @@ func (c *change) refused(t *Task, why aggregate.Reason, detail string, about map
 	return c.done()
 }
 
-// byRule are the reasons for which rules refuse a request, or Ringi does because people have left.
+// byRule are the reasons for which rules refuse a request, or Ringi does as people are looked up.
 var byRule = []aggregate.Reason{
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonNoRow, ReasonNoRowOther,
-	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute, ReasonAskerLeft, ReasonNobodyLeft,
+	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute, ReasonAskerLeft, ReasonNobodyLeft, ReasonNoRecipient,
 }
 
 // ByRun reports whether a run ended the task at its own commit: with a plain reply, or because the rules refuse it.

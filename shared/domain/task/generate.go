@@ -89,9 +89,9 @@ func (a *Aggregate) FinishPrompt(run int, d Drafted, s tenancy.Settings, now tim
 	})
 }
 
-// FinishProcess saves the steps and the model's remarks, and opens the gate. Where the tenant has rules, people are
-// looked up first: see Unopened. It relies on the settings s. Nothing changes if the newest version is not being made.
-// It returns Problem for steps that checkSteps refuses.
+// FinishProcess saves the steps and the model's remarks, and opens the gate. Where the tenant has rules, or others than
+// who asks get a message, people are looked up first: see Unopened. It relies on the settings s. Nothing changes if the
+// newest version is not being made. It returns Problem for steps that checkSteps refuses.
 func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings,
 	now time.Time) (aggregate.Change, error) {
 	p := a.Process()
@@ -105,7 +105,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 		return aggregate.Change{}, aggregate.ErrConflict
 	}
 	fill := func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks }
-	if !a.UnderRules(s) {
+	if !a.UnderRules(s) && len(Recipients(steps, a.Head.Requester)) == 0 {
 		return a.openGate(p, a.asksForSteps(s), s, now, fill)
 	}
 	c, n := a.begin(now), *p

@@ -119,6 +119,8 @@ const (
 	// none; the detail has their account.
 	ReasonNoRow      aggregate.Reason = "no_row"
 	ReasonNoRowOther aggregate.Reason = "no_row_other"
+	// ReasonNoRecipient: somebody who would get a message isn't of the workspace; the detail has their account or address.
+	ReasonNoRecipient aggregate.Reason = "no_recipient"
 	// ReasonUnknownPost: a rule names a post or department that the organisation has on no day, or asks a manager whom
 	// it doesn't tell; the detail has the name of the stage, or of the rule, and what it names; of a manager it is as
 	// ReasonNoRoute's.
@@ -184,7 +186,7 @@ var Reasons = []aggregate.Reason{
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
 	ReasonGroupMessage, ReasonOpenPerson, ReasonHourPerson,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonNoRow, ReasonNoRowOther,
-	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute,
+	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute, ReasonNoRecipient,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff,
 	ReasonModelBadRequest, ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown,

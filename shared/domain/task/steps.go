@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 )
 
 // Step is one step of a process.
@@ -31,6 +32,18 @@ type Step struct {
 	ToolTitle string `json:"toolTitle,omitempty"`
 	// Mark is the mark of a write's tool at planning time. Cards are drawn by it, so it is part of what is stamped.
 	Mark *rules.Mark `json:"mark,omitempty"`
+}
+
+// Recipients returns to whom but one person steps send messages, by Slack user id or e-mail address.
+func Recipients(steps []Step, but string) (all []string) {
+	for _, s := range steps {
+		var in struct{ Recipient string }
+		_ = json.Unmarshal([]byte(s.ToolInput), &in) // else it names nobody
+		if s.Tool == tenancy.MessageTool && in.Recipient != "" && in.Recipient != but {
+			all = append(all, in.Recipient)
+		}
+	}
+	return all
 }
 
 // MaxSteps limits the steps of a process.

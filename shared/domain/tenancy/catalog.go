@@ -15,6 +15,9 @@ import (
 // DecideTool is the tool that records a decision. No model plans it: see task.Matter.
 const DecideTool = "record_decision"
 
+// MessageTool sends a message.
+const MessageTool = "send_slack_dm"
+
 // MatterLabel is the label by which rules tell decisions apart by their kind, in all languages.
 const MatterLabel = "区分"
 

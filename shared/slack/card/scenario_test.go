@@ -103,7 +103,11 @@ func (s *scenario) drafts(content string, set tenancy.Settings) *scenario {
 }
 
 func (s *scenario) plans(steps []task.Step, set tenancy.Settings) *scenario {
-	return s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
+	s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
+	if s.Unopened() == nil || s.UnderRules(set) {
+		return s
+	}
+	return s.do(s.Open(s.Head.Run, s.Process().Key(), nil, set, s.now)) // others get messages
 }
 
 // plansAgain makes anew the steps that were sent back along a route, and brings them to it.
