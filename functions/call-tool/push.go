@@ -83,7 +83,11 @@ func (j *job) push(ctx context.Context) (aggregate.Next, error) {
 		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: push: %w", explain.ErrUnavailable, err), released)
 	}
 	j.log(ctx, r, err)
+	_, refused := errors.AsType[*explain.CallError](err)
 	return j.record(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		if refused && x.Pushed.Commit != "" { // an earlier try may have made the step that is refused now
+			return a.Lost(x.ActionID, j.invocation, j.Now())
+		}
 		return a.Finish(x.ActionID, j.invocation, r, j.Now())
 	})
 }

@@ -113,6 +113,7 @@ func TestPushes(t *testing.T) {
 		"a step that nobody confirms is what its row says":              testUnconfirmedStep,
 		"what was withdrawn on the way goes no further":                 testPushWithdrawn,
 		"a person has it looked at":                                     testLook,
+		"what an earlier try may have made is not called refused":       testRefusedLater,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -337,4 +338,29 @@ func testLook(t *testing.T, h *hub) {
 	}
 	expect.Value(h.handle())(t)
 	h.pulled(t)
+}
+
+// testRefusedLater: a step is made and its answer is lost, and the next try is refused before anybody looks.
+func testRefusedLater(t *testing.T, _ *hub) {
+	for _, route := range []string{"POST/git/refs", "POST/pulls"} {
+		for name, refuse := range map[string]func(h *hub){
+			"the step":       func(h *hub) { h.refusesCalls(route, http.StatusForbidden, "Resource not accessible") },
+			"the repository": func(h *hub) { h.fault, h.repo.ID = nil, 0 },
+		} {
+			h, made := newHub(t), false
+			h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
+				if made = made || r == route; !made {
+					do(w, q)
+					return
+				}
+				do(httptest.NewRecorder(), q)
+				down(w, http.StatusBadGateway)
+			}
+			_, err := h.handle()
+			expect.Must(t, err != nil && h.action().Claim == nil, "%s: %v", route, err)
+			refuse(h)
+			expect.Value(h.handle())(t)
+			expect.Is(t, h.action().Outcome, conversation.OutcomeUnknown, "%s: %s is refused", route, name)
+		}
+	}
 }
