@@ -255,6 +255,16 @@ func testChangesUnderTheClaim(t *testing.T, w *world) {
 }
 
 func testChangedPayload(t *testing.T, w *world) {
+	for name, change := range map[string]func(x *conversation.Action){
+		"files":  func(x *conversation.Action) { x.Base = "other" },
+		"tool":   func(x *conversation.Action) { x.Tool = "list_departments" },
+		"access": func(x *conversation.Action) { x.Access = aggregate.Write },
+	} {
+		a := w.Load()
+		j := &job{making: w.making(w.In(), "en"), session: a.Conversation, action: a.Current()}
+		change(j.action)
+		expect.Is(t, expect.Value(j.prepare(t.Context()))(t).reason, conversation.ReasonUnread, "a row of another %s", name)
+	}
 	w.Results = swapped{w.bucket}
 	w.refuses(conversation.ReasonChanged)
 }

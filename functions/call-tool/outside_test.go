@@ -157,6 +157,22 @@ func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
 	}
 }
 
+func TestACallsRowNamesWhatWasStamped(t *testing.T) {
+	b := outsideOf(t)
+	for name, change := range map[string]func(x *call.Call){
+		"key": func(x *call.Call) {
+			x.Payload.JSON = aggregate.JSON(strings.ReplaceAll(string(x.Payload.JSON), b.key.ID, ""))
+		},
+		"tool":   func(x *call.Call) { x.Tool = "Bash" },
+		"access": func(x *call.Call) { x.Access = aggregate.Read },
+	} {
+		a := b.stamped()
+		m := asked{making: b.making(pipeline.Input{Tenant: b.Ref.Tenant}, "en"), call: a.Call}
+		change(m.call)
+		expect.Is(t, expect.Value(m.prepare(t.Context()))(t).reason, conversation.ReasonUnread, "a row of another %s", name)
+	}
+}
+
 // claimed has an invocation claim the call in place of the first commit, whose answer is lost.
 type claimed struct {
 	Calls
