@@ -84,10 +84,10 @@ func (j *making) broken(e *explain.CallError) refusal {
 
 // made makes the call, and looks whether one that was cut off arrived. A panic of the tool becomes an error: a read has
 // failed, a write's outcome is unknown. A tool that its server has changed is switched off.
-func (j *making) made(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
+func (j *making) made(ctx context.Context, key, asked string, stamped ...string) (v json.RawMessage, err error) {
+	c := j.tool.Spec.Call(j.arguments)
 	defer boot.Recover(ctx, &err, j.in.Ref().Log(), "tool", c.Tool)
-	c.Tenant, c.Arguments, c.Locale = j.in.Tenant, j.arguments, j.locale
-	c.Bounds, c.Pin = j.tool.Spec.Bounds, j.tool.Spec.Pin
+	c.Tenant, c.Locale, c.Key, c.Asked, c.Stamped = j.in.Tenant, j.locale, key, asked, stamped
 	v, err = j.Tools.Run(ctx, c)
 	tool.NoteChanged(ctx, j.Store, j.permission, j.Now(), err)
 	if err != nil && explain.Unsure(err) {
@@ -201,7 +201,7 @@ func (j *job) call(ctx context.Context) (aggregate.Next, error) {
 	within, stop := context.WithDeadline(ctx, until.Add(-claimSpare))
 	defer stop()
 	go pipeline.Watch(within, j.Store, j.in.Ref(), x.ActionID, j.PollEvery, func() error { stop(); return nil })
-	value, err := j.made(within, tool.Call{Tool: x.Tool, Key: j.in.Ref().ID + "/" + x.ActionID, Asked: x.Askers[0]})
+	value, err := j.made(within, j.in.Ref().ID+"/"+x.ActionID, x.Askers[0])
 	stop()
 	over := j.Now()
 	r := j.result(ctx, value, err, until, true)

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/tool"
 )
 
 // slackWithin bounds each call of Slack.
@@ -172,7 +171,7 @@ func (m *asked) make(ctx context.Context) error {
 	slog.InfoContext(ctx, "a call begins", "call_id", x.CallID, "tool", x.Tool)
 	within, stop := context.WithDeadline(ctx, x.Claim.LeaseUntil.Add(-claimSpare))
 	defer stop()
-	value, err := m.made(within, tool.Call{Tool: x.Tool, Key: x.CallID, Asked: x.Answers, Stamped: x.Gate.Stampers()})
+	value, err := m.made(within, x.CallID, x.Answers, x.Gate.Stampers()...)
 	if err != nil && !x.Reads() && explain.Unsure(err) {
 		m.log(ctx, conversation.ReasonUnknown, err)
 		return m.record(ctx, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost(m.invocation, m.Now()) })

@@ -58,12 +58,10 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggr
 }
 
 func (j *job) toolCall(a *task.Aggregate, step task.Step, t found, arguments tool.Resolved) tool.Call {
-	e := a.Execution()
-	return tool.Call{
-		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: a.IdempotencyKey(e, step),
-		Locale: j.settings.Locale,
-		Bounds: t.spec.Bounds, Pin: t.spec.Pin, Asked: a.Head.Requester, Stamped: stampedBy(a, e, step),
-	}
+	e, c := a.Execution(), t.spec.Call(arguments)
+	c.Tenant, c.Locale, c.Key = j.in.Tenant, j.settings.Locale, a.IdempotencyKey(e, step)
+	c.Asked, c.Stamped = a.Head.Requester, stampedBy(a, e, step)
+	return c
 }
 
 // look completes the next step, a write of unknown outcome, if Ringi sees that it arrived. It returns nil if it

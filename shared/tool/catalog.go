@@ -208,6 +208,11 @@ type Call struct {
 	Pin *tenancy.Pin
 }
 
+// Call returns a call of the tool with these arguments, as the permission allows it.
+func (s Spec) Call(arguments Resolved) Call {
+	return Call{Tool: s.Name, Arguments: arguments, Bounds: s.Bounds, Pin: s.Pin}
+}
+
 // Step completes a step with what its tool and arguments say, before are the tools of earlier steps by their ids.
 // Whoever wrote the step, it gets a human check if it passes results to an MCP server.
 func (s Spec) Step(x task.Step, a Arguments, before map[string]string) (task.Step, error) {

@@ -232,6 +232,9 @@ func TestTheCatalogTakesMoreTools(t *testing.T) {
 	expect.That(t, expect.Err(c.With(s)) != nil, "a name was taken twice")
 	found, _ := c.Lookup("rooms.book")
 	expect.That(t, found.Version() == allowed().Pin.Version(), "its version is not what was allowed")
+	found.Bounds = tenancy.Constraints{Departments: []string{"営業部"}}
+	call := found.Call(expect.Value(given(`{}`))(t))
+	expect.That(t, call.Tool == "rooms.book" && call.Pin == found.Pin && !call.Bounds.None(), "%+v", call)
 	after := func(argument string) error {
 		a := expect.Value(tool.Parse(aggregate.JSON(`{"room":{"$ref":"step-1.result.` + argument + `"}}`)))(t)
 		return c.CheckPlanned("rooms.book", a, func(string) (string, bool) { return "rooms.book", true })

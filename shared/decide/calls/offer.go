@@ -103,6 +103,7 @@ func (x Calls) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []
 	end = func() { // a count that is lost ends with its half minute
 		_ = x.Store.Count(context.WithoutCancel(ctx), key.TenantID, call.Reads(key, -1, began))
 	}
-	return tool.Call{Tenant: key.TenantID, Tool: name, Arguments: resolved, Key: aggregate.NewID(), Asked: key.Answers,
-		Locale: o.Settings.Locale, Bounds: spec.Bounds, Pin: spec.Pin}, end, nil
+	c = spec.Call(resolved)
+	c.Tenant, c.Locale, c.Key, c.Asked = key.TenantID, o.Settings.Locale, aggregate.NewID(), key.Answers
+	return c, end, nil
 }
