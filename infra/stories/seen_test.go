@@ -77,6 +77,7 @@ func checkedSeen(t *testing.T, p *play) {
 	expect.That(t, a.Execution().Status == task.ExecutionCancelled &&
 		a.StepOf(a.Execution(), 4).Status == task.StepCompleted && p.made(execute, writeRows) == 1,
 		"execution %s, %d writes", a.Execution().Status, p.made(execute, writeRows))
+	expect.Is(t, p.Notified(a, webapi.Sato), 0, "direct messages that nobody approved")
 	p.RunsEnd()
 }
 

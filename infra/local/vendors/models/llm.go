@@ -32,7 +32,6 @@ type Models struct {
 	mu       sync.Mutex
 	calls    map[string]int
 	failures []Failure
-	obey     func(purpose, answer string) string
 	scripts  []Script
 	asked    []string // bodies of the conversations' requests
 	rules    Rules
@@ -151,14 +150,6 @@ func (m *Models) Fail(f ...Failure) {
 	m.failures = append(m.failures, f...)
 }
 
-// Obey lets say replace the demo model's answers to extract, draft, plan and summarize. nil restores the demo model's
-// answers.
-func (m *Models) Obey(say func(purpose, answer string) string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.obey = say
-}
-
 func (m *Models) next() (f Failure, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -218,7 +209,7 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 			script = m.script(q, body)
 			script.used = tokens{100, 300, 20, 30}
 		} else {
-			answer, err := m.generate(purpose, q)
+			answer, err := generate(purpose, q)
 			if err != nil {
 				of.fail(w, http.StatusBadRequest, err.Error())
 				return
@@ -238,16 +229,10 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 	}
 }
 
-// generate returns the demo model's answer, or Obey's.
-func (m *Models) generate(purpose string, q *spokenTo) (string, error) {
+// generate returns the demo model's answer.
+func generate(purpose string, q *spokenTo) (string, error) {
 	got, err := demo.Layers{}.Say(context.Background(), model.Request{Purpose: model.Purpose(purpose), Try: 2,
 		Messages: []model.Message{model.Words(model.User, text(q.said[0]))}})
-	m.mu.Lock()
-	obey := m.obey
-	m.mu.Unlock()
-	if err == nil && obey != nil {
-		got.Text = obey(purpose, got.Text)
-	}
 	return got.Text, err
 }
 
