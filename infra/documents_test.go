@@ -20,62 +20,6 @@ import (
 	"ringi/shared/words/language"
 )
 
-var (
-	markdownLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	markdownHeading = regexp.MustCompile(`(?m)^#+ (.+)$`)
-	notInSlug       = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
-)
-
-// pages returns the repository's pages by path, without prompts and test data.
-func pages(t *testing.T) map[string]string {
-	t.Helper()
-	out := textsBelow(t, []string{".md"}, repository)
-	maps.DeleteFunc(out, func(path, _ string) bool {
-		return slices.ContainsFunc(strings.Split(path, "/"), func(folder string) bool {
-			return slices.Contains([]string{"node_modules", "prompts", "testdata"}, folder)
-		})
-	})
-	expect.Must(t, len(out) >= 10, "%d pages", len(out))
-	return out
-}
-
-// Every relative link of a text in the repository leads to a file, and to a heading if it names one.
-func TestLinksBetweenTextsLeadSomewhere(t *testing.T) {
-	links := 0
-	for path, text := range pages(t) {
-		for _, m := range markdownLink.FindAllStringSubmatch(text, -1) {
-			if strings.Contains(m[1], "://") {
-				continue
-			}
-			links++
-			checkLink(t, path, m[1])
-		}
-	}
-	expect.That(t, links >= 20, "%d links", links)
-}
-
-func checkLink(t *testing.T, from, to string) {
-	t.Helper()
-	file, anchor, _ := strings.Cut(to, "#")
-	target := from
-	if file != "" {
-		target = filepath.Join(filepath.Dir(from), file)
-	}
-	if _, err := os.Stat(target); err != nil {
-		t.Errorf("%s: %s: %v", from, to, err)
-		return
-	}
-	if anchor == "" {
-		return
-	}
-	for _, h := range markdownHeading.FindAllStringSubmatch(textOf(t, target), -1) {
-		if strings.ReplaceAll(notInSlug.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-") == anchor {
-			return
-		}
-	}
-	t.Errorf("%s: %s has no heading %s", from, target, anchor)
-}
-
 // repository is the root of the module, seen from this package's folder.
 const repository = ".."
 

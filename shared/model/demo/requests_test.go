@@ -65,16 +65,9 @@ func planFor(t *testing.T, text string, enclosed ...any) (reply, policy string, 
 	return "", drafted.Policy, plan.Steps
 }
 
-// The requests that README offers first are understood.
-func TestRequestsOfTheReadme(t *testing.T) {
-	text := string(expect.Value(os.ReadFile("../../../README.md"))(t))
-	found := regexp.MustCompile("(?m)^@Ringi (.+)$").FindAllStringSubmatch(text, -1)
-	expect.Is(t, len(found), 3, "requests")
-	for _, m := range found {
-		reply, _, steps := planFor(t, strings.ReplaceAll(m[1], "@Megumi Tanaka", "<@U0TANAKA>"))
-		expect.That(t, len(steps) > 0, "%s: %s", m[1], reply)
-	}
-	for _, name := range language.All { // those that a refusal names, too
+// The requests that a refusal names are understood.
+func TestRequestsThatARefusalNames(t *testing.T) {
+	for _, name := range language.All {
 		for _, m := range regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(spoken.In(name).Say["try"], -1) {
 			reply, _, steps := planFor(t, m[1]+m[2])
 			expect.That(t, len(steps) > 0, "%s: %s", m[0], reply)
