@@ -161,14 +161,16 @@ func byValue(v any) any {
 	return v
 }
 
-// maxPlain is up to how many digits a number is written without an exponent, as ECMAScript does.
-const maxPlain = 21
+const (
+	maxPlain    = 21 // up to how many digits a number is written without an exponent, as ECMAScript does
+	maxExponent = 9999
+)
 
-// shortest writes a number exactly, with no superfluous zero. One whose exponent no int holds stays as it is.
+// shortest writes a number exactly, with no superfluous zero. One of a larger exponent stays as it is.
 func shortest(n json.Number) json.Number {
 	text, exponent, _ := strings.Cut(strings.ToLower(n.String()), "e")
 	exp, err := strconv.Atoi(cmp.Or(exponent, "0"))
-	if err != nil {
+	if err != nil || exp < -maxExponent || exp > maxExponent {
 		return n
 	}
 	text, negative := strings.CutPrefix(text, "-")
