@@ -251,6 +251,16 @@ func CanonicalSchema(text string) string {
 	return string(written(sorted(v)))
 }
 
+// named reports whether another list names a schema's values, as enumNames and x-enum-descriptions do.
+func named(s map[string]any) bool {
+	for keyword, x := range s {
+		if strings.Contains(keyword, "enum") && keyword != "enum" && listOf(x) != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // sorted returns a copy of a schema with its sets in one order. Values within it stay as they are.
 func sorted(v any) any {
 	s, is := v.(map[string]any)
@@ -262,7 +272,8 @@ func sorted(v any) any {
 		list, isList := x.([]any)
 		members, isObject := x.(map[string]any)
 		switch {
-		case slices.Contains([]string{"const", "default", "examples"}, keyword):
+		case slices.Contains([]string{"const", "default", "examples"}, keyword) || strings.HasPrefix(keyword, "x-"):
+		case keyword == "enum" && named(s): // what stands beside has its order
 		case isList && slices.Contains([]string{"required", "type", "enum"}, keyword):
 			out[keyword] = slices.SortedFunc(slices.Values(list), func(a, b any) int {
 				return cmp.Compare(written(a), written(b))
