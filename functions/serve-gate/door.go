@@ -232,11 +232,11 @@ func waitOf(r request) (time.Duration, error) {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(text)
-	return seconds("wait", n, err)
+	return seconds("wait", float64(n), err)
 }
 
-func seconds(field string, n int, err error) (time.Duration, error) {
-	if err != nil || n < 0 || n > mostWait {
+func seconds(field string, n float64, err error) (time.Duration, error) {
+	if err != nil || n < 0 || n > mostWait || n != math.Trunc(n) {
 		return 0, aggregate.Problem{Field: field, Code: fmt.Sprintf("must be a whole number of seconds, 0 to %d", mostWait)}
 	}
 	return time.Duration(n) * time.Second, nil

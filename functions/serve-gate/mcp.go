@@ -292,8 +292,8 @@ func (r request) addOwn(s *mcp.Server) {
 
 // waiting is what is asked of a call by its id.
 type waiting struct {
-	ID      string `json:"id"`
-	Seconds int    `json:"seconds"`
+	ID      string  `json:"id"`
+	Seconds float64 `json:"seconds"` // 5.0 is an integer, too
 }
 
 // byID does something with a call that is named by its id.

@@ -120,7 +120,7 @@ func TestAWriteWaitsAndARepeatGetsItsEnd(t *testing.T) {
 	x := expect.Value(w.Get(t.Context(), w.key, a.ID))(t)
 	expect.That(t, x.Call.Reason == "because" && !strings.Contains(string(x.Call.Payload.JSON), argumentReason),
 		"%+v", x.Call)
-	text, is, _ := w.tell(s, "ringi_wait", map[string]any{"id": a.ID, "seconds": 0})
+	text, is, _ := w.tell(s, "ringi_wait", map[string]any{"id": a.ID, "seconds": json.Number("0.0")})
 	expect.That(t, is.Status == "pending" && is.ID == a.ID, "%s", text)
 	w.act(a.ID, circulation.Stamp, "")
 	began = time.Now()
