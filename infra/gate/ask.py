@@ -50,7 +50,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 def _post(path, body, until):
     """Returns the answer, or None and why not. What broke off is sent once more: that asks and takes the same."""
-    request = urllib.request.Request(os.environ["RINGI_URL"].rstrip("/") + path, json.dumps(body).encode(), {
+    request = urllib.request.Request(os.environ["RINGI_URL"].rstrip("/") + path, json.dumps(body, ensure_ascii=False).encode(), {
         "Authorization": "Bearer " + os.environ["RINGI_KEY"], "Content-Type": "application/json"})
     for last in (False, True):
         try:

@@ -194,7 +194,7 @@ func TestTheHookSpeaksUTF8Everywhere(t *testing.T) {
 	d := newDoor(t)
 	for i, env := range elsewhereEncoded {
 		way := fmt.Sprintf("utf8-%d/stamped", i)
-		const command = "rm -r 報告書\n# 全力\ngit commit -m '集計' é 🚀 \u2028"
+		command := "rm -r 報告書\n# 全力\ngit commit -m '集計' é 🚀 \u2028" + strings.Repeat("あ", 10_800)
 		call := written(map[string]any{"cwd": "C:/作業", "tool_name": "Bash",
 			"tool_input": map[string]any{"command": command}})
 		code, out, say := hooked(t, d.URL+"/"+way, call, env...)

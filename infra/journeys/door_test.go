@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"ringi/shared/domain/call"
 	"strings"
 	"sync"
 	"testing"
@@ -180,7 +181,7 @@ func (d *door) ask(way string, content []byte) *asked {
 		Tool      string
 		Arguments map[string]any
 	}
-	if json.Unmarshal(content, &in) != nil || in.Tool == "" {
+	if len(content) > call.MaxArguments+1000 || json.Unmarshal(content, &in) != nil || in.Tool == "" {
 		return nil
 	}
 	effect := effectOf(in.Arguments)
