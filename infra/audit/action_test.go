@@ -182,6 +182,7 @@ func TestWhoseKeySignedIsSaid(t *testing.T) {
 		expect.Is(t, py.Code, want, "--key %s", key)
 		if !alone[want] {
 			alone[want] = true
+			py.Out = inASCII(py.Out)
 			expect.Is(t, started(t, flags...), py, "in a process of its own, --key %s", key)
 		}
 		for says, is := range map[string]bool{"signed by the key with the fingerprint " + own: want != exitError,

@@ -18,6 +18,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -372,12 +374,20 @@ func verifies(t *testing.T, stdin []byte, args ...string) (a answer) {
 	return a
 }
 
-// started is verifies, without standard input, in a process of its own, as an auditor starts it.
+// started is verifies, without standard input, in a process of its own, as an auditor starts it on a console that lacks
+// characters.
 func started(t *testing.T, args ...string) answer {
 	t.Helper()
 	c := exec.Command("python3", append([]string{"verify.py"}, args...)...)
+	c.Env = append(os.Environ(), "PYTHONIOENCODING=ascii")
 	out, _ := c.Output() // it also fails if verify.py finds something
 	return answer{c.ProcessState.ExitCode(), string(out)}
+}
+
+// inASCII spells what a console lacks as Python does.
+func inASCII(text string) string {
+	quoted := strconv.QuoteToASCII(text)
+	return strings.NewReplacer(`\n`, "\n", `\"`, `"`).Replace(quoted[1 : len(quoted)-1])
 }
 
 // python runs verify.py on receipts, one per line, and returns what it prints for each.

@@ -1065,4 +1065,5 @@ def run(args):
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")  # a console may lack characters that a receipt has
     sys.exit(main(sys.argv[1:]))
