@@ -189,5 +189,6 @@ func (a *Aggregate) looked(run int, id string, unseen aggregate.Reason) (*Action
 	}
 	is := *x
 	is.look(nil, unseen)
+	is.Pushed.There = is.Pushed.There && unseen != "" // a look adds what it finds
 	return &is, nil
 }

@@ -268,7 +268,7 @@ func (tb *table) crash() error {
 func unsure(t testing.TB) (*table, *Action) {
 	t.Helper()
 	tb, x := pushing(t)
-	expect.NoError(t, tb.step(x, "i1", Pushed{Commit: madeCommit}))
+	expect.NoError(t, tb.step(x, "i1", Pushed{Commit: madeCommit, There: true}))
 	tb.must(tb.load().Lost(x.ActionID, "i1", tb.now))
 	return tb, tb.load().Action(x.ActionID)
 }
@@ -413,8 +413,13 @@ func TestALookThatFailsIsGivenUp(t *testing.T) {
 	expect.NoError(t, errors.Join(tb.answer(nil), tb.check(x, sato), tb.begin()))
 	tb.must(tb.load().GiveUp(tb.load().Head.Run, tb.now))
 	is := tb.load().Action(x.ActionID)
-	expect.That(t, is.Outcome == OutcomeUnknown && is.Pushed.Unseen == ReasonPushUnseen, "%+v", is.Pushed)
+	expect.That(t, is.Outcome == OutcomeUnknown && is.Pushed.Unseen == ReasonPushUnseen && is.Pushed.There, "%+v",
+		is.Pushed)
 	expect.Is(t, tb.load().Next(tb.now).State, aggregate.StateFinish)
+	expect.NoError(t, errors.Join(tb.check(x, sato), tb.begin())) // and the branch is deleted
+	tb.must(tb.load().Found(tb.load().Head.Run, x.ActionID, Result{Status: ActionFailed, Error: ReasonPushNotThere,
+		Pushed: &Pushed{Commit: madeCommit}}, tb.now))
+	expect.Is(t, tb.load().Action(x.ActionID).Pushed.URL(), "")
 }
 
 // Whoever asked hears why the last try failed; a reason that no sentence is about is told as a fault of Ringi's.
