@@ -310,8 +310,10 @@ func TestACallIsClaimedAndExecutedByItsOwnStateAlone(t *testing.T) {
 	expect.NoError(t, tb.answer(listedRead()))
 	expect.Is(t, tb.load().Next(tb.now).State, StateCall)
 	expect.Fails(t, tb.claim("i1"), aggregate.ErrMoved)
+	expect.Fails(t, expect.Err(tb.load().ClaimCall(tb.head.Run-1, "i1", tb.now, tb.now)), aggregate.ErrSuperseded)
 	expect.NoError(t, tb.claimCall("i1"))
 	expect.Fails(t, tb.claimCall("i2"), aggregate.ErrInFlight)
+	expect.Fails(t, expect.Err(tb.load().Crashed(tb.now)), aggregate.ErrInFlight)
 
 	command, _ := pending(t, ShellCommand)
 	expect.NoError(t, errors.Join(command.approve(command.load().Current(), suzuki), command.begin()))

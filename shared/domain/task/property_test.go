@@ -217,6 +217,10 @@ func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 }
 
 func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
+	running(t).refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		a.Add(&Process{Version: a.Process().Version + 1})
+		return a.ClaimStep(a.Head.Run, Call{Order: 1}, now)
+	}, aggregate.ErrConflict)
 	for _, key := range []string{PromptKey(1), ProcessKey(1), GateKey(1, 1, 2), ExecutionKey(1, 1)} {
 		s := waitingStep(t)
 		s.do(s.approveStep)
