@@ -107,7 +107,7 @@ func TestAnArchiveIsReadWhereItIs(t *testing.T) {
 	expect.Has(t, string(expect.Value(io.ReadAll(z))(t)), "print(1)")
 
 	for _, to := range []string{"http://169.254.169.254/", "https://evil.example/x", "", "http://name:word@" +
-		strings.TrimPrefix(w.url, "http://")} {
+		strings.TrimPrefix(w.url, "http://") + "/x", strings.Replace(w.url, "http:", "https:", 1)} {
 		w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 			if !strings.HasPrefix(route, "GET/tarball") {
 				do(rw, r)
@@ -446,46 +446,40 @@ func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 	expect.That(t, errors.Is(err, github.Final(conversation.ReasonPushSource)), "%v", err)
 }
 
-// A tree that GitHub makes otherwise than it was told never gets a ref.
+// A tree or a commit that GitHub makes otherwise than it was told never gets a ref.
 func TestAnotherTreeGetsNoBranch(t *testing.T) {
-	for name, bend := range map[string]func(entries []map[string]any) []map[string]any{
-		"a file less": func(entries []map[string]any) []map[string]any { return entries[1:] },
-		"a file more": func(entries []map[string]any) []map[string]any {
-			return append(entries, map[string]any{"path": "more", "mode": "100644", "sha": strings.Repeat("a", 40)})
-		},
-		"other bytes": func(entries []map[string]any) []map[string]any {
-			entries[0]["sha"] = strings.Repeat("a", 40)
-			return entries
-		},
-		"another mode": func(entries []map[string]any) []map[string]any {
-			entries[0]["mode"] = "100755"
-			return entries
-		},
+	const tree, commit = "GET/git/trees/{sha}", "POST/git/commits"
+	type entry = map[string]any
+	other := entry{"path": "more", "mode": "100644", "sha": strings.Repeat("a", 40)}
+	for name, tt := range map[string]struct {
+		route string
+		bend  func(is entry, entries []any)
+	}{
+		"a file less":        {tree, func(is entry, entries []any) { is["tree"] = entries[1:] }},
+		"a file more":        {tree, func(is entry, entries []any) { is["tree"] = append(entries, other) }},
+		"other bytes":        {tree, func(_ entry, entries []any) { entries[0].(entry)["sha"] = other["sha"] }},
+		"another mode":       {tree, func(_ entry, entries []any) { entries[0].(entry)["mode"] = "100755" }},
+		"files left out":     {tree, func(is entry, _ []any) { is["truncated"] = true }},
+		"a commit of others": {commit, func(is entry, _ []any) { is["tree"] = other }},
+		"on another commit":  {commit, func(is entry, _ []any) { is["parents"] = []any{other} }},
 	} {
 		w := newWorld(t)
-		asked := 0
+		made := false
 		w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
-			if route == "GET/git/trees/{sha}" {
-				asked++
-			}
-			if route != "GET/git/trees/{sha}" || asked != 2 {
+			if made = made || route == "POST/git/trees"; !made || route != tt.route {
 				do(rw, r)
 				return
 			}
 			is := httptest.NewRecorder()
 			do(is, r)
-			var tree map[string]any
-			var entries []map[string]any
-			expect.NoError(t, json.Unmarshal(is.Body.Bytes(), &tree))
-			for _, e := range tree["tree"].([]any) {
-				if e := e.(map[string]any); e["type"] == "blob" {
-					entries = append(entries, e)
-				}
-			}
-			tree["tree"] = bend(entries)
-			expect.NoError(t, json.NewEncoder(rw).Encode(tree))
+			var answer map[string]any
+			expect.NoError(t, json.Unmarshal(is.Body.Bytes(), &answer))
+			entries, _ := answer["tree"].([]any) // the first is a file
+			tt.bend(answer, entries)
+			expect.NoError(t, json.NewEncoder(rw).Encode(answer))
 		}
 		_, noted, err := w.carry(t, w.order(t), w.begun())
-		expect.That(t, errors.Is(err, github.Final(conversation.ReasonPushOther)) && noted == nil, "%s: %v", name, err)
+		refused := errors.Is(err, github.Final(conversation.ReasonPushOther)) || errors.Is(err, files.ErrRefused)
+		expect.That(t, (refused || problem(err) == explain.ProblemBadAnswer) && noted == nil, "%s: %v", name, err)
 	}
 }
