@@ -189,7 +189,7 @@ func (j *job) prepare(ctx context.Context) (why refusal, err error) {
 
 // listed reports whether the settings list the read for everybody who asked for it.
 func (j *job) listed(p conversation.Payload) bool {
-	return tool.Listable(j.tool.Spec) && len(j.action.Askers) > 0 &&
+	return tool.Listable(j.tool.Spec) &&
 		tenancy.ListedReadFor(j.settings.ListedReads, j.session.AgentID, p.Tool, p.ToolVersion, j.action.Askers) >= 0
 }
 

@@ -264,6 +264,8 @@ func testChangedPayload(t *testing.T, w *world) {
 		j := &job{making: w.making(w.In(), "en"), session: a.Conversation, action: a.Current()}
 		change(j.action)
 		expect.Is(t, expect.Value(j.prepare(t.Context()))(t).reason, conversation.ReasonUnread, "a row of another %s", name)
+		referring := conversation.Payload{Tool: read.tool, Arguments: `{"department":{"$ref":"step-1.result"}}`}
+		expect.Is(t, j.check(referring).reason, reasonArguments)
 	}
 	w.Results = swapped{w.bucket}
 	w.refuses(conversation.ReasonChanged)
@@ -349,7 +351,7 @@ func every(yield func(stamped) bool) {
 				conversation.ActionCancelled} {
 				for _, gate := range []aggregate.GateStatus{aggregate.PendingApproval, aggregate.Approved, aggregate.Rejected} {
 					for bits := range 16 {
-						for _, askers := range [][]string{{"U1"}, {"U1", "U2"}, {"U2"}} {
+						for _, askers := range [][]string{nil, {"U1"}, {"U1", "U2"}, {"U2"}} {
 							if !yield(stamped{by, rule, status, gate, bits&1 > 0, bits&2 > 0, askers, bits&4 > 0, bits&8 > 0}) {
 								return
 							}

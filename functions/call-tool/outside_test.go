@@ -166,8 +166,7 @@ func TestACallsRowNamesWhatWasStamped(t *testing.T) {
 		"tool":   func(x *call.Call) { x.Tool = "Bash" },
 		"access": func(x *call.Call) { x.Access = aggregate.Read },
 	} {
-		a := b.stamped()
-		m := asked{making: b.making(pipeline.Input{Tenant: b.Ref.Tenant}, "en"), call: a.Call}
+		m := asked{making: b.making(pipeline.Input{Tenant: b.Ref.Tenant}, "en"), call: b.stamped().Call}
 		change(m.call)
 		expect.Is(t, expect.Value(m.prepare(t.Context()))(t).reason, conversation.ReasonUnread, "a row of another %s", name)
 	}
