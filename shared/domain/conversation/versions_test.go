@@ -329,6 +329,14 @@ func TestACrashedPushGoesOn(t *testing.T) {
 	}
 }
 
+// What one made that is withdrawn between two tries is looked for at once.
+func TestAPushWithdrawnBetweenTwoTriesIsLookedAt(t *testing.T) {
+	tb, x := pushing(t)
+	expect.NoError(t, errors.Join(tb.step(x, "i1", Pushed{Commit: madeCommit}), tb.crash()))
+	tb.by(sato, cancelling, x)
+	expect.That(t, tb.load().Looking() != nil, "%+v", tb.load().Action(x.ActionID))
+}
+
 func TestAPushThatMadeNoCommitDidNothing(t *testing.T) {
 	for name, end := range map[string]func(tb *table, a *Aggregate, x *Action) (aggregate.Change, error){
 		"lost": func(tb *table, a *Aggregate, x *Action) (aggregate.Change, error) {

@@ -298,4 +298,6 @@ func TestARuleWithAFaultAllowsNothing(t *testing.T) {
 		{Type: CodeGenerate, Argv: []string{"ls"}, Place: "D1"}, {Type: TestRun, Argv: []string{"ls"}}} {
 		expect.That(t, len(r.Problems()) != 0 && !r.Allows(r.Type, []string{"ls"}, AutoScope{Place: r.Place}), "%+v", r)
 	}
+	listed := ListedRead{Agent: "no id", Tool: "x", Version: strings.Repeat("a", 64), People: []string{"U1"}}
+	expect.Is(t, len(listed.Problems()), 1, "%+v", listed)
 }

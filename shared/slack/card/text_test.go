@@ -157,6 +157,7 @@ func TestTextsAtSlacksLimits(t *testing.T) {
 		}
 	}
 	expect.Is(t, cut("abcdef", 6)+" "+cut("abcdefg", 6), "abcdef abc...")
+	expect.Is(t, cut("ab👍🏽cde", 7), "ab...", "an emoji without its skin")
 	expect.Is(t, cut(strings.Repeat("\u0301", 20), 10), strings.Repeat("\u0301", 7)+ellipsis, "a letter of accents alone")
 }
 
