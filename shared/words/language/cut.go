@@ -162,7 +162,7 @@ func Spelled(s string) string {
 		} else {
 			b.WriteRune(r)
 			if imitates(r, before, latin || posing && european(r)) || apart.merge(before, r) || apart.merge(base, r) ||
-				RightToLeft(r) && turns(s[i+size:]) || latin && strayLetter(r, at) {
+				RightToLeft(r) && turns(s[i+size:]) || (latin || unicode.IsDigit(r)) && strayLetter(r, at) {
 				fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 			}
 		}

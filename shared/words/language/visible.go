@@ -235,10 +235,10 @@ var foreign = []*unicode.RangeTable{unicode.Cyrillic, unicode.Armenian, unicode.
 	unicode.Deseret, unicode.Georgian}
 
 // lookalikes are characters that look like ASCII: Greek and phonetic letters, ligatures, Roman numerals, hyphens,
-// slashes, dots and colons.
+// slashes, dots, colons and other signs.
 const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϜϹͿαγικνορτυχϲϳ" + "ﬀﬁﬂﬃﬄﬅﬆĲĳŉǄǅǆǇǈǉǊǋǌǱǲǳ" +
 	"ıĸſƖǀǃɑɡɩɪɱɴɢʀʏʙʜʟᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢꜱⅼꟾ" + "ⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ" + "‐‑‒⁃˗" +
-	"⁄∕⧸" + "․∶꞉ː˸" + "╱⍺۔"
+	"⁄∕⧸" + "․∶꞉ː˸" + "╱⍺۔" + "‚−∣∗∼˂ˋʹ"
 
 // cyrillic are the letters of Cyrillic and Armenian that look like Latin ones, or like a digit, in any word.
 const cyrillic = "АВЕЗЅІЈКМНОРСТУХЬҮҺӀԌԚԜѴаекорсухѕіјһӏԁԛԝѵү" + "ՍՕՏԼօոսհցքզ"
@@ -252,10 +252,13 @@ func european(r rune) bool {
 // styled reports whether a character is a letter or digit of formulas.
 func styled(r rune) bool { return r >= 0x1d400 && r <= 0x1d7ff }
 
+// technical are Greek letters that stand alone every day, as in α版 and χ値.
+const technical = "αγικνχ"
+
 // poses reports whether the letters that begin a text can be taken for a Latin word, whichever they are: all of them
-// look Latin. A small letter alone, as in α版, can not.
+// look Latin. A small letter alone can if it looks like one of ASCII and is not technical.
 func poses(text string) bool {
-	n, capital := 0, false
+	n, alone := 0, false // alone: the last letter would be taken for a Latin one also alone
 	for _, r := range text {
 		if unicode.IsMark(r) {
 			continue
@@ -268,9 +271,10 @@ func poses(text string) bool {
 			!unicode.In(base, unicode.Cherokee, unicode.Coptic, unicode.Lisu, unicode.Deseret) {
 			return false
 		}
-		n, capital = n+1, unicode.IsUpper(r)
+		n, alone = n+1, unicode.IsUpper(r) || unicode.In(base, foreign...) || unicode.IsLetter(base) &&
+			strings.ContainsRune(lookalikes, base) && !strings.ContainsRune(technical, base)
 	}
-	return n > 1 || capital
+	return n > 1 || alone
 }
 
 // twin reports whether Unicode has a character or others that look the same: those that it defines as equal and, of
