@@ -292,8 +292,23 @@ func bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
+// misnamed is aggregate.Misnamed for the members of a text, by those of the struct that it will be decoded into.
+func misnamed(text []byte, into any) error {
+	var members, known map[string]json.RawMessage
+	shape, _ := json.Marshal(into)
+	_, _ = json.Unmarshal(shape, &known), json.Unmarshal(text, &members) // who decodes the text says what is wrong
+	err := aggregate.Misnamed(members, known)
+	for name := range known {
+		err = cmp.Or(err, misnamed(members[name], known[name]))
+	}
+	return err
+}
+
 // strictly decodes a body that bodyOf read. It returns aggregate.Problem for an unknown field, or one of another kind.
 func strictly(body []byte, into any) error {
+	if err := misnamed(body, into); err != nil {
+		return err
+	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
@@ -335,7 +350,7 @@ func (r request) permit(ctx context.Context, arguments json.RawMessage) (json.Ra
 		Input json.RawMessage `json:"input"`
 		Use   string          `json:"tool_use_id"`
 	}
-	if err := json.Unmarshal(arguments, &in); err != nil || in.Use == "" {
+	if err := cmp.Or(misnamed(arguments, in), json.Unmarshal(arguments, &in)); err != nil || in.Use == "" {
 		return nil, fault{text: "tool_name, input and tool_use_id must say which call it is"}
 	}
 	a, err := r.stamped(ctx, calls.Request{Tool: in.Tool, Arguments: in.Input, Again: againIn(in.Tool, in.Input),

@@ -316,6 +316,8 @@ func TestAFaultIsNamed(t *testing.T) {
 		`{"tool":"Bash","arguments":{"a":{"b":1,"ｂ":2}}}`:           "arguments.a.ｂ is there twice",
 		`{"tool":"Bash","arguments":{"b":1,"b\u200b":2}}`:           "arguments.b is there twice",
 		`{"tool":"Bash","arguments":{"command":"a"},"x":1}`:         "x is unknown here",
+		`{"TOOL":"Bash","arguments":{"command":"a"}}`:               "TOOL must be written tool",
+		`{"tool":"Bash","argumentſ":{"command":"a"}}`:               "argumentſ must be written arguments",
 		`{"tool":1,"arguments":{}}`:                                 "tool must not be a JSON number",
 		`{"tool":"Write","arguments":{}}`:                           "not among those of this key",
 		askBash + " {}":                                             "more than one JSON value",
@@ -336,6 +338,11 @@ func TestAFaultIsNamed(t *testing.T) {
 		_, a, _ := w.says("POST", "/calls", askBash)
 		status, _, text := w.says("POST", "/calls/"+a.ID+"/take", body)
 		expect.That(t, status == 400 && strings.Contains(text, want), "%s: %d %s", body, status, text)
+	}
+	for _, body := range []string{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"Name":"ringi_wait"}}`,
+		`{"jsonrpc":"2.0","id":1,"Method":"tools/list"}`} {
+		_, _, text := w.says("POST", "/mcp", body)
+		expect.Has(t, text, "body must be one message")
 	}
 	_, a, text := w.says("POST", "/calls", `{"tool":"Bash","arguments":{"command":"\ud83d\ude00 \\udc80 \ufffd"}}`)
 	expect.That(t, a.Status == "pending", "%s", text)

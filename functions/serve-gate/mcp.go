@@ -65,12 +65,12 @@ func (d *door) mcp(w http.ResponseWriter, r request) {
 			Name string `json:"name"`
 		} `json:"params"`
 	}
-	if err := json.Unmarshal(r.body, &message); err != nil || message.Method == "subscriptions/listen" {
+	err := cmp.Or(misnamed(r.body, message), json.Unmarshal(r.body, &message))
+	if err != nil || message.Method == "subscriptions/listen" {
 		no(http.StatusBadRequest, "body must be one message of MCP that needs no stream").write(w)
 		return
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "ringi", Version: "1"}, options)
-	var err error
 	switch message.Method {
 	case "tools/list":
 		r.addOwn(server)
@@ -151,7 +151,7 @@ func takeOwn(spec tool.Spec, arguments map[string]json.RawMessage, name string) 
 	_ = json.Unmarshal([]byte(spec.InputSchema), &schema)
 	text, given := arguments[name]
 	if _, taken := schema.Properties[name]; taken || !given {
-		return "", nil
+		return "", aggregate.Misnamed(arguments, map[string]bool{name: true})
 	}
 	delete(arguments, name)
 	if json.Unmarshal(text, &value) != nil {

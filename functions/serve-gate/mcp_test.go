@@ -276,7 +276,9 @@ func TestThePermissionToolTakesTheGrant(t *testing.T) {
 	stamping("rm", circulation.SendBack)
 	out := asks("two", "rm")
 	expect.That(t, out.Behavior == "deny" && strings.Contains(out.Message, "だめ"), "%+v", out)
-	text, _, _ := w.tell(s, "permission", map[string]any{"tool_name": "Write", "tool_use_id": "a",
+	text, _, _ := w.tell(s, "permission", map[string]any{"tool_name": "Bash", "tool_use_id": "a", "Input": map[string]any{}})
+	expect.Has(t, text, "must say which call it is")
+	text, _, _ = w.tell(s, "permission", map[string]any{"tool_name": "Write", "tool_use_id": "a",
 		"input": map[string]any{}})
 	expect.That(t, strings.Contains(text, `"deny"`) && strings.Contains(text, "not among"), "%s", text)
 	// Another attempt of what ran is another request, which people are asked about anew.
@@ -326,6 +328,8 @@ func TestAToolsOwnArgumentsStay(t *testing.T) {
 	expect.That(t, err == nil && reason == "" && in["ringi_reason"] != nil, "%v", in)
 	again, err := takeOwn(spec, in, argumentAgain)
 	expect.That(t, err == nil && again == "y" && in["ringi_again"] == nil, "%v", in)
+	_, err = takeOwn(spec, map[string]json.RawMessage{"Ringi_Again": json.RawMessage(`"y"`)}, argumentAgain)
+	expect.That(t, err != nil && strings.Contains(err.Error(), "Ringi_Again must be written ringi_again"), "%v", err)
 	x := expect.Value(json.Marshal(offered(json.RawMessage(spec.InputSchema))))(t)
 	expect.That(t, strings.Contains(string(x), argumentAgain), "%s", x)
 }

@@ -192,8 +192,9 @@ func (c *checking) members(s map[string]any, v map[string]any, at []string, foun
 	members, _ := s["properties"].(map[string]any)
 	patterns, _ := s["patternProperties"].(map[string]any)
 	var unknown []string
+	c.pay(len(members))
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if c.pay(1); c.unsure != "" {
+		if c.pay(1 + len(name)/8); c.unsure != "" {
 			return
 		}
 		there := append(at, name)
@@ -217,6 +218,9 @@ func (c *checking) members(s map[string]any, v map[string]any, at []string, foun
 		default:
 			found.take(c.value(x, v[name], there))
 		}
+	}
+	if err := aggregate.Misnamed(v, members); err != nil {
+		found.add(at, "%v", err)
 	}
 	if len(unknown) > 0 {
 		found.add(at, "additional properties %s not allowed", strings.Join(unknown, ", "))

@@ -52,6 +52,8 @@ func TestCheckNamesEveryPlace(t *testing.T) {
 		"not an object": {`[]`, []string{"got array, want object"}},
 		"the form meant": {`{"name":"a","tags":[],"boss":{"name":1,"age":0}}`,
 			[]string{"boss.age: minimum: 0 is beyond the limit of 1", "boss.name: got integer, want string"}},
+		"a member that is taken for another": {`{"name":"a","tags":[],"boss":{"name":"b","Age":500}}`,
+			[]string{"boss: Age must be written age"}},
 		"none of the forms":  {`{"name":"a","tags":[],"boss":[]}`, []string{"boss: got array, want null or object"}},
 		"1.0 is whole":       {`{"name":"a","tags":[1.0,1e2]}`, nil},
 		"more than 53 bits":  {`{"name":"a","tags":[9007199254740993,123456789012345678901234567890]}`, nil},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,7 +97,7 @@ func (r reader) value(at string, deep int) error {
 			if short {
 				within = strings.TrimPrefix(at+"."+same, ".")
 			}
-			if same = language.Folded(language.Visible(same)); names[same] {
+			if same = form(same); names[same] {
 				return r.wrong(within, "is there twice")
 			}
 			names[same] = true
@@ -110,6 +111,23 @@ func (r reader) value(at string, deep int) error {
 	_, err = r.next(at)
 	return err
 }
+
+// Misnamed returns a Problem for a name that is none of the known ones, but that people or decoders take for one.
+func Misnamed[V, W any](names map[string]V, known map[string]W) error {
+	forms := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		forms[form(name)] = name
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if _, is := known[name]; !is && forms[form(name)] != "" {
+			return Problem{Field: name, Code: "must be written " + forms[form(name)]}
+		}
+	}
+	return nil
+}
+
+// form is the same for names that people or decoders take for one another.
+func form(name string) string { return language.Folded(language.Visible(name)) }
 
 // escaped are the escapes of JSON, a surrogate pair as one.
 var escaped = language.Regexp{Text: `\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)`}
