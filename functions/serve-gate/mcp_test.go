@@ -276,7 +276,8 @@ func TestThePermissionToolTakesTheGrant(t *testing.T) {
 	stamping("rm", circulation.SendBack)
 	out := asks("two", "rm")
 	expect.That(t, out.Behavior == "deny" && strings.Contains(out.Message, "だめ"), "%+v", out)
-	text, _, _ := w.tell(s, "permission", map[string]any{"tool_name": "Bash", "tool_use_id": "a", "Input": map[string]any{}})
+	text, _, _ := w.tell(s, "permission", map[string]any{"tool_name": "Bash", "tool_use_id": "a",
+		"Input": map[string]any{}})
 	expect.Has(t, text, "must say which call it is")
 	text, _, _ = w.tell(s, "permission", map[string]any{"tool_name": "Write", "tool_use_id": "a",
 		"input": map[string]any{}})
