@@ -273,7 +273,7 @@ func (b bot) mention() *regexp.Regexp {
 	if b.id != "" {
 		ids += "|" + b.id
 	}
-	return regexp.MustCompile(`[ \t]*<@(?:` + ids + `)(\|[^>]*)?>[ \t]*`)
+	return regexp.MustCompile(`<@(?:` + ids + `)(\|[^>]*)?>`)
 }
 
 // mentions reports whether the message mentions Ringi.
@@ -281,9 +281,15 @@ func (m message) mentions(b bot) bool {
 	return m.Type == "app_mention" || b.mention().MatchString(m.Text)
 }
 
-// plain returns a text without Slack's escapes as it is saved: without the mentions.
+// plain returns a text without Slack's escapes as it is saved: without the mentions at its beginning and end, which
+// address Ringi. Others are of its user, who has a name.
 func (b bot) plain(text string) string {
-	return slackapi.SavedPlain(b.mention().ReplaceAllString(text, " "))
+	some := `(?:\s*` + b.mention().String() + `)+`
+	text = regexp.MustCompile(`^`+some+`|`+some+`\s*$`).ReplaceAllString(text, "")
+	if b.user != "" {
+		text = b.mention().ReplaceAllString(text, "<@"+b.user+">")
+	}
+	return slackapi.SavedPlain(text)
 }
 
 // only reports whether a message of a channel mentions Ringi by nothing but the bot's own id. Slack sends no

@@ -42,7 +42,11 @@ var messages = []struct {
 	{"a mention at the end", map[string]any{"text": "まとめて <@U0BOT|ringi>"}, nil,
 		func(r *task.Request) { r.Text = "まとめて" }},
 	{"a mention in the middle, and a list with indents", map[string]any{"text": "ねえ <@U0BOT> これ:\n  - a\n    - b"}, nil,
-		func(r *task.Request) { r.Text = "ねえ これ:\n  - a\n    - b" }},
+		func(r *task.Request) { r.Text = "ねえ <@U0BOT> これ:\n  - a\n    - b" }},
+	{"a mention that is quoted", map[string]any{"text": "<@U0BOT> <@U0BOB> に「困ったら <@U0BOT|ringi> に書いて」とDMを送って"}, nil,
+		func(r *task.Request) {
+			r.Text = "<@U0BOB> に「困ったら <@U0BOT> に書いて」とDMを送って"
+		}},
 	{"what Slack escapes", map[string]any{"text": "<@U0BOT> A &amp; B &lt;3 &amp;lt;"}, nil,
 		func(r *task.Request) { r.Text = "A & B <3 &lt;" }},
 	{"the bot is not named: the first mention is it", map[string]any{"text": "<@U0BOT> <@U0BOB>に送って"},
@@ -255,6 +259,7 @@ func TestTheBotIsMentionedByEitherId(t *testing.T) {
 		{"before the first request", "", channel("<@B0BOT> 勤怠をまとめて"), ""},
 		{"both ids: app_mention comes, too", "B0BOT", channel("<@U0BOT> <@B0BOT> 勤怠"), ""},
 		{"both ids in that", "B0BOT", map[string]any{"text": "<@U0BOT> <@B0BOT|ringi> 勤怠"}, "勤怠"},
+		{"in a sentence", "B0BOT", channel("昨日 <@B0BOT> が送った請求書を取り消して <@B0BOT>"), "昨日 <@U0BOT> が送った請求書を取り消して"},
 		{"in a direct message's thread", "B0BOT", reply("<@B0BOT> 9月で"), "9月で"},
 		{"in one before the first request", "", reply("<@B0BOT> 9月で"), "9月で"},
 		{"another bot in one", "B0BOT", reply("<@B0OTHER> 9月で"), ""},
