@@ -110,7 +110,7 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversati
 	w := j.words()
 	said := []conversation.Piece{j.ended(&r, end), {Text: w.limit(end.Limit)}}
 	l.into(&r, end.Dropped)
-	if r.Error == conversation.ReasonExit && r.Tests != nil {
+	if r.Error == conversation.ReasonExit && r.Tests != nil && end.Limit == "" && *r.ExitCode > 0 {
 		r.Status, r.Error = conversation.ActionSucceeded, "" // it ran the tests, of which some failed
 	}
 	if end.Limit != "" {

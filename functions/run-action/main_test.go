@@ -201,6 +201,7 @@ func TestActions(t *testing.T) {
 	run("a command that fails says how", conversation.ShellCommand, command, testFails)
 	tests := conversation.Payload{Argv: []string{"npm", "test"}, TimeoutSeconds: 60}
 	run("tests of which some fail were run", conversation.TestRun, tests, testFailingTests)
+	run("tests that were stopped failed", conversation.TestRun, tests, testStoppedTests)
 	run("tests whose numbers the exit code denies are a failure", conversation.TestRun, tests, testDenied)
 	run("a lost call is unknown and not made again", conversation.ShellCommand, command, testLost)
 	run("a crash during the call is unknown and it is not made again", conversation.ShellCommand, command, testCrash)
@@ -251,6 +252,13 @@ func testFailingTests(t *testing.T, w *world) {
 	expect.That(t, x.Status == conversation.ActionSucceeded && x.Error == "" && *x.ExitCode == 3, "%+v", x)
 	expect.Is(t, x.ResultSummary, "Tests: 8 passed, 1 failed · Exit code: 3", "result_summary")
 	expect.Has(t, w.Newest().Content, "Tests: 8 passed, 1 failed")
+}
+
+func testStoppedTests(t *testing.T, w *world) {
+	w.box.lines, w.box.end = []string{"Tests:       1 failed, 8 passed, 9 total"}, isolated.End{ExitCode: 1,
+		Limit: isolated.EndedEarly}
+	expect.Value(w.handle())(t)
+	expect.Is(t, w.action().Status, conversation.ActionFailed)
 }
 
 func testDenied(t *testing.T, w *world) {
