@@ -21,12 +21,12 @@ type Tests struct {
 var (
 	escapes = language.Regexp{Text: `\x1b\[[0-9;]*m`}
 	// listed is a line of counts with their words: of pytest with its time, of Jest and Vitest after a heading.
-	listed = language.Regexp{Text: `^(?:=+ )?((?:\d{1,9} [a-z]+, )*\d{1,9} [a-z]+) in [\d.]+s\b[^=]*=*$|` +
-		`^Tests:? +((?:\d{1,9} [a-z]+(?:, | \| )?)+)(?: \(\d+\))?$`}
-	one   = language.Regexp{Text: `(\d+) ([a-z]+)`}
+	listed = language.Regexp{Text: `^(?:=+ )?((?:\d{1,9} [a-z ]+, )*\d{1,9} [a-z ]+) in [\d.]+s\b[^=]*=*$|` +
+		`^Tests:? +((?:\d{1,9} [a-z ]+(?:, | \| )?)+)(?: \(\d+\))?$`}
+	one   = language.Regexp{Text: `(\d+) ([a-z]+(?: [a-z]+)?)`}
 	cargo = language.Regexp{
 		Text: `^test result: \w+\. (\d{1,9}) passed; (\d{1,9}) failed; (\d{1,9}) ignored`}
-	// ofGo is a package of Go. One without tests counts as none.
+	// ofGo is a package of Go. One without tests, or of whose tests none was to run, counts as none.
 	ofGo = language.Regexp{Text: `^(ok|FAIL)\s+\S+\s+(?:[\d.]+s|\(cached\)|\[(?:build|setup) failed\])`}
 )
 
@@ -38,9 +38,9 @@ func (t *Tests) add(word, n string) bool {
 		t.Passed += count
 	case "failed", "error", "errors":
 		t.Failed += count
-	case "skipped", "todo", "xfailed":
+	case "skipped", "todo", "xfailed", "expected fail":
 		t.Skipped += count
-	case "deselected", "warning", "warnings", "total", "xpassed", "rerun":
+	case "subtests passed", "deselected", "warning", "warnings", "total", "xpassed", "rerun":
 	default:
 		return false
 	}
@@ -67,7 +67,7 @@ func (t *Tests) Read(line string) {
 		t.add("skipped", m[3])
 		return
 	}
-	if m := ofGo.Get().FindStringSubmatch(line); m != nil {
+	if m := ofGo.Get().FindStringSubmatch(line); m != nil && !strings.HasSuffix(line, "[no tests to run]") {
 		if !t.Packages {
 			*t = Tests{Packages: true}
 		}
