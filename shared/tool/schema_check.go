@@ -192,7 +192,9 @@ func (c *checking) members(s map[string]any, v map[string]any, at []string, foun
 	members, _ := s["properties"].(map[string]any)
 	patterns, _ := s["patternProperties"].(map[string]any)
 	var unknown []string
-	c.pay(len(members))
+	for name := range members {
+		c.pay(1 + len(name)/8)
+	}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if c.pay(1 + len(name)/8); c.unsure != "" {
 			return

@@ -110,6 +110,8 @@ func TestACheckOfMuchEndsInTime(t *testing.T) {
 			strings.Repeat("9,", 100_000) + "9", false},
 		"one of many constants": {`{"anyOf":[{"const":` + strings.ReplaceAll(numbers(900, 0), ",", `},{"const":`) + `}]}`,
 			strings.Repeat("9,", 500_000) + "9", false},
+		"objects of one long name": {`{"items":{"properties":{"` + strings.Repeat("ſ", 6000) + `":{}}}}`,
+			strings.Repeat(`{"a":1},`, 40_000) + "0", false},
 		"unlike each other, often": {`{"allOf":[` + strings.Repeat(`{"uniqueItems":true},`, 700) + `true]}`,
 			numbers(8000, 0), false},
 	} {

@@ -114,12 +114,17 @@ func (r reader) value(at string, deep int) error {
 
 // Misnamed returns a Problem for a name that is none of the known ones, but that people or decoders take for one.
 func Misnamed[V, W any](names map[string]V, known map[string]W) error {
+	isKnown := func(name string) bool { _, is := known[name]; return is }
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), isKnown)
+	if len(others) == 0 {
+		return nil
+	}
 	forms := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		forms[form(name)] = name
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if _, is := known[name]; !is && forms[form(name)] != "" {
+	for _, name := range others {
+		if forms[form(name)] != "" {
 			return Problem{Field: name, Code: "must be written " + forms[form(name)]}
 		}
 	}
