@@ -279,7 +279,8 @@ func TestTestsAreCountedAsTheirRunnersSay(t *testing.T) {
 			"total\nSnapshots:   0 total\nRan all test suites.", 1, Tests{Passed: 8, Failed: 1, Skipped: 1}},
 		"Vitest": {" Test Files  1 passed (1)\n      Tests  1 failed | 5 passed | 2 " +
 			"skipped (8)", 1, Tests{Passed: 5, Failed: 1, Skipped: 2}},
-		"Vitest, expected":  {"Tests  1 failed | 9 passed | 1 expected fail (11)", 1, Tests{Passed: 9, Failed: 1, Skipped: 1}},
+		"Vitest, expected": {"Tests  1 failed | 9 passed | 1 expected fail (11)", 1,
+			Tests{Passed: 9, Failed: 1, Skipped: 1}},
 		"pytest's subtests": {"1 failed, 3 passed, 2 subtests passed in 0.1s", 1, Tests{Passed: 3, Failed: 1}},
 		"go, none to run":   {"ok  \tx/a\t0.1s\nok  \tx/b\t0.1s [no tests to run]", 0, Tests{Passed: 1, Packages: true}},
 		"cargo": {"test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in " +
