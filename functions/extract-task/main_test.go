@@ -30,6 +30,13 @@ func handler(w *ringitest.World, g *modeltest.Demo) *Handler {
 		Prompts: w.Results().Prompts, Texts: w.Results(), Files: w.Results()}
 }
 
+// named is a Slack in which everybody has one name.
+type named struct{ Slack }
+
+func (named) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: ringitest.Team, Name: "佐藤"}, nil
+}
+
 func TestExtractTask(t *testing.T) {
 	t.Run("a message becomes a task, once", func(t *testing.T) {
 		w, g := ringitest.Start(t).World(t), &modeltest.Demo{}
@@ -43,14 +50,16 @@ func TestExtractTask(t *testing.T) {
 	})
 	t.Run("what is no task gets a plain reply: nobody is asked for a stamp, and it is recorded", func(t *testing.T) {
 		w := ringitest.Start(t).World(t)
-		g := &modeltest.Demo{First: `{"kind":"unsupported","sentence":"請求書は作成できません。",
+		g := &modeltest.Demo{First: `{"kind":"unsupported","sentence":"請求書は <@U0SATO> へ。",
 			"title":"","description":"","priority":"medium","task_type":"standard"}`}
 		for range 2 {
-			next, err := handler(w, g).Handle(t.Context(), w.In())
+			h := handler(w, g)
+			h.Slack = named{}
+			next, err := h.Handle(t.Context(), w.In())
 			expect.Must(t, err == nil && next.State == task.StateFinish && next.Outcome == "answered", "%+v, %v", next, err)
 		}
 		a := w.Load()
-		expect.Must(t, a.Task == nil && a.Prompt() == nil && a.Answer != nil && a.Answer.Sentence == "請求書は作成できません。" &&
+		expect.Must(t, a.Task == nil && a.Prompt() == nil && a.Answer != nil && a.Answer.Sentence == "請求書は @佐藤 へ。" &&
 			a.Answer.Usage != nil && g.Calls == 1, "%+v %+v after %d calls", a.Task, a.Answer, g.Calls)
 		e := a.Head.Ended
 		expect.That(t, e != nil && e.As == task.TaskAnswered && e.Reason == task.ReasonUnsupported && a.Used().Calls == 1,
