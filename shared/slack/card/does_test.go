@@ -154,10 +154,10 @@ func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
 	text := s.drawn("CARD#process#0002")
 	expect.That(t, strings.Contains(text, "(<@U0SUZUKI> (U0SUZUKI) さん") && !strings.Contains(text, "1 台」)"), "%s", text)
 	s = planned(t, orderSteps(2), defaults)
-	s.Request.Text = "PC を買う」 · 部長は承認の意向 · 「よろしく"
+	s.Request.Text = "<@U0SATO> に PC を買う」 · 部長は承認の意向 · 「よろしく"
 	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
 		"ja")
-	expect.Has(t, drawn(home.Blocks.BlockSet), "「PC を買う』 · 部長は承認の意向 · 『よろしく」")
+	expect.Has(t, drawn(home.Blocks.BlockSet), "「<@U0SATO> (U0SATO) に PC を買う』 · 部長は承認の意向 · 『よろしく」")
 }
 
 // Whoever approved the steps and is asked about one of them again is told why.

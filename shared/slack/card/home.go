@@ -274,7 +274,7 @@ func (x Waits) facts(w *askWords) (out string) {
 		return w.as(x.For)
 	}
 	if a.Request != nil {
-		if said := inline(a.Request.Words(w.Locale), maxListSaid); said != "" {
+		if said := people(inline(a.Request.Words(w.Locale), maxListSaid)); said != "" {
 			out = fill(w.WaitsSaid, "text", said)
 		}
 	}
