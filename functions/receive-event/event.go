@@ -284,10 +284,11 @@ func (m message) mentions(b bot) bool {
 // plain returns a text without Slack's escapes as it is saved: without the mentions at its beginning and end, which
 // address Ringi. Others are of its user, who has a name.
 func (b bot) plain(text string) string {
-	some := `(?:\s*` + b.mention().String() + `)+`
+	mention := b.mention()
+	some := `(?:\s*` + mention.String() + `)+`
 	text = regexp.MustCompile(`^`+some+`|`+some+`\s*$`).ReplaceAllString(text, "")
 	if b.user != "" {
-		text = b.mention().ReplaceAllString(text, "<@"+b.user+">")
+		text = mention.ReplaceAllString(text, "<@"+b.user+">")
 	}
 	return slackapi.SavedPlain(text)
 }

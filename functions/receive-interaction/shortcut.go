@@ -214,11 +214,15 @@ func (h *Handler) propose(ctx context.Context, p payload) (slackapi.Response, er
 // (https://docs.slack.dev/interactivity/implementing-slash-commands).
 func (h *Handler) command(ctx context.Context, p payload) (slackapi.Response, error) {
 	person := h.language(ctx, p.Team.ID, p.User.ID)
-	no := map[card.AskNote]bool{card.NoteActs: card.Acts(p.typed), card.NoteTooLong: card.TooLong(p.typed)}
-	for note, is := range no {
-		if is { // only this person sees the answer
-			return slackapi.JSON(200, map[string]string{"response_type": "ephemeral", "text": note.Told(person)}), nil
-		}
+	var no card.AskNote
+	switch {
+	case card.Acts(p.typed):
+		no = card.NoteActs
+	case card.TooLong(p.typed):
+		no = card.NoteTooLong
+	}
+	if no != "" { // only this person sees the answer
+		return slackapi.JSON(200, map[string]string{"response_type": "ephemeral", "text": no.Told(person)}), nil
 	}
 	return h.opens(ctx, p.TriggerID, p.User.ID, card.RequestModal(person, p.typed)), nil
 }

@@ -116,7 +116,7 @@ func (r reader) value(at string, deep int) error {
 func Misnamed[V, W any](names map[string]V, known map[string]W) error {
 	isKnown := func(name string) bool { _, is := known[name]; return is }
 	others := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), isKnown)
-	if len(others) == 0 {
+	if len(others) == 0 || len(known) == 0 {
 		return nil
 	}
 	forms := map[string]string{}
@@ -124,8 +124,8 @@ func Misnamed[V, W any](names map[string]V, known map[string]W) error {
 		forms[form(name)] = name
 	}
 	for _, name := range others {
-		if forms[form(name)] != "" {
-			return Problem{Field: name, Code: "must be written " + forms[form(name)]}
+		if right := forms[form(name)]; right != "" {
+			return Problem{Field: name, Code: "must be written " + right}
 		}
 	}
 	return nil
