@@ -50,7 +50,8 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 def _post(path, body, until):
     """Returns the answer, or None and why not. What broke off is sent once more: that asks and takes the same."""
-    request = urllib.request.Request(os.environ["RINGI_URL"].rstrip("/") + path, json.dumps(body, ensure_ascii=False).encode(), {
+    text = json.dumps(body, ensure_ascii=False).encode()  # escaped, Japanese would be twice as long
+    request = urllib.request.Request(os.environ["RINGI_URL"].rstrip("/") + path, text, {
         "Authorization": "Bearer " + os.environ["RINGI_KEY"], "Content-Type": "application/json"})
     for last in (False, True):
         try:

@@ -7,9 +7,9 @@
 - A query looks at the rows of its own key, of an index, too, instead of sorting the whole table, and copies none.
 - The names and values beside expressions are held to DynamoDB's rules, in its words: moto passes a value that no
   expression uses, answers 500 for one that is missing, and hardly looks at transactions.
-- The values of items are written and measured directly, and an expression is read once. moto walks the service's model
-  for each value, measures an item again for each of its members, and reads an expression up to four times a call:
-  of the server's time for infra/stories that was a third.
+- The values of items are written and measured directly, of an answer only the members that it has, and an expression
+  is read once. moto walks the service's model for each value and member, measures an item again for each of its
+  members, and reads an expression up to four times a call: of the server's time for infra/stories that was a third.
 """
 
 import collections
