@@ -182,7 +182,7 @@ func said(text string) string {
 				"\n", " ")))))
 		default:
 			prose := language.MarkdownProse(p.Text)
-			if strings.HasSuffix(prose, `\`) { // it would escape the tick that follows
+			if prose == "" || strings.HasSuffix(prose, `\`) { // it would join or escape the ticks around it
 				prose += joiner
 			}
 			out.WriteString(unlinked.Replace(marked.Replace(prose)))

@@ -255,6 +255,7 @@ func TestAnAnswerIsWrittenForSlacksMarkdown(t *testing.T) {
 		"a reference":         {"[a][1]\n\n[1]: https://e.example/", "[a]\u2060[1]\n\n[1]\u2060: https://e.example/"},
 		"a hidden escape": {"\\\u200b`[the invoice](https://e.example/)`",
 			"\\\u2060`[the invoice]\u2060(https://e.example/)`"},
+		"nothing between codes": {"`a`\u202e``b`c``", "`a`\u2060``b`c``"},
 		"a cell that cuts code": {"| `x | [the invoice](https://e.example/) | y` |",
 			"| `x | [the invoice]\u2060(https://e.example/) | y` |"},
 		"an address": {"see https://example.com/x", "see https://example.com/x"},
