@@ -122,14 +122,13 @@ func (p *play) comes() {
 	_, of.Effect, err = call.Digest(members, nil)
 	expect.NoError(p.t, err)
 	p.follows(of.Ref(), webapi.HR, "")
-	p.dying = func(lambda.Call) {
-		past := map[string]string{}
-		p.passes(p.Ref, call.Key, "SET claim.lease_until = :past", "attribute_exists(claim.lease_until)", past)
-		p.passes(p.Ref, "CARD#call", "SET claimed_at = :past", "attribute_exists(claimed_at)", past)
-		for _, f := range p.Template.Functions {
-			if p.machine {
+	if p.machine { // all that runs dies, and holds nothing longer
+		p.dying = func(lambda.Call) {
+			for _, f := range p.Template.Functions {
 				p.Lambda.Kill(f.ID)
 			}
+			p.expire(true)
+			p.expire(false)
 		}
 	}
 }
