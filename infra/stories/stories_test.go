@@ -83,7 +83,8 @@ func besides() []story {
 		{name: "command", kind: "talk", dies: runner, act: command, callers: []string{runner}, honest: ranOnce},
 		{name: "call", kind: "talk", act: listedRead, callers: []string{caller}, honest: calledOnce},
 		{name: "pull request", kind: "talk", dies: caller, act: pullRequest, callers: []string{caller},
-			honest: calledOnce, holds: pulled, seen: pulledSeen},
+			honest: calledOnce, holds: pulled, seen: pulledSeen,
+			kills: func(p point) bool { return p.function != runner }}, // without the file there is nothing to push
 		{name: "offer", kind: "talk", act: offer},
 		{name: "files", kind: "talk", dies: answerer, act: attached, callers: []string{answerer, reader, runner},
 			honest: unreadOnce},
