@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -195,25 +196,15 @@ func pending(t expect.T, typ ActionType) (*table, *Action) {
 	return tb, tb.load().Current()
 }
 
-// Approve and Reject are Act at the stage that is asked, in one's own name, as tests say it.
-func (a *Aggregate) Approve(
-	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
-) (aggregate.Change, error) {
-	return a.acts(circulation.Stamp, id, "", by, p, now)
+// Approve and Reject are Act at the stage that is asked, in one's own name.
+func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
+	aggregate.Change, error) {
+	return a.Act(id, cmp.Or(a.Asked(id).Gate, &aggregate.Gate{}).Acting(circulation.Stamp, by, ""), by, p, now)
 }
 
 func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	aggregate.Change, error) {
-	return a.acts(circulation.SendBack, id, reason, by, p, now)
-}
-
-func (a *Aggregate) acts(kind circulation.Kind, id, text string, by aggregate.Actor, p aggregate.Policy,
-	now time.Time) (aggregate.Change, error) {
-	g := a.Asked(id).Gate
-	if g == nil {
-		return aggregate.Change{}, aggregate.ErrNotFound
-	}
-	return a.Act(id, g.Acting(kind, by, text), by, p, now)
+	return a.Act(id, cmp.Or(a.Asked(id).Gate, &aggregate.Gate{}).Acting(circulation.SendBack, by, reason), by, p, now)
 }
 
 func (tb *table) approve(x *Action, by string) error {

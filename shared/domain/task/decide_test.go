@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
 
@@ -131,7 +130,7 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 
 func (s *story) giveBack(id, user string) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.acts(circulation.SendBack, id, "宛先を直して", person(user), s.policy, now)
+		return a.Reject(id, "宛先を直して", person(user), s.policy, now)
 	}
 }
 
@@ -144,7 +143,7 @@ func (s *story) fills(e Refill) decision {
 
 func (w *world) givesBack(id string, by aggregate.Actor, p aggregate.Policy) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.acts(circulation.SendBack, id, "直して", by, p, now)
+		return a.Reject(id, "直して", by, p, now)
 	}
 }
 
