@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -115,29 +113,15 @@ func TestOfTwoThatPlayARoundOneGoesOn(t *testing.T) {
 	expect.That(t, got.Rounds != 0, "nobody goes on: %+v", got)
 }
 
-// away fails this many writes of one item.
-type away struct{ left atomic.Int32 }
-
-func (x *away) RoundTrip(q *http.Request) (*http.Response, error) {
-	if strings.HasSuffix(q.Header.Get("X-Amz-Target"), ".PutItem") && x.left.Add(-1) >= 0 {
-		return nil, errors.New("the network is away")
-	}
-	return http.DefaultTransport.RoundTrip(q)
-}
-
 func TestAnAnswerIsNotPaidTwiceThoughTheTableIsAwayForAMoment(t *testing.T) {
-	db := storetest.Start(t)
-	_, table := db.Store(t)
-	x := &away{}
-	cfg := db.Config.Copy()
-	cfg.HTTPClient = &http.Client{Transport: x}
-	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
-	w := &world{t, storetest.Over(client, table)}
+	x := ringitest.Start(t).World(t)
+	x.Config.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+	w := &world{t, storetest.Over(dynamodb.NewFromConfig(x.Config), x.Table())}
 	w.store.Sleep = func(context.Context, time.Duration) error { return nil }
 	a := w.begin("手順", aggregate.USD(1), "a")
 	undisturbed := &meanwhile{}
 	w.once(w.begin("手順", aggregate.USD(1), "a"), undisturbed)
-	m := &meanwhile{do: func(context.Context, int32) error { x.left.Store(3); return nil }}
+	m := &meanwhile{do: func(context.Context, int32) error { x.Transport.DropCalls("PutItem", 3); return nil }}
 	if next := w.once(a, m); next.State != StateRound || m.calls.Load() != undisturbed.calls.Load() {
 		t.Errorf("%+v after %d calls, want %d", next, m.calls.Load(), undisturbed.calls.Load())
 	}

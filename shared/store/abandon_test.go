@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -19,8 +19,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// TestAContestThatIsClosedOverCrashesIsPaidForOnce crashes the code that closes an abandoned contest after each of its
-// calls to the table in turn. In the end there is one summary of the scored rounds and one sum of their cost.
+// TestAContestThatIsClosedOverCrashesIsPaidForOnce crashes the code that closes an abandoned contest before and after
+// each of its writes. In the end there is one summary of the scored rounds and one sum of their cost.
 func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	server := storetest.Start(t)
 	w := newWorld(t, server)
@@ -41,9 +41,10 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	a := expect.Value(w.Load(t.Context(), ref))(t)
 	expect.Must(t, a.Contest.Status == contest.Abandoned && a.Contest.SettledAt == nil, "%+v", a.Contest)
 	died := 0
-	for calls := 0; ; calls++ {
+	for n := 0; ; n++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := w.through(server, &dying{calls, cancel}).Settle(ctx, ref, a.Head.Run)
+		d := &ringitest.Death{At: 1, After: n%2 == 1, Then: cancel}
+		_, err := w.through(server, d.Over(server.Transport)).Settle(ctx, ref, a.Head.Run)
 		killed := ctx.Err() != nil
 		cancel()
 		if err == nil && !killed {
@@ -63,20 +64,6 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	expect.That(t, u.Cost == 300 && u.Calls == 2 && u.ID == id, "it cost %+v", u)
 	again := expect.Value(w.Settle(t.Context(), ref, a.Head.Run))(t)
 	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
-}
-
-// dying lets so many calls through. Then the invocation is killed.
-type dying struct {
-	left   int
-	cancel context.CancelFunc
-}
-
-func (d *dying) RoundTrip(q *http.Request) (*http.Response, error) {
-	if d.left--; d.left < 0 {
-		d.cancel()
-		return nil, errors.New("the connection was closed")
-	}
-	return http.DefaultTransport.RoundTrip(q)
 }
 
 // All teams of a contest that was cancelled before their time was up say so, however late their last calls returned.

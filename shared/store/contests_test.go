@@ -4,15 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
@@ -278,29 +277,16 @@ func testTenants(t *testing.T, w *contestWorld) {
 	expect.Is(t, expect.Value(w.TeamStatistics(t.Context(), other, "a"))(t), store.Statistics{})
 }
 
-// refusing fails as many writes as left says.
-type refusing struct{ left, tried atomic.Int32 }
-
-func (r *refusing) RoundTrip(q *http.Request) (*http.Response, error) {
-	if strings.HasSuffix(q.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
-		r.tried.Add(1)
-		if r.left.Add(-1) >= 0 {
-			return nil, errors.New("the network is away")
-		}
-	}
-	return http.DefaultTransport.RoundTrip(q)
-}
-
 func testRetries(t *testing.T, w *contestWorld, server *storetest.Server) {
 	id := contest.NewID()
 	_, teams := w.begin(t, id, "a")
 	var waited []time.Duration
-	broken := &refusing{}
+	broken := &ringitest.FaultyTransport{Next: server.Transport}
 	x := w.through(server, broken)
 	x.Sleep = func(_ context.Context, d time.Duration) error { waited = append(waited, d); return nil }
 	for _, tt := range []struct {
-		fails int32
-		tries int32
+		fails int
+		tries int
 		waits []time.Duration
 		saved bool
 	}{
@@ -309,17 +295,19 @@ func testRetries(t *testing.T, w *contestWorld, server *storetest.Server) {
 		{100, 4, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, false},
 	} {
 		waited = nil
-		broken.left.Store(tt.fails)
-		broken.tried.Store(0)
+		broken.ClearFaults()
+		broken.DropCalls("TransactWriteItems", tt.fails)
+		before := broken.Count("TransactWriteItems")
 		_, err := x.SaveRound(t.Context(), teams[0].Ref(), played(id, "a", 1, 0.5))
 		var given *contest.DatabaseWriteError
 		expect.That(t, (err == nil) == tt.saved && (tt.saved || errors.As(err, &given) && given.Attempts == 4),
 			"%d failures: %v", tt.fails, err)
-		expect.That(t, slices.Equal(waited, tt.waits) && broken.tried.Load() == tt.tries,
-			"%d failures: waited %v, tried %d times", tt.fails, waited, broken.tried.Load())
+		tried := broken.Count("TransactWriteItems") - before
+		expect.That(t, slices.Equal(waited, tt.waits) && tried == tt.tries, "%d failures: waited %v, tried %d times",
+			tt.fails, waited, tried)
 	}
 	waited = nil
-	broken.left.Store(0)
+	broken.ClearFaults()
 	for name, p := range map[string]float64{"a score that can't be": 2, "a round that is not next": 0.5} {
 		bad := played(id, "a", 4, p)
 		_, err := x.SaveRound(t.Context(), teams[0].Ref(), bad)

@@ -81,7 +81,7 @@ const machine = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task",
 func (s *Server) World(t testing.TB) *World {
 	t.Helper()
 	n := worlds.Add(1)
-	w := &World{Story: Story{T: t, By: Approver()}, Transport: &FaultyTransport{next: s.Transport}, plain: s.Config,
+	w := &World{Story: Story{T: t, By: Approver()}, Transport: &FaultyTransport{Next: s.Transport}, plain: s.Config,
 		Bucket: fmt.Sprintf("results-%d", n)}
 	w.Config = s.Config
 	w.Config.HTTPClient = &http.Client{Transport: w.Transport}
@@ -223,7 +223,7 @@ func (w *World) Drawn() int {
 
 // FaultyTransport is the transport of calls to AWS. Tests can make it lose or refuse calls.
 type FaultyTransport struct {
-	next   http.RoundTripper
+	Next   http.RoundTripper
 	mu     sync.Mutex
 	faults []*fault
 	calls  []string
@@ -314,7 +314,7 @@ func (w *FaultyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	case f.before != nil:
 		f.before()
 	case f.answer:
-		res, err := w.next.RoundTrip(r)
+		res, err := w.Next.RoundTrip(r)
 		if err == nil {
 			res.Body.Close()
 		}
@@ -322,7 +322,7 @@ func (w *FaultyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	default:
 		return nil, errDropped
 	}
-	return w.next.RoundTrip(r)
+	return w.Next.RoundTrip(r)
 }
 
 // bodyOf reads a request's body and restores it.
