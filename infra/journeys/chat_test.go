@@ -17,39 +17,6 @@ func begin(t *testing.T, text string) *driver.Dialogue {
 	return driver.Talk(t, running, webapi.Sato, text)
 }
 
-// An agent's action runs only after a person's approval, and the agent learns the result.
-func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
-	beside(t)
-	d := begin(t, "codex: ファイルを作って")
-	d.Shows("見本のファイルを 2 つ提案します")
-	asks := d.Shows("操作 #1 の確認", "hello.js", "hello.test.js")
-	d.Status("suspended")
-	n := d.Count("完了")
-	expect.Must(t, n == 0, "%d messages say that something is done", n)
-	d.Press(webapi.Sato, asks, card.ApproveAction)
-	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Sato+">")
-	d.Shows("完了しました。")
-	d.Status("active")
-
-	d.Reply("もう一度ファイルを作って")
-	second := d.Shows("操作 #2 の確認")
-	d.Reject(webapi.Sato, second, "今はいりません")
-	d.Shows("操作 #2(却下)", "今はいりません")
-	d.Shows("結果を受け取りました", "操作 #2 は却下されました")
-
-	d.Reply("やっぱりファイルを作って")
-	third := d.Shows("操作 #3 の確認")
-	d.Cancel(webapi.Sato, third)
-	d.Shows("操作 #3(キャンセル)")
-	d.Shows("結果を受け取りました", "操作 #3 は取り消されました")
-	d.Status("active")
-	for _, what := range []string{"操作 #1 完了", "操作 #2 は却下されました", "操作 #3 は取り消されました"} {
-		if n := d.Count(what); n == 0 || n > 2 { // a card's header is also its text for notifications
-			t.Errorf("%q stands %d times in the thread", what, n)
-		}
-	}
-}
-
 // A command runs once, after an approval; the card shows its output during and after the run, and one click stops it.
 func TestACommandIsWatchedAndStopped(t *testing.T) {
 	beside(t)

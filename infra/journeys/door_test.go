@@ -9,11 +9,13 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"ringi/shared/domain/call"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"ringi/shared/domain/call"
 )
 
 // door stands in for Ringi's, made from its description alone. Paths begin with a test's name and a way, from which
@@ -147,6 +149,11 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		parts = []string{"", "", ""}
 	}
 	test, way, path := parts[0], parts[1], parts[2]
+	wait, _ := strconv.Atoi(r.URL.Query().Get("wait"))
+	if wait > 25 { // a client ends a hook after 60 seconds
+		body(400, `{"error":"it would wait too long"}`)(d, w, "")
+		return
+	}
 	if r.Header.Get("Authorization") != "Bearer "+key || r.Method != http.MethodPost {
 		body(401, `{"error":"the key is not known"}`)(d, w, "")
 		return

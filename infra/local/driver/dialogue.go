@@ -102,12 +102,6 @@ func (d *Dialogue) Reject(user string, m webapi.Message, reason string) {
 	d.fillUntilTaken(user, m, action, map[string]any{card.ReasonBlock: reason})
 }
 
-// Cancel cancels an action that waits.
-func (d *Dialogue) Cancel(user string, m webapi.Message) {
-	d.T.Helper()
-	d.fillUntilTaken(user, m, card.MoreAction+string(conversation.CardAction), map[string]any{})
-}
-
 func (d *Dialogue) fillUntilTaken(user string, m webapi.Message, action string, filled map[string]any) {
 	d.T.Helper()
 	d.untilTaken(m, action, func() { fillIn(d.T, d.S, user, d.Channel, m.TS, action, filled) })
