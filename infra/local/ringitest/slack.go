@@ -29,21 +29,25 @@ type Slack struct {
 	calls []webapi.Call
 }
 
+// BotToken is the token of the workspace's bot.
+const BotToken = "xoxb-test"
+
 // StartSlack starts a workspace that ends with the test.
 func StartSlack(t testing.TB) *Slack {
 	t.Helper()
 	s := &Slack{Workspace: webapi.NewWorkspace(webapi.Config{TeamID: Team, AppID: "A0RINGI"})}
 	server := httptest.NewServer(s.api(nil))
+	server.Config.SetKeepAlivesEnabled(false) // no connection outlives a call in a bubble of testing/synctest
 	t.Cleanup(server.Close)
 	s.URL = server.URL + "/api/"
-	s.Client = slackapi.With(Keys{Token: "xoxb-test", Address: s.URL}, time.Minute)
+	s.Client = slackapi.With(Keys{Token: BotToken, Address: s.URL}, time.Minute)
 	return s
 }
 
-// api is the workspace's Web API. It takes the token xoxb-test, or those that check takes.
+// api is the workspace's Web API. It takes the token BotToken, or those that check takes.
 func (s *Slack) api(check func(token string) string) http.Handler {
 	return webapi.New(webapi.Options{
-		Workspace: s.Workspace, BotToken: "xoxb-test", Check: check, Faults: &s.Faults, Now: s.now,
+		Workspace: s.Workspace, BotToken: BotToken, Check: check, Faults: &s.Faults, Now: s.now,
 		Self: func() string { return "https://ringi-sandbox.slack.com" }, Heard: s.hear,
 	})
 }

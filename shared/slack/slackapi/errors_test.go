@@ -157,22 +157,17 @@ func (r *keys) Refused(context.Context) bool {
 	return changed
 }
 
-// with returns a client of a workspace whose bot has the token xoxb-new.
-func with(t *testing.T, r *keys) (*slackapi.Client, *webapi.Workspace, *[]webapi.Call) {
+// with returns a client of a workspace whose bot has the token xoxb-test.
+func with(t *testing.T, r *keys) (*slackapi.Client, *ringitest.Slack) {
 	t.Helper()
-	w := webapi.NewWorkspace(webapi.Config{TeamID: ringitest.Team, AppID: "A0RINGI"})
-	calls := &[]webapi.Call{}
-	server := httptest.NewServer(webapi.New(webapi.Options{Workspace: w, BotToken: "xoxb-new", Faults: &webapi.Faults{},
-		Self: func() string { return "" }, Heard: func(c webapi.Call) { *calls = append(*calls, c) }}))
-	t.Cleanup(server.Close)
-	r.address = server.URL + "/api/"
-	c := slackapi.With(r, time.Minute)
-	return c, w, calls
+	s := ringitest.StartSlack(t)
+	r.address = s.URL
+	return slackapi.With(r, time.Minute), s
 }
 
 func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
-	r := &keys{token: "xoxb-old", next: "xoxb-new"}
-	c, _, _ := with(t, r)
+	r := &keys{token: "xoxb-old", next: "xoxb-test"}
+	c, _ := with(t, r)
 	ts, err := c.Post(t.Context(), webapi.HR, "", message("one"), about) // a form
 	expect.Must(t, err == nil && ts != "" && r.refused == 1, "%q, %v, asked %d times", ts, err, r.refused)
 	r.token = "xoxb-old"
@@ -184,30 +179,28 @@ func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
 
 // Slack is asked only once which workspace a token belongs to.
 func TestWhoseTheTokenIs(t *testing.T) {
-	c, _, calls := with(t, &keys{token: "xoxb-new"})
-	for range 2 {
-		if team, err := c.Team(t.Context()); err != nil || team != ringitest.Team || len(*calls) != 1 {
-			t.Errorf("%q, %v after %d calls", team, err, len(*calls))
-		}
+	c, w := with(t, &keys{token: "xoxb-test"})
+	for calls := range 2 {
+		team, err := c.Team(t.Context())
+		n := len(w.Calls())
+		expect.That(t, err == nil && team == ringitest.Team && n == 1-calls, "%q, %v after %d calls", team, err, n)
 	}
 }
 
 func TestARefusedTokenWithoutAnotherIsSaid(t *testing.T) {
 	r := &keys{token: "xoxb-old"}
-	c, _, calls := with(t, r)
+	c, w := with(t, r)
 	_, err := c.Post(t.Context(), webapi.HR, "", message("one"), about)
-	if slackapi.Code(err) != "invalid_auth" || r.refused != 1 || len(*calls) > 1 {
-		t.Errorf("%v after %d calls, asked %d times", err, len(*calls), r.refused)
-	}
+	n := len(w.Calls())
+	expect.That(t, slackapi.Code(err) == "invalid_auth" && r.refused == 1 && n <= 1, "%v after %d calls, asked %d times",
+		err, n, r.refused)
 }
 
 func TestWithoutATokenNothingIsSent(t *testing.T) {
 	r := &keys{err: errors.New("bot_token: not pasted")}
-	c, _, calls := with(t, r)
+	c, w := with(t, r)
 	_, err := c.Post(t.Context(), webapi.HR, "", message("one"), about)
-	if slackapi.Code(err) != slackapi.CodeNoToken || len(*calls) != 0 {
-		t.Errorf("%v, %d calls", err, len(*calls))
-	}
+	expect.That(t, slackapi.Code(err) == slackapi.CodeNoToken && len(w.Calls()) == 0, "%v, or a call", err)
 	var refused slackapi.Refused
 	expect.That(t, errors.As(err, &refused) && !refused.Permanent && refused.App,
 		"%+v: it is pasted sooner or later, and somebody has to", refused)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/ringitest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
@@ -31,16 +32,12 @@ import (
 	"ringi/shared/words/language"
 )
 
-const botToken = "xoxb-himitsu"
-
 // world is a runner with stand-ins for all vendors.
 type world struct {
 	*runner.Runner
 	catalog *tool.Catalog
 	vendors *vendors.Vendors
-	people  *webapi.Workspace
-	slack   *webapi.Faults
-	called  *counter                 // calls of Slack by method
+	slack   *ringitest.Slack
 	paths   *counter                 // calls of the other vendors by path
 	breaks  func(*http.Request) bool // calls of these vendors to answer with 500; may be nil
 	log     *bytes.Buffer
@@ -48,7 +45,7 @@ type world struct {
 	ctx     context.Context // of calls that fail
 	expire  func()          // ends it as its deadline would
 
-	url, slackURL string
+	url string
 }
 
 // counter keeps what was called, including by clients that have disconnected.
@@ -97,8 +94,7 @@ func (t tokens) Renew(ctx context.Context, tenant, provider, refused string) (st
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{vendors: vendors.New(), slack: &webapi.Faults{}, called: &counter{}, paths: &counter{},
-		log: &bytes.Buffer{}}
+	w := &world{vendors: vendors.New(), slack: ringitest.StartSlack(t), paths: &counter{}, log: &bytes.Buffer{}}
 	w.ctx, w.expire = expect.Expiring(t)
 	v := w.vendors.Handler()
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
@@ -112,13 +108,6 @@ func newWorld(t *testing.T) *world {
 	s.Config.SetKeepAlivesEnabled(false) // no connection outlives a call in a bubble of testing/synctest
 	t.Cleanup(s.Close)
 	w.url = s.URL
-	w.people = webapi.NewWorkspace(webapi.Config{TeamID: "T0SANDBOX", AppID: "A0SANDBOX"})
-	api := httptest.NewServer(webapi.New(webapi.Options{Workspace: w.people, BotToken: botToken,
-		Self: func() string { return "http://slack" }, Faults: w.slack,
-		Heard: func(c webapi.Call) { w.called.add(c.Method) }}))
-	api.Config.SetKeepAlivesEnabled(false)
-	t.Cleanup(api.Close)
-	w.slackURL = api.URL + "/api/"
 	w.tokens = tokens{"freee": w.vendors.Token("freee"), "google": w.vendors.Token("google")}
 	w.catalog = expect.Value(tool.Builtin())(t)
 	w.arm(t, w.tokens)
@@ -136,7 +125,7 @@ func (w *world) arm(t *testing.T, k tokens) {
 	t.Helper()
 	w.Runner = expect.Value(runner.New(w.catalog, runner.Config{
 		FreeeURL: w.url + "/freee/hr", SheetsURL: w.url + "/sheets", Credentials: k,
-		Slack:   func(context.Context, string) (string, string, error) { return botToken, w.slackURL, nil },
+		Slack:   func(context.Context, string) (string, string, error) { return ringitest.BotToken, w.slack.URL, nil },
 		Company: k.Company,
 		Now:     func() time.Time { return time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) },
 		Log:     slog.New(slog.NewJSONHandler(w.log, nil)),
@@ -181,7 +170,7 @@ func (w *world) refuse(t *testing.T, name, args string) *explain.CallError {
 	var e *explain.CallError
 	expect.Must(t, errors.As(err, &e), "%s, %v", result, err)
 	expect.That(t, e.Detail != "" && !strings.Contains(e.Detail, "%!"), "no sentence: %q", e.Detail)
-	for _, secret := range []string{botToken, w.vendors.Token("freee"), w.vendors.Token("google")} {
+	for _, secret := range []string{ringitest.BotToken, w.vendors.Token("freee"), w.vendors.Token("google")} {
 		expect.That(t, !strings.Contains(e.Detail+e.Error()+w.log.String(), secret),
 			"a token is in the error or the log: %q %q %s", e.Detail, e.Error(), w.log)
 	}
@@ -225,8 +214,8 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 		e := w.refuse(t, name, args)
 		expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemBadArguments, "%s: %v", name, e)
 	}
-	expect.That(t, w.called.of("") == 0 && w.vendors.Calls("list_employees") == 0 &&
-		w.vendors.Calls("write_rows_to_google_sheet") == 0, "calls went out: %d of Slack", w.called.of(""))
+	expect.That(t, len(w.slack.Calls()) == 0 && w.vendors.Calls("list_employees") == 0 &&
+		w.vendors.Calls("write_rows_to_google_sheet") == 0, "calls went out")
 }
 
 // plan returns the demo's plan for a request. If reason is not empty, it rejected an earlier plan.

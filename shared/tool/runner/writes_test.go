@@ -26,8 +26,8 @@ import (
 // sent returns the messages that a person got.
 func (w *world) sent(t *testing.T, user string) (texts []string) {
 	t.Helper()
-	c := expect.Value(w.people.Channel(user))(t)
-	messages := expect.Value(w.people.History(c.ID, webapi.Range{}))(t)
+	c := expect.Value(w.slack.Channel(user))(t)
+	messages := expect.Value(w.slack.History(c.ID, webapi.Range{}))(t)
 	for _, m := range messages {
 		texts = append(texts, m.Text)
 	}
@@ -59,7 +59,7 @@ func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 	w := newWorld(t)
 	forged := webapi.Draft{Channel: webapi.DirectMessage(webapi.Sato), User: webapi.Sato, Text: "nothing to see",
 		Metadata: map[string]any{"event_type": runner.DMEvent, "event_payload": map[string]any{"key": "p/step-1/1"}}}
-	expect.Value(w.people.Post(forged))(t)
+	expect.Value(w.slack.Post(forged))(t)
 	var first, again runner.SentDM
 	w.run(t, "send_slack_dm", dmArgs, &first)
 	w.run(t, "send_slack_dm", dmArgs, &again)
@@ -87,8 +87,8 @@ func TestBelowAMessageStandsWhoAskedAndWhoStamped(t *testing.T) {
 				want, blocks = message+"\n"+tc.want, 2
 			}
 			expect.Same(t, []string{want}, w.sent(t, webapi.Sato))
-			c := expect.Value(w.people.Channel(webapi.Sato))(t)
-			sent := expect.Value(w.people.History(c.ID, webapi.Range{}))(t)[0].Blocks
+			c := expect.Value(w.slack.Channel(webapi.Sato))(t)
+			sent := expect.Value(w.slack.History(c.ID, webapi.Range{}))(t)[0].Blocks
 			expect.Must(t, len(sent) == blocks, "%d blocks", len(sent))
 			last, _ := json.Marshal(sent[blocks-1])
 			expect.That(t, tc.want == "" || strings.Contains(string(last), `"context"`), "%s", last)
@@ -124,11 +124,12 @@ func TestADirectMessageThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.slack.Add(test.fault)
+			w.slack.Faults.Add(test.fault)
 			e := w.refuse(t, "send_slack_dm", dmArgs)
 			expect.That(t, e.Outcome == test.outcome && e.Problem == test.problem, "%v", e)
 			expect.That(t, test.fault.RetryAfter <= 0 || e.RetryAfter == test.fault.RetryAfter, "retry after %s", e.RetryAfter)
-			expect.That(t, w.called.of(post) <= 1, "posted %d times", w.called.of(post))
+			posted := len(w.slack.Calls(post))
+			expect.That(t, posted <= 1, "posted %d times", posted)
 			// When the call is repeated, it finds the sent message, and there is only one.
 			var out runner.SentDM
 			w.run(t, "send_slack_dm", dmArgs, &out)
@@ -143,11 +144,12 @@ func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
 	for _, method := range []string{"users.lookupByEmail", "conversations.open", "conversations.history",
 		"chat.postMessage"} {
 		w := newWorld(t)
-		w.slack.Add(webapi.Fault{Method: method, Kind: webapi.RateLimited, RetryAfter: time.Second})
+		w.slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.RateLimited, RetryAfter: time.Second})
 		var out runner.SentDM
 		synctest.Test(t, func(t *testing.T) { w.run(t, "send_slack_dm", byMail, &out) })
-		expect.That(t, w.called.of(method) == 2 && len(w.sent(t, webapi.Sato)) == 1 && !out.AlreadySent,
-			"%s was called %d times, %d messages: %+v", method, w.called.of(method), len(w.sent(t, webapi.Sato)), out)
+		n := len(w.slack.Calls(method))
+		expect.That(t, n == 2 && len(w.sent(t, webapi.Sato)) == 1 && !out.AlreadySent,
+			"%s was called %d times, %d messages: %+v", method, n, len(w.sent(t, webapi.Sato)), out)
 	}
 }
 
