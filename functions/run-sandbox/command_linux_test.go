@@ -146,6 +146,9 @@ func TestWhatCantBeKeptOfAWorkspaceIsSaid(t *testing.T) {
 		expect.That(t, got.end.ExitCode == 0 && len(got.end.Left)+len(kept) == 5 &&
 			strings.Contains(strings.Join(got.end.Left, " "), `"l": a link`), "%+v", got.end)
 		expect.Same(t, kept, s.after(t))
+		garbage := &box{result: expect.Value(os.Open("main.go"))(t)} // by what could reach the packing process
+		_, err := garbage.packed()
+		expect.That(t, err != nil, "what is no archive is uploaded")
 		got = run(t, l, s.order(fmt.Sprintf(`i=0; while [ $i -le %d ]; do : > $i; i=$((i+1)); done`, files.MaxEntries)))
 		expect.NoError(t, got.err)
 		expect.That(t, got.end.ExitCode == 0 && got.end.Version == "" &&
@@ -408,4 +411,13 @@ func TestTheManagedRuntimeKillsWhatNobodyListensTo(t *testing.T) {
 	_, errs := managedRuntime(t, o, "2000")
 	expect.That(t, strings.Contains(errs, "failed: the client is gone") && time.Since(begun) <= 20*time.Second,
 		"after %s: %s", time.Since(begun), errs)
+}
+
+// What is left once a command has killed inside ends with the supervisor's own process.
+func TestNothingOutlivesTheSupervisor(t *testing.T) {
+	t.Parallel()
+	child := strayed + "orphan"
+	out, errs := managedRuntime(t, newStore(t).order(`(exec -a `+child+` sleep 40) & echo here; sleep 0.5; kill -KILL $PPID`))
+	pids := running(child)
+	expect.That(t, len(pids) == 0 && strings.Contains(out, "here"), "%v are left: %s %s", pids, out, errs)
 }

@@ -107,9 +107,11 @@ func TestAnArchiveIsReadWhereItIs(t *testing.T) {
 	expect.Has(t, string(expect.Value(io.ReadAll(z))(t)), "print(1)")
 
 	for _, to := range []string{"http://169.254.169.254/", "https://evil.example/x", "", "http://name:word@" +
-		strings.TrimPrefix(w.url, "http://") + "/x", strings.Replace(w.url, "http:", "https:", 1)} {
+		strings.TrimPrefix(w.url, "http://") + "/x", strings.Replace(w.url, "http:", "https:", 1),
+		w.url + "/repos/acme/shop/tarball/" + w.first} { // of the last it is read at the third call
+		calls := 0
 		w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
-			if !strings.HasPrefix(route, "GET/tarball") {
+			if calls++; !strings.HasPrefix(route, "GET/tarball") || calls > 2 {
 				do(rw, r)
 				return
 			}
