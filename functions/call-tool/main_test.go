@@ -307,6 +307,15 @@ func TestAListedReadIsAskedOfTheSettingsAgain(t *testing.T) {
 			w.refuses(reasonUnlisted)
 		})
 	}
+	e := entry(t)
+	j := job{session: &conversation.Conversation{AgentID: e.Agent}, action: &conversation.Action{Askers: e.People}}
+	j.settings.ListedReads = []tenancy.ListedRead{e}
+	for access, want := range map[aggregate.Access]bool{aggregate.Read: true, aggregate.Write: false} {
+		j.tool.Spec.Access = access
+		p := conversation.Payload{Tool: e.Tool}
+		p.ToolVersion = e.Version
+		expect.Is(t, j.listed(p), want, "by the settings a tool that is a %s is listed", access)
+	}
 }
 
 // listing has the settings of a workspace that lists reads.
