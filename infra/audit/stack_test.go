@@ -23,6 +23,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -120,9 +121,15 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	})
 	a := &audited{t, s, d, aggregate.TenantID(s.Sandbox.TeamID())}
 	action, made := a.talked()
+	stage := func(name, id string) rules.Stage {
+		return rules.Stage{Name: name, Need: 1, Who: rules.Who{People: []string{id}}}
+	}
+	driver.Circulate(t, s, rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{
+		Stages: []rules.Stage{stage("経理", webapi.Suzuki), stage("部長", webapi.Tanaka)}}})
 	decision := driver.AskWithFiles(t, s, webapi.Sato, "複合機の入れ替え",
 		driver.FormFile{Name: "見積書.pdf", Body: []byte("%PDF-1.7")})
 	decision.Click(webapi.Suzuki, driver.TaskCard, "approve_process")
+	decision.ClickUntilTaken(webapi.Tanaka, driver.TaskCard, "approve_process")
 	recorded := decision.Until("recorded", func(a *task.Aggregate) bool {
 		return a.Task != nil && a.Task.Status == task.TaskCompleted
 	})
@@ -192,13 +199,13 @@ func (a *audited) provesWhatAnAgentDid(action *conversation.Action, made string)
 		strings.Contains(out, "request 今月の勤怠をまとめて"), "prove what was offered: %s", out)
 }
 
-// provesADecision proves the one write of a decision, which nobody was called for, and its number.
+// provesADecision proves the one write of a decision that went round, which nobody was called for, and its number.
 func (a *audited) provesADecision(done *task.Aggregate) {
 	a.Helper()
 	out, holds := a.audit(done.Head.TaskID)
 	expect.That(a, holds && strings.Contains(out, "write step-1 record_decision: completed") &&
 		strings.Contains(out, "decision number "+done.Head.Glance.Number) &&
-		strings.Contains(out, "stamped by "+webapi.Suzuki) &&
+		strings.Contains(out, "settled by 2 stamps") && !strings.Contains(out, "no entry seals") &&
 		strings.Contains(out, "with the file 見積書.pdf of 8 bytes, sha256 "+aggregate.HashOf("%PDF-1.7")),
 		"prove a decision: %s", out)
 }
