@@ -184,11 +184,11 @@ func TestTheHookSpeaksUTF8Everywhere(t *testing.T) {
 	for i, env := range elsewhereEncoded {
 		way := fmt.Sprintf("utf8-%d/stamped", i)
 		command := "rm -r 報告書\n# 全力\ngit commit -m '集計' é 🚀 \u2028" + strings.Repeat("あ", 10_800)
-		call := written(map[string]any{"cwd": "C:/作業", "tool_name": "Bash",
+		call := expect.JSON(map[string]any{"cwd": "C:/作業", "tool_name": "Bash",
 			"tool_input": map[string]any{"command": command}})
 		code, out, say := hooked(t, d.URL+"/"+way, call, env...)
 		expect.Same(t, []any{code, out, say}, []any{0, allow, ""})
-		expect.Same(t, d.askedBy(way), []string{written(map[string]any{"command": command, "cwd": "C:/作業"})})
+		expect.Same(t, d.askedBy(way), []string{expect.JSON(map[string]any{"command": command, "cwd": "C:/作業"})})
 
 		code, _, say = hooked(t, fmt.Sprintf("%s/no-%d/refused", d.URL, i), bash, env...)
 		expect.Is(t, code, 2, env)

@@ -191,12 +191,12 @@ func says(w http.ResponseWriter, stream bool, command, text string) {
 		id, arguments := "toolu_"+rand.Text(), object{"command": command}
 		reason, block = "tool_use", object{"type": "tool_use", "id": id, "name": "Bash", "input": arguments}
 		begun = object{"type": "tool_use", "id": id, "name": "Bash", "input": object{}}
-		delta = object{"type": "input_json_delta", "partial_json": written(arguments)}
+		delta = object{"type": "input_json_delta", "partial_json": expect.JSON(arguments)}
 	}
 	message := object{"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": []any{block},
 		"stop_reason": reason, "stop_sequence": nil, "usage": object{"input_tokens": 10, "output_tokens": 5}}
 	if !stream {
-		fmt.Fprint(w, written(message))
+		fmt.Fprint(w, expect.JSON(message))
 		return
 	}
 	message["content"], message["stop_reason"] = []any{}, nil
@@ -206,7 +206,7 @@ func says(w http.ResponseWriter, stream bool, command, text string) {
 		{"type": "content_block_delta", "index": 0, "delta": delta}, {"type": "content_block_stop", "index": 0},
 		{"type": "message_delta", "delta": object{"stop_reason": reason, "stop_sequence": nil},
 			"usage": object{"output_tokens": 5}}, {"type": "message_stop"}} {
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e["type"], written(e))
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e["type"], expect.JSON(e))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/call"
+	"ringi/shared/runtime/expect"
 )
 
 // door stands in for Ringi's, made from its description alone. Paths begin with a test's name and a way, from which
@@ -75,7 +76,7 @@ func changed(right string, members map[string]any) string {
 	}
 	maps.Copy(all, members)
 	maps.DeleteFunc(all, func(_ string, value any) bool { return value == nil })
-	return written(all)
+	return expect.JSON(all)
 }
 
 func cutOff(_ *door, w http.ResponseWriter, right string) bool {
@@ -214,23 +215,29 @@ func (d *door) ask(way string, content []byte) *asked {
 	return x
 }
 
-// askedBy are the effects that a way was asked about.
-func (d *door) askedBy(way string) (all []string) {
+// of returns a way's calls of which something holds.
+func (d *door) of(way string, holds func(*asked) bool) (all []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, x := range d.calls {
-		if x.way == way {
+		if x.way == way && holds(x) {
 			all = append(all, x.effect)
 		}
 	}
 	return all
 }
 
+// askedBy are the effects that a way was asked about.
+func (d *door) askedBy(way string) []string { return d.of(way, func(*asked) bool { return true }) }
+
+// taken is how many calls of a way were granted.
+func (d *door) taken(way string) int { return len(d.of(way, func(x *asked) bool { return x.status == "granted" })) }
+
 // effectOf leaves out what is for people alone.
 func effectOf(arguments map[string]any) string {
 	of := maps.Clone(arguments)
 	delete(of, "description")
-	return written(of)
+	return expect.JSON(of)
 }
 
 // take grants a stamped call to one attempt, unless that names another tool or other arguments.
@@ -261,25 +268,5 @@ func (d *door) says(x *asked) string {
 		"pending": x.id + " waits for people's stamp. Nothing was run. Repeat exactly this call later.",
 		"refused": x.id + " was refused by 佐藤: over the budget. Nothing was run.",
 	}[x.status]
-	return written(map[string]any{"id": x.id, "status": x.status, "tool": x.tool, "sha256": x.sum, "say": say})
-}
-
-// taken is how many calls of a way were granted.
-func (d *door) taken(way string) (n int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, x := range d.calls {
-		if x.way == way && x.status == "granted" {
-			n++
-		}
-	}
-	return n
-}
-
-func written(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
+	return expect.JSON(map[string]any{"id": x.id, "status": x.status, "tool": x.tool, "sha256": x.sum, "say": say})
 }
