@@ -44,8 +44,7 @@ func newHub(t *testing.T) *hub {
 		}
 		h.fault(route, w, r, do)
 	}
-	s := httptest.NewServer(http.StripPrefix("/github", h.server.Handler()))
-	t.Cleanup(s.Close)
+	s := expect.Server(t, http.StripPrefix("/github", h.server.Handler()))
 	h.world = h.sourced(t)
 	h.GitHub = github.Config{Base: s.URL + "/github", HTTP: wire.NewHTTP(), Now: time.Now}
 	h.App = func(context.Context, string) (github.App, error) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -301,12 +300,11 @@ func TestTheSettingsBoundAContest(t *testing.T) {
 func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 	var status int
 	var code string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		expect.Is(t, r.URL.Path, "/files/contests/configs/contest.toml", "asked for")
 		w.WriteHeader(status)
 		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>User: arn:aws:sts::1:role</Message></Error>", code)
 	}))
-	defer server.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL,
 		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -220,8 +219,7 @@ type meeting struct {
 func newMeeting(t *testing.T) *meeting {
 	t.Helper()
 	m := &meeting{world: newWorld(t), rooms: vendors.NewRooms()}
-	s := httptest.NewServer(m.rooms)
-	t.Cleanup(s.Close)
+	s := expect.Server(t, m.rooms)
 	reach := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client()
 	real := expect.Value(runner.New(m.h.Catalog, runner.Config{Credentials: tokens{m.vendors}, Outbound: reach,
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}))(t)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"sync/atomic"
 	"testing"
@@ -99,8 +98,7 @@ func newWorld(t *testing.T, dies ...*ringitest.Death) *world {
 	w := &world{World: ringitest.Start(t).World(t), vendors: vendors.New(), ahead: &atomic.Int64{},
 		dies: append(dies, &ringitest.Death{})[0]}
 	w.Over(w.dies)
-	s := httptest.NewServer(w.vendors.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, w.vendors.Handler())
 	catalog := expect.Value(tool.Builtin())(t)
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	real := expect.Value(runner.New(catalog, runner.Config{
@@ -222,8 +220,7 @@ type sessionWorld struct {
 func newSessionWorld(t *testing.T, dies ...*ringitest.Death) *sessionWorld {
 	t.Helper()
 	m := &sessionWorld{world: newWorld(t, dies...), agents: models.NewAgents()}
-	s := httptest.NewServer(m.agents)
-	t.Cleanup(s.Close)
+	s := expect.Server(t, m.agents)
 	m.h.Sessions = provider.NewManaged(provider.ManagedConfig{BaseURL: s.URL,
 		HTTP: &http.Client{Transport: m.dies.Over(http.DefaultTransport)},
 		Key:  func(context.Context) (string, error) { return m.agents.Key, nil }})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -90,8 +89,7 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *tenancy.Source)
 			do(rw, r)
 		}
 	}
-	s := httptest.NewServer(w.GitHubServer.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, w.GitHubServer.Handler())
 	w.Handler = &Handler{Store: rows, Files: w.kept, GitHub: github.At(s.URL), Now: now,
 		App: func(context.Context, string) (github.App, error) {
 			if w.noApp {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,7 +137,7 @@ func TestALongTextEndsWithAWholeLine(t *testing.T) {
 func TestOnlyTheOrderedFileIsRead(t *testing.T) {
 	file := made(t, "sjis.csv")
 	var status int
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/moved" {
 			http.Redirect(w, r, "/", http.StatusFound)
 			return
@@ -146,7 +145,6 @@ func TestOnlyTheOrderedFileIsRead(t *testing.T) {
 		w.WriteHeader(status)
 		w.Write(file)
 	}))
-	defer s.Close()
 	h := expect.Value(newHandler(t.Context(), awsNothing, environment{}))(t)
 	sum := sha256.Sum256(file)
 	o := isolated.FileOrder{Address: s.URL + "/?X-Amz-Signature=secret", SHA256: hex.EncodeToString(sum[:])}

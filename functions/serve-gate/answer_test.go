@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,8 +78,7 @@ func TestWhatIsSaidOfAnEndedCallWorks(t *testing.T) {
 func TestAModelBehindAFileCanDoWhatItIsTold(t *testing.T) {
 	w := opened(t)
 	w.give("pay")
-	server := httptest.NewServer(w.http)
-	defer server.Close()
+	server := expect.Server(t, w.http)
 	files := expect.Value(filepath.Abs("../../infra/gate"))(t)
 	const program = "import json, os, sys; sys.path.insert(0, sys.argv[1]); from ask import ask; a = sys.argv\n" +
 		"print(ask(a[2], json.loads(a[3]), wait=0, again=a[4] or None))"

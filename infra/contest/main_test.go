@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,7 +118,7 @@ func TestMain(m *testing.M) {
 func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
 	var mu sync.Mutex
 	calls := map[string]bool{}
-	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	vendor := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Model string }
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
@@ -133,7 +132,6 @@ func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 		io.WriteString(w, `{"error":{"type":"authentication_error"}}`)
 	}))
-	defer vendor.Close()
 	folder := t.TempDir()
 	contest := "[orchestrator]\n"
 	for team, model := range map[string]string{"a": "anthropic:claude-haiku-4-5", "b": "openai:gpt-4o",

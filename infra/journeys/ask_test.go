@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -103,11 +102,10 @@ func TestARepeatAfterALateStampRunsOnce(t *testing.T) {
 func TestWithoutADoorNothingRuns(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
-	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	gateway := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		fmt.Fprint(w, `{"message":"Too Many Requests"}`)
 	}))
-	t.Cleanup(gateway.Close)
 	for _, tt := range []struct{ what, url, key, says string }{
 		{"down", "http://127.0.0.1:1/", key, "Nothing was run"},
 		{"another key", d.URL + "/x/", "rk_another", "Nothing was run"},

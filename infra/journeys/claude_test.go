@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,7 +150,7 @@ const runs = "RUN "
 // that gave.
 func scripted(t *testing.T) string {
 	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
 			Stream   bool
 			Messages []struct{ Content json.RawMessage }
@@ -178,7 +177,6 @@ func scripted(t *testing.T) string {
 		}
 		says(w, in.Stream, command, given)
 	}))
-	t.Cleanup(s.Close)
 	return s.URL
 }
 

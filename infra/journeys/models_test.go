@@ -3,7 +3,6 @@ package journeys
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -58,8 +57,7 @@ func TestModelsOfEveryVendor(t *testing.T) {
 	t.Parallel()
 	w := &wired{vendors: models.NewModels(), sessions: models.NewAgents()}
 	w.sessions.Key, w.sessions.Thinks = w.vendors.Key, 0
-	server := httptest.NewServer(w.served())
-	t.Cleanup(server.Close)
+	server := expect.Server(t, w.served())
 	o := driver.Options()
 	o.Model, o.FunctionLog = "", &w.logged
 	o.Allow = []string{expect.Value(url.Parse(server.URL))(t).Host}

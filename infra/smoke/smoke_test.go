@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -20,14 +19,13 @@ func TestTheWalkHoldsOnTheLocalStack(t *testing.T) {
 	expect.Patience(t)
 	s := expect.Value(stack.Start(t.Context(), stack.Options{Model: "demo"}))(t)
 	t.Cleanup(s.Close)
-	slackSide := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	slackSide := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		form, _ := io.ReadAll(r.Body)
 		out := expect.Value(answerCall(r.Context(), events.APIGatewayV2HTTPRequest{RawPath: r.URL.Path,
 			IsBase64Encoded: true, Body: base64.StdEncoding.EncodeToString(form)}))(t)
 		w.Header().Set("Content-Type", out.Headers["content-type"])
 		io.WriteString(w, out.Body)
 	}))
-	t.Cleanup(slackSide.Close)
 	outputs := map[string]string{"EventsUrl": s.URL + "/slack/events", "InteractionsUrl": s.URL + "/slack/interactions",
 		"TableName": s.TableName}
 	for _, x := range s.Template.Secrets {

@@ -8,7 +8,6 @@ import (
 	"go/parser"
 	"go/token"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -258,8 +257,7 @@ func calls() map[string]func(context.Context, aws.Config) error {
 
 // clientTo is a configuration for SDK clients of a service that f answers. They try once.
 func clientTo(t *testing.T, f http.Handler) aws.Config {
-	service := httptest.NewServer(f)
-	t.Cleanup(service.Close)
+	service := expect.Server(t, f)
 	return aws.Config{Region: "us-east-1", BaseEndpoint: &service.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 		Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 1) }}

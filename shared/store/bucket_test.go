@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -72,12 +71,11 @@ func TestObjectsAreStoredAndRead(t *testing.T) {
 
 // answering is an S3 that answers with the handlers, one after another, and the last one from then on.
 func answering(t *testing.T, asked *atomic.Int64, answers ...http.HandlerFunc) aws.Config {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		nth := int(asked.Add(1))
 		_, _ = io.Copy(io.Discard, r.Body)
 		answers[min(nth, len(answers))-1](w, r)
 	}))
-	t.Cleanup(server.Close)
 	return aws.Config{Region: "ap-northeast-1", BaseEndpoint: &server.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "session"),
 		Retryer:     func() aws.Retryer { return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond) }}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -201,7 +200,7 @@ func TestAFileIsReadAgainWhenItsReaderEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if !strings.Contains(r.URL.Path, "/functions/") { // the bucket
 					return
 				}
@@ -212,7 +211,6 @@ func TestAFileIsReadAgainWhenItsReaderEnds(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, `{"form":"`+string(isolated.Sheets)+`","text":"x"}`)
 			}))
-			t.Cleanup(s.Close)
 			cfg := aws.Config{Region: "ap-northeast-1", BaseEndpoint: &s.URL,
 				Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 			read := large.Open(cfg, boot.Results{ResultsBucket: "bucket"}).Texts(cfg, "read-file")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -84,7 +83,7 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, view browser
 		byPath["/look/"+x.name] = x
 	}
 	user, nobody := w.As(webapi.Suzuki).In(view.Language), w.Browser().In(view.Language)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x, by := byPath[r.URL.Path], user
 		if x.nobody {
 			by = nobody
@@ -102,7 +101,6 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, view browser
 		w.WriteHeader(a.Status)
 		io.WriteString(w, a.Body)
 	}))
-	t.Cleanup(server.Close)
 	tab := b.Open(t, server.URL+"/console/assets/console.css", view)
 	for _, x := range all {
 		failed := t.Failed()

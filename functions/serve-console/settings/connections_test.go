@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"html"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -39,8 +38,7 @@ type connecting struct {
 func newConnecting(t *testing.T, db *storetest.Server) *connecting {
 	t.Helper()
 	w := &connecting{World: consoletest.New(t, db), vendors: vendors.New()}
-	server := httptest.NewServer(w.vendors.Handler())
-	t.Cleanup(server.Close)
+	server := expect.Server(t, w.vendors.Handler())
 	w.at = server.URL
 	made := expect.Value(kms.NewFromConfig(db.Config).CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
 	held := vault.New(w.Store, vault.EnvelopeAt(db.Config, *made.KeyMetadata.Arn),

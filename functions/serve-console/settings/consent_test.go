@@ -26,7 +26,7 @@ func guardedServer(address string) *http.Client {
 func TestAServerThatCannotBeTrustedIsNotUsed(t *testing.T) {
 	const resource, server = "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server"
 	var all map[string]map[string]any
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if all[r.URL.Path] == nil {
 			w.WriteHeader(http.StatusNotFound)
 			return
@@ -34,7 +34,6 @@ func TestAServerThatCannotBeTrustedIsNotUsed(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(all[r.URL.Path])
 	}))
-	t.Cleanup(s.Close)
 	for _, tt := range []struct {
 		path, field string
 		is          any // nil: the field is missing
@@ -108,8 +107,7 @@ func issues(t *testing.T) *issuing {
 // named adds an MCP server called docs to the settings; it names an authorization server.
 func (w *connecting) named(t *testing.T, by func() string, issuers ...*issuing) {
 	mcp := http.NewServeMux()
-	tools := httptest.NewServer(mcp)
-	t.Cleanup(tools.Close)
+	tools := expect.Server(t, mcp)
 	mcp.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(out).Encode(map[string]any{"resource": tools.URL + "/mcp", "authorization_servers": []string{by()}})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -221,8 +220,7 @@ func connected(w *consoletest.World) *gitHub {
 		}
 		do(w, r)
 	}
-	s := httptest.NewServer(g.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, g.Handler())
 	w.Console.GitHub = settings.GitHub{Config: github.At(s.URL), App: func(context.Context, string) (github.App, error) {
 		if g.disconnected {
 			return github.App{}, aggregate.ErrNotFound

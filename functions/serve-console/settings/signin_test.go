@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -246,8 +245,7 @@ type installing struct {
 
 func newInstalling(t *testing.T) *installing {
 	w := &installing{connecting: newConnecting(t, storetest.Start(t)), slack: &slackInstalls{codes: map[string]bool{}}}
-	server := httptest.NewServer(w.slack)
-	t.Cleanup(server.Close)
+	server := expect.Server(t, w.slack)
 	w.OIDC.API = server.URL + "/api/"
 	return w
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -210,12 +209,11 @@ func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *la
 	expect.Patience(t)
 	built := expect.Value(build())(t)
 	posted = &atomic.Int32{}
-	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	service := expect.Server(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			posted.Add(1)
 		}
 	}))
-	t.Cleanup(service.Close)
 	s = lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Faults: d, Functions: []lambda.Function{{
 		Name: "Probe", Binary: built["probe"], Timeout: timeout,
 		Environment: map[string]string{"SERVICE_URL": service.URL, "WARM": "1"},
@@ -314,8 +312,7 @@ func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Con
 		{Name: "Plain", Binary: binary, Timeout: timeout},
 	}})
 	t.Cleanup(s.Close)
-	front := httptest.NewServer(s.Handler())
-	t.Cleanup(front.Close)
+	front := expect.Server(t, s.Handler())
 	return s, aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }

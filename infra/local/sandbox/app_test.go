@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"slices"
@@ -311,8 +310,7 @@ type world struct {
 func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	t.Helper()
 	a := &app{t: t, seen: map[string][]request{}}
-	appServer := httptest.NewServer(a)
-	t.Cleanup(appServer.Close)
+	appServer := expect.Server(t, a)
 	begun := time.Now() // the clock is stopped, so that no trigger expires on a busy machine
 	opts := sandbox.Options{
 		Now:           func() time.Time { return begun },
@@ -328,8 +326,7 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	}
 	s := sandbox.New(opts)
 	t.Cleanup(s.Close)
-	server := httptest.NewServer(s.Handler())
-	t.Cleanup(server.Close)
+	server := expect.Server(t, s.Handler())
 	s.Connect(sandbox.Endpoints{Self: server.URL})
 	return &world{Sandbox: s, app: a, url: server.URL, slack: slack.New(botToken, slack.OptionAPIURL(server.URL+"/api/"))}
 }

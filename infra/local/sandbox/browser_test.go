@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -41,11 +40,10 @@ func TestAPressThatThePageMovedAwayFromIsDoneAgain(t *testing.T) {
 			const fresh = meant.cloneNode(true); fresh.onclick = meant.onclick; meant.replaceWith(fresh);
 		});`,
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		server := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = fmt.Fprintf(w, moving, when)
 		}))
-		t.Cleanup(server.Close)
 		for hand, phone := range map[string]bool{"with a finger": true, "with the mouse": false} {
 			t.Run(name+", "+hand, func(t *testing.T) {
 				p := b.Open(t, server.URL, browser.Window{Width: 400, Height: 300, Phone: phone})
@@ -59,14 +57,13 @@ func TestAPressThatThePageMovedAwayFromIsDoneAgain(t *testing.T) {
 // The page has a field without a label and text with too little contrast. The browser must ask for it in English.
 func TestWhatKeepsPeopleOutIsFound(t *testing.T) {
 	asked := make(chan string, 8)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- r.Header.Get("Accept-Language")
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>t</title><style>:root{color-scheme:light ` +
 			`dark}p{background:#fff;color:#eee}</style><main><h1>h</h1><input><p>pale</p></main>`))
 	}))
-	t.Cleanup(server.Close)
 	p := browser.Start(t).Open(t, server.URL, browser.Window{Width: 400, Height: 300, Dark: true, Language: "en"})
 	found, looked := p.Violations(t)
 	if !looked {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,9 +42,8 @@ func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 			}()
 		}
 	}()
-	front := httptest.NewServer(expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(),
+	front := expect.Server(t, expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(),
 		address(service), "", "", slog.New(slog.DiscardHandler)))(t))
-	defer front.Close()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	var all sync.WaitGroup
 	for range 16 {

@@ -54,8 +54,7 @@ func (c clients) objects() *s3.Client {
 func calling(t *testing.T, r Role, answer http.HandlerFunc) clients {
 	t.Helper()
 	bench := &Bench{Account: account, Roles: map[string]Role{"OneFunction": r}, Log: slog.New(slog.DiscardHandler)}
-	front := httptest.NewServer(bench.Handler(answer))
-	t.Cleanup(front.Close)
+	front := expect.Server(t, bench.Handler(answer))
 	return clients{aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("OneFunction", "local", "local"), RetryMaxAttempts: 1}}
 }

@@ -3,7 +3,6 @@ package vendors_test
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -75,8 +74,7 @@ func TestAnswersOfModelsAreAsTheVendorsPublishThem(t *testing.T) {
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			m := models.NewModels()
-			s := httptest.NewServer(m.Handler())
-			defer s.Close()
+			s := expect.Server(t, m.Handler())
 			v.ask(t, s.URL, m.Key, 200, v.answer)
 			v.ask(t, s.URL, "", v.unauthorized, v.failure)
 			for _, status := range []int{400, 402, 403, 404, 429, 500, 503, 529} {
@@ -116,8 +114,7 @@ func TestConversationsAreAsTheVendorsPublishThem(t *testing.T) {
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			m := models.NewModels()
-			s := httptest.NewServer(m.Handler())
-			defer s.Close()
+			s := expect.Server(t, m.Handler())
 			m.Strictly(models.Rules{Signed: v.name == "anthropic"}) // OpenAI itself publishes no signatures in Chat Completions
 			for _, script := range []models.Script{{Text: "ab"}, {Text: "a", Stop: "length"}, {Stop: "refused"},
 				{Text: "a", Calls: []models.ScriptedCall{{ID: "c1", Name: "t", Input: `{"a":1}`},
@@ -132,8 +129,7 @@ func TestConversationsAreAsTheVendorsPublishThem(t *testing.T) {
 // The stand-in must refuse what vendors refuse, or tests could not show that a client doesn't send it.
 func TestConversationsThatVendorsRefuse(t *testing.T) {
 	m := models.NewModels()
-	s := httptest.NewServer(m.Handler())
-	defer s.Close()
+	s := expect.Server(t, m.Handler())
 	const user, use, result = `{"role":"user","content":[{"type":"text","text":"x"}]}`,
 		`{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]}`,
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}`
@@ -183,8 +179,7 @@ func TestAnswersAreAsAnthropicPublishesThem(t *testing.T) {
 	v.Script = func([]models.Step) []models.Act {
 		return []models.Act{{Asks: []models.Ask{{Tool: "list", Input: `{"n":1}`}}}, {Says: "終わり", Stop: "end_turn"}}
 	}
-	s := httptest.NewServer(v)
-	defer s.Close()
+	s := expect.Server(t, v)
 	ask := func(method, path, key, body string, status int, differences func(string) []string) string {
 		t.Helper()
 		r := expect.Value(http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body)))(t)

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -34,8 +33,7 @@ type office struct {
 func open(t *testing.T) office {
 	t.Helper()
 	v := vendors.New()
-	s := httptest.NewServer(v.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, v.Handler())
 	return office{v, s.URL}
 }
 
@@ -103,8 +101,7 @@ func TestThePageShowsTheSheetAsText(t *testing.T) {
 func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
 	api := expect.Value(vendors.Published("mcp"))(t)
 	v := vendors.New()
-	s := httptest.NewServer(v.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, v.Handler())
 	const book = `{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"t"}`
 	const order = `{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000}],"currency":"JPY"}`
 	call := func(tool, arguments string) string {
@@ -293,8 +290,7 @@ func newWorld(t *testing.T) *world {
 	w.repo = w.Add("acme", "shop")
 	w.first = w.repo.Commit("main", "first", someFiles(), at)
 	w.repo.Tag("v1", w.first)
-	s := httptest.NewServer(w.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, w.Handler())
 	w.url = s.URL
 	return w
 }

@@ -92,8 +92,7 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 
 func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 	called := false
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
-	defer s.Close()
+	s := expect.Server(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	c := provider.Config{Secret: &secret.Models{Reader: holding("{}"), ID: "models"},
 		Outbound: outbound.Dialer{}.Client()}
 	u := expect.Value(url.Parse(s.URL))(t)
@@ -172,12 +171,11 @@ const onBedrock = "bedrock:global.anthropic.claude-sonnet-4-6"
 // Where only the role's right to call Bedrock is there, the built-in agents answer with the deployment's model.
 func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 	var got []string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		by, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		got = append(got, r.URL.Path+" "+by)
 		w.WriteHeader(http.StatusTeapot)
 	}))
-	defer s.Close()
 	c := provider.Config{
 		AWS:    aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")},
 		Secret: &secret.Models{Reader: holding(`{}`), ID: "models"}, Vendor: provider.VendorClient(),

@@ -105,7 +105,7 @@ func TestRequestsAreAsPublished(t *testing.T) {
 // Each of these servers refuses the parameters that it does not know.
 func TestAServerThatKnowsLess(t *testing.T) {
 	var asked []map[string]any
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q map[string]any
 		err := json.NewDecoder(r.Body).Decode(&q)
 		expect.That(t, err == nil, "%v", err)
@@ -121,7 +121,6 @@ func TestAServerThatKnowsLess(t *testing.T) {
 		}
 		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
 	}))
-	defer s.Close()
 	r, err := open(s.URL).Say(t.Context(), modeltest.Request())
 	expect.That(t, err == nil && r.Text == "{}" && len(asked) == 3 && asked[2]["max_completion_tokens"] == 17384.0,
 		"%+v, %v, asked %v", r, err, asked)

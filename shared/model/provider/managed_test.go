@@ -30,11 +30,10 @@ func vendor(t *testing.T) (*models.Server, *Managed, *atomic.Int32) {
 	t.Setenv("ANTHROPIC_API_KEY", "sk-of-the-environment")
 	v := models.NewAgents()
 	var requests atomic.Int32
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
 		v.ServeHTTP(w, r)
 	}))
-	t.Cleanup(s.Close)
 	return v, client(s.URL, v.Key), &requests
 }
 
@@ -183,8 +182,7 @@ func TestWhatGoesWrong(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	v, _, _ := vendor(t)
-	s := httptest.NewServer(v)
-	defer s.Close()
+	s := expect.Server(t, v)
 	for name, test := range map[string]struct {
 		key  string
 		err  error
@@ -254,12 +252,11 @@ func TestPoll(t *testing.T) {
 		"deleted": {404, nil, SessionState{Told: true, Stop: StopEnded}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(test.status)
 				_, _ = w.Write([]byte(`{"data":[` + strings.Join(test.body, ",") + `],"next_page":null,"new":1}`))
 			}))
-			defer s.Close()
 			expect.Same(t, test.want, expect.Value(client(s.URL, "k").Poll(t.Context(), "sesn_1"))(t))
 		})
 	}

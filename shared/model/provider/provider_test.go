@@ -60,7 +60,7 @@ type server struct {
 // error's begins with its status.
 func answers(t *testing.T, bodies ...string) *server {
 	out := &server{}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked map[string]any
 		sent, err := io.ReadAll(r.Body)
 		expect.NoError(t, errors.Join(err, json.Unmarshal(sent, &asked)))
@@ -76,7 +76,6 @@ func answers(t *testing.T, bodies ...string) *server {
 		}
 		io.WriteString(w, strings.ReplaceAll(body, "%TEXT%", `"{}"`))
 	}))
-	t.Cleanup(s.Close)
 	out.url = s.URL
 	return out
 }
@@ -89,7 +88,7 @@ func (s *server) wire(endpoint, name string) model.Wire {
 
 // vendor returns the example answer of every vendor, or 401 for a wrong key. It records the paths.
 func vendor(t *testing.T, paths *[]string) *httptest.Server {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		*paths = append(*paths, r.URL.Path)
 		w.Header().Set("Content-Type", "application/json")
 		if !strings.Contains(r.Header.Get("Authorization")+r.Header.Get("X-Api-Key"), "right") {
@@ -103,7 +102,6 @@ func vendor(t *testing.T, paths *[]string) *httptest.Server {
 			"completions": `{"choices":[{"finish_reason":"stop","message":{"content":"{}"}}]}`,
 		}[path.Base(r.URL.Path)])
 	}))
-	t.Cleanup(s.Close)
 	return s
 }
 
@@ -231,7 +229,7 @@ func TestASecretThatCannotBeReadTellsNothing(t *testing.T) {
 }
 
 func TestAnAnswerWithoutEndIsGivenUp(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		chunk := strings.Repeat(" ", 1<<20)
 		for range 20 {
@@ -241,7 +239,6 @@ func TestAnAnswerWithoutEndIsGivenUp(t *testing.T) {
 		}
 		t.Error("20 MiB were read")
 	}))
-	defer s.Close()
 	k := &secretReader{value: `{"anthropic":"right","openai":"right"}`}
 	for _, name := range []string{"claude-sonnet-4-6", "gpt-5.4"} {
 		f := model.Failure(ask(t, config(s, k), name))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -49,8 +48,7 @@ type world struct {
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	v := vendors.New()
-	s := httptest.NewServer(v.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, v.Handler())
 	w := &world{T: t, tenant: aggregate.TenantID("T0READS"), rooms: v.Rooms()}
 	w.rows, _ = db.Store(t)
 	x := expect.Value(w.rows.Settings(t.Context(), w.tenant))(t)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http/httptest"
 	"path"
 	"slices"
 	"strings"
@@ -315,8 +314,7 @@ func strict(t *testing.T, name string, rules models.Rules) (*models.Models, roun
 	m := models.NewModels()
 	rules.Answer = plays
 	m.Strictly(rules)
-	s := httptest.NewServer(m.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, m.Handler())
 	p := p2(play(memberBy("m", "a", contest.Plain), memberBy("m", "b", contest.Plain)), "m")
 	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x",
 		SubmissionContent: "旧案"}}

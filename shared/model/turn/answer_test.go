@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -69,8 +68,7 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 // llmOf is a scripted vendor of which no other test knows the model.
 func llmOf(t *testing.T) *world {
 	m := models.NewModels()
-	s := httptest.NewServer(m.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, m.Handler())
 	return &world{vendor{name: "other"}, m, provider.NewCompletions(provider.CompletionsConfig{Endpoint: "hub",
 		BaseURL: s.URL + "/compatible/v1", Model: "other", Key: m.Key, HTTP: provider.VendorClient()})}
 }

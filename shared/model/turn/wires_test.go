@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -55,8 +54,7 @@ func onEach(t *testing.T, run func(t *testing.T, w *world)) {
 	for _, v := range wires {
 		t.Run(v.name, func(t *testing.T) {
 			m := models.NewModels()
-			s := httptest.NewServer(m.Handler())
-			t.Cleanup(s.Close)
+			s := expect.Server(t, m.Handler())
 			run(t, &world{v, m, v.of(s.URL, m.Key, provider.VendorClient())})
 		})
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -45,7 +44,7 @@ func TestAnErrorNamesAllThatIsMissing(t *testing.T) {
 // TestACallWithoutAnAnswerIsMadeAgain: the service does not answer the first call, and answers the second at once.
 func TestACallWithoutAnAnswerIsMadeAgain(t *testing.T) {
 	var calls atomic.Int32
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if calls.Add(1) == 1 {
 			io.Copy(io.Discard, r.Body) // until it is read, the server doesn't notice that the caller is gone
 			<-r.Context().Done()
@@ -53,7 +52,6 @@ func TestACallWithoutAnAnswerIsMadeAgain(t *testing.T) {
 		}
 		w.Write([]byte(`{"TableNames":["t"]}`))
 	}))
-	t.Cleanup(service.Close)
 	c := dynamodb.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: &service.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 		HTTPClient:  impatient(time.Minute, time.Second)})

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -274,6 +276,13 @@ func Metrics(t *testing.T, f func()) string {
 	NoError(t, file.Close())
 	b := Value(os.ReadFile(name))(t)
 	return string(b)
+}
+
+// Server starts a server on this machine that ends with the test.
+func Server(t testing.TB, h http.Handler) *httptest.Server {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
 }
 
 // Entry is an entry of an archive with its content.

@@ -118,8 +118,7 @@ func TestANameIsJudgedByWhatItResolvesToAsTheCallIsMade(t *testing.T) {
 }
 
 func TestWhatIsAllowedIsReachedAndNothingBesideIt(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(hello))
-	t.Cleanup(s.Close)
+	s := expect.Server(t, http.HandlerFunc(hello))
 	other, met := listening(t, hello)
 	d := Allowing(" " + s.Listener.Addr().String() + ", example.com:443,")
 	expect.Must(t, len(d.Allow) == 2, "%q", d.Allow)
@@ -134,7 +133,7 @@ func TestWhatIsAllowedIsReachedAndNothingBesideIt(t *testing.T) {
 func TestRedirects(t *testing.T) {
 	other, met := listening(t, hello)
 	var posted atomic.Int32
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/there":
 			posted.Add(1)
@@ -149,7 +148,6 @@ func TestRedirects(t *testing.T) {
 			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 		}
 	}))
-	t.Cleanup(s.Close)
 	// Both hosts are allowed, so only the redirect is refused.
 	d := Dialer{Allow: []string{s.Listener.Addr().String(), other.Listener.Addr().String()}}
 	for _, path := range []string{"/elsewhere", "/round", "/seen"} {
@@ -163,10 +161,9 @@ func TestRedirects(t *testing.T) {
 
 func TestAnAnswerThatIsTooLarge(t *testing.T) {
 	size := MaxBody
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.Copy(w, io.LimitReader(zeros{}, int64(size)))
 	}))
-	t.Cleanup(s.Close)
 	d := Dialer{Allow: []string{s.Listener.Addr().String()}}
 	read := func() (int, error) {
 		res := expect.Value(d.Client().Get(s.URL))(t)
@@ -181,8 +178,7 @@ func TestAnAnswerThatIsTooLarge(t *testing.T) {
 }
 
 func TestACallEndsWithItsContext(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	t.Cleanup(s.Close)
+	s := expect.Server(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	d := Dialer{Allow: []string{s.Listener.Addr().String()}}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -246,13 +242,12 @@ type question struct{ Name string }
 // lambda answers with the handlers, one after another, and the last one from then on.
 func startLambda(t *testing.T, answers ...http.HandlerFunc) (cfg aws.Config, asked *[]*http.Request) {
 	asked = new([]*http.Request)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		expect.That(t, err == nil && string(body) == `{"Name":"x"}`, "it was asked %q: %v", body, err)
 		*asked = append(*asked, r)
 		answers[min(len(*asked), len(answers))-1](w, r)
 	}))
-	t.Cleanup(s.Close)
 	return aws.Config{Region: "ap-northeast-1", BaseEndpoint: &s.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "session"), Retryer: func() aws.Retryer {
 			return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond)

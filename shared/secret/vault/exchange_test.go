@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -33,11 +32,10 @@ var app = vault.OAuthClient{ID: "app", Secret: clientSecret}
 func server(t *testing.T, do http.HandlerFunc) (vault.OAuthProvider, *atomic.Int32) {
 	t.Helper()
 	posts := new(atomic.Int32)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		posts.Add(1)
 		do(w, r)
 	}))
-	t.Cleanup(s.Close)
 	return vault.FreeeOAuth(s.URL + "/token"), posts
 }
 
@@ -149,8 +147,7 @@ func TestFates(t *testing.T) {
 // TestConsent runs a complete consent against a server that checks the requests.
 func TestConsent(t *testing.T) {
 	v := vendors.New()
-	s := httptest.NewServer(v.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, v.Handler())
 	for _, p := range []vault.OAuthProvider{
 		vault.FreeeOAuth(s.URL + "/freee/token"), vault.GoogleOAuth(s.URL + "/google/token"),
 	} {
@@ -271,8 +268,7 @@ func (d deployments) Refused(context.Context) bool { return false }
 func start(t *testing.T) *workspaces {
 	w := &workspaces{teams: map[string]string{"xoxb-1": "T0FIRST", "xoxb-2": "T0SECOND"}, secret: "xoxb-1",
 		rows: map[string]string{second: "xoxb-2"}, now: time.Now()}
-	server := httptest.NewServer(w)
-	t.Cleanup(server.Close)
+	server := expect.Server(t, w)
 	keys := &vault.BotKeys{Deployment: deployments{w, server.URL + "/api/"}, Now: func() time.Time { return w.now },
 		Sealed: func(_ context.Context, tenant string) (string, error) {
 			w.reads = append(w.reads, tenant)

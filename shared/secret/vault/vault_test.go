@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -223,8 +222,7 @@ type world struct {
 func newWorld(t *testing.T, rows *store.TaskStore, e vault.Envelope) *world {
 	t.Helper()
 	w := &world{rows: rows, vendors: vendors.New()}
-	s := httptest.NewServer(w.vendors.Handler())
-	t.Cleanup(s.Close)
+	s := expect.Server(t, w.vendors.Handler())
 	w.Vault = vault.New(rows, e, vault.FreeeOAuth(s.URL+"/freee/token"), vault.GoogleOAuth(s.URL+"/google/token"))
 	w.Vault.Now = w.now
 	return w
@@ -361,8 +359,7 @@ func (k *refusing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // callingKMS is the configuration of clients that call KMS once.
 func callingKMS(t *testing.T, k http.Handler) aws.Config {
-	server := httptest.NewServer(k)
-	t.Cleanup(server.Close)
+	server := expect.Server(t, k)
 	return aws.Config{Region: "ap-northeast-1", BaseEndpoint: &server.URL,
 		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
 		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}

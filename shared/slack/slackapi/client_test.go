@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -106,7 +105,7 @@ func TestPeople(t *testing.T) {
 // TestChannels: each page is fetched only when it is needed.
 func TestChannels(t *testing.T) {
 	pages := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pages++
 		expect.That(t, r.URL.Path == "/api/users.conversations" && r.FormValue("user") == "U1" &&
 			r.FormValue("types") == "public_channel,private_channel" && r.FormValue("limit") == "999", "asked %s with %v",
@@ -115,7 +114,6 @@ func TestChannels(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"ok":true,"channels":[{"id":"C%d","name":"n"}],"response_metadata":{"next_cursor":%q}}`,
 			pages, next)
 	}))
-	defer server.Close()
 	c := client(t, server.URL+"/api/", time.Minute)
 	var all []string
 	for ch, err := range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
@@ -270,10 +268,9 @@ func says(kind, body string) http.HandlerFunc {
 
 // The bot's token is sent only to Slack's file hosts, whatever a file's address says.
 func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
-	away := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	away := expect.Server(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the token went elsewhere")
 	}))
-	defer away.Close()
 	type answers struct {
 		info  string
 		serve http.HandlerFunc
@@ -289,8 +286,7 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 			r.Header.Get("Authorization"))
 		now.Load().serve(w, r)
 	})
-	slack := httptest.NewServer(mux)
-	defer slack.Close()
+	slack := expect.Server(t, mux)
 	file := func(address, more string) string {
 		return fmt.Sprintf(`{"ok":true,"file":{"id":"F1","name":"a.txt","mimetype":"text/plain","size":5,
 			"url_private_download":%q%s}}`, address, more)

@@ -90,8 +90,7 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		}, slackapi.Refused{Code: "http_307"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			server := httptest.NewServer(tt.answer)
-			defer server.Close()
+			server := expect.Server(t, tt.answer)
 			_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", slack.Msg{Text: "x"},
 				slackapi.Metadata{})
 			check(t, err, tt.want)
@@ -124,8 +123,7 @@ func TestNobodyListens(t *testing.T) {
 
 func TestASlowAnswerIsUnknown(t *testing.T) {
 	done := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
-	defer server.Close()
+	server := expect.Server(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
 	defer close(done)
 	_, err := client(t, server.URL+"/api/", 20*time.Millisecond).Post(t.Context(), "C1", "1.000001",
 		slack.Msg{Text: "x"}, slackapi.Metadata{})
@@ -209,7 +207,7 @@ func TestWithoutATokenNothingIsSent(t *testing.T) {
 // A new token may belong to another bot with other messages.
 func TestAnotherTokenIsAnotherBot(t *testing.T) {
 	asked := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+	server := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		asked++
 		bot := "U0" + q.FormValue("token")
 		if q.URL.Path == "/api/auth.test" {
@@ -219,7 +217,6 @@ func TestAnotherTokenIsAnotherBot(t *testing.T) {
 		w.Write([]byte(`{"ok":true,"messages":[{"ts":"2.000001","user":"U0new","metadata":{"event_type":"ringi_card",` +
 			`"event_payload":{"task":"01TASK","card":"CARD#task"}}}]}`))
 	}))
-	defer server.Close()
 	r := &keys{token: "old", address: server.URL + "/api/"}
 	c := slackapi.With(r, time.Minute)
 	for _, want := range []struct {

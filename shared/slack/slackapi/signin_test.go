@@ -67,13 +67,12 @@ func TestAPersonIsBelievedOnlyByTheirOwnToken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sent url.Values
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				r.ParseForm()
 				sent = r.PostForm
 				json.NewEncoder(w).Encode(map[string]any{"ok": true, "access_token": "xoxp-1", "token_type": "Bearer",
 					"id_token": tt.token})
 			}))
-			defer s.Close()
 			x := &SignIn{App: app{s.URL + "/api/"}, HTTP: s.Client(), Now: at}
 			p, err := x.Person(t.Context(), "code", "https://ringi.example/console/signin", "n")
 			expect.Must(t, (err == nil) == tt.ok && (err == nil || errors.Is(err, ErrSignInRefused)), "%+v, %v", p, err)

@@ -56,8 +56,7 @@ func newWorld(t *testing.T) *world {
 		}
 		w.fault(route, rw, r, do)
 	}
-	s := httptest.NewServer(http.StripPrefix("/github", w.Handler()))
-	t.Cleanup(s.Close)
+	s := expect.Server(t, http.StripPrefix("/github", w.Handler()))
 	w.url = s.URL + "/github"
 	return w
 }

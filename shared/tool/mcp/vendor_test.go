@@ -39,8 +39,7 @@ func newVendor(t *testing.T, next http.Handler) *vendor {
 	t.Helper()
 	v := &vendor{faults: map[string]http.HandlerFunc{}, asked: map[string]int{}, next: next}
 	v.ctx, v.expire = expect.Expiring(t)
-	s := httptest.NewServer(v)
-	t.Cleanup(s.Close)
+	s := expect.Server(t, v)
 	v.Server = mcp.Server{MCPServer: tenancy.MCPServer{Name: "rooms", URL: s.URL + "/mcp"}, Secret: secret}
 	return v
 }

@@ -24,7 +24,7 @@ import (
 // An incomplete list must not look complete.
 func TestAListThatDoesNotEnd(t *testing.T) {
 	pages := 0
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := `{"companies":[{"id":1,"role":"company_admin"}]}`
 		if strings.HasSuffix(r.URL.Path, "/employees") {
 			pages++
@@ -32,7 +32,6 @@ func TestAListThatDoesNotEnd(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(body))
 	}))
-	defer s.Close()
 	_, err := freee(s.URL).ListEmployees(t.Context(), true, "", "")
 	var e *explain.CallError
 	expect.That(t, errors.As(err, &e) && e.Problem == explain.ProblemTooLarge && e.Outcome == explain.CallFailed &&
@@ -118,8 +117,7 @@ func client(t *testing.T, c *company) *runner.Freee {
 	if c.api, err = vendors.Published("freee"); err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(c)
-	t.Cleanup(s.Close)
+	s := expect.Server(t, c)
 	return freee(s.URL)
 }
 

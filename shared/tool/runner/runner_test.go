@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -97,7 +96,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{vendors: vendors.New(), slack: ringitest.StartSlack(t), paths: &counter{}, log: &bytes.Buffer{}}
 	w.ctx, w.expire = expect.Expiring(t)
 	v := w.vendors.Handler()
-	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.paths.add(r.URL.Path)
 		if w.breaks != nil && w.breaks(r) {
 			out.WriteHeader(http.StatusInternalServerError)
@@ -106,7 +105,6 @@ func newWorld(t *testing.T) *world {
 		v.ServeHTTP(out, r)
 	}))
 	s.Config.SetKeepAlivesEnabled(false) // no connection outlives a call in a bubble of testing/synctest
-	t.Cleanup(s.Close)
 	w.url = s.URL
 	w.tokens = tokens{"freee": w.vendors.Token("freee"), "google": w.vendors.Token("google")}
 	w.catalog = expect.Value(tool.Builtin())(t)
@@ -336,12 +334,11 @@ func TestTheDoorOfAServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				asked.Add(1)
 				expect.Is(t, r.Header.Get("Authorization"), test.header, "the header")
 				w.WriteHeader(http.StatusUnauthorized)
 			}))
-			t.Cleanup(s.Close)
 			catalog := expect.Value(tool.NewCatalog())(t)
 			r, err := runner.New(catalog, runner.Config{Credentials: test.door,
 				Outbound: outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(), Now: time.Now,

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -24,12 +23,11 @@ import (
 func answering(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
 	t.Helper()
 	calls := new(atomic.Int32)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
 		do(w, r)
 	}))
 	s.Config.SetKeepAlivesEnabled(false) // no connection outlives a call in a bubble of testing/synctest
-	t.Cleanup(s.Close)
 	return &wire.Client{Provider: explain.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(),
 		Explain: func(_ int, b []byte) wire.Refusal {
 			r := wire.Refusal{Said: string(b)}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -170,7 +169,7 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 	}
 	schemas := map[string]string{http.MethodPost: "BatchUpdateSpreadsheetRequest", http.MethodPut: "ValueRange"}
 	var asked []string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.Method+" "+r.URL.EscapedPath())
 		if schema := schemas[r.Method]; schema != "" {
 			var body any
@@ -187,7 +186,6 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 		}
 		_ = json.NewEncoder(w).Encode(answers[answer]) // it fails only if the client is gone
 	}))
-	defer s.Close()
 	c := runner.NewSheets(s.URL, token("token"), wire.NewHTTP())
 	for _, tab := range []string{"a", "a new one"} {
 		got, err := c.Write(t.Context(), runner.Table{SpreadsheetID: "1AbC_-", Sheet: tab,
@@ -207,8 +205,7 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 // A spreadsheet's id is checked as a whole, so that nothing else gets into an address.
 func TestOnlyAnIDNamesASpreadsheet(t *testing.T) {
 	called := false
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
-	defer s.Close()
+	s := expect.Server(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	for _, id := range []string{"", "..", "1AbC/../../other", "1AbC../../../other", "1AbC?x=", "1AbC:batchUpdate",
 		"1AbC%2f", "１ＡｂＣ", strings.Repeat("a", 201)} {
 		_, err := runner.NewSheets(s.URL, token("token"), wire.NewHTTP()).Write(t.Context(),
