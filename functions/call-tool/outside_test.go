@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -231,15 +230,11 @@ func TestARepeatedCallIsTheSame(t *testing.T) {
 	}
 	b.make(b.stamped()) // which repeats it
 	want.Again = ""
-	var all sync.WaitGroup
-	for range 32 {
-		all.Go(func() {
-			is, err := b.Ask(t.Context(), b.key, want)
-			expect.That(t, err == nil && is.Head.CallID == second.Head.CallID &&
-				is.Call.Status == conversation.ActionSucceeded, "%v", err)
-		})
-	}
-	all.Wait()
+	expect.AtOnce(32, func(int) {
+		is, err := b.Ask(t.Context(), b.key, want)
+		expect.That(t, err == nil && is.Head.CallID == second.Head.CallID &&
+			is.Call.Status == conversation.ActionSucceeded, "%v", err)
+	})
 	expect.Is(t, len(b.vendor.calls), 2)
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -80,21 +79,18 @@ func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 		settle(x, w.lone(1))
 		refs = append(refs, x)
 	}
-	var wg sync.WaitGroup
-	for _, x := range refs {
-		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 60*time.Second)
-			defer cancel()
-			in := x.In()
-			_, err := pipeline.Numbering(ctx, w.h.Store, in.Ref(), func(of task.Series) (*task.Aggregate, error) {
-				return w.h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-					return a.StartExecution(in.Run, of, w.h.Now())
-				})
+	expect.AtOnce(len(refs), func(i int) {
+		x := refs[i]
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 60*time.Second)
+		defer cancel()
+		in := x.In()
+		_, err := pipeline.Numbering(ctx, w.h.Store, in.Ref(), func(of task.Series) (*task.Aggregate, error) {
+			return w.h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.StartExecution(in.Run, of, w.h.Now())
 			})
-			expect.That(t, err == nil, "%v", err)
 		})
-	}
-	wg.Wait()
+		expect.That(t, err == nil, "%v", err)
+	})
 	numbers, of := w.given()
 	for i, x := range of {
 		expect.That(t, x.N == i+1, "number %d is the %dth", x.N, i+1)

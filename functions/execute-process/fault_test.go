@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -182,18 +181,14 @@ func testTwoAtOnce(t *testing.T, w *world) {
 	w.vendors.Hang(listing, 200*time.Millisecond)
 	w.vendors.Hang(writing, 200*time.Millisecond)
 	in := w.In()
-	var both sync.WaitGroup
-	for range 4 {
-		both.Go(func() {
-			next, err := w.h.Handle(t.Context(), in)
-			if errors.Is(err, aggregate.ErrSuperseded) {
-				return // everything was already done
-			}
-			expect.That(t, (err == nil || pipeline.Name(err) == pipeline.Unavailable) &&
-				(err != nil || next.State == task.StatePause || next.State == task.StateFinish), "%+v, %v", next, err)
-		})
-	}
-	both.Wait()
+	expect.AtOnce(4, func(int) {
+		next, err := w.h.Handle(t.Context(), in)
+		if errors.Is(err, aggregate.ErrSuperseded) {
+			return // everything was already done
+		}
+		expect.That(t, (err == nil || pipeline.Name(err) == pipeline.Unavailable) &&
+			(err != nil || next.State == task.StatePause || next.State == task.StateFinish), "%+v, %v", next, err)
+	})
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	w.written(1)
 	expect.Is(t, w.vendors.Calls(listing), 1, "calls listed")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -239,14 +238,10 @@ func TestAMessageIsKeptByOneCall(t *testing.T) {
 	expect.Is(t, w.Transport.Count("")-before, 1, "calls")
 	expect.Is(t, w.Transport.Count("TransactWriteItems"), 1, "transactions")
 
-	var wg sync.WaitGroup
-	for range 5 {
-		wg.Go(func() {
-			out := post(t, h, body)
-			expect.That(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
-		})
-	}
-	wg.Wait()
+	expect.AtOnce(5, func(int) {
+		out := post(t, h, body)
+		expect.That(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
+	})
 	id := expect.Value(task.ID("T0TEAM", "C0HR", "1776675599.000100"))(t)
 	a := expect.Value(s.Load(t.Context(), task.RefOf(aggregate.TenantID("T0TEAM"), id)))(t)
 	expect.That(t, a.Head.Rev == 1 && a.Request.Text == "今月の勤怠をまとめて" && len(a.Cards) == 1 &&
@@ -269,14 +264,10 @@ func TestWhatAnAgentIsToldIsToldOnce(t *testing.T) {
 	h.Conversations, h.Now = opened, time.Now // with another clock, rows with a time to live would be gone
 	for _, fields := range []map[string]any{direct("claude: hi", nil),
 		direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {
-		var wg sync.WaitGroup
-		for range 4 {
-			wg.Go(func() {
-				out := send(t, h, fields)
-				expect.That(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
-			})
-		}
-		wg.Wait()
+		expect.AtOnce(4, func(int) {
+			out := send(t, h, fields)
+			expect.That(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
+		})
 	}
 	a := expect.Value(opened.Load(t.Context(),
 		conversation.RefOf(aggregate.TenantID("T0TEAM"), conversation.ID("T0TEAM", "D0DM", root))))(t)

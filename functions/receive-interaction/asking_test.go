@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -133,11 +132,7 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 			form := w.global(webapi.Sato, "一度だけ頼む", webapi.HR)
 			w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Method: "chat.postMessage", Code: "ekm_access_denied",
 				Times: 1})
-			var all sync.WaitGroup
-			for range 2 {
-				all.Go(func() { w.post(form) })
-			}
-			all.Wait()
+			expect.AtOnce(2, func(int) { w.post(form) })
 			expect.Is(t, w.messages(webapi.HR, "一度だけ頼む"), 1, "messages: the second click stands for the first, which failed")
 		},
 	})
@@ -276,11 +271,7 @@ func TestTheDialogMakesARequest(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"once, when it is sent eight times": func(t *testing.T, w *world) {
 			form := w.global(webapi.Sato, "有給の一覧がほしい", webapi.HR)
-			var all sync.WaitGroup
-			for range 8 {
-				all.Go(func() { w.quiet(w.post(form), webapi.Sato) })
-			}
-			all.Wait()
+			expect.AtOnce(8, func(int) { w.quiet(w.post(form), webapi.Sato) })
 			expect.Same(t, 1, w.messages(webapi.HR, "有給の一覧がほしい"))
 			w.asks(webapi.HR, "有給の一覧がほしい")
 		},

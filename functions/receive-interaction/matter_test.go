@@ -2,7 +2,6 @@ package main
 
 import (
 	"strings"
-	"sync"
 	"testing"
 
 	"ringi/infra/local/ringitest"
@@ -49,11 +48,7 @@ func TestAFormAsksForADecision(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"once, however often it is sent": func(t *testing.T, w *world) {
 			s := w.matter(webapi.Sato, webapi.HR, nil)
-			var all sync.WaitGroup
-			for range 3 {
-				all.Go(func() { w.post(s) })
-			}
-			all.Wait()
+			expect.AtOnce(3, func(int) { w.post(s) })
 			w.quiet(w.post(s), webapi.Sato)
 			expect.Is(t, w.messages(webapi.HR, "複合機の入れ替え"), 1)
 			r := w.asks(webapi.HR, "複合機の入れ替え").Request
@@ -207,11 +202,7 @@ func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	expect.Has(t, w.refills(webapi.Suzuki, v, change).Body, "依頼した本人だけ")
 	expect.Is(t, len(w.Load().Prompts), 1)
 
-	var all sync.WaitGroup
-	for range 3 {
-		all.Go(func() { w.refills(webapi.Sato, v, change) })
-	}
-	all.Wait()
+	expect.AtOnce(3, func(int) { w.refills(webapi.Sato, v, change) })
 	w.quiet(w.refills(webapi.Sato, v, change), webapi.Sato)
 	a := w.Load()
 	expect.That(t, len(a.Prompts) == 2 && a.Prompt().EditedBy == webapi.Sato && a.Matter().Amount == "900000" &&

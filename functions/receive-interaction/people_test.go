@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -171,11 +170,7 @@ func TestClicksInTwoPlacesMakeOneDecision(t *testing.T) {
 		}
 		payloads = append(payloads, click)
 	}
-	var all sync.WaitGroup
-	for _, x := range payloads {
-		all.Go(func() { w.post(x) })
-	}
-	all.Wait()
+	expect.AtOnce(len(payloads), func(i int) { w.post(payloads[i]) })
 	a := w.Load()
 	got := a.Prompt()
 	expect.That(t, got.Status == aggregate.Approved && len(got.Acts) == 1, "%+v", got.Gate)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -195,11 +194,7 @@ func testRemindedByTwo(t *testing.T, w *ringitest.World) {
 	desks(w, "U1", "U2", "U3")
 	sweep(t, w, 2*soon)
 	w.Later(at.Sub(w.Now()))
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() { expect.NoError(t, handler(w).Sweep(t.Context())) })
-	}
-	all.Wait()
+	expect.AtOnce(4, func(int) { expect.NoError(t, handler(w).Sweep(t.Context())) })
 	expect.Value(handler(w).remindTenant(t.Context(), tenancy.Reminding{TenantID: w.Ref.Tenant, Day: day}))(t) // again
 	for _, user := range []string{"U1", "U2", "U3"} {
 		reminded(w, user, day, true, "%s is not reminded", user)

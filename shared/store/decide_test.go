@@ -28,28 +28,24 @@ func testRaces(t *testing.T, st *taskStore) {
 	var mu sync.Mutex
 	var winners []string
 	told := map[string]int{}
-	var all sync.WaitGroup
-	for i := range people {
-		all.Go(func() {
-			by := approver()
-			by.ID = fmt.Sprintf("U%02d", i)
-			_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
-				return does(a, circulation.Stamp, id, "", by, at())
-			})
-			mu.Lock()
-			defer mu.Unlock()
-			var late aggregate.ErrDecided
-			switch {
-			case err == nil:
-				winners = append(winners, by.ID)
-			case errors.As(err, &late) && late.Status == string(aggregate.Approved) && !late.At.IsZero():
-				told[late.By]++
-			default:
-				t.Error(err)
-			}
+	expect.AtOnce(people, func(i int) {
+		by := approver()
+		by.ID = fmt.Sprintf("U%02d", i)
+		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
+			return does(a, circulation.Stamp, id, "", by, at())
 		})
-	}
-	all.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		var late aggregate.ErrDecided
+		switch {
+		case err == nil:
+			winners = append(winners, by.ID)
+		case errors.As(err, &late) && late.Status == string(aggregate.Approved) && !late.At.IsZero():
+			told[late.By]++
+		default:
+			t.Error(err)
+		}
+	})
 	expect.Must(t, len(winners) == 1, "%v approved, want one", winners)
 	expect.Same(t, map[string]int{winners[0]: people - 1}, told)
 	expect.Is(t, countAudit(t, st, ref, task.AuditPromptApproved), 1, "audit entries")

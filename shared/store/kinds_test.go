@@ -157,12 +157,8 @@ func TestAnOrganisationOfThousandsIsSavedAndRead(t *testing.T) {
 
 func TestOfTwoWhoSaveAtOnceOneIsRefused(t *testing.T) {
 	w := start(t)
-	var saving sync.WaitGroup
 	errs, saved := make([]error, 4), ""
-	for i := range errs {
-		saving.Go(func() { errs[i] = w.save(0, company(t, 100, fmt.Sprintf("緑川 %d", i))) })
-	}
-	saving.Wait()
+	expect.AtOnce(len(errs), func(i int) { errs[i] = w.save(0, company(t, 100, fmt.Sprintf("緑川 %d", i))) })
 	for i, err := range errs {
 		if err == nil {
 			saved += fmt.Sprintf("緑川 %d", i)
@@ -418,15 +414,11 @@ func TestOneOfManyBeginsWhatIsToBeDoneOnce(t *testing.T) {
 		return first
 	}
 	var first atomic.Int32
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			if begin("trigger 1") {
-				first.Add(1)
-			}
-		})
-	}
-	all.Wait()
+	expect.AtOnce(8, func(int) {
+		if begin("trigger 1") {
+			first.Add(1)
+		}
+	})
 	expect.That(t, first.Load() == 1, "%d of eight were the first", first.Load())
 	expect.That(t, begin("trigger 2"), "another is taken for the same")
 	expect.NoError(t, s.Again(t.Context(), "01TENANT", "trigger 1"))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -203,11 +202,7 @@ func loaded(t *testing.T, s *taskStore, ref aggregate.Ref) *task.Aggregate {
 func atOnce(t expect.T, n int, call func(i int) error, refused error) (won, lost int) {
 	t.Helper()
 	errs := make([]error, n)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() { errs[i] = call(i) })
-	}
-	all.Wait()
+	expect.AtOnce(len(errs), func(i int) { errs[i] = call(i) })
 	for _, err := range errs {
 		switch {
 		case err == nil:

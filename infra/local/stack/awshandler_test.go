@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"ringi/infra/local/template"
@@ -45,22 +44,18 @@ func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 	front := expect.Server(t, expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(),
 		address(service), "", "", slog.New(slog.DiscardHandler)))(t))
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-	var all sync.WaitGroup
-	for range 16 {
-		all.Go(func() {
-			for range 100 {
-				resp, err := client.Post(front.URL, "", strings.NewReader(call))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				got, err := io.ReadAll(resp.Body)
-				resp.Body.Close()
-				expect.That(t, err == nil && string(got) == answer, "%d bytes of the answer, %v", len(got), err)
+	expect.AtOnce(16, func(int) {
+		for range 100 {
+			resp, err := client.Post(front.URL, "", strings.NewReader(call))
+			if err != nil {
+				t.Error(err)
+				return
 			}
-		})
-	}
-	all.Wait()
+			got, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			expect.That(t, err == nil && string(got) == answer, "%d bytes of the answer, %v", len(got), err)
+		}
+	})
 }
 
 // The stack must not start if the roles don't let AWS read the event sources and call the states' functions.

@@ -178,17 +178,13 @@ func TestTokenTakesOneAnswer(t *testing.T) {
 			Output: aws.String(`{}`)}))
 	}
 	var taken atomic.Int32
-	var all sync.WaitGroup
-	for range 16 {
-		all.Go(func() {
-			if err := answer(token); err == nil {
-				taken.Add(1)
-			} else {
-				expect.That(t, errors.As(err, new(*types.TaskTimedOut)), "a late answer: %v", err)
-			}
-		})
-	}
-	all.Wait()
+	expect.AtOnce(16, func(int) {
+		if err := answer(token); err == nil {
+			taken.Add(1)
+		} else {
+			expect.That(t, errors.As(err, new(*types.TaskTimedOut)), "a late answer: %v", err)
+		}
+	})
 	expect.Is(t, taken.Load(), 1, "answers taken")
 	m.becomes(arn, types.ExecutionStatusSucceeded)
 	err := answer(token)
@@ -211,14 +207,10 @@ func TestStopEndsAWaitingRun(t *testing.T) {
 
 func TestOneNameIsOneRun(t *testing.T) {
 	m := startMachine(t)
-	var all sync.WaitGroup
-	for range 10 {
-		all.Go(func() {
-			_, err := m.start("same")
-			expect.That(t, err == nil, "%v", err)
-		})
-	}
-	all.Wait()
+	expect.AtOnce(10, func(int) {
+		_, err := m.start("same")
+		expect.That(t, err == nil, "%v", err)
+	})
 	out := expect.Value(m.sfn.ListExecutions(t.Context(), &sfn.ListExecutionsInput{StateMachineArn: &m.arn}))(t)
 	expect.That(t, len(out.Executions) == 1, "%d runs, want 1", len(out.Executions))
 }

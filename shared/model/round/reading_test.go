@@ -236,15 +236,11 @@ func testFew(w *world) {
 		})
 	w.allow("rooms.slow", aggregate.Read, true)
 	r := w.open("ja")
-	var all sync.WaitGroup
-	for range members {
-		all.Go(func() {
-			text, err := r.Read(w.Context(), "rooms_slow", sent(`{}`))
-			expect.Fails(w, err, nil)
-			expect.Is(w, text, "遅い")
-		})
-	}
-	all.Wait()
+	expect.AtOnce(members, func(int) {
+		text, err := r.Read(w.Context(), "rooms_slow", sent(`{}`))
+		expect.Fails(w, err, nil)
+		expect.Is(w, text, "遅い")
+	})
 	expect.That(w, highest <= most, "%d calls at once", highest)
 }
 

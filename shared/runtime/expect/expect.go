@@ -278,6 +278,15 @@ func Metrics(t *testing.T, f func()) string {
 	return string(b)
 }
 
+// AtOnce runs do so many times at once, and returns once all have ended.
+func AtOnce(n int, do func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { do(i) })
+	}
+	all.Wait()
+}
+
 // Server starts a server on this machine that ends with the test.
 func Server(t testing.TB, h http.Handler) *httptest.Server {
 	s := httptest.NewServer(h)

@@ -46,19 +46,15 @@ func testAtOnce(t *testing.T, w *world) {
 	for _, p := range both {
 		first := w.connectFor(t, p, time.Minute)
 		tokens := make([]string, 32)
-		var everybody sync.WaitGroup
-		for i := range tokens {
-			everybody.Go(func() {
-				var err error
-				if i%2 == 0 {
-					tokens[i], err = w.Token(t.Context(), tenant, p)
-				} else {
-					tokens[i], err = w.Renew(t.Context(), tenant, p, first.Access)
-				}
-				expect.That(t, err == nil, "%v", err)
-			})
-		}
-		everybody.Wait()
+		expect.AtOnce(len(tokens), func(i int) {
+			var err error
+			if i%2 == 0 {
+				tokens[i], err = w.Token(t.Context(), tenant, p)
+			} else {
+				tokens[i], err = w.Renew(t.Context(), tenant, p, first.Access)
+			}
+			expect.That(t, err == nil, "%v", err)
+		})
 		// Another call reports the first token as refused later.
 		late := expect.Value(w.Renew(t.Context(), tenant, p, first.Access))(t)
 		for _, token := range append(tokens, late) {
