@@ -231,7 +231,9 @@ func (d *door) of(way string, holds func(*asked) bool) (all []string) {
 func (d *door) askedBy(way string) []string { return d.of(way, func(*asked) bool { return true }) }
 
 // taken is how many calls of a way were granted.
-func (d *door) taken(way string) int { return len(d.of(way, func(x *asked) bool { return x.status == "granted" })) }
+func (d *door) taken(way string) int {
+	return len(d.of(way, func(x *asked) bool { return x.status == "granted" }))
+}
 
 // effectOf leaves out what is for people alone.
 func effectOf(arguments map[string]any) string {

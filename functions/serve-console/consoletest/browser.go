@@ -50,11 +50,10 @@ func (b *Browser) Upload(path string, form url.Values, file []byte) Answer {
 
 // Serve answers a real browser as this browser's user, until the test is over. It returns its address.
 func (b *Browser) Serve() (address string) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := expect.Server(b.World.T, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
 		b.handler().ServeHTTP(w, r)
 	}))
-	b.World.T.Cleanup(s.Close)
 	return s.URL
 }
 

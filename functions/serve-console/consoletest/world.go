@@ -10,7 +10,6 @@ import (
 	"iter"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -159,8 +158,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 	w.People = &Directory{Slack: w.Slack.Client, changed: map[string]func(*slackapi.User) error{},
 		Called: map[string]string{}}
 	w.OIDC, w.Own = &openID{now: w.Now}, &ownWorkspace{Team: ringitest.Team}
-	server := httptest.NewServer(http.HandlerFunc(w.OIDC.token))
-	t.Cleanup(server.Close)
+	server := expect.Server(t, http.HandlerFunc(w.OIDC.token))
 	w.OIDC.API = server.URL + "/api/"
 	w.Console = &console.Console{
 		Site: web.Site{Store: store.TasksOf(all), Results: w.Results, Slack: w.People, Listing: w.Slack.Client,

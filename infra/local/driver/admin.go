@@ -161,13 +161,10 @@ func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
 	if err != nil || slices.Contains(x.MCPServers, server) {
 		return err
 	}
-	x.MCPServers, x.Sources = append(x.MCPServers, server), append(x.Sources, Shop(s))
+	x.MCPServers, x.Sources = append(x.MCPServers, server), append(x.Sources, s.Vendors.Shop())
 	_, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err
 }
-
-// Shop is the source that a stack's first workspace has: the demo repository, for everybody.
-func Shop(s *stack.Stack) tenancy.Source { return s.Vendors.Shop() }
 
 func MCPAdmin(s *stack.Stack) mcp.Admin {
 	reach := outbound.Dialer{Allow: []string{s.VendorsHost()}}

@@ -99,11 +99,7 @@ func (d *Dialogue) Reject(user string, m webapi.Message, reason string) {
 	if d.offers(m.TS, rejectCall) {
 		action = rejectCall
 	}
-	d.fillUntilTaken(user, m, action, map[string]any{card.ReasonBlock: reason})
-}
-
-func (d *Dialogue) fillUntilTaken(user string, m webapi.Message, action string, filled map[string]any) {
-	d.T.Helper()
+	filled := map[string]any{card.ReasonBlock: reason}
 	d.untilTaken(m, action, func() { fillIn(d.T, d.S, user, d.Channel, m.TS, action, filled) })
 }
 

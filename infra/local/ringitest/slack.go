@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"path"
 	"slices"
 	"strings"
@@ -36,9 +35,8 @@ const BotToken = "xoxb-test"
 func StartSlack(t testing.TB) *Slack {
 	t.Helper()
 	s := &Slack{Workspace: webapi.NewWorkspace(webapi.Config{TeamID: Team, AppID: "A0RINGI"})}
-	server := httptest.NewServer(s.api(nil))
+	server := expect.Server(t, s.api(nil))
 	server.Config.SetKeepAlivesEnabled(false) // no connection outlives a call in a bubble of testing/synctest
-	t.Cleanup(server.Close)
 	s.URL = server.URL + "/api/"
 	s.Client = slackapi.With(Keys{Token: BotToken, Address: s.URL}, time.Minute)
 	return s
@@ -115,14 +113,13 @@ func (s *Slack) ByTenant(t testing.TB) (client *slackapi.Client, only func(tenan
 	var mu sync.Mutex
 	var calls []string
 	api := s.api(func(string) string { return "" })
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := cmp.Or(r.FormValue("token"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		mu.Lock()
 		calls = append(calls, path.Base(r.URL.Path)+" "+strings.TrimPrefix(token, "for-"))
 		mu.Unlock()
 		api.ServeHTTP(w, r)
 	}))
-	t.Cleanup(server.Close)
 	return slackapi.With(named{server.URL + "/api/"}, time.Minute), func(tenant, method string) {
 		t.Helper()
 		mu.Lock()

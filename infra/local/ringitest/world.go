@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -305,12 +306,10 @@ func (w *FaultyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch f := w.take(call, body); {
 	case f == nil:
 	case f.says != "":
-		return &http.Response{
-			StatusCode: http.StatusBadRequest, Status: "400 Bad Request", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-			Request: r,
-			Header:  http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: io.NopCloser(strings.NewReader(f.says)),
-			ContentLength: int64(len(f.says)),
-		}, nil
+		answer := httptest.NewRecorder()
+		answer.WriteHeader(http.StatusBadRequest)
+		_, err := answer.WriteString(f.says)
+		return answer.Result(), err
 	case f.before != nil:
 		f.before()
 	case f.answer:

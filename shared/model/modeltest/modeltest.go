@@ -94,8 +94,7 @@ func Run(t *testing.T, w Vendor) {
 	t.Run("a request's id that is none", func(t *testing.T) { w.nameless(t) })
 	t.Run("a redirect is not followed", func(t *testing.T) {
 		reached := false
-		other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
-		defer other.Close()
+		other := expect.Server(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 		_, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, r *http.Request) {
 			http.Redirect(rw, r, other.URL, http.StatusTemporaryRedirect)
 		})
