@@ -2,6 +2,7 @@ package journeys
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -31,7 +32,10 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.Shows("操作 #2 を実行中")
 	d.Status("processing")
 	driver.UntilTaken(t, "the agent is stopped", func() { _ = running.Sandbox.StopAgent(webapi.Sato, d.Channel, d.Root) },
-		func() bool { return d.Count("操作 #2(キャンセル)") > 0 })
+		func() bool {
+			_, faces := d.Faces()
+			return strings.Contains(strings.Join(faces, ""), "操作 #2(キャンセル)")
+		})
 	d.Status("active")
 }
 

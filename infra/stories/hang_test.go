@@ -39,8 +39,7 @@ func TestASuccessorReadsAgain(t *testing.T) {
 		release := p.holds(point{function: execute, kind: readStaff, ordinal: 1}.moment())
 		defer release()
 		p.asks(month)
-		p.approvesPolicy()
-		p.approvesSteps()
+		p.approvesGates()
 		p.Eventually("the call is out", func() bool { return p.met(execute, readStaff) > 0 })
 		p.expire(true)
 		p.invokeAgain(execute)
@@ -55,8 +54,7 @@ func TestASuccessorReadsAgain(t *testing.T) {
 // untilUnknown has an invocation hang in a write, past its lease, while nobody can look whether it arrived.
 func (p *play) untilUnknown(write, look string) (release func()) {
 	release = p.holds(point{function: execute, kind: write, ordinal: 1}.moment())
-	p.approvesPolicy()
-	p.approvesSteps()
+	p.approvesGates()
 	p.Eventually("the write is out", func() bool { return p.met(execute, write) > 0 })
 	p.expire(true)
 	p.refuses(look, http.StatusForbidden)
@@ -223,8 +221,7 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 				p.answers(tt.at, l)
 				p.asks(month)
 				if tt.at.function == execute {
-					p.approvesPolicy()
-					p.approvesSteps()
+					p.approvesGates()
 				}
 				p.Eventually("it hangs", func() bool { return p.met(tt.at.function, tt.at.kind) >= tt.at.ordinal })
 				if tt.left < limit { // then its leases have expired too

@@ -44,8 +44,7 @@ func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 				`authorized"}`))
 		}))
 		p.asks(staff)
-		p.approvesPolicy()
-		p.approvesSteps()
+		p.approvesGates()
 		face := driver.Face(p.Card(driver.ExecutionCard, "retry_execution"))
 		for _, leak := range []string{"arn:aws", "authorized", "AccessDenied"} {
 			expect.That(p.t, !strings.Contains(face, leak), "the card says %s", leak)
@@ -72,8 +71,7 @@ func TestTokensAreRenewed(t *testing.T) {
 			p := &play{world: w, trace: newTrace(), t: d, mark: fmt.Sprintf("C0FAULT%05d", w.marks.Add(1))}
 			p.asks(month)
 			fault()
-			p.approvesPolicy()
-			p.approvesSteps()
+			p.approvesGates()
 			p.Card(driver.ExecutionCard, shows)
 		}))
 		if shows == "✅ 実行完了" {

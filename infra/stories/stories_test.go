@@ -143,10 +143,14 @@ func (p *play) approvesSteps() {
 	p.ClickUntilTaken(webapi.Tanaka, driver.ProcessCard, "approve_process")
 }
 
-// approvesBoth approves both gates and waits for the work.
-func (p *play) approvesBoth() {
+func (p *play) approvesGates() {
 	p.approvesPolicy()
 	p.approvesSteps()
+}
+
+// approvesBoth approves both gates and waits for the work.
+func (p *play) approvesBoth() {
+	p.approvesGates()
 	p.untilCompleted()
 }
 
@@ -184,8 +188,7 @@ func rejected(p *play) {
 // checkedStep asks a person before each write: one is called, the next rejected.
 func checkedStep(p *play) {
 	p.asks(month + " demo: human check")
-	p.approvesPolicy()
-	p.approvesSteps()
+	p.approvesGates()
 	p.ClickUntilTaken(webapi.Tanaka, "CARD#step#0001#001#04", "approve_step")
 	p.reject(webapi.Suzuki, "CARD#step#0001#001#05", "reject_step", "宛先が違います")
 	p.untilAtRest()
@@ -196,8 +199,7 @@ func stopped(p *play) {
 	release := p.holds(readStaff)
 	defer release()
 	p.asks(staff)
-	p.approvesPolicy()
-	p.approvesSteps()
+	p.approvesGates()
 	p.Eventually("the call is out", func() bool { return p.met(execute, readStaff) > 0 })
 	p.ClickUntilTaken(webapi.Tanaka, driver.ExecutionCard, "cancel_execution")
 	release()
@@ -227,8 +229,7 @@ func deleted(p *play) {
 func triedAgain(p *play) {
 	p.refuses(readMonth, http.StatusBadRequest)
 	p.asks(month)
-	p.approvesPolicy()
-	p.approvesSteps()
+	p.approvesGates()
 	p.Eventually("the failure is shown", func() bool { return p.Shows(driver.ExecutionCard, "retry_execution") })
 	p.refuses(readMonth, 0)
 	p.ClickUntilTaken(webapi.Sato, driver.ExecutionCard, "retry_execution")
@@ -277,8 +278,7 @@ func settled(p *play) {
 	end := p.freezes(point{function: execute, kind: readStaff, ordinal: 1}, patience)
 	defer end()
 	p.asks(staff)
-	p.approvesPolicy()
-	p.approvesSteps()
+	p.approvesGates()
 	p.Eventually("the call is out", func() bool { return p.met(execute, readStaff) > 0 })
 	p.ClickUntilTaken(webapi.Tanaka, driver.ExecutionCard, "cancel_execution")
 	p.expire(true)

@@ -67,15 +67,6 @@ func (d *Dialogue) Shows(texts ...string) webapi.Message {
 	return found
 }
 
-// Count returns how often a text occurs in the app's messages.
-func (d *Dialogue) Count(text string) (n int) {
-	_, faces := d.Faces()
-	for _, face := range faces {
-		n += strings.Count(face, text)
-	}
-	return n
-}
-
 // Status waits until Slack shows this status for the agent.
 func (d *Dialogue) Status(want string) {
 	d.T.Helper()
