@@ -417,7 +417,8 @@ func TestTheManagedRuntimeKillsWhatNobodyListensTo(t *testing.T) {
 func TestNothingOutlivesTheSupervisor(t *testing.T) {
 	t.Parallel()
 	child := strayed + "orphan"
-	out, errs := managedRuntime(t, newStore(t).order(`(exec -a `+child+` sleep 40) & echo here; sleep 0.5; kill -KILL $PPID`))
+	o := newStore(t).order(`(exec -a ` + child + ` sleep 40) & echo here; sleep 0.5; kill -KILL $PPID`)
+	out, errs := managedRuntime(t, o)
 	pids := running(child)
 	expect.That(t, len(pids) == 0 && strings.Contains(out, "here"), "%v are left: %s %s", pids, out, errs)
 }
