@@ -47,6 +47,7 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
+	"ringi/shared/words/language"
 )
 
 func main() {
@@ -103,6 +104,9 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Names: func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string {
 			return names.Of(slackapi.For(ctx, ref.Tenant), slack, team, time.Now(), ids...)
 		},
+		Written: func(ctx context.Context, ref aggregate.Ref, team, user, text string) string {
+			return people.Unnamed(names.Written(slackapi.For(ctx, ref.Tenant), slack, team, user, text, time.Now()))
+		},
 	}, nil
 }
 
@@ -148,6 +152,8 @@ type Handler struct {
 	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what these people together ask for.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
+	// Written names people, and channels as far as the user may know them, in a text that is said to people.
+	Written func(ctx context.Context, ref aggregate.Ref, team, user, text string) string
 	// File reads a file from Slack.
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
 	// Thread reads what was said in a thread before a message; if it is nil, nothing is read.
@@ -268,11 +274,23 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		x.Attached, x.AttachmentsVersion = t.laid.List, t.laid.version
 	}
 	x.Lost, x.Files = t.lost, reads(reply.Rounds)
-	x.Text, x.Tokens, x.Request = reply.Text, reply.Usage.Output, reply.Request
+	x.Text, x.Tokens, x.Request = t.written(ctx, reply.Text), reply.Usage.Output, reply.Request
 	for _, m := range history {
 		x.Shown = max(x.Shown, m.Key)
 	}
 	return t.commit(ctx, d, x, reply.Action)
+}
+
+// written names people and channels in an answer, but not in its code.
+func (t *answering) written(ctx context.Context, text string) string {
+	var out strings.Builder
+	for _, p := range language.MarkdownPieces(text) {
+		if s := t.a.Conversation; p.Kind == language.Prose {
+			p.Source = t.Written(ctx, t.ref, s.TeamID, s.Opener, p.Source)
+		}
+		out.WriteString(p.Source)
+	}
+	return out.String()
 }
 
 // unseen returns how many of people's messages wait that this answer is not to.

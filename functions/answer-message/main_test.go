@@ -102,6 +102,9 @@ func talkingOf(t *testing.T, in conversation.Inbound, o conversation.Opening,
 			}
 			return out
 		},
+		Written: func(_ context.Context, _ aggregate.Ref, _, _, text string) string {
+			return strings.ReplaceAll(text, "<@U2>", "@鈴木")
+		},
 	}
 	return w
 }
@@ -136,6 +139,14 @@ func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 			(full != nil || uses[0].Sent.JSON == `{"input":"hello"}`) && w.Newest().Content == "hi", "%v: %+v, said %q",
 			full, uses, w.Newest().Content)
 	}
+}
+
+// An answer names people, and its code is as the agent wrote it.
+func TestAnAnswerNamesPeople(t *testing.T) {
+	w := talking(t)
+	w.vendor.says.Text = "<@U2> に `<@U2>`\n```\n<@U2>\n```"
+	expect.Value(w.handle())(t)
+	expect.Is(t, w.Newest().Content, "@鈴木 に `<@U2>`\n```\n<@U2>\n```")
 }
 
 func TestAnswers(t *testing.T) {

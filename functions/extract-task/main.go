@@ -128,7 +128,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 
 func (h *Handler) commit(ctx context.Context, in pipeline.Input, a *task.Aggregate, s tenancy.Settings,
 	usage model.Usage, extract task.Extract) (aggregate.Next, error) {
-	extract.Title, extract.Sentence = h.named(ctx, a.Request, extract.Title), h.named(ctx, a.Request, extract.Sentence)
+	named, r := slackapi.For(ctx, in.Tenant), a.Request
+	extract.Title = people.Unnamed(h.names.Written(named, h.Slack, r.TeamID, r.User, extract.Title, h.Now()))
+	extract.Sentence = h.names.Written(named, h.Slack, r.TeamID, r.User, extract.Sentence, h.Now())
 	if extract.Title != "" {
 		attached, _ := a.Attached() // as long as the audit log, before there is a task
 		for _, f := range attached {
@@ -179,21 +181,6 @@ func (h *Handler) extract(ctx context.Context, s tenancy.Settings, a *task.Aggre
 		Try: a.Head.Run})
 	out.Thread = read
 	return out, usage, err
-}
-
-// named returns a text in which people have their names, and channels that whoever asks is in: it mentions nobody.
-func (h *Handler) named(ctx context.Context, r *task.Request, text string) string {
-	ctx = slackapi.For(ctx, aggregate.TenantID(r.TeamID))
-	var names []string
-	for id, name := range h.names.Of(ctx, h.Slack, r.TeamID, h.Now(), task.Mentioned(text)...) {
-		names = append(names, "<@"+id+">", "@"+name)
-	}
-	if strings.Contains(text, "<#") {
-		for c := range h.Slack.Channels(ctx, r.User, "public_channel", "private_channel") {
-			names = append(names, "<#"+c.ID+">", "#"+c.Name)
-		}
-	}
-	return strings.NewReplacer(names...).Replace(text)
 }
 
 // thread returns the thread's messages before a request, and what they are of it. What Slack fails to show for a while

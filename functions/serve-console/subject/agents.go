@@ -102,9 +102,10 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 		return err
 	}
 	channels := reach.Channels()
+	by := web.Reader{ChannelOf: func(id string) string { return web.ChannelName(channels, id) }}
 	c.Naming(r.Context(), v, func(called func(id string) string) {
 		p.Rows = web.Each(page.Items, func(x conversation.Conversation) listedRow {
-			row := listedRow{ID: x.ID, Title: cmp.Or(language.ForeignLine(x.Title), v.Untitled()),
+			row := listedRow{ID: x.ID, Title: cmp.Or(language.ForeignLine(by.Named(x.Title, called)), v.Untitled()),
 				Agent: labelOf(p.Agents, x.AgentID), Name: called(x.Opener), Channel: web.Channel(v, x.Origin(), channels),
 				Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt}
 			row.Status, row.Badge = statusOf(words, x)

@@ -148,11 +148,12 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 	}
 	words, s := v.Texts("conversation"), t.is.Conversation
 	var p conversationPage
+	title, by := "", web.Reader{ChannelOf: t.channel}
 	c.Naming(r.Context(), v, func(called func(id string) string) {
 		t.person = func(id string) string { return cmp.Or(called(id), words.Say("system")) }
 		t.surface = web.SurfaceOf(v, called, t.channel)
 		t.surface.WhoDecides(t.Settings, t.is.Origin(), t.is.Askers()...)
-		p = t.drawn(v, words)
+		p, title = t.drawn(v, words), by.Named(s.Title, called)
 	})
 	p.Ask = not
 	x := web.Asking{Loaded: t.Loaded, Words: words, Surface: t.surface, Viewer: v, On: c.talkPage(), Offers: t.is.Offers(),
@@ -172,7 +173,7 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 	if !x.Waits && s.Status == conversation.Open && p.Problem != "" {
 		p.Since.Now = "" // that the conversation is open says nothing of what was decided
 	}
-	return c.Show(w, r, v, web.Document{Title: cmp.Or(language.ForeignLine(s.Title), v.Untitled()), Here: "agents",
+	return c.Show(w, r, v, web.Document{Title: cmp.Or(language.ForeignLine(title), v.Untitled()), Here: "agents",
 		Data: p, Status: not.Code, After: p.After}, "conversation")
 }
 

@@ -292,7 +292,7 @@ func longOutput(t *testing.T, w *consoletest.World) {
 
 func listsTalks(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Sato).Get("/console/agents").Holds(t, "まだ会話がありません", "例: codex: ", "参加しているチャンネルの会話を表示します")
-	in, mine := w.Talked(webapi.Sato, webapi.HR, "channel", "チャンネルの会話"), w.Direct()
+	in, mine := w.Talked(webapi.Sato, webapi.HR, "channel", "<@"+webapi.Tanaka+"> と <#"+webapi.HR+">"), w.Direct()
 	mine.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	for user, want := range map[string][2]bool{webapi.Suzuki: {true, true}, webapi.Sato: {true, true},
 		webapi.Tanaka: {true, false}, webapi.Alex: {false, false}} {
@@ -302,6 +302,10 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 		}
 	}
 	b := w.As(webapi.Suzuki)
+	in.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	for _, path := range []string{"/console/agents", in.Page(), "/console"} {
+		b.Get(path).Holds(t, "@田中 恵 と #人事")
+	}
 	b.Get("/console/agents").Holds(t, "承認待ち", "Codex", "佐藤", "$0.0056", `data-live="/console/agents"`)
 	b.Get("/console/agents?cursor=x").Says(t, http.StatusBadRequest) // a cursor of nothing
 	for range subject.RowsOfPage {

@@ -218,7 +218,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 // tells fills in what happens. What an agent says of its action is not told: it is no word of what the action does.
 func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum explain.Sum) {
 	words := v.Texts("home")
-	title := cmp.Or(language.ForeignLine(x.title), v.Untitled())
+	title := cmp.Or(language.ForeignLine(by.Named(x.title, by.Person)), v.Untitled())
 	row.Kind = words.In("kinds", x.Kind)
 	switch of := x.Row.(type) {
 	case *task.Prompt:
@@ -283,10 +283,11 @@ func (c *Pages) returned(ctx context.Context, v *web.Viewer) (out []waitingRow, 
 		if x.Stands != task.StatusReturned {
 			continue
 		}
-		row := waitingRow{Path: tasksPath + "/" + x.ID + "#decide", Kind: words.Say("returned"),
-			Name: c.Called(ctx, v, v.User)(v.User),
+		called := c.Called(ctx, v, append(task.Mentioned(x.Glance.Detail), v.User)...)
+		why := web.Mentions(language.ForeignLine(x.Glance.Detail), called)
+		row := waitingRow{Path: tasksPath + "/" + x.ID + "#decide", Kind: words.Say("returned"), Name: called(v.User),
 			Says: quoted(language.ForeignLine(cmp.Or(x.Title, language.Beginning(x.Text, mostText), v.Untitled()))),
-			Then: []string{v.Texts("tasks").Say("returned", "why", language.ForeignLine(x.Glance.Detail))}, Since: x.CreatedAt}
+			Then: []string{v.Texts("tasks").Say("returned", "why", why)}, Since: x.CreatedAt}
 		if x.Glance.Amount.Moves() {
 			row.Amount = explain.Money(v.Locale, x.Glance.Amount)
 		}

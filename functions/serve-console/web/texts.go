@@ -166,7 +166,10 @@ func (r Reader) Named(s string, person func(id string) string) string {
 	if s = Mentions(s, person); r.ChannelOf == nil {
 		return s
 	}
-	return channelForm.Get().ReplaceAllStringFunc(s, func(is string) string { return r.ChannelOf(is[2 : len(is)-1]) })
+	return channelForm.Get().ReplaceAllStringFunc(s, func(is string) string {
+		id := is[2 : len(is)-1]
+		return cmp.Or(r.ChannelOf(id), id)
+	})
 }
 
 // Named returns what people are called: with the id if another's name looks the same, since anybody may choose any.

@@ -131,7 +131,7 @@ func (r routed) decided(c *aggregate.Card, title, asker, link string) Message {
 }
 
 func conversationTitle(s *conversation.Conversation, w *askWords) string {
-	return or(inline(s.Title, maxListTitle), wordsOf.In(w.Locale).Untitled)
+	return or(people(inline(s.Title, maxListTitle)), wordsOf.In(w.Locale).Untitled)
 }
 
 func (d drawing) outcomeOf(link string) Message {

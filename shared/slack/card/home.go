@@ -186,7 +186,7 @@ func nameOf(a *task.Aggregate, w *askWords, form string) string {
 	case a.Request != nil:
 		title = a.Request.Words(w.Locale)
 	}
-	title = or(inline(title, maxListTitle), wordsOf.In(w.Locale).Untitled)
+	title = or(people(inline(title, maxListTitle)), wordsOf.In(w.Locale).Untitled)
 	return explain.Titled(fill(form, "text", title), a.Head.Glance.Version)
 }
 

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -357,4 +358,9 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 	expect.Has(t, got, "失敗しました (&lt;!channel&gt; ＊x＊)。")
 	got = Sentence("ja", task.ReasonToolFailed, strings.Repeat("x", 10000), explain.NoRetry)
 	expect.That(t, len(got) <= 1000, "a long detail is not cut: %d bytes", len(got))
+}
+
+func TestAConversationIsCalledByNames(t *testing.T) {
+	of := &conversation.Conversation{Title: "<@U0SATO> と <#C0HR> へ"}
+	expect.Is(t, conversationTitle(of, askWordsOf.In("ja")), "<@U0SATO> (U0SATO) と <#C0HR> へ")
 }

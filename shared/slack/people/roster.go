@@ -14,9 +14,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/words/language"
 )
 
 // MaxListed is how many people of a workspace can be chosen from a list. They take five calls of users.list, which may
@@ -210,4 +212,28 @@ func (n *Names) Of(ctx context.Context, slack Users, team string, now time.Time,
 		}
 	}
 	return out
+}
+
+// Written returns a text in which people have their names, and channels that the user is in: it mentions nobody.
+func (n *Names) Written(
+	ctx context.Context, slack Directory, team, user, text string, now time.Time,
+) string {
+	var names []string
+	for id, name := range n.Of(ctx, slack, team, now, task.Mentioned(text)...) {
+		names = append(names, "<@"+id+">", "@"+name)
+	}
+	if strings.Contains(text, "<#") {
+		for c := range slack.Channels(ctx, user, "public_channel", "private_channel") {
+			names = append(names, "<#"+c.ID+">", "#"+c.Name)
+		}
+	}
+	return strings.NewReplacer(names...).Replace(text)
+}
+
+var channelForm = language.Regexp{Text: `<#[CG][A-Z0-9]{2,40}>`}
+
+// Unnamed writes a word in place of the channels that have no name in a text, for where Slack doesn't show it.
+func Unnamed(text string) string {
+	word := language.InEach("#チャンネル", "#channel").In(language.Detect(text, language.All[0]))
+	return channelForm.Get().ReplaceAllString(text, word)
 }
