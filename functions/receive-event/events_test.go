@@ -51,6 +51,8 @@ var messages = []struct {
 		func(r *task.Request) { r.Text = "A & B <3 &lt;" }},
 	{"the bot is not named: the first mention is it", map[string]any{"text": "<@U0BOT> <@U0BOB>に送って"},
 		map[string]any{"authorizations": nil}, func(r *task.Request) { r.Text = "<@U0BOB>に送って" }},
+	{"a group of which Slack doesn't say the name", map[string]any{"text": "<@U0BOT> <!subteam^S1> に"}, nil,
+		func(r *task.Request) { r.Text = "@jinji に" }},
 	{"nothing but the mention", map[string]any{"text": "<@U0BOT>"}, nil, func(r *task.Request) { r.Text = "" }},
 	{"text over the limit is cut", map[string]any{"text": strings.Repeat("あ", task.MaxText+1)}, nil,
 		func(r *task.Request) { r.Text = strings.Repeat("あ", task.MaxText-1) + "…" }},

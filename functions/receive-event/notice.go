@@ -96,8 +96,9 @@ func (h *Handler) changed(ctx context.Context, e envelope) (slackapi.Response, e
 	return slackapi.OK(), nil
 }
 
-// Slack shows notes to one person.
+// Slack shows notes to one person, and names the user groups of a text.
 type Slack interface {
+	Labelled(ctx context.Context, text string) string
 	Ephemeral(ctx context.Context, channel, thread, user, text string, blocks ...slack.Block) error
 }
 

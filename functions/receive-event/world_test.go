@@ -222,6 +222,10 @@ type noting struct {
 	blocks [][]slack.Block
 }
 
+func (n *noting) Labelled(_ context.Context, text string) string {
+	return strings.ReplaceAll(text, "<!subteam^S1>", "<!subteam^S1|@jinji>")
+}
+
 func (n *noting) Ephemeral(_ context.Context, channel, thread, user, text string, blocks ...slack.Block) error {
 	n.notes = append(n.notes, strings.Join([]string{channel, thread, user, text}, " "))
 	n.blocks = append(n.blocks, blocks)

@@ -209,7 +209,8 @@ func objects(v any) (out []map[string]any) {
 }
 
 // marks are what a text marks for Slack, and what people see of it: dates where they can't be formatted, groups and
-// channels by their labels, everybody. People and channels without a label stay as Slack refers to them.
+// channels by their labels, everybody. People and channels without a label stay as Slack refers to them; a group would
+// be notified.
 var marks = []struct {
 	form  language.Regexp
 	shown string
@@ -220,6 +221,8 @@ var marks = []struct {
 	{language.Regexp{Text: `<([@#][A-Z0-9]+)\|[^<>]*>`}, "<$1>"},
 	{language.Regexp{Text: `:skin-tone-[2-6]:`}, ""}, // the emoji before it has it
 }
+
+var group = language.Regexp{Text: `<!subteam\^[A-Z0-9]+\|?>`} // without a label
 
 var link = language.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
 
@@ -234,6 +237,7 @@ func people(text string, blocks any) string {
 	for i := range marks {
 		text = marks[i].form.Get().ReplaceAllString(text, marks[i].shown)
 	}
+	text = group.Get().ReplaceAllString(text, language.InEach("@グループ", "@group").In(language.Detect(text, language.All[0])))
 	text = strings.NewReplacer(emoji(blocks)...).Replace(text)
 	return link.Get().ReplaceAllStringFunc(text, func(of string) string {
 		parts := link.Get().FindStringSubmatch(of)

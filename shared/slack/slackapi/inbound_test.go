@@ -298,6 +298,7 @@ func TestWhatIsReadOfAMessage(t *testing.T) {
 			"@jinji 2 月 18 日 freee.co.jp 表 (https://e.example) <@U1>"},
 		"who and where, by their labels": {`{"text":"<@U2|suzuki> か<#C1|sales>、<#C2|>、<#C3> <!here> <!channel|channel>へ"}`,
 			"<@U2> か#sales、<#C2>、<#C3> @here @channelへ"},
+		"a group without a label": {`{"text":"<!subteam^S1> に知らせる"}`, "@グループ に知らせる"},
 		"emoji, by their characters": {`{"text":":bow: :pray::skin-tone-2: :shonin: :wave:","blocks":[{"type":"rich_text",
 			"elements":[{"type":"rich_text_section","elements":[{"type":"emoji","name":"bow","unicode":"1f647"},
 			{"type":"emoji","name":"pray","unicode":"1f64f-1f3fb","skin_tone":2},{"type":"emoji","name":"shonin"}]}]}]}`,

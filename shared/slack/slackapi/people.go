@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -186,6 +187,23 @@ func (c *Client) Usergroups(ctx context.Context) ([]Group, error) {
 			Disabled: g.DateDelete != 0}
 	}
 	return out, nil
+}
+
+// Labelled gives the user groups without a label in a message's text theirs, if Slack says it.
+func (c *Client) Labelled(ctx context.Context, text string) string {
+	if !group.Get().MatchString(text) {
+		return text
+	}
+	all, err := c.Usergroups(ctx)
+	if err != nil {
+		slog.WarnContext(ctx, "groups stay without their names", "err", err)
+	}
+	var labels []string
+	for _, g := range all {
+		form := "<!subteam^" + g.ID
+		labels = append(labels, form+">", form+"|"+g.Handle+">")
+	}
+	return strings.NewReplacer(labels...).Replace(text)
 }
 
 // Link returns the address at which people open a message in Slack, within its thread unless that is empty. It returns

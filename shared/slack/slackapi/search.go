@@ -147,7 +147,9 @@ func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) 
 		if err != nil {
 			return nil, err
 		}
-		content := shown[m.Timestamp].Content()
+		is := shown[m.Timestamp]
+		is.Text = c.Labelled(ctx, is.Text)
+		content := is.Content()
 		text := content.Whole()
 		if text == "" || m.Timestamp >= ts || m.Metadata.EventType == EventType || m.SubType == tombstone ||
 			m.User == slackbot {
