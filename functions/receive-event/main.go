@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -132,6 +133,8 @@ func (h *Handler) event(ctx context.Context, e envelope) (slackapi.Response, err
 		return h.opened(ctx, e)
 	case k.Type == "user_change":
 		return h.changed(ctx, e)
+	case slices.Contains([]string{"member_left_channel", "subteam_updated", "subteam_members_changed"}, k.Type):
+		return h.lookAgain(ctx, e)
 	case k.Type == "agent_session_stopped":
 		return h.stopped(ctx, e)
 	}

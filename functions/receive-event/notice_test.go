@@ -150,6 +150,11 @@ func TestKeysOfWhoLeftAreRevoked(t *testing.T) {
 	expect.That(t, len(k.left) == 2 && strings.HasSuffix(k.left[0], " U0SATO"), "%v", k.left)
 	expect.Same(t, []string{aggregate.TenantID("T0TEAM"), aggregate.TenantID("T0TEAM")}, k.looks)
 	expect.Is(t, send("deleted", "yes"), 400)
+	for _, left := range []string{"member_left_channel", "subteam_updated", "subteam_members_changed"} {
+		k.looks = nil
+		is := []any{post(t, h, callback(t, map[string]any{"type": left})).StatusCode, len(k.looks), len(k.changes)}
+		expect.Same(t, []any{200, 1, 0}, is)
+	}
 	k.err = errors.New("throttled")
 	expect.Is(t, send("deleted", true), 503, "Slack sends it again")
 }
