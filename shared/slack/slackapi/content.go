@@ -237,7 +237,8 @@ func people(text string, blocks any) string {
 	for i := range marks {
 		text = marks[i].form.Get().ReplaceAllString(text, marks[i].shown)
 	}
-	text = group.Get().ReplaceAllString(text, language.InEach("@グループ", "@group").In(language.Detect(text, language.All[0])))
+	anyGroup := language.InEach("@グループ", "@group").In(language.Detect(text, language.All[0]))
+	text = group.Get().ReplaceAllString(text, anyGroup)
 	text = strings.NewReplacer(emoji(blocks)...).Replace(text)
 	return link.Get().ReplaceAllStringFunc(text, func(of string) string {
 		parts := link.Get().FindStringSubmatch(of)
