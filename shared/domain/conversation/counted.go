@@ -16,6 +16,8 @@ type Tests struct {
 	Skipped int `json:"skipped,omitempty"`
 	// Packages says that these are packages of Go, which names its tests only with -v or if they fail.
 	Packages bool `json:"packages,omitempty"`
+
+	unbuilt bool // some could not run, since what they test is not built or they can't be read
 }
 
 var (
@@ -27,7 +29,10 @@ var (
 	cargo = language.Regexp{
 		Text: `^test result: \w+\. (\d{1,9}) passed; (\d{1,9}) failed; (\d{1,9}) ignored`}
 	// ofGo is a package of Go. One without tests, or of whose tests none was to run, counts as none.
-	ofGo = language.Regexp{Text: `^(ok|FAIL)\s+\S+\s+(?:[\d.]+s|\(cached\)|\[(?:build|setup) failed\])`}
+	ofGo = language.Regexp{Text: `^(ok|FAIL)\s+\S+\s+(?:[\d.]+s|\(cached\))`}
+	// unbuilt says of tests that they could not run: of a package of Go, of pytest's, Jest's and Vitest's files.
+	unbuilt = language.Regexp{Text: `^(?:FAIL\s+\S+\s+\[(?:build|setup) failed\]|` +
+		`!+ Interrupted: \d+ errors? during collection !+|● +Test suite failed to run|⎯+ Failed Suites \d+ ⎯+)$`}
 )
 
 // add counts so many by a runner's word; false: by none that is known.
@@ -51,8 +56,9 @@ func (t *Tests) add(word, n string) bool {
 // and of go test, one for each package, are added up.
 func (t *Tests) Read(line string) {
 	line = strings.TrimSpace(escapes.Get().ReplaceAllString(line, ""))
+	t.unbuilt = t.unbuilt || unbuilt.Get().MatchString(line)
 	if m := listed.Get().FindStringSubmatch(line); m != nil {
-		var n Tests
+		n := Tests{unbuilt: t.unbuilt}
 		for _, x := range one.Get().FindAllStringSubmatch(m[1]+m[2], -1) {
 			if !n.add(x[2], x[1]) {
 				return
@@ -69,15 +75,15 @@ func (t *Tests) Read(line string) {
 	}
 	if m := ofGo.Get().FindStringSubmatch(line); m != nil && !strings.HasSuffix(line, "[no tests to run]") {
 		if !t.Packages {
-			*t = Tests{Packages: true}
+			*t = Tests{Packages: true, unbuilt: t.unbuilt}
 		}
 		t.add(map[string]string{"ok": "passed", "FAIL": "failed"}[m[1]], "1")
 	}
 }
 
-// Counted returns the tests that were counted; nil: none, or the command's exit code says otherwise.
+// Counted returns the tests that were counted; nil: none, some could not run, or the command's exit code says otherwise.
 func (t Tests) Counted(exit *int) *Tests {
-	if t.Passed+t.Failed+t.Skipped == 0 || exit == nil || (*exit == 0) != (t.Failed == 0) {
+	if t.Passed+t.Failed+t.Skipped == 0 || t.unbuilt || exit == nil || (*exit == 0) != (t.Failed == 0) {
 		return nil
 	}
 	return &t

@@ -271,7 +271,12 @@ func TestTestsAreCountedAsTheirRunnersSay(t *testing.T) {
 		"pytest in pytest": {"=== 1 failed in 0.02s ===\n=== 4 passed in 0.02s ===", 0, Tests{Passed: 4}},
 		"unittest":         {"Ran 5 tests in 0.001s\n\nOK (expected failures=1)", 0, Tests{}},
 		"go": {"ok  \texample.com/a\t0.002s\nok  \texample.com/b\t(cached)\n?   \texample.com/c\t[no test " +
-			"files]\nFAIL\texample.com/d [build failed]", 1, Tests{Passed: 2, Failed: 1, Packages: true}},
+			"files]\nFAIL\texample.com/d\t0.1s", 1, Tests{Passed: 2, Failed: 1, Packages: true}},
+		"go, not built": {"FAIL\tx/d [build failed]\n--- FAIL: TestC (0.00s)\nFAIL\tx/a\t0.1s\nok  \tx/b\t0.1s", 1, Tests{}},
+		"pytest, not collected": {"!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!\n" +
+			"=== 1 error in 0.08s ===", 2, Tests{}},
+		"Jest, not read":   {"  ● Test suite failed to run\n\nTests:       1 failed, 8 passed, 9 total", 1, Tests{}},
+		"Vitest, not read": {"⎯⎯⎯⎯⎯⎯ Failed Suites 1 ⎯⎯⎯⎯⎯⎯⎯\n      Tests  1 failed | 5 passed (6)", 1, Tests{}},
 		"go -v": {"=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- FAIL: TestC (0.00s)\nFAIL\nFAIL\texample.com/a\t" +
 			"0.002s\nok  \texample.com/b\t0.003s", 1, Tests{Passed: 1, Failed: 1, Packages: true}},
 		"go -v, one package isn't built": {"--- PASS: TestA (0.00s)\nok  \texample.com/a\t0.002s", 1, Tests{}},
