@@ -47,7 +47,6 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
-	"ringi/shared/words/language"
 )
 
 func main() {
@@ -105,7 +104,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 			return names.Of(slackapi.For(ctx, ref.Tenant), slack, team, time.Now(), ids...)
 		},
 		Written: func(ctx context.Context, ref aggregate.Ref, team, user, text string) string {
-			return people.Unnamed(names.Written(slackapi.For(ctx, ref.Tenant), slack, team, user, text, time.Now()))
+			return names.Written(slackapi.For(ctx, ref.Tenant), slack, team, user, text, time.Now())
 		},
 	}, nil
 }
@@ -274,23 +273,12 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		x.Attached, x.AttachmentsVersion = t.laid.List, t.laid.version
 	}
 	x.Lost, x.Files = t.lost, reads(reply.Rounds)
-	x.Text, x.Tokens, x.Request = t.written(ctx, reply.Text), reply.Usage.Output, reply.Request
+	x.Text = t.Written(ctx, t.ref, t.a.Conversation.TeamID, t.a.Conversation.Opener, reply.Text)
+	x.Tokens, x.Request = reply.Usage.Output, reply.Request
 	for _, m := range history {
 		x.Shown = max(x.Shown, m.Key)
 	}
 	return t.commit(ctx, d, x, reply.Action)
-}
-
-// written names people and channels in an answer, but not in its code.
-func (t *answering) written(ctx context.Context, text string) string {
-	var out strings.Builder
-	for _, p := range language.MarkdownPieces(text) {
-		if s := t.a.Conversation; p.Kind == language.Prose {
-			p.Source = t.Written(ctx, t.ref, s.TeamID, s.Opener, p.Source)
-		}
-		out.WriteString(p.Source)
-	}
-	return out.String()
 }
 
 // unseen returns how many of people's messages wait that this answer is not to.

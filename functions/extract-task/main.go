@@ -128,9 +128,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 
 func (h *Handler) commit(ctx context.Context, in pipeline.Input, a *task.Aggregate, s tenancy.Settings,
 	usage model.Usage, extract task.Extract) (aggregate.Next, error) {
-	named, r := slackapi.For(ctx, in.Tenant), a.Request
-	extract.Title = people.Unnamed(h.names.Written(named, h.Slack, r.TeamID, r.User, extract.Title, h.Now()))
-	extract.Sentence = h.names.Written(named, h.Slack, r.TeamID, r.User, extract.Sentence, h.Now())
+	for _, text := range []*string{&extract.Title, &extract.Sentence} {
+		*text = h.names.Written(slackapi.For(ctx, in.Tenant), h.Slack, a.Request.TeamID, a.Request.User, *text, h.Now())
+	}
 	if extract.Title != "" {
 		attached, _ := a.Attached() // as long as the audit log, before there is a task
 		for _, f := range attached {

@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -133,7 +132,7 @@ func (h *Handler) event(ctx context.Context, e envelope) (slackapi.Response, err
 		return h.opened(ctx, e)
 	case k.Type == "user_change":
 		return h.changed(ctx, e)
-	case slices.Contains([]string{"member_left_channel", "subteam_updated", "subteam_members_changed"}, k.Type):
+	case k.Type == "member_left_channel" || k.Type == "subteam_updated" || k.Type == "subteam_members_changed":
 		return h.lookAgain(ctx, e)
 	case k.Type == "agent_session_stopped":
 		return h.stopped(ctx, e)

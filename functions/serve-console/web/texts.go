@@ -167,8 +167,7 @@ func (r Reader) Named(s string, person func(id string) string) string {
 		return s
 	}
 	return channelForm.Get().ReplaceAllStringFunc(s, func(is string) string {
-		id := is[2 : len(is)-1]
-		return cmp.Or(r.ChannelOf(id), id)
+		return cmp.Or(r.ChannelOf(is[2:len(is)-1]), is[2:len(is)-1])
 	})
 }
 

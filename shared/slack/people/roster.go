@@ -214,10 +214,10 @@ func (n *Names) Of(ctx context.Context, slack Users, team string, now time.Time,
 	return out
 }
 
-// Written returns a text in which people have their names, and channels that the user is in: it mentions nobody.
-func (n *Names) Written(
-	ctx context.Context, slack Directory, team, user, text string, now time.Time,
-) string {
+var channelForm = language.Regexp{Text: `<#[CG][A-Z0-9]{2,40}>`}
+
+// Written returns a text in whose prose people have their names, and channels that the user is in: it mentions nobody.
+func (n *Names) Written(ctx context.Context, slack Directory, team, user, text string, now time.Time) string {
 	var names []string
 	for id, name := range n.Of(ctx, slack, team, now, task.Mentioned(text)...) {
 		names = append(names, "<@"+id+">", "@"+name)
@@ -227,13 +227,13 @@ func (n *Names) Written(
 			names = append(names, "<#"+c.ID+">", "#"+c.Name)
 		}
 	}
-	return strings.NewReplacer(names...).Replace(text)
-}
-
-var channelForm = language.Regexp{Text: `<#[CG][A-Z0-9]{2,40}>`}
-
-// Unnamed writes a word in place of the channels that have no name in a text, for where Slack doesn't show it.
-func Unnamed(text string) string {
-	word := language.InEach("#チャンネル", "#channel").In(language.Detect(text, language.All[0]))
-	return channelForm.Get().ReplaceAllString(text, word)
+	named, out := strings.NewReplacer(names...), ""
+	other := language.InEach("#チャンネル", "#channel").In(language.Detect(text, language.All[0]))
+	for _, p := range language.MarkdownPieces(text) {
+		if p.Kind == language.Prose {
+			p.Source = channelForm.Get().ReplaceAllString(named.Replace(p.Source), other)
+		}
+		out += p.Source
+	}
+	return out
 }

@@ -47,12 +47,13 @@ func TestMembersAreListedOnceAMinute(t *testing.T) {
 	expect.Is(t, len(slack.Calls("users.list")), 2, "calls")
 }
 
-// A title names people and channels, also one that the person isn't in.
+// A text names people and channels, also one that the person isn't in, and its code is as it was written.
 func TestATextNamesWhatItRefersTo(t *testing.T) {
 	var n people.Names
-	text := n.Written(t.Context(), ringitest.StartSlack(t).Client, ringitest.Team, webapi.Sato,
-		"<@"+webapi.Tanaka+"> に <#"+webapi.HR+"> と <#C0ELSEWHERE> の件", time.Now())
-	expect.Is(t, text, "@田中 恵 に #人事 と <#C0ELSEWHERE> の件")
-	expect.Is(t, people.Unnamed(text), "@田中 恵 に #人事 と #チャンネル の件")
-	expect.Is(t, people.Unnamed("Ask <#C0ELSEWHERE> about it"), "Ask #channel about it")
+	slack, code := ringitest.StartSlack(t).Client, "`<@"+webapi.Tanaka+">`\n```\n<#"+webapi.HR+">\n```"
+	expect.Is(t, n.Written(t.Context(), slack, ringitest.Team, webapi.Sato,
+		"<@"+webapi.Tanaka+"> に <#"+webapi.HR+"> と <#C0ELSEWHERE> の件 "+code, time.Now()),
+		"@田中 恵 に #人事 と #チャンネル の件 "+code)
+	expect.Is(t, n.Written(t.Context(), slack, ringitest.Team, webapi.Sato, "Ask <#C0ELSEWHERE> about it", time.Now()),
+		"Ask #channel about it")
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -194,10 +193,7 @@ func (c *Client) Labelled(ctx context.Context, text string) string {
 	if !group.Get().MatchString(text) {
 		return text
 	}
-	all, err := c.Usergroups(ctx)
-	if err != nil {
-		slog.WarnContext(ctx, "groups stay without their names", "err", err)
-	}
+	all, _ := c.Usergroups(ctx)
 	var labels []string
 	for _, g := range all {
 		form := "<!subteam^" + g.ID
