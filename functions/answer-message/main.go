@@ -151,8 +151,7 @@ type Handler struct {
 	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what these people together ask for.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
-	// Written names people, and channels as far as the user may know them, in a text that is said to people.
-	Written func(ctx context.Context, ref aggregate.Ref, team, user, text string) string
+	Written    func(ctx context.Context, ref aggregate.Ref, team, user, text string) string // names people and channels
 	// File reads a file from Slack.
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
 	// Thread reads what was said in a thread before a message; if it is nil, nothing is read.

@@ -147,8 +147,7 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 		return err
 	}
 	words, s := v.Texts("conversation"), t.is.Conversation
-	var p conversationPage
-	title, by := "", web.Reader{ChannelOf: t.channel}
+	p, title, by := conversationPage{}, "", web.Reader{ChannelOf: t.channel}
 	c.Naming(r.Context(), v, func(called func(id string) string) {
 		t.person = func(id string) string { return cmp.Or(called(id), words.Say("system")) }
 		t.surface = web.SurfaceOf(v, called, t.channel)

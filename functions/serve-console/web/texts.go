@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/people"
 	"ringi/shared/words/language"
 )
 
@@ -159,14 +160,12 @@ func Mentions(s string, name func(id string) string) string {
 	return strings.NewReplacer(pairs...).Replace(s)
 }
 
-var channelForm = language.Regexp{Text: `<#([CG][A-Z0-9]{2,40})>`}
-
 // Named is Mentions that also names channels, as far as the viewer may know them.
 func (r Reader) Named(s string, person func(id string) string) string {
 	if s = Mentions(s, person); r.ChannelOf == nil {
 		return s
 	}
-	return channelForm.Get().ReplaceAllStringFunc(s, func(is string) string {
+	return people.ChannelForm.Get().ReplaceAllStringFunc(s, func(is string) string {
 		return cmp.Or(r.ChannelOf(is[2:len(is)-1]), is[2:len(is)-1])
 	})
 }

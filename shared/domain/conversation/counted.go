@@ -16,8 +16,7 @@ type Tests struct {
 	Skipped int `json:"skipped,omitempty"`
 	// Packages says that these are packages of Go, which names its tests only with -v or if they fail.
 	Packages bool `json:"packages,omitempty"`
-
-	unbuilt bool // some could not run, since what they test is not built or they can't be read
+	unbuilt  bool // some could not run, since what they test is not built or they can't be read
 }
 
 var (
@@ -81,7 +80,7 @@ func (t *Tests) Read(line string) {
 	}
 }
 
-// Counted returns the tests that were counted; nil: none, some could not run, or the command's exit code says otherwise.
+// Counted returns the tests that were counted; nil: none, some could not run, or the exit code says otherwise.
 func (t Tests) Counted(exit *int) *Tests {
 	if t.Passed+t.Failed+t.Skipped == 0 || t.unbuilt || exit == nil || (*exit == 0) != (t.Failed == 0) {
 		return nil

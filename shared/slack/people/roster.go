@@ -214,7 +214,8 @@ func (n *Names) Of(ctx context.Context, slack Users, team string, now time.Time,
 	return out
 }
 
-var channelForm = language.Regexp{Text: `<#[CG][A-Z0-9]{2,40}>`}
+// ChannelForm matches a reference to a channel.
+var ChannelForm = language.Regexp{Text: `<#[CG][A-Z0-9]{2,40}>`}
 
 // Written returns a text in whose prose people have their names, and channels that the user is in: it mentions nobody.
 func (n *Names) Written(ctx context.Context, slack Directory, team, user, text string, now time.Time) string {
@@ -231,7 +232,7 @@ func (n *Names) Written(ctx context.Context, slack Directory, team, user, text s
 	other := language.InEach("#チャンネル", "#channel").In(language.Detect(text, language.All[0]))
 	for _, p := range language.MarkdownPieces(text) {
 		if p.Kind == language.Prose {
-			p.Source = channelForm.Get().ReplaceAllString(named.Replace(p.Source), other)
+			p.Source = ChannelForm.Get().ReplaceAllString(named.Replace(p.Source), other)
 		}
 		out += p.Source
 	}

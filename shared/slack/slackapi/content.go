@@ -209,8 +209,7 @@ func objects(v any) (out []map[string]any) {
 }
 
 // marks are what a text marks for Slack, and what people see of it: dates where they can't be formatted, groups and
-// channels by their labels, everybody. People and channels without a label stay as Slack refers to them; a group would
-// be notified.
+// channels by their labels, everybody. People and channels without a label stay as Slack refers to them.
 var marks = []struct {
 	form  language.Regexp
 	shown string
@@ -223,7 +222,6 @@ var marks = []struct {
 }
 
 var group = language.Regexp{Text: `<!subteam\^[A-Z0-9]+\|?>`} // without a label
-
 var link = language.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
 
 var unescaping = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
