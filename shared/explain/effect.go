@@ -37,7 +37,8 @@ type Effect struct {
 // Argument is one argument, a part of one, or a row of a list.
 type Argument struct {
 	Name, Value []Piece
-	Text        string // the value as it is, if it is a text
+	Text        string     // the value as it is, if it is a text
+	Cells       []Argument // the values of a row that Value has in one line, with their names; nil: it is no such row
 }
 
 type effectWords struct {

@@ -130,7 +130,8 @@ func (t *teller) rest(path []part, v any) (all []Argument) {
 		for i, x := range v {
 			below := inside(path, part{row: i + 1})
 			if row, is := x.(map[string]any); is && brief {
-				all = append(all, Argument{Name: t.name(below), Value: t.row(below, row)})
+				cells := t.row(below, row)
+				all = append(all, Argument{Name: t.name(below), Value: inOneLine(cells), Cells: cells})
 			} else {
 				all = append(all, t.rest(below, x)...)
 			}
@@ -163,39 +164,40 @@ func (t *teller) inLine(v any) bool {
 
 const mostInRow = 300 // bytes of a text in a row's line
 
-// row writes a row of a list in one line.
-func (t *teller) row(path []part, row map[string]any) []Piece {
-	l := t.writer()
+// row returns the values of a row of a list, by name: of a sheet's, what it will have below its columns.
+func (t *teller) row(path []part, row map[string]any) (cells []Argument) {
+	cell := func(v any, name func(l *writer)) {
+		names, values := t.writer(), t.writer()
+		name(names)
+		values.leaf(v)
+		cells = append(cells, Argument{Name: names.out, Value: values.out})
+	}
 	if list, is := t.args["columns"].([]any); is && t.step.Tool == toolSheet && t.gone["/columns"] {
-		t.cells(l, list, row)
-		return l.out
-	}
-	for i, name := range t.sorted(path, row) {
-		if i > 0 {
-			l.add(Words, " · ")
+		for _, c := range list {
+			key, title, _ := pair(c, "key", "title")
+			v, had := row[key.(string)]
+			if !had {
+				v = missing{}
+			}
+			cell(v, func(l *writer) { l.name(title.(string)) })
 		}
-		t.member(l, pointerOf(inside(path, part{name: name})), name)
-		l.add(Words, ": ")
-		l.leaf(row[name])
+		return cells
 	}
-	return l.out
+	for _, name := range t.sorted(path, row) {
+		cell(row[name], func(l *writer) { t.member(l, pointerOf(inside(path, part{name: name})), name) })
+	}
+	return cells
 }
 
-// cells writes what a row of a sheet will have below its columns.
-func (t *teller) cells(l *writer, columns []any, row map[string]any) {
-	for i, c := range columns {
+// inOneLine writes the values of a row behind their names.
+func inOneLine(cells []Argument) (line []Piece) {
+	for i, c := range cells {
 		if i > 0 {
-			l.add(Words, " · ")
+			line = append(line, Piece{Words, " · "})
 		}
-		key, title, _ := pair(c, "key", "title")
-		l.name(title.(string))
-		l.add(Words, ": ")
-		if v, had := row[key.(string)]; had {
-			l.leaf(v)
-		} else {
-			l.value(missing{})
-		}
+		line = append(append(append(line, c.Name...), Piece{Words, ": "}), c.Value...)
 	}
+	return line
 }
 
 // sorted returns the names of members: whom the call is for, arguments that consist of addresses, and the others, of

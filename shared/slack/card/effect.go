@@ -158,14 +158,24 @@ func quotation(pieces []explain.Piece) (lines []string) {
 	return lines
 }
 
-// arguments draws what no other part of an effect has, each in its own line.
+// arguments draws what no other part of an effect has, each in its own line, and rows of a list in a table.
 func (d drawing) arguments(e *explain.Effect) (lines []string) {
-	for _, a := range e.Rest {
-		parts := d.argument(a)
+	add := func(parts []string) {
 		if len(e.Rest) > 1 {
 			parts[0] = "• " + parts[0]
 		}
 		lines = append(lines, parts...)
+	}
+	for rest := e.Rest; len(rest) > 0; {
+		n := alike(rest)
+		if rows := d.table(rest[:n]); rows != nil {
+			add(rows)
+		} else {
+			for _, a := range rest[:n] {
+				add(d.argument(a))
+			}
+		}
+		rest = rest[n:]
 	}
 	if e.Tool == MessageTool && !d.settled &&
 		slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
