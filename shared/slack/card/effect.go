@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/slack-go/slack"
+	"golang.org/x/text/width"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -160,28 +161,80 @@ func quotation(pieces []explain.Piece) (lines []string) {
 
 // arguments draws what no other part of an effect has, each in its own line, and rows of a list in a table.
 func (d drawing) arguments(e *explain.Effect) (lines []string) {
-	add := func(parts []string) {
+	for rest := e.Rest; len(rest) > 0; {
+		n, parts := d.table(rest)
+		if n == 0 {
+			n, parts = 1, d.argument(rest[0])
+		}
 		if len(e.Rest) > 1 {
 			parts[0] = "• " + parts[0]
 		}
-		lines = append(lines, parts...)
-	}
-	for rest := e.Rest; len(rest) > 0; {
-		n := alike(rest)
-		if rows := d.table(rest[:n]); rows != nil {
-			add(rows)
-		} else {
-			for _, a := range rest[:n] {
-				add(d.argument(a))
-			}
-		}
-		rest = rest[n:]
+		lines, rest = append(lines, parts...), rest[n:]
 	}
 	if e.Tool == MessageTool && !d.settled &&
 		slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
 		lines = append(lines, d.w.SentAsIs)
 	}
 	return lines
+}
+
+const (
+	maxTable = 76 // columns of a table, as Slack's desktop app has room for in an attachment
+	tableGap = 2  // spaces between two values, as no value has that isn't in quotation marks
+)
+
+// table draws the n first arguments if they are rows of one list with the same names: each in a line behind its number,
+// and once more below for values without room. n is 0 if they aren't, or one has no room at all.
+func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
+	list := func(a explain.Argument) []explain.Piece { return a.Name[:max(0, len(a.Name)-2)] } // without the number
+	numbers := []string{"#"}
+	for n < len(all) && all[n].Cells != nil && slices.Equal(list(all[n]), list(all[0])) && slices.EqualFunc(
+		all[n].Cells, all[0].Cells, func(a, b explain.Argument) bool { return slices.Equal(a.Name, b.Name) }) {
+		numbers = append(numbers, all[n].Name[len(all[n].Name)-1].Text)
+		n++
+	}
+	if n < 2 {
+		return 0, nil
+	}
+	var lines, part []string
+	for i, cell := range all[0].Cells {
+		column := []string{explain.Plain(cell.Name)}
+		for _, row := range all[:n] {
+			column = append(column, explain.Plain(row.Cells[i].Value))
+		}
+		if part == nil || widest(part)+tableGap+widest(column) > maxTable {
+			lines = append(append(lines, ""), numbers...)
+			part = lines[len(lines)-len(numbers):]
+		}
+		at, number := widest(part)+tableGap, strings.IndexAny(column[1], "-0123456789") == 0
+		if at+widest(column) > maxTable {
+			return 0, nil
+		}
+		for row, value := range column {
+			pad := at - widest(part[row:row+1])
+			if number {
+				pad += widest(column) - widest(column[row:row+1])
+			}
+			part[row] += strings.Repeat(" ", pad) + language.Isolated(value)
+		}
+	}
+	fences, _ := fenced(tickedApart(strings.Join(lines[1:], "\n")), maxSection-200, everything)
+	return n, append([]string{d.line(list(all[0])) + ":"}, fences...)
+}
+
+// widest returns the columns that the widest text has in code.
+func widest(texts []string) (most int) {
+	for _, text := range texts {
+		n := 0
+		for _, r := range text {
+			n++
+			if k := width.LookupRune(r).Kind(); k == width.EastAsianWide || k == width.EastAsianFullwidth {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // argument draws a name and a value. A long text, or one with a backtick or a line's end, gets a block of its own.
