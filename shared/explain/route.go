@@ -66,14 +66,14 @@ func (s Standing) Mark() string {
 
 // RouteWords are the texts about where a gate under a rule stands.
 type RouteWords struct {
-	Looking, Unknown, NoName                                            string
-	States                                                              map[Standing]string
-	Path, PathAgain, PathDone, PathNumbered, Number, Folded             string
-	Amount, AmountUnknown, AmountCounts, Askers, SendBacks              string
-	And, Others, Need, NeedAll, StandsIn, StandIn, Members, Owes, Waits string
-	Now, NowAny, NowNobody, Yours, YoursFor, Rule, OneDenies, OneStops  string
-	NotCarried, Left, SetStandIn                                        string
-	Decided, Closed                                                     string
+	Looking, Unknown, NoName                                                   string
+	States                                                                     map[Standing]string
+	Path, PathAgain, PathDone, PathNumbered, Number, Folded                    string
+	Amount, AmountUnknown, AmountCounts, Askers, SendBacks                     string
+	And, Others, Need, NeedAll, StandsIn, StandIn, Members, Owes, Waits        string
+	Before, Now, NowAny, NowNobody, Yours, YoursFor, Rule, OneDenies, OneStops string
+	NotCarried, Left, SetStandIn                                               string
+	Decided, Closed                                                            string
 }
 
 var routeWordsOf = language.Catalog[RouteWords]{Files: &texts, Folder: "texts/routes"}
@@ -120,18 +120,22 @@ func (r *Route) RuleName() string {
 	return cmp.Or(r.on.Marks.Text(r.Gate.Terms.Rule.Name, maxStage), r.Words.NoName)
 }
 
-// Need says how many of a stage's people have to stamp; of one person it goes without saying.
+// Need says how many of a stage's people have to stamp, and whose earlier stamps count there; of one person alone it
+// goes without saying.
 func (r *Route) Need(s *circulation.StageState) string {
 	text := r.Words.Need
 	switch {
 	case s.Mode == circulation.ModeChannel:
 		return r.members()
 	case len(s.People) < 2:
-		return ""
+		text = ""
 	case s.Need == len(s.People):
 		text = r.Words.NeedAll
 	}
-	return fill(text, "people", len(s.People), "need", s.Need)
+	if len(s.Before) > 0 {
+		text = strings.TrimPrefix(text+" · "+r.Words.Before, " · ")
+	}
+	return fill(text, "people", len(s.People), "need", s.Need, "who", r.People(s.Before, mostHands))
 }
 
 func (r *Route) members() string {
@@ -174,8 +178,11 @@ func (r *Route) Stage(i int) string {
 	case SentBack, Denied:
 		text += " " + r.Hand(r.Last) + " " + r.on.Marks.Time(r.Last.At)
 	case Present:
-		if s.Need > 1 {
-			text += fmt.Sprintf(" %d/%d", s.Need-s.Owed, s.Need)
+		if given := len(s.Before) - s.Owed; s.Need+len(s.Before) > 1 {
+			text += fmt.Sprintf(" %d/%d", s.Need+given, s.Need+len(s.Before))
+		}
+		if len(s.Before) > 0 {
+			text += " (" + fill(r.Words.Before, "who", r.People(s.Before, mostHands)) + ")"
 		}
 	default:
 		if need := r.Need(s); need != "" && s.Mode != circulation.ModeChannel {

@@ -63,7 +63,8 @@ type Stage struct {
 	Name   string   `json:"name"`
 	Mode   Mode     `json:"mode"`
 	People []Person `json:"people,omitempty"`
-	Need   int      `json:"need"` // how many stamps
+	Need   int      `json:"need"`             // how many stamps
+	Before []Person `json:"before,omitempty"` // whose stamps at earlier stages count here, beside Need
 }
 
 // Mode says whom a stage asks.

@@ -101,14 +101,21 @@ func (r *resolving) stage(s *Stage) *Unresolved {
 	if len(all) < need {
 		return r.few(&who, found)
 	}
-	people := slices.DeleteFunc(slices.Clone(all), func(p circulation.Person) bool { return among(r.sure, p) })
-	if need -= len(all) - len(people); need <= 0 {
+	st := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: need}
+	for _, p := range all {
+		if among(r.sure, p) {
+			st.Before, st.Need = append(st.Before, p), st.Need-1
+		} else {
+			st.People = append(st.People, p)
+		}
+	}
+	if st.Need <= 0 {
 		return nil
 	}
-	if need == len(people) {
-		r.sure = append(r.sure, people...)
+	if st.Need == len(st.People) {
+		r.sure = append(r.sure, st.People...)
 	}
-	r.stages = append(r.stages, circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, People: people, Need: need})
+	r.stages = append(r.stages, st)
 	return nil
 }
 

@@ -26,6 +26,9 @@ func drawn(route circulation.Route) string {
 		if s.Mode == circulation.ModeChannel {
 			of = "channel"
 		}
+		for _, p := range s.Before {
+			of += "+" + p.User
+		}
 		parts = append(parts, fmt.Sprintf("%s/%d", of, s.Need))
 	}
 	return strings.Join(parts, " ")
@@ -188,7 +191,7 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 func TestNobodyStampsTwice(t *testing.T) {
 	resolveEach(t, map[string]resolving{
 		"the same person":            {policy(people(1, "A"), superior(1), people(1, "B")), nil, "A/1 B/1"},
-		"of two, one has stamped":    {policy(people(1, "A"), people(2, "A", "B")), nil, "A/1 B/1"},
+		"of two, one has stamped":    {policy(people(1, "A"), people(2, "A", "B")), nil, "A/1 B+A/1"},
 		"of two, one is needed":      {policy(people(1, "A"), people(1, "A", "B")), nil, "A/1"},
 		"who might have":             {policy(people(1, "A", "B"), people(1, "A")), nil, "A,B/1 A/1"},
 		"and all of them":            {policy(people(1, "A", "B"), people(0, "A", "B")), nil, "refused 0 people"},

@@ -58,6 +58,14 @@ var routeStates = []state{
 		return onRoute(s, desk("課長", 1, suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}).
 			stamps(1, suzuki)
 	}},
+	{"route_counts", processCard, func(s *scenario) *scenario {
+		twoOf := func(name string, before string) circulation.Stage {
+			x := desk(name, 1, takada, mori)
+			x.Before = []circulation.Person{{User: before}}
+			return x
+		}
+		return onRoute(s, desk("課長", 1, suzuki), twoOf("経理", suzuki), twoOf("総務", suzuki)).stamps(1, suzuki)
+	}},
 	{"route_unknown", processCard, func(s *scenario) *scenario {
 		s = onRoute(s, threeStages()...)
 		s.Process().Gate.Route.Form = circulation.Form + 1
