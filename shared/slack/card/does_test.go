@@ -160,6 +160,17 @@ func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
 	expect.Has(t, drawn(home.Blocks.BlockSet), "「<@U0SATO> (U0SATO) に PC を買う』 · 部長は承認の意向 · 『よろしく」")
 }
 
+// On the Home tab no backslash stands before a mark within others, and what is asked for has a line of its own.
+func TestHomeQuotesWithoutBackslashes(t *testing.T) {
+	s := planned(t, orderSteps(1), defaults)
+	s.Task.Title, s.Request.Text = `Say "ok" to “all”`, `tell them "yes"`
+	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
+		"en")
+	text := drawn(home.Blocks.BlockSet)
+	expect.Has(t, text, "*“Say 'ok' to ‘all’”*\n", " · “tell them 'yes'”")
+	expect.That(t, !strings.Contains(text, `\`) && !strings.Contains(text, "• "), "%s", text)
+}
+
 // Whoever approved the steps and is asked about one of them again is told why.
 func TestAStepSaysWhyItIsAskedAboutAgain(t *testing.T) {
 	for why, set := range map[string]func(step *task.Step, of *aggregate.Terms){

@@ -89,14 +89,14 @@ type Mine struct {
 // maxHomeLines is how many lines a Home tab has, of which what waits takes half if there is more of the person's own.
 const maxHomeLines = 20
 
-// HomeView draws a person's Home tab: a line with a link of each thing that waits for them, what is due first at the
-// top, and of their own requests.
+// HomeView draws a person's Home tab: a title, and below it a line with a link, of each thing that waits for them, what
+// is due first at the top, and of their own requests.
 func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRequest {
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
 	line := func(x Mine) string {
 		title, next := mineLine(x, w, own)
-		return "• " + title + " · " + next
+		return title + "\n" + next
 	}
 	var turn, mine []string
 	for _, x := range in.Returned {
@@ -104,7 +104,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 	}
 	for _, x := range byDue(in.Waiting) {
 		asks := x.route(own, w)
-		turn = append(turn, "• "+waitsLine(x, w)+fill(w.WaitsFor, "who", asks.Asks())+opens(x.Link, w))
+		turn = append(turn, waitsLine(x, w)+fill(w.WaitsFor, "who", asks.Asks())+opens(x.Link, w))
 	}
 	for _, x := range in.Mine {
 		mine = append(mine, line(x))
@@ -156,11 +156,14 @@ func byDue(all []Waits) []Waits {
 }
 
 func rows(lines []string) (out []slack.Block) {
-	for five := range slices.Chunk(lines, 5) {
-		out = append(out, section(cut(strings.Join(five, "\n"), maxSection)))
+	for _, line := range lines {
+		out = append(out, section(cut(line, maxSection)))
 	}
 	return out
 }
+
+// single has others' quotation marks as those within Ringi's, where the end alone has to be clear.
+var single = strings.NewReplacer(`"`, "'", "＂", "'", "“", "‘", "”", "’")
 
 const maxListSaid, maxListTitle = 60, 80 // the most that a line shows of a message and of a title, in characters
 
@@ -186,7 +189,7 @@ func nameOf(a *task.Aggregate, w *askWords, form string) string {
 	case a.Request != nil:
 		title = a.Request.Words(w.Locale)
 	}
-	title = or(people(inline(title, maxListTitle)), wordsOf.In(w.Locale).Untitled)
+	title = or(people(inline(single.Replace(title), maxListTitle)), wordsOf.In(w.Locale).Untitled)
 	return explain.Titled(fill(form, "text", title), a.Head.Glance.Version)
 }
 
@@ -252,7 +255,7 @@ func (x Waits) what(w *askWords) string {
 		}
 	}
 	first := s.First()
-	switch unsaid := inline(explain.Plain(first.Unsaid()), maxListSaid); {
+	switch unsaid := d.unsaidBriefly(&first); {
 	case first.Order == 0 && q.Kind == call.Card:
 		return callWordsOf.In(w.Locale).Header
 	case first.Order == 0:
@@ -267,6 +270,19 @@ func (x Waits) what(w *askWords) string {
 	return d.short(s)
 }
 
+// unsaidBriefly is the beginning of the arguments where nobody said what the tool does: only they tell its calls apart.
+func (d drawing) unsaidBriefly(e *explain.Effect) string {
+	var all []string
+	for _, a := range e.Rest[:min(len(e.Rest), 2)] {
+		value := language.Beginning(or(a.Text, explain.Plain(a.Value)), maxListSaid)
+		all = append(all, d.line(a.Name)+" "+inlineCode(value))
+	}
+	if e.Act != "" {
+		return ""
+	}
+	return strings.Join(all, " · ")
+}
+
 // facts are a request's words, its priority if that presses, and for whom the person stands in.
 func (x Waits) facts(w *askWords) (out string) {
 	a, is := x.Of.(*task.Aggregate)
@@ -274,7 +290,7 @@ func (x Waits) facts(w *askWords) (out string) {
 		return w.as(x.For)
 	}
 	if a.Request != nil {
-		if said := people(inline(a.Request.Words(w.Locale), maxListSaid)); said != "" {
+		if said := people(inline(single.Replace(a.Request.Words(w.Locale)), maxListSaid)); said != "" {
 			out = fill(w.WaitsSaid, "text", said)
 		}
 	}
