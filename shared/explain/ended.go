@@ -140,6 +140,8 @@ func Length(locale string, d time.Duration) string {
 		return strings.TrimSuffix(fmt.Sprintf("%.1f", max(d.Seconds(), 0.1)), ".0") + alone
 	case seconds < 60:
 		return fmt.Sprintf("%d%s", seconds, alone)
+	case seconds < 3600 && seconds%60 == 0:
+		return fmt.Sprintf("%d%s", seconds/60, m)
 	case seconds < 3600:
 		return fmt.Sprintf("%d%s %d%s", seconds/60, m, seconds%60, s)
 	case seconds/60%60 == 0:

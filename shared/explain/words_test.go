@@ -120,6 +120,7 @@ func TestAPartyIsQuoted(t *testing.T) {
 func TestALengthIsInHoursAndMinutes(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		90 * time.Minute: "1 時間 30 分", time.Hour: "1 時間", 3610 * time.Second: "1 時間", 65 * time.Second: "1 分 5 秒", 0: "",
+		12 * time.Minute: "12 分",
 		time.Millisecond: "0.1秒", 450 * time.Millisecond: "0.5秒", 3240 * time.Millisecond: "3.2秒", 7 * time.Second: "7秒",
 		9990 * time.Millisecond: "10秒", 42 * time.Second: "42秒", 61600 * time.Millisecond: "1 分 2 秒",
 	} {

@@ -120,18 +120,10 @@ func (a *asked) act() error {
 	return a.list(listState{})
 }
 
-// add opens the form of a new rule: for all that writes, with one stage, which begins with those whom the settings ask.
+// add opens the form of a new rule: for all that writes, with one stage, of which nobody is chosen yet.
 func (a *asked) add() error {
-	settings, err := a.Store.Settings(a.r.Context(), a.v.Tenant)
-	if err != nil {
-		return err
-	}
-	first := a.newStage(0)
-	if settings.Approvers.Mode == aggregate.ApproversList {
-		first.People = settings.Approvers.Users[:min(len(settings.Approvers.Users), rules.MaxPeople)]
-	}
-	return a.form(edited{len(a.draft.Rules), rules.Rule{ID: aggregate.NewID(),
-		Conditions: rules.Conditions{Currency: yen}, Outcome: rules.Outcome{Stages: []rules.Stage{first}}}}, nil)
+	return a.form(edited{len(a.draft.Rules), rules.Rule{ID: aggregate.NewID(), Conditions: rules.Conditions{Currency: yen},
+		Outcome: rules.Outcome{Stages: []rules.Stage{a.newStage(0)}}}}, nil)
 }
 
 func (a *asked) newStage(i int) rules.Stage {

@@ -26,7 +26,7 @@ const (
 	waitingOfPage = 50
 	// mostText is how many characters a row shows of a message, and mostAbout of one that is to be sent.
 	mostText, mostAbout = 200, 80
-	// urgent is how long before its end what waits is told to end soon.
+	// urgent is how long before its end what waits is told to end soon, and how near a time is said as a length.
 	urgent = 24 * time.Hour
 )
 
@@ -46,8 +46,9 @@ type waitingRow struct {
 	Amount        string   // empty: no money moves, or nothing is planned yet
 	Name, Channel string
 	Who           string // may decide
+	Asked         string // what the asker wrote
 	Since, Until  time.Time
-	Soon          bool // it ends soon
+	Left, Ago     string // how long it is until then, and since; empty: a day or more
 }
 
 // waitingItem is a gate that waits, with what its row lacks.
@@ -55,6 +56,7 @@ type waitingItem struct {
 	store.WaitingItem
 	origin    aggregate.Origin
 	title     string
+	words     string // the asker's, of a request
 	agent     string // who asks for an action or a call
 	rank      task.Priority
 	plan      *task.Process // whose step the gate is about
@@ -128,14 +130,14 @@ func due(a, b time.Time) int {
 // known adds each item's task, conversation or call, and the steps of gates. It drops items whose rows are gone.
 func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingItem) (out []waitingItem, err error) {
 	var titled, conversing []string
-	var gated []store.Place
+	var gated, asked []store.Place
 	for _, x := range items {
 		switch x.Kind {
 		case conversation.CardAction:
 			conversing = append(conversing, x.Ref.ID)
 		case call.Card: // its row says all
 		default:
-			titled = append(titled, x.Ref.ID)
+			titled, asked = append(titled, x.Ref.ID), append(asked, requestOf(x))
 			if x.Kind == task.CardStep {
 				gated = append(gated, stepsOf(x))
 			}
@@ -146,6 +148,10 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 		return nil, err
 	}
 	plans, err := store.RowsAt[task.Process](ctx, c.Store.KindStore.Store, gated)
+	if err != nil {
+		return nil, err
+	}
+	requests, err := store.RowsAt[task.Request](ctx, c.Store.KindStore.Store, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -161,6 +167,9 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 			a.origin, a.title, a.agent = s.Origin(), s.Title, s.AgentID
 		} else if t, ok := titles[x.Ref.ID]; ok {
 			a.origin, a.title, a.rank = originOf(v, t), t.Title, t.Priority
+			if r, ok := requests[requestOf(x)]; ok {
+				a.words = r.Words(v.Locale)
+			}
 		} else {
 			continue
 		}
@@ -170,6 +179,11 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 		out = append(out, a)
 	}
 	return out, nil
+}
+
+// requestOf returns the place of the message that asked for it.
+func requestOf(x store.WaitingItem) store.Place {
+	return store.Place{Ref: x.Ref, Key: (&task.Request{}).Key()}
 }
 
 // stepsOf returns the place of the process that has the gate's step.
@@ -199,7 +213,9 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 		out = web.Each(all, func(x waitingItem) waitingRow {
 			row := waitingRow{Path: x.path(), Name: called(x.origin.User), Channel: web.Channel(v, x.origin, channels),
 				Since: x.CreatedAt, Until: x.until()}
-			row.Soon = !row.Until.IsZero() && row.Until.Sub(c.Now()) < urgent
+			words, now := v.Texts("home"), c.Now()
+			row.Left, row.Ago = near(words, "left", row.Until.Sub(now)), near(words, "ago", now.Sub(row.Since))
+			row.Asked = language.ForeignLine(language.Beginning(by.Named(x.words, called), mostAbout))
 			if x.rank.Pressing() {
 				row.Priority = card.Priority(v.Locale, x.rank)
 			}
@@ -213,6 +229,18 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 		})
 	})
 	return out
+}
+
+// near says how far away a time is that is less than a day away, in hours or, below one, in minutes.
+func near(words web.Texts, key string, d time.Duration) string {
+	if d <= 0 || d >= urgent {
+		return ""
+	}
+	unit := time.Minute
+	if d > time.Hour {
+		unit = time.Hour
+	}
+	return words.Say(key, "time", explain.Length(words.Locale(), max(d.Truncate(unit), unit)))
 }
 
 // tells fills in what happens. What an agent says of its action is not told: it is no word of what the action does.
@@ -246,7 +274,10 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 		return
 	}
 	row.Kind, row.Says = words.In("acts", cmp.Or(string(lead.Act), otherAct)), by.Briefly(lead.Sentence)
-	if unsaid := language.ForeignLine(explain.Plain(lead.Unsaid())); unsaid != "" { // its arguments tell calls apart
+	unsaid := language.ForeignLine(explain.Plain(lead.Unsaid())) // its arguments tell calls apart
+	if _, called := x.Row.(*call.Call); called && unsaid != "" {
+		row.Says, row.Then = by.Briefly(lead.Unsaid()), append([]string{explain.Plain(lead.Sentence)}, row.Then...)
+	} else if unsaid != "" {
 		row.Then = append([]string{language.Beginning(unsaid, mostText)}, row.Then...)
 	}
 	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it

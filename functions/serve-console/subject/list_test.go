@@ -140,7 +140,7 @@ func testForMe(t *testing.T, w *consoletest.World) {
 		webapi.Alex:   {"人事の件"},         // not his own
 		webapi.Sato:   nil,
 	} {
-		got := w.As(user).Get("/console").Says(t, 200, fmt.Sprintf("あなたの番 %d", len(want)))
+		got := w.As(user).Get("/console").Says(t, 200, fmt.Sprintf("あなたの番 (%d 件)", len(want)))
 		expect.Same(t, want, slices.Sorted(slices.Values(got.Titles())))
 	}
 }
@@ -154,7 +154,7 @@ func testManyWait(t *testing.T, w *consoletest.World) {
 	soon := tenancy.DefaultSettings()
 	soon.ApprovalTimeoutHours = 1
 	w.Draft(soon)
-	titles := w.As(webapi.Suzuki).Get("/console").Says(t, 200, fmt.Sprintf("あなたの番 %d", n)).Titles()
+	titles := w.As(webapi.Suzuki).Get("/console").Says(t, 200, fmt.Sprintf("あなたの番 (%d 件)", n)).Titles()
 	expect.Is(t, len(titles), subject.WaitingOfPage)
 	expect.Same(t, []string{"すぐに終わる", "人事 00"}, titles[:2])
 }
