@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
@@ -225,6 +226,9 @@ func (w LogWords) said(member string, v any) string {
 		}
 		if member == "provider" {
 			return Provider(v).Called(w.Locale)
+		}
+		if strings.HasPrefix(v, "/") && (member == "pointers" || member == "currency_at") {
+			return language.OneLine(strings.Join(rules.Tokens(strings.ReplaceAll(v, "/*", "")), PathSign))
 		}
 		if w.name != nil && personID.Get().MatchString(v) {
 			return cmp.Or(w.name(v), v)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -129,6 +130,10 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 	for _, x := range requests {
 		ids = append(ids, x.Requester())
 	}
+	titles, err := c.titles(ctx, v, of)
+	if err != nil {
+		return err
+	}
 	words, log := v.Texts("audit"), explain.LogWordsIn(v.Locale)
 	names, err := c.keysNamed(ctx, v.Tenant, entries, log.Resource("key"))
 	if err != nil {
@@ -152,7 +157,8 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 			d.Groups = append(d.Groups, group{All: auditForm{Resource: x.AggregateID, From: "2000-01-01"}.at("")})
 		}
 		g := &d.Groups[len(d.Groups)-1]
-		switch of := x.AggregateID; {
+		of := x.AggregateID
+		switch {
 		case conversation.ValidID(of):
 			g.Path, g.On = "/console/sessions/"+of, log.Resource("session")
 		case call.ValidID(of):
@@ -162,12 +168,31 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		case of != "":
 			g.Path, g.On = "/console/tasks/"+of, log.Resource("task")
 			if t, there := requests[of]; there {
-				g.On, g.Whose = cmp.Or(language.ForeignLine(t.Title), g.On), words.Say("whose", "who", called(t.Requester()))
+				g.Whose = words.Say("whose", "who", called(t.Requester()))
 			}
+		}
+		if title := language.ForeignLine(titles[of]); title != "" {
+			g.On = title
 		}
 		g.Rows = append(g.Rows, row)
 	}
 	return nil
+}
+
+// titles returns what requests, conversations and contests are called, and which tools calls call.
+func (c *Console) titles(ctx context.Context, v *web.Viewer, of []string) (map[string]string, error) {
+	rows, err := store.RowsAt[struct {
+		Title string `json:"title"`
+		Tool  string `json:"tool"`
+	}](ctx, c.Store.KindStore.Store, web.Each(of, func(id string) store.Place {
+		ref := store.RefOf(v.Tenant, id)
+		return store.Place{Ref: ref, Key: strings.ToUpper(ref.Kind)}
+	}))
+	out := map[string]string{}
+	for p, x := range rows {
+		out[p.Ref.ID] = cmp.Or(x.Title, x.Tool)
+	}
+	return out, err
 }
 
 // keysNamed returns the names of the tenant's keys by their ids, if one of them is an entry's actor.

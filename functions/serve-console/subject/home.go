@@ -167,7 +167,7 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 			a.origin, a.title, a.agent = s.Origin(), s.Title, s.AgentID
 		} else if t, ok := titles[x.Ref.ID]; ok {
 			a.origin, a.title, a.rank = originOf(v, t), t.Title, t.Priority
-			if r, ok := requests[requestOf(x)]; ok {
+			if r := requests[requestOf(x)]; r.Text != t.Title { // else it stands there already
 				a.words = r.Words(v.Locale)
 			}
 		} else {
