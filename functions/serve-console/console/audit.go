@@ -122,17 +122,18 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 			ids = append(ids, id)
 		}
 	}
-	of = slices.DeleteFunc(of, func(id string) bool { return !aggregate.ValidID(id) }) // no request's
-	requests, err := c.Store.Titled(ctx, v.Tenant, of...)
+	at := func(id string) store.Place {
+		ref := store.RefOf(v.Tenant, id)
+		return store.Place{Ref: ref, Key: strings.ToUpper(ref.Kind)}
+	}
+	rows, err := store.RowsAt[titled](ctx, c.Store.KindStore.Store, web.Each(of, at))
 	if err != nil {
 		return err
 	}
-	for _, x := range requests {
-		ids = append(ids, x.Requester())
-	}
-	titles, err := c.titles(ctx, v, of)
-	if err != nil {
-		return err
+	for p, x := range rows {
+		if p.Key == task.TaskKey {
+			ids = append(ids, x.Requester())
+		}
 	}
 	words, log := v.Texts("audit"), explain.LogWordsIn(v.Locale)
 	names, err := c.keysNamed(ctx, v.Tenant, entries, log.Resource("key"))
@@ -157,42 +158,28 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 			d.Groups = append(d.Groups, group{All: auditForm{Resource: x.AggregateID, From: "2000-01-01"}.at("")})
 		}
 		g := &d.Groups[len(d.Groups)-1]
-		of := x.AggregateID
-		switch {
-		case conversation.ValidID(of):
-			g.Path, g.On = "/console/sessions/"+of, log.Resource("session")
-		case call.ValidID(of):
-			g.Path, g.On = "/console/calls/"+of, log.Resource("call")
-		case contest.ValidID(of):
-			g.Path, g.On = "/console/contests/"+of, log.Resource("contest")
-		case of != "":
-			g.Path, g.On = "/console/tasks/"+of, log.Resource("task")
-			if t, there := requests[of]; there {
-				g.Whose = words.Say("whose", "who", called(t.Requester()))
-			}
+		p := at(x.AggregateID)
+		is, there := rows[p]
+		if x.AggregateID != "" {
+			g.Path = cmp.Or(pathsOf[p.Ref.Kind], pathsOf[task.Kind.Name]) + x.AggregateID
+			g.On = cmp.Or(language.ForeignLine(cmp.Or(is.Title, is.Tool)), log.Resource(p.Ref.Kind))
 		}
-		if title := language.ForeignLine(titles[of]); title != "" {
-			g.On = title
+		if there && p.Key == task.TaskKey {
+			g.Whose = words.Say("whose", "who", called(is.Requester()))
 		}
 		g.Rows = append(g.Rows, row)
 	}
 	return nil
 }
 
-// titles returns what requests, conversations and contests are called, and which tools calls call.
-func (c *Console) titles(ctx context.Context, v *web.Viewer, of []string) (map[string]string, error) {
-	rows, err := store.RowsAt[struct {
-		Title string `json:"title"`
-		Tool  string `json:"tool"`
-	}](ctx, c.Store.KindStore.Store, web.Each(of, func(id string) store.Place {
-		ref := store.RefOf(v.Tenant, id)
-		return store.Place{Ref: ref, Key: strings.ToUpper(ref.Kind)}
-	}))
-	out := map[string]string{}
-	for p, x := range rows {
-		out[p.Ref.ID] = cmp.Or(x.Title, x.Tool)
-	}
-	return out, err
+// pathsOf begin the addresses of the pages of each kind.
+var pathsOf = map[string]string{task.Kind.Name: "/console/tasks/", conversation.Kind.Name: "/console/sessions/",
+	call.Kind.Name: "/console/calls/", contest.Kind.Name: "/console/contests/"}
+
+// titled says what a request, a conversation or a contest is called, or which tool a call calls.
+type titled struct {
+	store.ListedTask
+	Tool string `json:"tool"`
 }
 
 // keysNamed returns the names of the tenant's keys by their ids, if one of them is an entry's actor.

@@ -78,11 +78,13 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 		return a.Extracted(a.Head.Run, x, w.Now())
 	})
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/audit").Says(t, 200, "勤怠集計 · 依頼: 佐藤 花子", "設定を変更した バージョンの上限: 5 個 → 6 個 詳細")
+	w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
+	b.Get("/console/audit").Says(t, 200, "勤怠集計 · 依頼: 佐藤 花子", "テストを走らせて · すべての記録",
+		"設定を変更した バージョンの上限: 5 個 → 6 個 詳細")
 	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	for query, want := range map[string]int{
-		"": 3, "action=settings.updated": 2, "action=task.created": 1, "resource=" + w.Ref.ID: 1,
-		"from=" + today + "&to=" + today: 3, "from=2024-01-01&to=2024-01-31": 0,
+		"": 4, "action=settings.updated": 2, "action=task.created": 1, "resource=" + w.Ref.ID: 1,
+		"from=" + today + "&to=" + today: 4, "from=2024-01-01&to=2024-01-31": 0,
 		"action=settings.updated&resource=" + w.Ref.ID: 0,
 	} {
 		page := b.Get("/console/audit?" + query)

@@ -94,7 +94,7 @@ func (h *heard) costs(t *testing.T, b *consoletest.Browser, path string, want ..
 }
 
 // A page of a list reads the workspace and makes one query, of its rows alone, however many there are. The home makes
-// one more of the requests' titles, which the index of what waits lacks, one for whom the viewer stands in, and one for
+// two more of the requests' titles and words, which the index of what waits lacks, one for whom the viewer stands in, and one for
 // their own; the contests' one for the board, and one for a team's statistics; the log one for what all requests of a
 // page are called.
 func TestListsReadTheSameHoweverManyRowsThereAre(t *testing.T) {
@@ -119,7 +119,7 @@ func TestListsReadTheSameHoweverManyRowsThereAre(t *testing.T) {
 			h.costs(t, b, "/console/tasks", "BatchGetItem", "GetItem", "GetItem", "Query") // and for what open ones wait
 			h.costs(t, b, "/console/tasks?status=done", "GetItem", "Query")
 			h.costs(t, b, "/console/tasks?person=me", "GetItem", "Query")
-			h.costs(t, b, "/console", "BatchGetItem", "GetItem", "GetItem", "Query", "Query", "Query")
+			h.costs(t, b, "/console", "BatchGetItem", "BatchGetItem", "GetItem", "GetItem", "Query", "Query", "Query")
 			h.costs(t, b, "/console/agents", "GetItem", "GetItem", "Query") // and who answers
 		}
 		b := w.As(webapi.Suzuki)

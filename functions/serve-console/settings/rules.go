@@ -106,8 +106,10 @@ func (a *asked) act() error {
 	switch act {
 	case "save":
 		return a.save()
-	case "add":
-		return a.add()
+	case "add": // for all that writes, with one stage, of which nobody is chosen yet
+		return a.form(edited{len(a.draft.Rules), rules.Rule{ID: aggregate.NewID(),
+			Conditions: rules.Conditions{Currency: yen},
+			Outcome:    rules.Outcome{Stages: []rules.Stage{a.newStage(0)}}}}, nil)
 	case "edit":
 		if here {
 			return a.form(edited{at, a.draft.Rules[at]}, nil)
@@ -118,12 +120,6 @@ func (a *asked) act() error {
 		return a.list(listState{try: true})
 	}
 	return a.list(listState{})
-}
-
-// add opens the form of a new rule: for all that writes, with one stage, of which nobody is chosen yet.
-func (a *asked) add() error {
-	return a.form(edited{len(a.draft.Rules), rules.Rule{ID: aggregate.NewID(), Conditions: rules.Conditions{Currency: yen},
-		Outcome: rules.Outcome{Stages: []rules.Stage{a.newStage(0)}}}}, nil)
 }
 
 func (a *asked) newStage(i int) rules.Stage {

@@ -137,7 +137,7 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 			conversing = append(conversing, x.Ref.ID)
 		case call.Card: // its row says all
 		default:
-			titled, asked = append(titled, x.Ref.ID), append(asked, requestOf(x))
+			titled, asked = append(titled, x.Ref.ID), append(asked, store.Place{Ref: x.Ref, Key: requestKey})
 			if x.Kind == task.CardStep {
 				gated = append(gated, stepsOf(x))
 			}
@@ -167,7 +167,7 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 			a.origin, a.title, a.agent = s.Origin(), s.Title, s.AgentID
 		} else if t, ok := titles[x.Ref.ID]; ok {
 			a.origin, a.title, a.rank = originOf(v, t), t.Title, t.Priority
-			if r := requests[requestOf(x)]; r.Text != t.Title { // else it stands there already
+			if r, ok := requests[store.Place{Ref: x.Ref, Key: requestKey}]; ok && r.Text != t.Title { // else that says it
 				a.words = r.Words(v.Locale)
 			}
 		} else {
@@ -181,10 +181,8 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 	return out, nil
 }
 
-// requestOf returns the place of the message that asked for it.
-func requestOf(x store.WaitingItem) store.Place {
-	return store.Place{Ref: x.Ref, Key: (&task.Request{}).Key()}
-}
+// requestKey is the key of the message that asked for something.
+var requestKey = (&task.Request{}).Key()
 
 // stepsOf returns the place of the process that has the gate's step.
 func stepsOf(x store.WaitingItem) store.Place {
@@ -231,16 +229,12 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 	return out
 }
 
-// near says how far away a time is that is less than a day away, in hours or, below one, in minutes.
+// near says how far away a time is that is between a minute and a day away.
 func near(words web.Texts, key string, d time.Duration) string {
-	if d <= 0 || d >= urgent {
+	if d < time.Minute || d >= urgent {
 		return ""
 	}
-	unit := time.Minute
-	if d > time.Hour {
-		unit = time.Hour
-	}
-	return words.Say(key, "time", explain.Length(words.Locale(), max(d.Truncate(unit), unit)))
+	return words.Say(key, "time", explain.Length(words.Locale(), d.Truncate(time.Minute)))
 }
 
 // tells fills in what happens. What an agent says of its action is not told: it is no word of what the action does.

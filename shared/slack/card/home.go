@@ -255,32 +255,24 @@ func (x Waits) what(w *askWords) string {
 		}
 	}
 	first := s.First()
-	switch unsaid := d.unsaidBriefly(&first); {
+	var unsaid []string // only they tell calls apart
+	for _, a := range first.Rest[:min(len(first.Rest), 2)] {
+		value := language.Beginning(or(a.Text, explain.Plain(a.Value)), maxListSaid)
+		unsaid = append(unsaid, d.line(a.Name)+" "+inlineCode(value))
+	}
+	switch {
 	case first.Order == 0 && q.Kind == call.Card:
 		return callWordsOf.In(w.Locale).Header
 	case first.Order == 0:
 		return w.WhatStep
 	case q.Kind == task.CardStep:
 		return checkOf(d.w, first.Order, s)
-	case q.Kind == call.Card && unsaid != "":
-		return d.short(s) + " · " + unsaid
+	case q.Kind == call.Card && first.Act == "":
+		return strings.Join(append([]string{d.short(s)}, unsaid...), " · ")
 	case q.Kind == task.CardProcess && s.Told(): // the title says it
 		return fill(w.WhatProcess, "version", q.Version)
 	}
 	return d.short(s)
-}
-
-// unsaidBriefly is the beginning of the arguments where nobody said what the tool does: only they tell its calls apart.
-func (d drawing) unsaidBriefly(e *explain.Effect) string {
-	var all []string
-	for _, a := range e.Rest[:min(len(e.Rest), 2)] {
-		value := language.Beginning(or(a.Text, explain.Plain(a.Value)), maxListSaid)
-		all = append(all, d.line(a.Name)+" "+inlineCode(value))
-	}
-	if e.Act != "" {
-		return ""
-	}
-	return strings.Join(all, " · ")
 }
 
 // facts are a request's words, its priority if that presses, and for whom the person stands in.
