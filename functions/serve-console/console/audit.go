@@ -18,7 +18,6 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -124,15 +123,19 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 	}
 	at := func(id string) store.Place {
 		ref := store.RefOf(v.Tenant, id)
+		if contest.ValidID(id) {
+			ref = contest.Ref(v.Tenant, id)
+		}
 		return store.Place{Ref: ref, Key: strings.ToUpper(ref.Kind)}
 	}
+	asker := func(x titled) string { return strings.TrimPrefix(x.By, task.By(v.Tenant, "")) }
 	rows, err := store.RowsAt[titled](ctx, c.Store.KindStore.Store, web.Each(of, at))
 	if err != nil {
 		return err
 	}
 	for p, x := range rows {
-		if p.Key == task.TaskKey {
-			ids = append(ids, x.Requester())
+		if p.Key == task.TaskKey && x.By != "" {
+			ids = append(ids, asker(x))
 		}
 	}
 	words, log := v.Texts("audit"), explain.LogWordsIn(v.Locale)
@@ -159,27 +162,25 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		}
 		g := &d.Groups[len(d.Groups)-1]
 		p := at(x.AggregateID)
-		is, there := rows[p]
+		is := rows[p]
 		if x.AggregateID != "" {
-			g.Path = cmp.Or(pathsOf[p.Ref.Kind], pathsOf[task.Kind.Name]) + x.AggregateID
-			g.On = cmp.Or(language.ForeignLine(cmp.Or(is.Title, is.Tool)), log.Resource(p.Ref.Kind))
+			g.Path = "/console/" + p.Ref.Kind + "s/" + x.AggregateID
+			g.On = cmp.Or(language.ForeignLine(is.Title), strings.TrimSuffix(log.Resource(p.Ref.Kind)+": "+
+				language.ForeignLine(is.Tool), ": "))
 		}
-		if there && p.Key == task.TaskKey {
-			g.Whose = words.Say("whose", "who", called(is.Requester()))
+		if p.Key == task.TaskKey && is.By != "" {
+			g.Whose = words.Say("whose", "who", called(asker(is)))
 		}
 		g.Rows = append(g.Rows, row)
 	}
 	return nil
 }
 
-// pathsOf begin the addresses of the pages of each kind.
-var pathsOf = map[string]string{task.Kind.Name: "/console/tasks/", conversation.Kind.Name: "/console/sessions/",
-	call.Kind.Name: "/console/calls/", contest.Kind.Name: "/console/contests/"}
-
 // titled says what a request, a conversation or a contest is called, or which tool a call calls.
 type titled struct {
-	store.ListedTask
-	Tool string `json:"tool"`
+	Title string `json:"title"`
+	Tool  string `json:"tool"`
+	By    string `json:"GSI3PK"` // who asked for a request: see task.By
 }
 
 // keysNamed returns the names of the tenant's keys by their ids, if one of them is an entry's actor.

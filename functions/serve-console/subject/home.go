@@ -131,6 +131,7 @@ func due(a, b time.Time) int {
 func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingItem) (out []waitingItem, err error) {
 	var titled, conversing []string
 	var gated, asked []store.Place
+	requestKey := (&task.Request{}).Key()
 	for _, x := range items {
 		switch x.Kind {
 		case conversation.CardAction:
@@ -181,9 +182,6 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 	return out, nil
 }
 
-// requestKey is the key of the message that asked for something.
-var requestKey = (&task.Request{}).Key()
-
 // stepsOf returns the place of the process that has the gate's step.
 func stepsOf(x store.WaitingItem) store.Place {
 	return store.Place{Ref: x.Ref, Key: task.ProcessKey(x.Version)}
@@ -211,8 +209,8 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 		out = web.Each(all, func(x waitingItem) waitingRow {
 			row := waitingRow{Path: x.path(), Name: called(x.origin.User), Channel: web.Channel(v, x.origin, channels),
 				Since: x.CreatedAt, Until: x.until()}
-			words, now := v.Texts("home"), c.Now()
-			row.Left, row.Ago = near(words, "left", row.Until.Sub(now)), near(words, "ago", now.Sub(row.Since))
+			now := c.Now()
+			row.Left, row.Ago = near(v.Locale, row.Until.Sub(now)), near(v.Locale, now.Sub(row.Since))
 			row.Asked = language.ForeignLine(language.Beginning(by.Named(x.words, called), mostAbout))
 			if x.rank.Pressing() {
 				row.Priority = card.Priority(v.Locale, x.rank)
@@ -230,11 +228,11 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 }
 
 // near says how far away a time is that is between a minute and a day away.
-func near(words web.Texts, key string, d time.Duration) string {
+func near(locale string, d time.Duration) string {
 	if d < time.Minute || d >= urgent {
 		return ""
 	}
-	return words.Say(key, "time", explain.Length(words.Locale(), d.Truncate(time.Minute)))
+	return explain.Length(locale, d.Truncate(time.Minute))
 }
 
 // tells fills in what happens. What an agent says of its action is not told: it is no word of what the action does.
