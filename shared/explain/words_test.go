@@ -243,6 +243,14 @@ func actions(t *testing.T) (all []string) {
 	return slices.Compact(all)
 }
 
+// What an administrator marks is said without pointers.
+func TestTheLogSaysAMarkInWords(t *testing.T) {
+	x := aggregate.AuditEntry{Details: aggregate.Details(map[string]any{"mark": map[string]any{"how": "product",
+		"pointers": []string{"/items/*/quantity", "/items/*/unit_price"}, "currency_at": "/currency"}})}
+	expect.Is(t, LogWordsIn("en").Briefly(x, nil), "Currency in: currency · How the amount follows: multiplied · "+
+		"Amount in: items › quantity, items › unit_price")
+}
+
 func TestEveryActionHasItsWords(t *testing.T) {
 	for _, locale := range language.All {
 		said := map[string]string{}

@@ -77,6 +77,8 @@ func testRoute(t *testing.T, w *consoletest.World) {
 	for _, b := range []*consoletest.Browser{suzuki, alex} {
 		b.Get(callAt(a)).Holds(t, `value="deny"`).Lacks(t, `value="reject"`) // a call has no next version
 		b.Get("/console").Says(t, 200, "締めました", "経理エージェント").Holds(t, callAt(a))
+		before, _, _ := strings.Cut(b.Get("/console").Text(), tool)
+		expect.Has(t, before, "締めました", "what it is called with does not lead")
 		b.Did(callAt(a), aggregate.ActApprove, "")
 	}
 	alex.Get(callAt(a)).Says(t, 200, "課長 承認済み", "部長 承認済み", "承認済み・開始待ち")

@@ -254,6 +254,7 @@ func filesOfARequest(t *testing.T, w *consoletest.World) {
 	b.Get(w.TaskPage()+"/files/"+aggregate.HashOf("other")).Says(t, http.StatusNotFound)
 	b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Says(t, http.StatusSeeOther)
 	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, number).Lacks(t, `id="runs"`)
 	b.Get("/console/tasks").Says(t, http.StatusOK, "決裁番号 "+number)
 	b.Get("/console/figures").Says(t, http.StatusOK, "依頼 1", "人による承認 1", "決定までの時間")
 	b.Get("/console/audit/register.csv?year="+number[:4]).Holds(t, number, "倉庫の賃貸", `"3600000","JPY"`)
