@@ -223,7 +223,7 @@ func TestArgumentsAreCalledAsTheServerDoes(t *testing.T) {
 		`"items":[{"unit_price":5,"name":"PC"}],"Account":1,"account_no":2}`)
 	s.Declared = `[["/supplier","Supplier of the goods"],["/items",""],["/items/*/unit_price","Unit price"],` +
 		`["/items/*/name","Item"],["/currency","Currency"],["/account_no","Account"],["/note_to_supplier",""]]`
-	expect.Is(t, drawn(explain.EffectOf("en", s, nil, nil)), "1. Calls place_order on rooms\n"+
+	expect.Is(t, drawn(explain.EffectOf("en", s, nil, nil)), "1. Runs place_order on rooms\n"+
 		"· “Supplier of the goods” (supplier) A\n· items › 1 unit price: 5 · “Item” (name): PC\n· currency JPY\n"+
 		"· “Account” (account_no) 2\n· note to supplier x\n· Account 1")
 }

@@ -129,8 +129,8 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 // What a server calls its tool stands in quotation marks within a sentence of Ringi's.
 func TestAToolIsNamedAsItsServerDoes(t *testing.T) {
 	for title, want := range map[string][2]string{
-		"": {"rooms の book を実行します", "Calls book on rooms"}, "book": {"rooms の book を実行します", "Calls book on rooms"},
-		"Book a room」": {"「Book a room』」 (rooms の book) を実行します", "Calls “Book a room」” (book on rooms)"},
+		"": {"rooms の book を実行します", "Runs book on rooms"}, "book": {"rooms の book を実行します", "Runs book on rooms"},
+		"Book a room」": {"「Book a room』」 (rooms の book) を実行します", "Runs “Book a room」” (book on rooms)"},
 	} {
 		s := plan("rooms.book", `{}`)
 		s[0].ToolTitle, s[0].Access = title, aggregate.Write

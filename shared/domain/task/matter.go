@@ -52,9 +52,9 @@ func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	return m, wrong
 }
 
-// typedForm is an amount as people type it, such as 120万円 or ¥1,200,000: digits with or without commas between
-// thousands, and 万 or 億. It has no decimals, since a point may stand between thousands.
-var typedForm = language.Regexp{Text: `^¥? ?(\d+|\d{1,3}(?:,\d{3})+)([万億]?) ?円?$`}
+// typedForm is an amount as people type it, such as 120万円, ¥1,200,000 or 1,200,000 yen: digits with or without commas
+// between thousands, and 万 or 億. It has no decimals, since a point may stand between thousands.
+var typedForm = language.Regexp{Text: `(?i)^(?:¥|JPY)? ?(\d+|\d{1,3}(?:,\d{3})+)([万億]?) ?(?:円|yen|JPY)?$`}
 
 var zerosOf = map[string]string{"万": "0000", "億": "00000000"}
 

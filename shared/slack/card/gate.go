@@ -291,7 +291,7 @@ func (r routed) asking(x explain.Ask, id string, b *body, unable bool, notes []s
 		buttons = append([]slack.BlockElement{yes}, buttons...)
 	}
 	if x.More() {
-		buttons = append(buttons, button("⋯", MoreAction+string(x.Kind), value, ""))
+		buttons = append(buttons, button("⋯ "+r.w.MoreTitle, MoreAction+string(x.Kind), value, ""))
 	}
 	return append(append([]slack.Block{divider()}, r.waits(notes...)...), slack.NewActionBlock(block, buttons...))
 }

@@ -226,14 +226,14 @@ func TestHomeBeginsWithWhatNamesThePerson(t *testing.T) {
 // The model's sentence and Ringi's sentence below it are in one language.
 func TestAReplyIsInOneLanguage(t *testing.T) {
 	for said, ours := range map[string]string{
-		"I can't prepare invoices.": "No task was created", "請求書は作成できません。": "タスクは作成していません", "无法制作": "",
+		"I can't prepare invoices.": "Ringi can’t take this request", "請求書は作成できません。": "この依頼はお受けできません", "无法制作": "",
 	} {
 		for _, workspace := range language.All {
 			s := received(t)
 			s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: said}, s.now))
 			want := ours
 			if want == "" {
-				want = map[string]string{"ja": "タスクは作成していません", "en": "No task was created"}[workspace]
+				want = map[string]string{"ja": "この依頼はお受けできません", "en": "Ringi can’t take this request"}[workspace]
 			}
 			expect.Has(t, render(s.Aggregate, s.card(taskCard), workspace, s.now).Text, want, "%s, %s", workspace, said)
 		}
