@@ -94,9 +94,9 @@ func (h *heard) costs(t *testing.T, b *consoletest.Browser, path string, want ..
 }
 
 // A page of a list reads the workspace and makes one query, of its rows alone, however many there are. The home makes
-// two more of the requests' titles and words, which the index of what waits lacks, one for whom the viewer stands in, and one for
-// their own; the contests' one for the board, and one for a team's statistics; the log one for what all requests of a
-// page are called.
+// two more of the requests' titles and words, which the index of what waits lacks, one for whom the viewer stands in,
+// and one for their own; the contests' one for the board, and one for a team's statistics; the log one for what all
+// requests of a page are called.
 func TestListsReadTheSameHoweverManyRowsThereAre(t *testing.T) {
 	w, h := counted(t, storetest.Start(t))
 	title := func(n int) (user, channel, title string) {

@@ -287,7 +287,7 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 	}
 }
 
-// Rows of a list stand below one another and their names, in as many tables as fit a card's width; a single one doesn't.
+// Rows of a list stand below their names, in as many tables as fit a card's width; a single one doesn't.
 func TestRowsOfAListAreATable(t *testing.T) {
 	for name, tc := range map[string]struct{ rows, want string }{
 		"with the same names": {`[{"item":"ノート PC","n":2,"ok":true},{"item":"机","n":10,"ok":null}]`,
