@@ -78,7 +78,7 @@ var rights = []struct {
 	{"dynamodb:Query", rows + "/index/GSI1", "TENANT#t#PENDING", "RelayChanges ServeConsole SweepTasks UpdateCard"},
 	{"dynamodb:Query", rows + "/index/GSI2", "AUDIT#t", "ServeConsole"},
 	{"dynamodb:Query", rows + "/index/GSI3", "TENANT#t#BY#u", "ServeConsole UpdateCard"},
-	{"dynamodb:BatchGetItem", rows, "TASK#t", "ServeConsole UpdateCard"},
+	{"dynamodb:BatchGetItem", rows, "TASK#t", "ServeConsole SweepTasks UpdateCard"},
 	{"dynamodb:BatchGetItem", rows, "TENANT#t", ""},
 	{"dynamodb:GetRecords", rows + "/stream/1", "", "RelayChanges SealAudit"},
 	// Cards show no result, only the console what models were sent, and nobody deletes what people approved.

@@ -36,6 +36,7 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
@@ -54,7 +55,7 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	s, results := store.OpenAll(cfg, env.Table), openBucket(cfg, env.Results)
 	return &Handler{
-		Store: s, Reminders: s,
+		Store: s, Tasks: store.TasksOf(s), Reminders: s,
 		Effects: effect.New(cfg, s, store.Kinds(), store.Machines(env.Effects), env.CardQueueURL),
 		Objects: results,
 		Results: Retention{
@@ -93,8 +94,15 @@ type Store interface {
 	SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error
 }
 
+// Tasks lists requests.
+type Tasks interface {
+	Search(ctx context.Context, tenant string, f task.Filter, cursor string, limit, most int,
+		keep func(store.ListedTask) bool) (store.Page[store.ListedTask], error)
+}
+
 type Handler struct {
 	Store     Store
+	Tasks     Tasks
 	Reminders Reminders
 	Effects   effect.Runner
 	Objects   store.Objects

@@ -36,8 +36,9 @@ func TestSweep(t *testing.T) {
 }
 
 func handler(w *ringitest.World) *Handler {
-	s := w.StoreOverTransport().KindStore.Store
-	return &Handler{Store: s, Reminders: s, begun: &sync.Map{}, Effects: w.Effects(), Now: w.Now}
+	tasks := w.StoreOverTransport()
+	s := tasks.KindStore.Store
+	return &Handler{Store: s, Tasks: tasks, Reminders: s, begun: &sync.Map{}, Effects: w.Effects(), Now: w.Now}
 }
 
 // sweep lets some time pass, runs the sweep of a minute, and returns the task.

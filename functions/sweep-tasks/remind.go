@@ -121,10 +121,15 @@ func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding) (next
 	if err != nil {
 		return next, err
 	}
-	if !some {
-		return tenancy.Reminding{TenantID: was.TenantID}, nil
+	if was.LookAgain {
+		err = r.drafted(ctx)
 	}
-	if !reminds {
+	switch {
+	case err != nil:
+		return next, err
+	case !some:
+		return tenancy.Reminding{TenantID: was.TenantID}, nil
+	case !reminds:
 		return next, nil
 	}
 	var all errgroup.Group
@@ -190,6 +195,32 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 	}
 }
 
+// drafted has people looked up again before the next gate of each request of which none waits.
+func (r *reminding) drafted(ctx context.Context) error {
+	for cursor := ""; ; {
+		page, err := r.Tasks.Search(ctx, r.tenant, task.Filter{Status: task.StatusDrafting}, cursor, store.MaxPage, 0, nil)
+		if err != nil {
+			return fmt.Errorf("list what is drafted: %w", err)
+		}
+		for _, x := range page.Items {
+			if err := r.passed(ctx, r.lookAgain(ctx, task.RefOf(r.tenant, x.ID))); err != nil {
+				return err
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			return nil
+		}
+	}
+}
+
+func (r *reminding) lookAgain(ctx context.Context, of aggregate.Ref) error {
+	_, err := r.Store.Decide(ctx, of, aggregate.At(r.now, (*task.Aggregate).LookAgain))
+	if err != nil {
+		return fmt.Errorf("have people looked up again: %w", err)
+	}
+	return nil
+}
+
 // add has a gate's people looked up again, and notes for whom it waits, by its rows: the people of its route's present
 // stage and those who stand in for them, the listed approvers who were asked, or a channel's members, for the channel.
 func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
@@ -203,8 +234,8 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 		return err
 	}
 	if t, is := a.(*task.Aggregate); is && t.WaitingTerms() != nil && !t.Head.LookAgain {
-		if _, err := r.Store.Decide(ctx, x.Ref, aggregate.At(r.now, (*task.Aggregate).LookAgain)); err != nil {
-			return fmt.Errorf("have people looked up again: %w", err)
+		if err := r.lookAgain(ctx, x.Ref); err != nil {
+			return err
 		}
 	}
 	g := of.GateAt(x.Key)

@@ -85,8 +85,11 @@ func testLookedUpOnceSomebodyLeft(t *testing.T, w *ringitest.World) {
 	desks(w, "U1")
 	other := w.Another()
 	other.Prompted(tenancy.DefaultSettings())
+	drafted := w.Another()
+	drafted.Extracted()
 	leaves()
-	expect.That(t, sweep(t, w, time.Second).Head.LookAgain && other.Load().Head.LookAgain, "not looked up again")
+	expect.That(t, sweep(t, w, time.Second).Head.LookAgain && other.Load().Head.LookAgain &&
+		drafted.Load().Head.LookAgain, "not looked up again")
 	reminded(w, "U1", day, false, "reminded before the time")
 	sweep(t, w, at.Sub(w.Now()))
 	reminded(w, "U1", day, true, "not reminded at its time")

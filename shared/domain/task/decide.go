@@ -298,13 +298,16 @@ func (a *Aggregate) Unopened() Gated {
 	})
 }
 
-// LookAgain has the run look people up again for the gate that waits for them, if one does: somebody may have left.
+// LookAgain has the run look people up again for the gate that waits for them, or for the next one: somebody may have
+// left.
 func (a *Aggregate) LookAgain(now time.Time) (aggregate.Change, error) {
-	if a.WaitingTerms() == nil || a.Head.LookAgain {
+	if a.Head.Ended != nil || a.Head.LookAgain {
 		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
-	c.Head.LookAgain, c.Head.TryingFrom = true, &c.Now
+	if c.Head.LookAgain = true; a.WaitingTerms() != nil {
+		c.Head.TryingFrom = &c.Now
+	}
 	a.relyOnStage(c)
 	return c.done()
 }

@@ -277,9 +277,14 @@ func TestPeopleAreLookedUpAgainForWhatWaits(t *testing.T) {
 		gaveUp := s.load().Apply(expect.Value(s.load().GiveUp(s.head.Run, ReasonRunFailed, until))(t))
 		expect.That(t, gaveUp.Next(until).Gate == open.Key, "%s: nobody may ask again: %+v", state, gaveUp.Head)
 	}
-	for _, state := range []string{"prompt generating", "write out", "completed", "cancelled at prompt"} {
+	for _, state := range []string{"completed", "cancelled at prompt"} {
 		reach(t, state).nothing(again)
 	}
+	s := reach(t, "prompt generating")
+	s.do(again)
+	expect.Is(t, s.load().Next(s.now).State, StateDraftPrompt, "with nothing that waits")
+	s.do(s.finishPrompt)
+	expect.Is(t, s.load().Next(s.now).State, StateResumeTask, "the next gate is left out")
 }
 
 // Whoever decides meanwhile is faster than what was found about the gate as it was.
