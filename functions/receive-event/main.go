@@ -167,7 +167,7 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (slackapi.
 		return slackapi.Response{}, err
 	}
 	if acts {
-		_, err := h.beside(ctx, request, true)
+		_, err := h.beside(ctx, request, nil)
 		return slackapi.OK(), err
 	}
 	if m.Edited != nil { // Slack mentions Ringi again; message_changed says so to the author
@@ -181,7 +181,14 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (slackapi.
 		}
 	}
 	if request.Threaded() {
-		if done, err := h.beside(ctx, request, m.mentions(us)); done || err != nil {
+		var otherwise func(locale string) string
+		switch {
+		case card.Acts(request.Text):
+			otherwise = card.NoteActs.Told
+		case !m.mentions(us):
+			otherwise = card.Elsewhere
+		}
+		if done, err := h.beside(ctx, request, otherwise); done || err != nil {
 			return slackapi.OK(), err
 		}
 	}

@@ -115,15 +115,15 @@ type Slack interface {
 // mostBeside is how many requests of a thread are looked at, the newest first, and the one that began it.
 const mostBeside = 10
 
-// beside answers a message in a thread that is no request: in one in which a request waits for people, and in direct
-// messages what doesn't mention Ringi. mentioned is true of what card.Acts, too. Only its author sees the note, and
-// nothing is saved. done is false for any other message.
-func (h *Handler) beside(ctx context.Context, r task.Request, mentioned bool) (done bool, err error) {
+// beside answers a message in a thread in which a request waits for people: it is no request. otherwise says why it is
+// none where nothing waits, either; nil: done is false there. Only its author sees the note, and nothing is saved.
+func (h *Handler) beside(ctx context.Context, r task.Request, otherwise func(locale string) string) (
+	done bool, err error) {
 	a, err := h.waiting(ctx, r)
 	if err != nil {
 		return true, unkept(ctx, r.EventID, err)
 	}
-	if a == nil && mentioned {
+	if a == nil && otherwise == nil {
 		return false, nil
 	}
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
@@ -131,7 +131,7 @@ func (h *Handler) beside(ctx context.Context, r task.Request, mentioned bool) (d
 		return true, unkept(ctx, r.EventID, err)
 	}
 	if a == nil {
-		h.note(ctx, r, card.Elsewhere(language.Detect(r.Text, s.Locale)))
+		h.note(ctx, r, otherwise(language.Detect(r.Text, s.Locale)))
 		return true, nil
 	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: r.User, Team: r.TeamID, Member: true, Channel: r.Channel}

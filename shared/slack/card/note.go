@@ -143,10 +143,10 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 		button(w.Reject, "reject_"+string(open.Kind), value, slack.StyleDanger))}
 }
 
-// acting matches words by which people think that they decide or cancel something, and the id behind them.
-var acting = language.Regexp{Text: `(?i)^\s*(?:(?:承認|却下|否決|差し?戻)(?:し?(?:ます|ました|た))?|(?:i )?(?:approve|reject)d?|` +
-	`cancel|withdraw|(?:キャンセル|取り?消し|取り?下げ)(?:し?ます|する|る|して(?:ください|下さい)?|で?お願いします)?)` +
-	"(?:[\\s\\p{Z}]+`?\\w*\\d\\w*`?)?[。.!！\\s\\p{Z}]*$"}
+// acting matches words by which people think that they decide or cancel something, however these end, and the id behind
+// them.
+var acting = language.Regexp{Text: `(?i)^\s*(?:(?:承認|却下|否決|差し?戻|取り?消|取り?下げ|キャンセル)[ぁ-ゖ致願頂下済]*|` +
+	`(?:i )?(?:approve|reject)d?|cancel|withdraw|lgtm)` + "(?:[\\s\\p{Z}]+`?\\w*\\d\\w*`?)?[。.!！\\s\\p{Z}]*$"}
 
 // Acts reports whether all that somebody writes is that they decide or cancel something, which only a button does.
 func Acts(text string) bool { return acting.Get().MatchString(language.Narrow(text)) }
