@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"mime"
 	"net/http"
@@ -131,7 +132,7 @@ func (d *door) with(serve func(w http.ResponseWriter, r request)) http.HandlerFu
 		if !strings.EqualFold(scheme, "Bearer") { // RFC 9110, 11.1: whatever the case
 			secret = ""
 		}
-		key, err := d.Keys.KeyBySecret(ctx, secret, d.Now())
+		key, err := d.Keys.KeyBySecret(ctx, strings.TrimLeft(secret, " "), d.Now())
 		if err == nil {
 			err = d.Ready()
 		}
@@ -297,7 +298,7 @@ func misnamed(text []byte, into any) error {
 	var members, known map[string]json.RawMessage
 	shape, _ := json.Marshal(into)
 	_, _ = json.Unmarshal(shape, &known), json.Unmarshal(text, &members) // who decodes the text says what is wrong
-	err := aggregate.Misnamed(members, known)
+	err := aggregate.Misnamed(members, maps.Keys(known))
 	for name := range known {
 		err = cmp.Or(err, misnamed(members[name], known[name]))
 	}

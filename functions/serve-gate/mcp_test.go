@@ -31,7 +31,7 @@ type bearing struct {
 }
 
 func (b *bearing) RoundTrip(r *http.Request) (*http.Response, error) {
-	r.Header.Set("Authorization", "bearer "+b.secret)
+	r.Header.Set("Authorization", "bearer  "+b.secret)
 	out, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil {
 		b.seen = append(b.seen, r.Method+" "+r.Header.Get("Mcp-Method")+" "+out.Status)

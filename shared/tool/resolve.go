@@ -40,7 +40,7 @@ func Parse(raw aggregate.JSON) (Arguments, error) {
 	if _, err := walk(v, nil, func(Path, []string) (any, error) { return nil, nil }); err != nil {
 		return Arguments{}, err
 	}
-	return Arguments{members}, nil
+	return Arguments{aggregate.ByValue(members).(map[string]any)}, nil
 }
 
 // Ref is a reference and the position of its argument.
@@ -78,7 +78,7 @@ type Resolved struct {
 // JSON returns the arguments as text.
 func (r Resolved) JSON() json.RawMessage { return r.text }
 
-// Members returns the arguments by name. Numbers keep their notation.
+// Members returns the arguments by name, with each number as in the text.
 func (r Resolved) Members() map[string]any { return r.members }
 
 // Resolve replaces the references by earlier results. A result is only a value: a "$ref" in it is not followed.
@@ -98,6 +98,7 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 	if err != nil {
 		return Resolved{}, err
 	}
+	v = aggregate.ByValue(v)
 	text, err := aggregate.Written(v)
 	switch {
 	case err != nil:

@@ -23,6 +23,7 @@ func results() func(string) (json.RawMessage, error) {
 			"step-2": `{"$ref":"step-1.result.count"}`,
 			"step-3": `[[1],[2,3]]`,
 			"step-4": `not JSON`,
+			"step-7": `3.0`,
 			"step-6": `{"a":"` + strings.Repeat("a", tool.MaxResolved/2) + `"}`,
 			"step-5": strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000),
 		}[id]
@@ -78,6 +79,7 @@ func TestResolve(t *testing.T) {
 		"a result is no ref": {`{"x":{"$ref":"step-2.result"}}`, `{"x":{"$ref":"step-1.result.count"}}`, []string{"x"}},
 		"several, by name": {`{"b":{"$ref":"step-1.result.count"},"a":{"$ref":"step-1.result.count"}}`, `{"a":2,"b":2}`,
 			[]string{"a", "b"}},
+		"numbers by their value": {`{"m":1.49e5,"n":{"$ref":"step-7.result"}}`, `{"m":149000,"n":3}`, []string{"n"}},
 		"large numbers stay":     {`{"n":12345678901234567890}`, `{"n":12345678901234567890}`, nil},
 		"markup stays as it is":  {`{"s":"<b>&"}`, `{"s":"<b>&"}`, nil},
 		"a text that looks like": {`{"s":"$ref"}`, `{"s":"$ref"}`, nil},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"ringi/shared/domain/aggregate"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,14 +81,13 @@ func (r *reader) schema(v any, depth int) (any, error) {
 }
 
 func (r *reader) object(in map[string]any, depth int) (any, error) {
+	if err := aggregate.Misnamed(in, slices.Values(keywords)); err != nil {
+		return nil, err
+	}
 	out, target := map[string]any{}, any(nil)
 	for _, keyword := range slices.Sorted(maps.Keys(in)) {
 		var err error
 		v, to := in[keyword], keyword
-		if meant := slices.IndexFunc(keywords, func(k string) bool { return strings.EqualFold(k, keyword) }); meant >= 0 &&
-			keywords[meant] != keyword {
-			return nil, fmt.Errorf("%s: it must be written %s", keyword, keywords[meant])
-		}
 		list, isList := v.([]any)
 		_, tuple := in["items"].([]any)
 		switch keyword {

@@ -235,9 +235,10 @@ func TestAPatternThatTakesTooLongPassesNothing(t *testing.T) {
 // encoding/json would accept $Ref and ITEMS as $ref and items, and hide what stands beside them.
 func TestKeywordsAreSpelledExactly(t *testing.T) {
 	for text, keyword := range map[string]string{`{"$Ref":"#"}`: "$ref", `{"ITEMS":{"$ref":"#"}}`: "items",
-		`{"properties":{"a":{"type":"string","propertieſ":{}}}}`: "properties", `{"Type":"string"}`: "type"} {
+		`{"properties":{"a":{"type":"string","propertieſ":{}}}}`: "properties", `{"Type":"string"}`: "type",
+		`{"ｒｅｑｕｉｒｅｄ":["a"]}`: "required", "{\"required\u200b\":[\"a\"]}": "required"} {
 		_, err := CompileSchema("x", text)
-		expect.Has(t, fmt.Sprint(err), "it must be written "+keyword)
+		expect.Has(t, fmt.Sprint(err), "must be written "+keyword)
 	}
 	compiled(t, `{"properties":{"Type":{"type":"string"}},"X-Kind":1}`)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -113,14 +114,17 @@ func (r reader) value(at string, deep int) error {
 }
 
 // Misnamed returns a Problem for a name that is none of the known ones, but that people or decoders take for one.
-func Misnamed[V, W any](names map[string]V, known map[string]W) error {
-	isKnown := func(name string) bool { _, is := known[name]; return is }
-	others := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), isKnown)
-	if len(others) == 0 || len(known) == 0 {
+func Misnamed[V any](names map[string]V, known iter.Seq[string]) error {
+	right := slices.Sorted(known)
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool {
+		_, is := slices.BinarySearch(right, name)
+		return is
+	})
+	if len(others) == 0 {
 		return nil
 	}
 	forms := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(known)) {
+	for _, name := range right {
 		forms[form(name)] = name
 	}
 	for _, name := range others {
@@ -159,25 +163,25 @@ func Written(v any) (json.RawMessage, error) {
 // Canonical returns a value in the one form in which values are compared: as Written, and each number by its value, so
 // that 3, 3.0 and 30e-1 are the same. It was decoded with UseNumber.
 func Canonical(v any) (JSON, error) {
-	text, err := Written(byValue(v))
+	text, err := Written(ByValue(v))
 	return JSON(text), err
 }
 
-// byValue returns a copy of a value with each number in its shortest form.
-func byValue(v any) any {
+// ByValue returns a copy of a value with each number, which was decoded with UseNumber, in its shortest form.
+func ByValue(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		return shortest(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, x := range v {
-			out[i] = byValue(x)
+			out[i] = ByValue(x)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, x := range v {
-			out[name] = byValue(x)
+			out[name] = ByValue(x)
 		}
 		return out
 	}
