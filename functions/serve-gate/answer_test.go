@@ -88,7 +88,7 @@ func TestAModelBehindAFileCanDoWhatItIsTold(t *testing.T) {
 	asks := func(tool, arguments, again string) string {
 		t.Helper()
 		run := exec.CommandContext(t.Context(), "python3", "-c", program, files, tool, arguments, again)
-		run.Env = append(os.Environ(), "RINGI_URL="+server.URL, "RINGI_KEY="+w.secret)
+		run.Env = append(os.Environ(), "RINGI_URL="+server.URL, "RINGI_KEY="+w.secret+"\r\n")
 		text, err := run.CombinedOutput()
 		expect.Must(t, err == nil, "%v: %s", err, text)
 		return string(text)

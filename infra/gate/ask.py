@@ -52,7 +52,7 @@ def _post(path, body, until):
     """Returns the answer, or None and why not. What broke off is sent once more: that asks and takes the same."""
     text = json.dumps(body, ensure_ascii=False).encode()  # escaped, Japanese would be twice as long
     request = urllib.request.Request(os.environ["RINGI_URL"].rstrip("/") + path, text, {
-        "Authorization": "Bearer " + os.environ["RINGI_KEY"], "Content-Type": "application/json"})
+        "Authorization": "Bearer " + os.environ["RINGI_KEY"].strip(), "Content-Type": "application/json"})
     for last in (False, True):
         try:
             left = until - time.monotonic()
@@ -78,7 +78,6 @@ def _hook():
 
     Clients speak UTF-8. Python's own streams would take the machine's encoding, on a Japanese Windows cp932.
     """
-    no = "Ringi's hook failed. " + NOTHING
     try:
         call = json.loads(sys.stdin.buffer.read().decode())
         here = {"cwd": call["cwd"]} if "cwd" in call else {}
@@ -91,7 +90,7 @@ def _hook():
     except UnicodeDecodeError:
         no = OTHER_BYTES
     except BaseException as e:
-        no = no or "Ringi's hook failed (%s). %s" % (type(e).__name__, NOTHING)
+        no = "Ringi's hook failed (%s). %s" % (type(e).__name__, NOTHING)
     try:
         if no is not None:
             _say(sys.stderr, no)
