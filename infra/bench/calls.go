@@ -179,7 +179,8 @@ func outside(t driver.T, s *stack.Stack) {
 		return is.Status
 	}
 	asks()
-	d := &driver.Dialogue{T: t, S: s, User: webapi.Sato, Channel: webapi.HR, Timeout: patience}
+	d := &driver.Dialogue{Thread: driver.In(t, s, webapi.HR, ""), User: webapi.Sato}
+	d.Timeout = patience
 	d.Press(webapi.Suzuki, d.Shows(text), "approve_call")
 	d.Eventually("the message is sent", func() bool {
 		return strings.Contains(fmt.Sprint(s.Sandbox.Messages(webapi.DirectMessage(webapi.Tanaka), "")), text)

@@ -31,7 +31,7 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.Press(webapi.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
 	d.Shows("操作 #2 を実行中")
 	d.Status("processing")
-	driver.UntilTaken(t, "the agent is stopped", func() { _ = running.Sandbox.StopAgent(webapi.Sato, d.Channel, d.Root) },
+	d.UntilTaken("the agent is stopped", func() { _ = running.Sandbox.StopAgent(webapi.Sato, d.Channel, d.Root) },
 		func() bool {
 			_, faces := d.Faces()
 			return strings.Contains(strings.Join(faces, ""), "操作 #2(キャンセル)")

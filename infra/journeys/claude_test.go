@@ -109,7 +109,7 @@ func TestClaudeCodeAsksRingi(t *testing.T) {
 				expect.Must(t, err == nil || os.IsNotExist(err), "%v", err)
 				return strings.Count(string(text), "ran\n")
 			}
-			d := &driver.Dialogue{T: t, S: s, User: webapi.Sato, Channel: webapi.HR, Timeout: time.Minute}
+			d := &driver.Dialogue{Thread: driver.In(t, s, webapi.HR, ""), User: webapi.Sato}
 
 			out := c.starts(t, command("late"))()
 			expect.Is(t, ran("late"), 0, out)

@@ -55,7 +55,7 @@ func TestACommandIsStampedInACopyAndListedOnTheHomeTab(t *testing.T) {
 	listed(true)
 	im := webapi.DirectMessage(webapi.Tanaka)
 	copied := holds(im, d.Load().Prompt().ID)
-	driver.UntilTaken(t, "the policy is stamped", func() {
+	d.UntilTaken("the policy is stamped", func() {
 		_ = s.Sandbox.Click(webapi.Tanaka, im, copied.TS, "approve_prompt")
 	}, func() bool { return d.Shows(driver.PromptCard, "✅ 承認: <@"+webapi.Tanaka+">") })
 	d.Card(driver.ProcessCard, "approve_process")

@@ -183,8 +183,8 @@ func offer(p *play) {
 		}
 		return a.Offered[0].Done && p.rests()
 	})
-	made := driver.Request{T: p.t, S: p.Stack, Store: store.NewTasks(p.db, p.TableName), Channel: p.Channel, Root: p.Root,
-		Ref: task.RefOf(p.tenant(), p.talk().Offered[0].TaskID), Timeout: patience, Poll: p.Poll}
+	made := driver.Request{Thread: p.Thread, Store: store.NewTasks(p.db, p.TableName),
+		Ref: task.RefOf(p.tenant(), p.talk().Offered[0].TaskID)}
 	p.belongs(made.Ref.ID, p.mark)
 	p.also = append(p.also, made.Ref)
 	p.Eventually("its policy waits", func() bool {

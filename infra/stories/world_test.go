@@ -181,8 +181,9 @@ func (w *world) plays(s story, more ...func(*trace)) (*play, error) {
 // follows has the play be about an aggregate in a thread.
 func (p *play) follows(ref aggregate.Ref, channel, root string) {
 	p.belongs(ref.ID, p.mark)
-	p.Request = &driver.Request{T: p.t, S: p.Stack, Store: store.NewTasks(p.db, p.TableName), Channel: channel, Root: root,
-		Ref: ref, Timeout: patience, Poll: 200 * time.Millisecond, QuietTime: p.quietTime, WhenQuiet: p.sweep}
+	p.Request = &driver.Request{Thread: driver.In(p.t, p.Stack, channel, root), Ref: ref,
+		Store: store.NewTasks(p.db, p.TableName)}
+	p.Timeout, p.Poll, p.QuietTime, p.WhenQuiet = patience, 200*time.Millisecond, p.quietTime, p.sweep
 	if p.unattended {
 		p.Pressed = p.sweep
 	}
@@ -269,7 +270,7 @@ func told(a *task.Aggregate) bool {
 // passes makes time pass for a row, behind the system's back, if the condition still holds: :past is a time at which
 // everything was due.
 func (p *play) passes(ref aggregate.Ref, sk, update, condition string, more map[string]string) bool {
-	of := driver.Request{T: p.t, S: p.Stack, Ref: ref}
+	of := driver.Request{Thread: driver.In(p.t, p.Stack, "", ""), Ref: ref}
 	texts := map[string]string{":past": driver.Moment(time.Now().Add(-2 * time.Minute))}
 	maps.Copy(texts, more)
 	return of.ChangeRow(sk, update, condition, texts)

@@ -48,45 +48,14 @@ func (r *Request) Click(user, key, action string) {
 
 func (r *Request) ClickUntilTaken(user, key, action string) {
 	r.T.Helper()
-	r.untilTaken(key, action, func(ts string) { _ = r.S.Sandbox.Click(user, r.Channel, ts, action) })
+	r.Press(user, r.Card(key, action), action)
 }
 
 // FillUntilTaken presses a button that opens a form, and sends that with these values in its fields, until the card no
 // longer shows the button. Other fields keep what they show.
 func (r *Request) FillUntilTaken(user, key, action string, filled map[string]any) {
 	r.T.Helper()
-	r.untilTaken(key, action, func(ts string) { fillIn(r.T, r.S, user, r.Channel, ts, action, filled) })
-}
-
-// fillIn presses a button that opens a form, and sends and closes that, unless the app does not answer in time.
-func fillIn(t T, s *stack.Stack, user, channel, ts, action string, filled map[string]any) {
-	t.Helper()
-	if s.Sandbox.Click(user, channel, ts, action) != nil {
-		return
-	}
-	for _, v := range s.Sandbox.Views(user) {
-		if problems, err := s.Sandbox.Submit(user, v.ID, filled); err != nil || len(problems) > 0 {
-			t.Logf("the form is not taken: %v %v", problems, err)
-		}
-		_ = s.Sandbox.CloseView(user, v.ID) // which it is when it was taken
-	}
-}
-
-// untilTaken presses a button until the card no longer shows it. It waits three seconds after each press.
-func (r *Request) untilTaken(key, action string, press func(ts string)) {
-	r.T.Helper()
-	gone := func() bool { return !r.Shows(key, action) }
-	r.Card(key, action)
-	r.Eventually(action+" on "+key+" is taken", func() bool {
-		if gone() {
-			return true
-		}
-		press(r.Cards(key)[0].TS)
-		if r.Pressed != nil {
-			r.Pressed()
-		}
-		return expect.Holds(r.T.Context(), 3*time.Second, r.Poll, gone)
-	})
+	r.Fill(user, r.Card(key, action), action, filled)
 }
 
 // askedAgain counts the notes that ask a person to try again.
@@ -289,7 +258,8 @@ func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Agg
 		}
 		if r.WhenQuiet == nil && time.Now().After(late) {
 			r.T.Logf("the cards show revision %d of %d", a.Head.ShownRev, a.Head.Rev)
-			r.Sweep()
+			r.SetRow(aggregate.HeadKey, "SET due_at = :v, GSI1SK = :v", time.Now().Add(-time.Minute))
+			expect.Value(r.S.Fire(context.Background(), "SweepTasksFunction"))(r.T)
 			late = time.Now().Add(defaultQuietTime)
 		}
 		return false
@@ -303,10 +273,7 @@ func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Agg
 // AuditRows returns the task's audit log, oldest first.
 func (r *Request) AuditRows() []aggregate.AuditEntry {
 	r.T.Helper()
-	page := expect.Value(r.Store.Audit(context.Background(), r.Ref.Tenant, store.AuditFilter{Resource: r.Ref.ID}, "",
-		100))(r.T)
-	slices.Reverse(page.Items)
-	return page.Items
+	return audit(r.T, r.S, r.Ref)
 }
 
 // Audit returns the task's audit log, oldest first, as "action by actor".
@@ -377,14 +344,6 @@ func (r *Request) SetRow(sk, update string, v time.Time) {
 	r.T.Helper()
 	expect.Must(r.T, r.ChangeRow(sk, update, "attribute_exists(PK)", map[string]string{":v": Moment(v)}),
 		"there is no row %s", sk)
-}
-
-// Sweep makes the task due and runs the sweeper once.
-func (r *Request) Sweep() {
-	r.T.Helper()
-	past := time.Now().Add(-time.Minute)
-	r.SetRow(aggregate.HeadKey, "SET due_at = :v, GSI1SK = :v", past)
-	expect.Value(r.S.Fire(context.Background(), "SweepTasksFunction"))(r.T)
 }
 
 func (r *Request) RunsEnd() {

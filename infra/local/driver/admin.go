@@ -145,14 +145,10 @@ func (d Desk) once(method, path, kind, body string) (status int, page string) {
 	return res.StatusCode, string(expect.Value(io.ReadAll(res.Body))(d.T))
 }
 
-func MCPServer(s *stack.Stack) tenancy.MCPServer {
-	return tenancy.MCPServer{Name: vendors.RoomsServer, URL: s.VendorsURL + vendors.RoomsPath}
-}
-
 // nameServer adds the MCP server to a tenant's settings and stores its secret. Its tools stay off until somebody allows
 // them.
 func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
-	server := MCPServer(s)
+	server := tenancy.MCPServer{Name: vendors.RoomsServer, URL: s.VendorsURL + vendors.RoomsPath}
 	token := vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}
 	if err := credentials(s).Connect(ctx, tenant, server.Provider(), token, "{}", setup()); err != nil {
 		return err

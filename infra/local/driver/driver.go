@@ -44,18 +44,10 @@ var _ T = (*testing.T)(nil)
 
 // Request is one person's request to Ringi and its thread.
 type Request struct {
-	T       T
-	S       *stack.Stack
-	Store   *store.TaskStore
-	Channel string
-	Root    string // timestamp of the message, which is also the thread's
-	Ref     aggregate.Ref
-	Asked   time.Time // when the message was posted
-
-	Timeout, Poll time.Duration        // bound and interval of each wait
-	WhenQuiet     func()               // called from time to time during a wait; may be nil
-	QuietTime     func() time.Duration // how long a wait lasts before WhenQuiet is called; nil means six seconds
-	Pressed       func()               // called after each press of ClickUntilTaken; may be nil
+	Thread
+	Store *store.TaskStore
+	Ref   aggregate.Ref
+	Asked time.Time // when the message was posted
 }
 
 // Ask mentions Ringi in #人事 and waits for the first card.
@@ -86,53 +78,7 @@ func At(t T, s *stack.Stack, channel, ts string) *Request {
 	t.Helper()
 	team := s.Sandbox.TeamID()
 	id := expect.Value(task.ID(team, channel, ts))(t)
-	return &Request{
-		T: t, S: s, Channel: channel, Root: ts, Ref: task.RefOf(aggregate.TenantID(team), id),
-		Store: rows(s), Timeout: defaultTimeout, Poll: poll,
-	}
-}
-
-// Eventually waits until the condition holds. From time to time it calls WhenQuiet.
-func (r *Request) Eventually(what string, holds func() bool) {
-	r.T.Helper()
-	expect.Must(r.T, r.wait(holds), "task %s: not within %s: %s", r.Ref.ID, r.Timeout, what)
-}
-
-// wait is Eventually, but reports whether the condition came to hold instead of failing the test.
-func (r *Request) wait(holds func() bool) bool {
-	pause := r.QuietTime
-	if pause == nil {
-		pause = func() time.Duration { return defaultQuietTime }
-	}
-	nudge := time.Now().Add(pause())
-	return expect.Holds(r.T.Context(), r.Timeout, r.Poll, func() bool {
-		if holds() {
-			return true
-		}
-		if r.WhenQuiet != nil && time.Now().After(nudge) {
-			r.WhenQuiet()
-			nudge = time.Now().Add(pause())
-		}
-		return false
-	})
-}
-
-const pressAgain = 5 * time.Second
-
-// UntilTaken presses every five seconds until taken reports that the press had its effect.
-func UntilTaken(t T, what string, press func(), taken func() bool) {
-	t.Helper()
-	var pressed time.Time
-	expect.Eventually(t, what, func() bool {
-		if taken() {
-			return true
-		}
-		if time.Since(pressed) > pressAgain {
-			press()
-			pressed = time.Now()
-		}
-		return false
-	})
+	return &Request{Thread: In(t, s, channel, ts), Ref: task.RefOf(aggregate.TenantID(team), id), Store: rows(s)}
 }
 
 // attempt implements T without a test.
