@@ -200,34 +200,22 @@ func (s *ContestStore) stopped(ctx context.Context, a *contest.Aggregate, place 
 // DefaultLimit is the page size of a board if the caller gives none.
 const DefaultLimit = 10
 
-// ContestFilter narrows a board to one contest, or to one team; empty fields narrow nothing.
-type ContestFilter struct {
-	Execution string
-	Team      string
-}
-
-// Board lists a tenant's scored rounds by rank: highest score first, of equal scores the earlier first. A limit of 0
-// means DefaultLimit. It returns an aggregate.Problem as table.Rows does.
-func (s *ContestStore) Board(ctx context.Context, tenant string, f ContestFilter, cursor string,
-	limit int) (Page[contest.Board], error) {
+// Board lists a tenant's scored rounds, of one team unless team is "", by rank: highest score first, of equal scores
+// the earlier first. A limit of 0 means DefaultLimit. It returns an aggregate.Problem as table.Rows does.
+func (s *ContestStore) Board(ctx context.Context, tenant, team, cursor string, limit int) (Page[contest.Board], error) {
 	if limit == 0 {
 		limit = DefaultLimit
 	}
 	l := table.List{
-		Name: "leader_board", Filter: []string{f.Execution, f.Team}, Tenant: tenant,
+		Name: "leader_board", Filter: []string{team}, Tenant: tenant,
 		Prefixes: []string{contest.TeamKind.Prefix}, Index: "GSI1", Partitions: []string{contest.RankAll(tenant)},
-		OldestFirst: true, Sparse: f.Execution != "" && f.Team != "",
+		OldestFirst: true,
 	}
-	switch {
-	case f.Execution != "" && !contest.ValidID(f.Execution):
-		return Page[contest.Board]{Items: []contest.Board{}}, nil
-	case f.Execution != "":
-		l.Index, l.Partitions = "GSI2", []string{contest.RankIn(tenant, f.Execution)}
-	case f.Team != "":
-		l.Index, l.Partitions = "GSI3", []string{contest.RankOf(tenant, f.Team)}
+	if team != "" {
+		l.Index, l.Partitions = "GSI3", []string{contest.RankOf(tenant, team)}
 	}
 	return table.Rows(ctx, s.Table(), l, cursor, limit, func(b contest.Board) bool {
-		return f.Team == "" || b.TeamID == f.Team
+		return team == "" || b.TeamID == team
 	})
 }
 
@@ -244,7 +232,7 @@ type Statistics struct {
 func (s *ContestStore) TeamStatistics(ctx context.Context, tenant, team string) (out Statistics, err error) {
 	sum := 0 // of the scores, in millionths
 	for cursor, more := "", true; more; more = cursor != "" {
-		page, err := s.Board(ctx, tenant, ContestFilter{Team: team}, cursor, MaxPage)
+		page, err := s.Board(ctx, tenant, team, cursor, MaxPage)
 		if err != nil {
 			return Statistics{}, err
 		}

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
 
@@ -84,7 +83,7 @@ func (c *Pages) contests(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 
 // board fills in the best rounds: of each team, or of the team in the address.
 func (p *contestsPage) board(c *Pages, r *http.Request, v *web.Viewer) error {
-	board, err := c.Contests.Board(r.Context(), v.Tenant, store.ContestFilter{Team: p.Team}, "", mostOnBoard)
+	board, err := c.Contests.Board(r.Context(), v.Tenant, p.Team, "", mostOnBoard)
 	if err != nil {
 		return err
 	}

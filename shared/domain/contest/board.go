@@ -22,9 +22,6 @@ const (
 // RankAll returns the index partition that ranks all of a tenant's scored rounds.
 func RankAll(tenant string) string { return "TENANT#" + tenant + "#BOARD" }
 
-// RankIn returns the partition that ranks one contest's rounds.
-func RankIn(tenant, execution string) string { return "BOARD#" + tenant + "#" + execution }
-
 // RankOf returns the partition that ranks one team's rounds.
 func RankOf(tenant, teamID string) string { return "BOARD#" + tenant + "#" + TeamHash(teamID) }
 
@@ -32,7 +29,6 @@ func RankOf(tenant, teamID string) string { return "BOARD#" + tenant + "#" + Tea
 func (b *Board) Indexes(aggregate.Root) []aggregate.Index {
 	return []aggregate.Index{
 		{N: 1, PK: RankAll(b.TenantID), SK: b.place()},
-		{N: 2, PK: RankIn(b.TenantID, b.ExecutionID), SK: b.place()},
 		{N: 3, PK: RankOf(b.TenantID, b.TeamID), SK: b.place()},
 	}
 }
