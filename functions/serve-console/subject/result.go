@@ -190,11 +190,8 @@ func plainly(v any) string {
 	if text, is := v.(string); is {
 		return language.Literal(text)
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // can't fail for decoded JSON
-	return strings.TrimSpace(b.String())
+	text, _ := aggregate.Written(v) // can't fail for decoded JSON
+	return string(text)
 }
 
 // memberName quotes a member's name that could be taken for an item's number or for two names.

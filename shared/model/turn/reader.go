@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/model"
@@ -187,13 +188,11 @@ func (f *Files) count(result string) {
 
 // written returns a result in the form that models read. Nothing in it can end or open the fence of messages.
 func written(x shown) (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // code keeps its <
-	if err := e.Encode(x); err != nil {
+	text, err := aggregate.Written(x)
+	if err != nil {
 		return "", fmt.Errorf("write a result: %w", err)
 	}
-	return fence.Get().ReplaceAllString(strings.TrimSpace(b.String()), `\u003c$1`), nil
+	return fence.Get().ReplaceAllString(string(text), `\u003c$1`), nil
 }
 
 func (f *Files) read(c model.Call) (out shown, lines conversation.Lines, err error) {

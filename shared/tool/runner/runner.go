@@ -4,7 +4,6 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -129,18 +128,16 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 			e.Err)
 		return nil, r.say(c, e)
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(result); err != nil {
+	text, err := aggregate.Written(result)
+	if err != nil {
 		return nil, r.say(c, &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemInternal,
 			Args: []any{c.Tool}, Err: err})
 	}
-	if spec, known := r.catalog.Lookup(c.Tool); known && effect == aggregate.Read && b.Len() > spec.MaxBytes {
+	if spec, known := r.catalog.Lookup(c.Tool); known && effect == aggregate.Read && len(text) > spec.MaxBytes {
 		return nil, r.say(c, explain.Fail(explain.ProblemTooLarge, nil, c.Tool,
 			fmt.Sprintf("%d bytes", spec.MaxBytes)))
 	}
-	return bytes.TrimSpace(b.Bytes()), nil
+	return text, nil
 }
 
 // find returns the function that makes a call. It checks the arguments of Ringi's own tools. Those of a server's tool
