@@ -115,8 +115,7 @@ func (h *Handler) inThread(ctx context.Context, c click, v verdict, text string)
 // openView opens a dialog. If it is unknown whether it opened, the person clicks again.
 func (h *Handler) openView(ctx context.Context, c click, view slack.ModalViewRequest) error {
 	err := h.Slack.OpenView(ctx, c.trigger, view)
-	var unknown slackapi.Unknown
-	if errors.As(err, &unknown) {
+	if errors.As(err, new(slackapi.Unknown)) {
 		slog.WarnContext(ctx, "whether the dialog opened", c.Ref.Kind+"_id", c.Ref.ID, "user", c.User, "err", err)
 		return nil
 	}

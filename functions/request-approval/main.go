@@ -93,9 +93,8 @@ func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.Open
 		}
 		return a.ApproveUnasked(open.ID, h.Now())
 	})
-	var decided aggregate.ErrDecided
 	// The gate was decided or cancelled meanwhile: the token must be answered anyway.
-	if errors.As(err, &decided) || errors.Is(err, aggregate.ErrSuperseded) {
+	if errors.As(err, new(aggregate.ErrDecided)) || errors.Is(err, aggregate.ErrSuperseded) {
 		return h.Store.Load(ctx, in.Ref())
 	}
 	if err != nil {

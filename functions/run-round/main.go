@@ -289,9 +289,8 @@ func (t *team) stands(ctx context.Context) error {
 // save writes a scored round. If the round can't be written, save ends the team.
 func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, error) {
 	w, err := t.Store.SaveRound(ctx, t.work.Ref(), store.Played{ScoredRound: out.ScoredRound, Once: true})
-	var unwritten *contest.DatabaseWriteError
 	switch {
-	case errors.As(err, &unwritten):
+	case errors.As(err, new(*contest.DatabaseWriteError)):
 		return t.end(ctx, contest.PartialFailure, contest.ReasonWrite, "")
 	case errors.Is(err, aggregate.ErrMoved): // another invocation was faster
 		return aggregate.Next{State: StateRound}, nil

@@ -130,8 +130,7 @@ func hooked(t *testing.T, url, stdin string, env ...string) (code int, out, say 
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	err := cmd.Run()
-	var failed *exec.ExitError
-	expect.Must(t, err == nil || errors.As(err, &failed), "%v", err)
+	expect.Must(t, err == nil || errors.As(err, new(*exec.ExitError)), "%v", err)
 	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
 }
 

@@ -132,8 +132,7 @@ func (x Requests) Make(ctx context.Context, w Wanted, locale string) Asked {
 		}
 	}
 	log.ErrorContext(ctx, "not kept", "err", err)
-	var unsure slackapi.Unknown
-	if errors.As(err, &unsure) { // it may have been posted: another try could post it twice
+	if errors.As(err, new(slackapi.Unknown)) { // it may have been posted: another try could post it twice
 		return Asked{Note: card.NoteUnsure}
 	}
 	if err := x.Store.Again(ctx, tenant, w.Once); err != nil {

@@ -230,8 +230,7 @@ func testDelegations(t *testing.T, st *taskStore) {
 	expect.Fails(t, expect.Err(st.EndDelegation(t.Context(), away(owner, "U7", "U1", 0), setBy("U1", false), at(), nil)),
 		aggregate.ErrNotFound, "none")
 	_, err = st.SetDelegation(t.Context(), away(owner, "U2", "U1", 0), setBy("U2", true), at(), tell)
-	var bad aggregate.Problem
-	expect.That(t, errors.As(err, &bad) && len(told) == 2, "refused: %v", err)
+	expect.That(t, errors.As(err, new(aggregate.Problem)) && len(told) == 2, "refused: %v", err)
 	again, err := st.SetDelegation(t.Context(), away(owner, "U2", "U1", 0), setBy("U1", false), at().Add(3*time.Minute),
 		tell)
 	expect.That(t, err == nil && again.Rev == 3 && len(told) == 4, "set again the same day: %+v, %v, %v", again, told, err)

@@ -248,8 +248,7 @@ func (s *Store) AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggr
 		return err
 	}
 	err = s.t.TransactPast(ctx, s.newID(), items)
-	var l *table.Lost
-	if errors.As(err, &l) {
+	if errors.As(err, new(*table.Lost)) {
 		return fmt.Errorf("copies of %s: %w", ref, ErrClaimed)
 	}
 	return err

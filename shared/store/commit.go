@@ -150,9 +150,7 @@ const lastLook = 150 * time.Millisecond
 
 // answered reports whether DynamoDB answered that a transaction failed, as opposed to a timeout or a lost answer.
 func answered(err error) bool {
-	var l *table.Lost
-	var api smithy.APIError
-	return errors.As(err, &l) || errors.As(err, &api)
+	return errors.As(err, new(*table.Lost)) || errors.As(err, new(smithy.APIError))
 }
 
 // numbered returns a change with ids for itself and its audit entries.

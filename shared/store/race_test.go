@@ -307,10 +307,8 @@ func expected(err error) bool {
 			return true
 		}
 	}
-	var decided aggregate.ErrDecided
-	var old aggregate.ErrNotLatest
-	var stop task.StopError
-	return errors.As(err, &decided) || errors.As(err, &old) || errors.As(err, &stop)
+	return errors.As(err, new(aggregate.ErrDecided)) || errors.As(err, new(aggregate.ErrNotLatest)) ||
+		errors.As(err, new(task.StopError))
 }
 
 // testEmulator checks what the other tests rely on. The unpatched emulator fails it: two of 32 clients

@@ -64,10 +64,8 @@ func (s *ContestStore) tried(ctx context.Context, write func() error, about ...a
 
 // lasting reports whether a retry can't help.
 func lasting(err error) bool {
-	var field aggregate.Problem
-	var score contest.ScoreError
-	return errors.As(err, &field) || errors.As(err, &score) || errors.Is(err, aggregate.ErrMoved) ||
-		errors.Is(err, aggregate.ErrNotFound)
+	return errors.As(err, new(aggregate.Problem)) || errors.As(err, new(contest.ScoreError)) ||
+		errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrNotFound)
 }
 
 func (s *ContestStore) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {

@@ -332,8 +332,7 @@ func (r *Request) ChangeRow(sk, update, condition string, texts map[string]strin
 			"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk},
 		},
 	})
-	var moved *types.ConditionalCheckFailedException
-	if err != nil && !errors.As(err, &moved) {
+	if err != nil && !errors.As(err, new(*types.ConditionalCheckFailedException)) {
 		r.T.Fatalf("change %s: %v", sk, err)
 	}
 	return err == nil

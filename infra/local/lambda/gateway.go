@@ -50,9 +50,8 @@ func NewGateway(functions []template.Function, account string, invoker Invoker, 
 
 func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLong *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLong):
+	case errors.As(err, new(*http.MaxBytesError)):
 		say(w, http.StatusRequestEntityTooLarge, "Request Too Long")
 		return
 	case err != nil:

@@ -198,8 +198,7 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
 func (s *Service) call(w http.ResponseWriter, r *http.Request) (name string, payload []byte, ok bool) {
 	payload, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxPayload))
 	if err != nil {
-		var tooLong *http.MaxBytesError
-		if errors.As(err, &tooLong) {
+		if errors.As(err, new(*http.MaxBytesError)) {
 			deny(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "the payload is longer than 6291456 bytes")
 			return "", nil, false
 		}

@@ -64,14 +64,13 @@ func reply(w http.ResponseWriter, v any, err error) {
 	status := http.StatusOK
 	if err != nil {
 		answer := map[string]any{"error": err.Error()}
-		var code webapi.Code
 		var trouble InteractionError
 		switch {
 		case errors.As(err, &trouble):
 			status, answer["trouble"] = http.StatusBadGateway, trouble.Reason
 		case errors.As(err, new(FieldError)):
 			status = http.StatusUnprocessableEntity
-		case errors.As(err, &code):
+		case errors.As(err, new(webapi.Code)):
 			status = http.StatusConflict
 		case errors.Is(err, ErrNoButton):
 			status, answer["trouble"] = http.StatusConflict, "noButton"

@@ -197,11 +197,10 @@ func (r Runner) start(ctx context.Context, ref aggregate.Ref, run aggregate.Run)
 	out, err := r.Runs.StartExecution(ctx, &sfn.StartExecutionInput{
 		StateMachineArn: aws.String(r.Machines[ref.Kind]), Name: &run.Name, Input: &run.Input,
 	})
-	var exists *sfntypes.ExecutionAlreadyExists
 	switch {
 	case err == nil:
 		return out.StartDate != nil && r.Now().Sub(*out.StartDate) < fresh, nil
-	case !errors.As(err, &exists):
+	case !errors.As(err, new(*sfntypes.ExecutionAlreadyExists)):
 		return false, fmt.Errorf("start run %s: %w", run.Name, err)
 	}
 	next, err := r.next(ctx, ref, run)
@@ -245,10 +244,8 @@ func RoomAt(ended time.Time) time.Time { return ended.Add(noRoomFor + rand.N(noR
 // no run waits with this token.
 func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error) {
 	_, err = runs.SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String("{}")})
-	var gone *sfntypes.TaskDoesNotExist
-	var over *sfntypes.TaskTimedOut
-	var invalid *sfntypes.InvalidToken
-	if errors.As(err, &gone) || errors.As(err, &over) || errors.As(err, &invalid) {
+	if errors.As(err, new(*sfntypes.TaskDoesNotExist)) || errors.As(err, new(*sfntypes.TaskTimedOut)) ||
+		errors.As(err, new(*sfntypes.InvalidToken)) {
 		return true, nil
 	}
 	return false, err

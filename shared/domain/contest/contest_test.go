@@ -92,8 +92,7 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	for _, score := range []float64{-0.01, 1.01, math.NaN()} {
 		_, err := w.teams[0].ScoreRound(w.scored(0, 1, score), w.now)
-		var said contest.ScoreError
-		expect.That(t, errors.As(err, &said), "%v: %v", score, err)
+		expect.That(t, errors.As(err, new(contest.ScoreError)), "%v: %v", score, err)
 	}
 	err := (&contest.Board{EvaluationScore: 2}).Check()
 	expect.That(t, err != nil && strings.Contains(err.Error(), "got 2.0. This violates the contract specification."),

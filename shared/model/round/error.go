@@ -63,10 +63,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // failure turns an agent's model error into the *Error that ends the round. It returns other errors unchanged, because
 // they already say how the round continues.
 func failure(agent string, err error) error {
-	var e *Error
 	var m *model.Error
 	switch {
-	case errors.As(err, &e), !errors.As(err, &m):
+	case errors.As(err, new(*Error)), !errors.As(err, &m):
 		return err
 	}
 	return &Error{Exit: contest.PartialFailure, Agent: agent, Kind: m.Kind, Err: err}
@@ -79,9 +78,8 @@ func unusable(agent, why string) *Error {
 
 // ofAgent reports whether an error is a failure of one agent's model, which need not end the round.
 func ofAgent(err error) bool {
-	var e *Error
-	var m *model.Error
-	return errors.As(err, &m) && !errors.As(err, &e) && !errors.Is(err, ErrAgain) && !errors.Is(err, context.Canceled)
+	return errors.As(err, new(*model.Error)) && !errors.As(err, new(*Error)) && !errors.Is(err, ErrAgain) &&
+		!errors.Is(err, context.Canceled)
 }
 
 // Sentence tells people why the team ended.

@@ -163,10 +163,9 @@ func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
 func first(errs []error) error {
 	var found error
 	for _, err := range errs {
-		var e *Error
 		switch {
 		case err == nil:
-		case errors.As(err, &e), errors.Is(err, ErrStopped):
+		case errors.As(err, new(*Error)), errors.Is(err, ErrStopped):
 			return err
 		case found == nil || errors.Is(found, ErrAgain):
 			found = err

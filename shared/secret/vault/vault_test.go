@@ -74,10 +74,9 @@ func testEnvelope(t *testing.T, w *world) {
 func testServerSecret(t *testing.T, w *world) {
 	here, there := tenancy.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, tenancy.MCPServer{Name: "rooms",
 		URL: "https://b.example.com/mcp"}
-	var field aggregate.Problem
 	err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}",
 		aggregate.System())
-	expect.That(t, errors.As(err, &field), "without an address: %v", err)
+	expect.That(t, errors.As(err, new(aggregate.Problem)), "without an address: %v", err)
 	expect.NoError(t, w.Connect(t.Context(), "T1", here.Provider(),
 		vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", aggregate.System()))
 	expect.Is(t, expect.Value(w.ServerToken(t.Context(), "T1", here))(t), "himitsu", "here")

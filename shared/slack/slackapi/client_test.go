@@ -335,13 +335,11 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 // refusedAs checks the error of reading a file. No error contains the file's address.
 func refusedAs(t *testing.T, err, want error) {
 	t.Helper()
-	var refused slackapi.Refused
-	var unknown slackapi.Unknown
 	switch want.(type) {
 	case slackapi.Refused:
-		expect.That(t, errors.As(err, &refused), "%v", err)
+		expect.That(t, errors.As(err, new(slackapi.Refused)), "%v", err)
 	case slackapi.Unknown:
-		expect.That(t, errors.As(err, &unknown) && !strings.Contains(err.Error(), "files-pri"), "%v", err)
+		expect.That(t, errors.As(err, new(slackapi.Unknown)) && !strings.Contains(err.Error(), "files-pri"), "%v", err)
 	default:
 		expect.That(t, errors.Is(err, want), "%v", err)
 	}

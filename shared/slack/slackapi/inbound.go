@@ -300,9 +300,8 @@ func Create(ctx context.Context, s Store, c aggregate.Change) (repeated bool, er
 
 // Unanswered reports whether a failed write may still have been made, because no answer said that it was refused.
 func Unanswered(err error) bool {
-	var refused smithy.APIError
-	var odd ErrTimestamp
-	return !errors.As(err, &refused) && !errors.As(err, &odd) && !errors.Is(err, aggregate.ErrConflict)
+	return !errors.As(err, new(smithy.APIError)) && !errors.As(err, new(ErrTimestamp)) &&
+		!errors.Is(err, aggregate.ErrConflict)
 }
 
 // SavedText returns a person's text as it is saved: without Slack's escapes, and cut to Slack's own limit.

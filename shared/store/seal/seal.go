@@ -234,8 +234,7 @@ func (s Rows) AppendLink(ctx context.Context, l chain.Link) error {
 	err = s.t.TransactPast(ctx, aggregate.NewID(), []types.TransactWriteItem{
 		s.t.Move(table.Key(pk, chainHead), e, condition), s.t.Put(it, 0),
 	})
-	var l2 *table.Lost
-	if errors.As(err, &l2) {
+	if errors.As(err, new(*table.Lost)) {
 		var there chain.Link
 		if s.t.Get(ctx, pk, linkKey(l.Seq), &there) == nil && there.ID() == l.ID() {
 			return nil // the answer to an earlier try was lost

@@ -226,6 +226,5 @@ func Unhindered[In, Out any](
 }
 
 func ConditionFailed(err error) bool {
-	var failed *types.ConditionalCheckFailedException
-	return errors.As(err, &failed)
+	return errors.As(err, new(*types.ConditionalCheckFailedException))
 }

@@ -251,9 +251,8 @@ func testNotNamed(t *testing.T, server *storetest.Server) {
 	o.name()
 	got = o.offered()
 	expect.That(t, got == nil, "offered: %v", got)
-	var field aggregate.Problem
 	_, err := o.Tools(t.Context(), o.tenant, "rooms")
-	expect.That(t, errors.As(err, &field), "%v, want Problem", err)
+	expect.That(t, errors.As(err, new(aggregate.Problem)), "%v, want Problem", err)
 }
 
 func testAway(t *testing.T, server *storetest.Server) {

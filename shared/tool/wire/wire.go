@@ -244,8 +244,7 @@ const maxSaid = 200
 // sent.
 func Broken(p explain.Provider, err error) *explain.CallError {
 	e := &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemLost, Args: []any{p}, Err: plain(err)}
-	var notSent *NotSent
-	unsent := errors.As(err, &notSent)
+	unsent := errors.As(err, new(*NotSent))
 	if unsent {
 		e.Outcome, e.Problem = explain.CallFailed, explain.ProblemUnreachable
 	}

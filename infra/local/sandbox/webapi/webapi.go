@@ -207,7 +207,6 @@ func (a *API) dispatch(name string, p params) (reply, error) {
 func (a *API) refused(err error) reply {
 	answer := reply{"ok": false, "error": err.Error()}
 	var r refusal
-	var code Code
 	switch {
 	case errors.As(err, &r):
 		if len(r.problems) > 0 {
@@ -218,7 +217,7 @@ func (a *API) refused(err error) reply {
 			answer["errors"] = r.problems
 			answer["response_metadata"] = reply{"messages": marked}
 		}
-	case errors.As(err, &code):
+	case errors.As(err, new(Code)):
 	default:
 		answer["error"] = "internal_error"
 	}
