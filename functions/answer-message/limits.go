@@ -74,7 +74,9 @@ func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error)
 		if errors.Is(refused, aggregate.ErrNotAllowed{Rule: aggregate.RuleForeign}) {
 			why = task.ReasonStranger
 		}
-		t.seen = only(t.seen, i.User) // the other people's messages are answered next
+		t.seen = slices.DeleteFunc(slices.Clone(t.seen), func(x *conversation.Inbox) bool {
+			return x.User != i.User // the other people's messages are answered next
+		})
 		return &conversation.Refusal{Reason: why, Text: explain.EndedInTalk(t.settings.Locale, why, "")}, nil
 	}
 	return nil, nil
@@ -116,8 +118,4 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 			Text: explain.EndedInTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
 	}
 	return t.unsaid(), nil
-}
-
-func only(seen []*conversation.Inbox, user string) []*conversation.Inbox {
-	return slices.DeleteFunc(slices.Clone(seen), func(i *conversation.Inbox) bool { return i.User != user })
 }

@@ -148,7 +148,7 @@ func (m message) automatic(e envelope) bool {
 // workspaces they belong: who their request is of asks users.info. In a shared channel Slack must say where they
 // belong.
 func (m message) foreign(e envelope) bool {
-	team, org := m.authorTeam(), e.enterprise()
+	team, org := cmp.Or(m.UserTeam, m.SourceTeam, m.Team), e.enterprise()
 	switch {
 	case team == "":
 		return e.Shared
@@ -156,11 +156,6 @@ func (m message) foreign(e envelope) bool {
 		return org != "" && team != org
 	}
 	return team != e.team()
-}
-
-// authorTeam returns the author's workspace, or "" when Slack does not say.
-func (m message) authorTeam() string {
-	return cmp.Or(m.UserTeam, m.SourceTeam, m.Team)
 }
 
 // channelType returns the channel's type. A mention comes without it; then the channel's id decides.

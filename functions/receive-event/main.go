@@ -192,15 +192,11 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (slackapi.
 			return slackapi.OK(), err
 		}
 	}
-	return h.keep(ctx, request)
-}
-
-func (h *Handler) keep(ctx context.Context, r task.Request) (slackapi.Response, error) {
-	change, ref, err := task.Receive(aggregate.TenantID(r.TeamID), r, h.Now())
+	change, ref, err := task.Receive(aggregate.TenantID(request.TeamID), request, h.Now())
 	if err != nil {
 		return slackapi.Response{}, slackapi.Bad("event.ts: %s", err)
 	}
-	return h.create(ctx, change, ref, r)
+	return h.create(ctx, change, ref, request)
 }
 
 // create saves a request, or a message of Ringi's to a person who has requested nothing. If the rows exist, Slack has

@@ -72,7 +72,8 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 		Action: j.action.ActionID, Type: string(j.action.ActionType), Argv: j.payload.Argv, Script: j.payload.Script,
 		TimeoutSeconds: j.payload.TimeoutSeconds, Deadline: until.Add(-commitSpare),
 	}
-	if err := j.Files.Lend(ctx, j.ref, j.on(), until, &o); err != nil {
+	on := conversation.On{Base: j.action.Base, Attachments: j.action.AttachmentsVersion}
+	if err := j.Files.Lend(ctx, j.ref, on, until, &o); err != nil {
 		return conversation.Result{}, fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
 	}
 	within, stop := context.WithDeadline(ctx, o.Deadline.Add(commitSpare/4))
@@ -98,11 +99,6 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	r := j.result(ctx, end, l)
 	r.At = over
 	return r, nil
-}
-
-// on is what the action works on.
-func (j *job) on() conversation.On {
-	return conversation.On{Base: j.action.Base, Attachments: j.action.AttachmentsVersion}
 }
 
 func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversation.Result {

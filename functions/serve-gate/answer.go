@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
@@ -107,7 +108,7 @@ const (
 func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 	x := a.Call
 	out := answer{ID: x.CallID, Status: statusOf(x), Tool: x.Tool, SHA256: x.Payload.Hash(),
-		Page: page(r.Host, x.CallID), Number: x.DecisionNumber}
+		Page: boot.Address(r.Host) + "/console/calls/" + x.CallID, Number: x.DecisionNumber}
 	by, why, more := "", "", r.onceMore(x)
 	if until := x.Gate.Terms.DecideBy; until != nil && out.Status == string(conversation.ActionPending) {
 		out.DecideBy = aggregate.TimeText(*until)

@@ -201,11 +201,6 @@ func write(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(text)
 }
 
-// page is where people see the call.
-func page(host, id string) string {
-	return boot.Address(host) + "/console/calls/" + id
-}
-
 // ask asks for a call that runs where the agent runs.
 func (d *door) ask(r request) (*call.Aggregate, error) {
 	var in struct {

@@ -104,12 +104,6 @@ func encode(v any) (json.RawMessage, error) {
 	return text, nil
 }
 
-// Content returns the complete submission of a round.
-func (s *ContestStore) Content(ctx context.Context, tenant string, r *contest.Round) (content string, err error) {
-	err = s.open(ctx, contest.Ref(tenant, r.ExecutionID), r.SubmissionContent, &content)
-	return content, err
-}
-
 func (s *ContestStore) open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob, into any) error {
 	text, err := s.Values.Open(ctx, ref, b)
 	if err == nil {
@@ -127,7 +121,8 @@ func (s *ContestStore) Result(ctx context.Context, w *contest.Work, number int) 
 	if r == nil {
 		return contest.RoundResult{}, fmt.Errorf("round %d of %s: %w", number, w.Ref(), aggregate.ErrNotFound)
 	}
-	content, err := s.Content(ctx, w.Head.TenantID, r)
+	var content string
+	err := s.open(ctx, contest.Ref(w.Head.TenantID, r.ExecutionID), r.SubmissionContent, &content)
 	return contest.RoundResult{
 		ExecutionID: r.ExecutionID, TeamID: r.TeamID, TeamName: r.TeamName, RoundNumber: r.RoundNumber,
 		SubmissionContent: content,

@@ -2,7 +2,6 @@ package lambda
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -60,10 +59,6 @@ type invocation struct {
 	deadline time.Time // set when the process takes it
 	taken    chan struct{}
 	answer   chan Result
-}
-
-func newInvocation(payload []byte) *invocation {
-	return &invocation{id: requestID(), payload: payload, taken: make(chan struct{}), answer: make(chan Result, 1)}
 }
 
 func startEnvironment(s *Service, f Function, first []byte) (*environment, error) {
@@ -157,14 +152,6 @@ func (e *environment) exit(id string) Result {
 		return failure(id, exited, "RequestId: %s Error: Runtime exited with error: %v", id, err)
 	}
 	return failure(id, exited, "RequestId: %s Error: Runtime exited without providing a reason", id)
-}
-
-// waitForStart returns when the process has asked for its first event, or has ended.
-func (e *environment) waitForStart() {
-	select {
-	case <-e.asked:
-	case <-e.process.Done():
-	}
 }
 
 func (e *environment) dead() bool {
@@ -309,10 +296,6 @@ type sink struct {
 	mu   sync.Mutex
 	out  io.Writer
 	kept map[string][]string
-}
-
-func newSink(out io.Writer) *sink {
-	return &sink{out: cmp.Or(out, io.Discard), kept: map[string][]string{}}
 }
 
 func (s *sink) lines(function string) []string {

@@ -8,6 +8,7 @@
 package lambda
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ type Service struct {
 // New makes a service. It starts a process only when a function is invoked.
 func New(o Options) *Service {
 	s := &Service{options: o, functions: map[string]*pool{},
-		log: newSink(o.Log), transport: tapTransport(),
+		log: &sink{out: cmp.Or(o.Log, io.Discard), kept: map[string][]string{}}, transport: tapTransport(),
 		starts: make(chan struct{}, startsPerCore*runtime.NumCPU())}
 	for _, f := range o.Functions {
 		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{},

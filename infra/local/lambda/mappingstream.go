@@ -222,7 +222,7 @@ func (r *streamRun) deliver(ctx context.Context, changes []change) error {
 			r.giveUp(ctx, changes, "RetryAttemptsExhausted", invoked, o.id)
 			return nil
 		}
-		if clock.Sleep(ctx, backoff(failed)) != nil {
+		if clock.Sleep(ctx, min(firstBackoff<<min(failed-1, 10), longBackoff)) != nil {
 			return ctx.Err()
 		}
 	}
@@ -248,11 +248,6 @@ func (r *streamRun) tooOld(changes []change) int {
 		return len(changes)
 	}
 	return i
-}
-
-// backoff grows from 0.1 to 10 seconds.
-func backoff(failed int) time.Duration {
-	return min(firstBackoff<<min(failed-1, 10), longBackoff)
 }
 
 // giveUp reports the changes that the function could not handle to the failure destination. As in Lambda, the report

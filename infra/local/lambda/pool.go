@@ -30,7 +30,7 @@ func (p *pool) run(payload []byte) (Result, error) {
 	if f := p.service.options.Faults; f != nil && f.Busy(p.function.Name, payload) {
 		return Result{}, fmt.Errorf("%w: %s is refused", ErrBusy, p.function.Name)
 	}
-	inv := newInvocation(payload)
+	inv := &invocation{id: requestID(), payload: payload, taken: make(chan struct{}), answer: make(chan Result, 1)}
 	cold := p.service.options.Faults != nil && p.service.options.Faults.Cold(p.function.Name, payload)
 	for {
 		e, fresh, err := p.take(payload, cold)
@@ -65,7 +65,10 @@ func (p *pool) take(event []byte, cold bool) (e *environment, fresh bool, err er
 		return nil, false, err
 	}
 	go func() {
-		e.waitForStart()
+		select {
+		case <-e.asked: // for its first event
+		case <-e.process.Done():
+		}
 		<-p.service.starts
 	}()
 	return e, true, nil

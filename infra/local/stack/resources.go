@@ -59,7 +59,8 @@ func (m creator) storage(ctx context.Context, t *template.Template) (known map[s
 
 func (m creator) bucket(ctx context.Context, b template.Bucket) error {
 	locks := b.Retention.Mode != ""
-	c := bucketClient(m.cfg)
+	// The host names of buckets don't resolve here.
+	c := s3.NewFromConfig(m.cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	if _, err := c.CreateBucket(ctx,
 		&s3.CreateBucketInput{Bucket: &b.Name, ObjectLockEnabledForBucket: &locks}); err != nil {
 		return err
@@ -129,9 +130,4 @@ func (m creator) machine(ctx context.Context, machine template.Machine) error {
 		return fmt.Errorf("make state machine %s: its ARN is %s, the functions were told %s", machine.ID, got, machine.ARN)
 	}
 	return nil
-}
-
-// bucketClient addresses buckets by path, because their host names don't resolve here.
-func bucketClient(cfg aws.Config) *s3.Client {
-	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 }

@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -120,16 +119,8 @@ const decided = "DECIDED#"
 // DecidedSubject is what such a copy shows: the decision at the gate of a row.
 func DecidedSubject(gate string) string { return decided + gate }
 
-// DecidedOf reads DecidedSubject; "" of any other subject.
-func DecidedOf(subject string) (gate string) {
-	if gate, is := strings.CutPrefix(subject, decided); is {
-		return gate
-	}
-	return ""
-}
-
 // About returns the key of the row that a copy is about: of a decision, that of the gate where it was made.
-func (c *Card) About() string { return cmp.Or(DecidedOf(c.Subject), c.Subject) }
+func (c *Card) About() string { return strings.TrimPrefix(c.Subject, decided) }
 
 // tryAgainAfter is the interval for retrying a card that Slack refused while a person is asked. Slack sends no event
 // when a channel is reopened or the bot is invited.

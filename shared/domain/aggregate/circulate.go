@@ -64,12 +64,6 @@ func (g *Gate) GoodUntil() *time.Time {
 	return &until
 }
 
-// TooOld reports whether no more calls may begin by a gate at now.
-func (g *Gate) TooOld(now time.Time) bool {
-	until := g.GoodUntil()
-	return until != nil && now.After(*until)
-}
-
 // OnRoute reports whether somebody is at one of the gate's stages, or acted for somebody else. by is by
 // what somebody stands in for them, who may then act on the gate, or come to; nil: nobody stands in.
 func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {

@@ -106,7 +106,7 @@ func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, aggregate.Problem{Field: "reason",
 			Code: fmt.Sprintf("must have at most %d characters, not %d", MaxReason, n)}
 	}
-	text, err := x.Content.text()
+	text, err := aggregate.Written(x.Content) // as it is stamped
 	if err != nil {
 		return aggregate.Change{}, fmt.Errorf("write what is asked: %w", err)
 	}
@@ -252,12 +252,6 @@ type Content struct {
 	// Elsewhere says that it runs where the agent runs, and not by Ringi.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 	conversation.Called
-}
-
-// text returns the content as it is stamped.
-func (x Content) text() (string, error) {
-	text, err := aggregate.Written(x)
-	return string(text), err
 }
 
 // Content reads what the call's stamps are on.

@@ -38,8 +38,9 @@ func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 			made.paid(u)
 			row.Made = c.Made.Key()
 		}
+		charged := slices.ContainsFunc(a.Uses, func(x *aggregate.Use) bool { return x.ID == u.ID })
 		switch nothing := err != nil || c.Empty(); {
-		case a.charged(u.ID), nothing && u.Free():
+		case charged, nothing && u.Free():
 			return c, err
 		case nothing:
 			return aggregate.Change{Rows: []aggregate.Row{row}, Now: row.CreatedAt, Counts: tenancy.Spent(u.Cost, now)}, nil
@@ -48,11 +49,6 @@ func Charge(u aggregate.Usage, now time.Time, decide Decision) Decision {
 		c.Counts = append(c.Counts, tenancy.Spent(u.Cost, now)...)
 		return c, nil
 	}
-}
-
-// charged reports whether the usage was already charged.
-func (a *Aggregate) charged(id string) bool {
-	return slices.ContainsFunc(a.Uses, func(u *aggregate.Use) bool { return u.ID == id })
 }
 
 // Used returns the total usage of model calls for the task, or nil if there were none.

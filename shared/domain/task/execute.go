@@ -364,7 +364,7 @@ func (a *Aggregate) mayBegin(e *Execution, order int, now time.Time) error {
 		gates = append(gates, g)
 	}
 	for _, row := range gates {
-		if g := row.gate(); g.TooOld(now) {
+		if until := row.gate().GoodUntil(); until != nil && now.After(*until) {
 			return StopError{ReasonApprovalAged, fmt.Sprint(aggregate.ApprovalDays)}
 		}
 	}

@@ -247,18 +247,11 @@ func Remind(tenant, team, user string, day tenancy.Date, told Reminded,
 	return Tell(tenant, r, ReasonReminded, user+" "+day.String(), string(detail), now)
 }
 
-// ReadReminded reads the detail of a notice of Remind; false for other reasons and details.
-func ReadReminded(r aggregate.Reason, detail string) (told Reminded, ok bool) {
-	ok = r == ReasonReminded && json.Unmarshal([]byte(detail), &told) == nil
-	return told, ok
-}
-
 // Reminded returns of what the task reminds somebody; false for other tasks.
 func (a *Aggregate) Reminded() (told Reminded, ok bool) {
-	if a.Head.Ended == nil {
-		return told, false
-	}
-	return ReadReminded(a.Head.Ended.Reason, a.Head.Ended.Detail)
+	e := a.Head.Ended
+	ok = e != nil && e.Reason == ReasonReminded && json.Unmarshal([]byte(e.Detail), &told) == nil
+	return told, ok
 }
 
 // Linked returns a task that reminds somebody with the addresses of the messages that ask; any other as it is.

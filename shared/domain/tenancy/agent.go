@@ -94,11 +94,6 @@ func BuiltInAgents() []Agent {
 	}
 }
 
-// UsualModel returns the model for a provider's agents that name none: that of the provider's built-in agent, or "".
-func UsualModel(p AgentProvider) string {
-	return aggregate.First(BuiltInAgents(), func(d Agent) bool { return d.Provider == p }).Model
-}
-
 // Bounds of ContextTokens, and what is assumed where it is not set. Anthropic says 200,000 of all its models; of others
 // 128,000 is what the smallest of today's take.
 const (
@@ -144,7 +139,8 @@ func define(custom []Agent, reachable func(Agent) bool) []Agent {
 		}
 		taken = append(taken, d.ID)
 		d.Metadata = maps.Clone(d.Metadata)
-		d.Model = cmp.Or(d.Model, UsualModel(d.Provider))
+		usual := aggregate.First(BuiltInAgents(), func(x Agent) bool { return x.Provider == d.Provider })
+		d.Model = cmp.Or(d.Model, usual.Model)
 		if d.IsDefault && chosen == "" {
 			chosen = d.ID
 		}
