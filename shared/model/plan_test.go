@@ -205,7 +205,7 @@ func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
 		{Title: "Sheet 書き込み", Result: json.RawMessage(`{"url":"http://x/y"}`)},
 	}}
 	got, _, err := model.Summarize(t.Context(), says("x", "y"), in)
-	expect.That(t, err != nil && got == "完了したステップ:\n• 従業員一覧を取得\n• Sheet 書き込み — http://x/y", "%q, %v", got, err)
+	expect.That(t, err != nil && got == "完了したステップ:\n• 従業員一覧を取得\n• Sheet 書き込み", "%q, %v", got, err)
 	for range 200 {
 		in.Steps = append(in.Steps, model.StepResult{Title: "とても長い手順の名前"})
 	}

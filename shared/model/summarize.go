@@ -122,14 +122,11 @@ func Facts(result json.RawMessage) map[string]any {
 	return facts
 }
 
-// Plain is a summary without a model: it lists the steps that were done.
+// Plain is a summary without a model: it lists the steps that were done. Links to their results stand below it.
 func Plain(in SummaryInput) string {
 	text := language.InEach("完了したステップ:", "Steps done:").In(in.Locale)
 	for _, s := range in.Steps {
 		text += "\n• " + line(s.Title)
-		if url, ok := Facts(s.Result)["url"].(string); ok {
-			text += " — " + line(url)
-		}
 	}
 	return withPeriods(language.Clip(text, MaxSummary), in)
 }
