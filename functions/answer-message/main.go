@@ -274,6 +274,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	x.Lost, x.Files = t.lost, reads(reply.Rounds)
 	x.Text = t.Written(ctx, t.ref, t.a.Conversation.TeamID, t.a.Conversation.Opener, reply.Text)
 	x.Tokens, x.Request = reply.Usage.Output, reply.Request
+	x.Named = t.Written(ctx, t.ref, t.a.Conversation.TeamID, t.a.Conversation.Opener, reply.Request)
 	for _, m := range history {
 		x.Shown = max(x.Shown, m.Key)
 	}

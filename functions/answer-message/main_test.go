@@ -143,9 +143,10 @@ func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 
 func TestAnAnswerNamesPeople(t *testing.T) {
 	w := talking(t)
-	w.vendor.says.Text = "<@U2> に"
+	w.vendor.says = model.Response{Text: "<@U2> に", Calls: []model.Call{callOf("offer_request", `{"request":"<@U2> へ"}`)}}
 	expect.Value(w.handle())(t)
-	expect.Is(t, w.Newest().Content, "@鈴木 に")
+	o := w.Load().OpenOffer()
+	expect.Is(t, w.Newest().Content+o.Named+o.Text, "@鈴木 に@鈴木 へ<@U2> へ")
 }
 
 func TestAnswers(t *testing.T) {

@@ -42,7 +42,7 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 		en.Note(aggregate.Problem{Field: "slug", Code: "must be short"}):                            "slug must be short",
 		en.Note(errors.New("boom")): "Couldn't save.",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{},
-			request): "\n👥 Can approve or reject: the members of [in C1] (not [U1], who asked)",
+			request): "\n👥 Can approve or reject: the members of [in C1] ([U1] asked for this and can’t approve it)",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{},
 			aggregate.Origin{User: "U1", Channel: "D1", ChannelType: "im"}): "only the requester",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}, listed,

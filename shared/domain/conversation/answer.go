@@ -49,8 +49,8 @@ type Answer struct {
 	Unread []Unread
 	// Files is what was read of the conversation's files.
 	Files []Read
-	// Request is the text of a request that the agent wants to make.
-	Request string
+	// Request is the text of a request that the agent wants to make, and Named that with people's names.
+	Request, Named string
 	// Shown is the key of the newest message that the agent was shown.
 	Shown string
 	// Summary replaces the messages up to the key Through in the agent's history.
@@ -112,7 +112,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		}
 	}
 	if x.Request != "" {
-		c.offer(x.Request)
+		c.offer(x.Request, x.Named)
 	}
 	c.fold(x)
 	if x.Refused == "" {

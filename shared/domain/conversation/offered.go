@@ -16,8 +16,9 @@ type Offered struct {
 	Number    int        `json:"number"`
 	ID        string     `json:"offer_id"`
 	Text      string     `json:"text"`
-	User      string     `json:"user"`       // the author of the message that asked for it
-	MessageTS string     `json:"message_ts"` // the timestamp of that message
+	Named     string     `json:"named,omitempty"` // the beginning of the text, with people's names for their ids
+	User      string     `json:"user"`            // the author of the message that asked for it
+	MessageTS string     `json:"message_ts"`      // the timestamp of that message
 	MadeBy    string     `json:"made_by,omitempty"`
 	MadeAt    *time.Time `json:"made_at,omitempty"`
 	TaskID    string     `json:"task_id,omitempty"`
@@ -53,7 +54,7 @@ func (c *change) asked() (user, ts string) {
 
 // offer has a person decide whether the agent's request is made. It takes the place of an earlier one that nobody made.
 // A message becomes one task: where it did, that is said instead.
-func (c *change) offer(text string) {
+func (c *change) offer(text, named string) {
 	user, ts := c.asked()
 	for _, o := range c.of.Offered {
 		if o.MadeAt != nil && o.MessageTS == ts {
@@ -70,7 +71,7 @@ func (c *change) offer(text string) {
 	}
 	c.Conversation.Offered++
 	o := &Offered{Number: c.Conversation.Offered, Text: language.FirstBytes(text, task.MaxText), User: user,
-		MessageTS: ts}
+		MessageTS: ts, Named: language.FirstBytes(named, task.MaxSentence)}
 	o.ID = aggregate.Derive(c.Now, "offered", c.Head.TenantID, c.Conversation.ID, o.Key())
 	c.Put(o)
 	c.card(CardOffered, o.Key())

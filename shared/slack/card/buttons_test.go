@@ -157,6 +157,7 @@ func TestCardsLinkThePageThatHelps(t *testing.T) {
 		s    *scenario
 		card string
 	}{
+		"|案を比べる>\n": {received(t).extracted().contested(), promptCard},
 		"https://x.example/console/contests/execution|": {
 			received(t).extracted().contesting(), promptCard},
 		"管理者に知らせてください · <https://x.example/console/tasks/" + mistaken.Head.TaskID + "|開く>": {mistaken, promptCard},
@@ -179,9 +180,8 @@ func TestAnEndedTaskSaysSo(t *testing.T) {
 			grey, failed := 0, 0
 			for _, c := range s.Cards {
 				m := render(s.Aggregate, c, "ja", s.now)
-				if len(m.Attachments) == 0 {
-					expect.That(t, s.Head.Ended.As == task.TaskAnswered, "%s is a plain reply", c.Key())
-					continue
+				if e := s.Head.Ended; e != nil && e.As == task.TaskAnswered {
+					continue // a reply says what it does
 				}
 				switch m.Attachments[0].Color {
 				case "#888888":

@@ -160,7 +160,11 @@ func (d drawing) task() face {
 	case t != nil:
 		return d.outcome(d.extracted(t))
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskAnswered:
-		return face{text: d.reply() + d.leftUnread()}
+		f := face{text: d.reply() + d.leftUnread(), colour: grey}
+		if d.a.Answer != nil { // Slack would mark a changed text as edited
+			return f.with(sectioned(pages(f.text, maxSection)...)...)
+		}
+		return f
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskRefused:
 		return d.refused()
 	case d.a.Head.Ended != nil:

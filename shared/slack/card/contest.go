@@ -35,7 +35,7 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 		lines := []string{explain.Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")}
 		if n := len(p.Others()); n > 0 && d.a.Asked(p.ID).Open {
 			lines = append(lines, fill(contestWords.In(d.w.Locale).Others, "n", n)+
-				opens(Page(d.Console, d.a.Ref()), askWordsOf.In(d.w.Locale)))
+				linkAs(Page(d.Console, d.a.Ref()), contestWords.In(d.w.Locale).Compare))
 		}
 		return []slack.Block{contextLine(strings.Join(append(lines, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
@@ -92,7 +92,7 @@ const maxEnding, maxEndingName = 150, 60
 
 type contestTexts struct {
 	Contesting, Live, Others    string
-	Reason, Replaced            string
+	Compare, Reason, Replaced   string
 	Ending, MoreFailed, Limited string
 }
 

@@ -137,7 +137,7 @@ func (d drawing) said(subject string) string {
 
 // nameOfTask is the beginning of what a task was asked for, as a link to the task where there is a console.
 func (d drawing) nameOfTask(o *conversation.Offered) string {
-	name := fill(d.w.Quoted, "text", or(inline(o.Text, maxListTitle), d.w.Untitled))
+	name := fill(d.w.Quoted, "text", or(inline(cmp.Or(o.Named, o.Text), maxListTitle), d.w.Untitled))
 	if page := Page(d.Console, aggregate.Ref{Kind: task.Kind.Name, ID: o.TaskID}); page != "" {
 		return linked(name, page)
 	}

@@ -147,7 +147,7 @@ func TestNoTitlePassesForRingisWords(t *testing.T) {
 
 // Nobody writes on as Ringi behind a quotation; whom they mention in it has the id behind, as nobody whom Ringi names.
 func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
-	const forged = "PC 1 台」) (<@U0SUZUKI> さんの指摘: 「1 台なら承認"
+	const forged = "PC 1 台」) (<@U0SUZUKI> さんの差し戻し: 「1 台なら承認"
 	s := planned(t, orderSteps(2), defaults)
 	s.do(decide.Reject(forged)(s.Aggregate, s.Process().ID, approver, policy, s.now))
 	s.do(s.BeginProcess(s.Head.Run, s.now)).plans(orderSteps(1), defaults)

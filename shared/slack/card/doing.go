@@ -79,7 +79,7 @@ func (d drawing) pending(x *conversation.Action, r routed) face {
 	b, text, why, notes := d.actionBody(x, maxPages).bounded(), "", "", []string(nil)
 	var of explain.Asking = d.outside
 	if d.outside != nil {
-		text = fill(d.calls.AsksText, "agent", d.agent(), "tool", inline(d.outside.Call.Tool, maxTool))
+		text = fill(d.calls.AsksText, "agent", d.agent(), "what", d.does())
 	} else {
 		p, _ := d.read(x)
 		of, text = d.t.Aggregate, fill(d.talk.AsksText, "n", x.Number)+d.actionMatter(x)

@@ -61,7 +61,8 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	d.reads(&below, len(s.Then)+2, s.Reads)
 	rest := d.listed(below, most)
 	if s.Unpriced() != "" && !d.settled {
-		rest = body{blocks: []slack.Block{contextLine("💴 " + explain.Money(d.w.Locale, s.Amount))}}.with(rest)
+		why := fill(explain.RouteOf(d.w.Locale).AmountUnknown, "amount", explain.Money(d.w.Locale, s.Amount))
+		rest = body{blocks: []slack.Block{contextLine(why)}}.with(rest)
 	}
 	for _, why := range []string{s.Unreadable(), said[1]} {
 		if why != "" && !d.settled && lead.Tool != tenancy.DecideTool {
@@ -132,11 +133,7 @@ func (d drawing) put(l *listing, entry int, e *explain.Effect, lines ...string) 
 	again := fill(d.w.Again, "step", strings.TrimSpace(ordersOf(e)))
 	l.below = max(l.below, usualBelow, units(again)+50)
 	for _, line := range lines {
-		if strings.HasPrefix(line, "```") {
-			l.add(entry, "", line)
-			continue
-		}
-		l.add(entry, again, line)
+		l.add(entry, map[bool]string{false: again}[strings.HasPrefix(line, "```")], line)
 	}
 }
 

@@ -262,7 +262,8 @@ var conversationStates = []struct {
 		c.do(c.Aggregate.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
 	}},
 	{"said_of_task", conversation.CardMessage, func(c *onThread) {
-		c.wants("ノート PC を 3 台購入する。")
+		offer := conversation.Answer{Request: "<@U_MORI> に知らせる", Named: "@森 に知らせる"}
+		c.do(c.Answered(c.Head.Run, c.Waiting(), offer, c.now))
 		c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
 		c.Aggregate.Head.Resting = false
 		c.do(c.Answered(c.Head.Run, nil, conversation.Answer{Request: "もう 1 台購入する。"}, c.now))

@@ -83,7 +83,7 @@ func Sentence(locale string, r aggregate.Reason, detail string, by explain.Retry
 }
 
 // reply answers a message that became no task: first the model's sentence, if there is one, then Ringi's in the same
-// language. It is plain mrkdwn without an attachment.
+// language.
 func (d drawing) reply() string {
 	why := d.a.Head.Ended.Reason
 	if r := d.a.Answer; r != nil {

@@ -235,7 +235,9 @@ func TestAReplyIsInOneLanguage(t *testing.T) {
 			if want == "" {
 				want = map[string]string{"ja": "この依頼はお受けできません", "en": "Ringi can’t take this request"}[workspace]
 			}
-			expect.Has(t, render(s.Aggregate, s.card(taskCard), workspace, s.now).Text, want, "%s, %s", workspace, said)
+			m := render(s.Aggregate, s.card(taskCard), workspace, s.now)
+			expect.Has(t, m.Text, want, "%s, %s", workspace, said)
+			expect.Is(t, len(m.Attachments), 1, "Slack marks a message without them as edited")
 		}
 	}
 }
@@ -255,7 +257,7 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 			[]string{"*👉 いま:* <#C0HR> のメンバーのうち 1 人", "依頼した <@U0REQUESTER> さん本人も承認できます"}},
 		"people but for the requester": {[]string{"U1", "U0REQUESTER"}, nil, false, []string{"*👉 いま:* <@U1>\n"}},
 		"a group but for the requester": {nil, []string{"S1"}, false,
-			[]string{"<!subteam^S1>のうち 1 人", "依頼した <@U0REQUESTER> は、自分の依頼を承認できません"}},
+			[]string{"<!subteam^S1>のうち 1 人", "依頼した <@U0REQUESTER> さんは、自分の依頼を承認できません"}},
 		"more than a line holds":      {many, []string{"S1"}, true, []string{"<@U09> ほか 3 件のうち 1 人\n"}},
 		"nobody but the requester":    {[]string{"U0REQUESTER"}, nil, false, []string{"👥 承認できる人: 今の設定では、いません"}},
 		"an id that forges a mention": {[]string{"U1> <!channel"}, nil, true, []string{"U1&gt; &lt;!channel\n"}},
