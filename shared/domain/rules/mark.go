@@ -38,7 +38,7 @@ func (m *Mark) AmountOf(version string, access aggregate.Access, arguments aggre
 	switch {
 	case m == nil && access == aggregate.Read:
 		return Nothing()
-	case m == nil:
+	case m == nil || version == "": // or it runs elsewhere, in a version that nobody knows
 		return Unknown(WhyUnmarked)
 	case m.Version != version || len(m.Problems()) > 0:
 		return Unknown(WhyMark)

@@ -166,7 +166,8 @@ func askedFor(t *testing.T, tool, arguments string, change func(x *call.Proposal
 		Key: tenancy.Key{ID: "k1", TenantID: "01T", Team: "T1", Name: "経理の<!channel>エージェント", Answers: "U_SATO",
 			Channel: "C1", Tools: []string{tool}, QuotaDay: 9, ExpiresAt: begunAt.AddDate(1, 0, 0)},
 		Content: call.Content{Key: "k1", Answers: "U_SATO", Tool: tool, Elsewhere: tool == "Bash",
-			Called: conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}},
+			Called: conversation.Called{Access: aggregate.Write,
+				ToolVersion: strings.Repeat("a", map[bool]int{false: 64}[tool == "Bash"])}},
 		Reason: "締め日なので\n*急いで*ください <!here>", Terms: outsideTerms,
 	}
 	var err error
