@@ -210,6 +210,15 @@ func (o *outside) shown(locale string) any {
 	return card.Render(o.Aggregate, o.Cards[0], tenancy.Settings{Locale: locale}, card.Around{}, o.now)
 }
 
+// How much a call moves leads on its card.
+func TestACallsAmountLeads(t *testing.T) {
+	order := orderSteps(1)[0]
+	x := askedFor(t, order.Tool, string(order.ToolInput), func(x *call.Proposal) {
+		x.Content.ToolVersion, x.Content.Mark = order.ToolVersion, order.Mark
+	})
+	expect.Has(t, expect.JSON(x.shown("en")), `"text":"*¥298,000 — Runs place_order on rooms*`)
+}
+
 // callViews draws a call's card in each of its states, and its dialogs.
 func callViews(t *testing.T, locale string) map[string]any {
 	dm := `{"recipient":"U_MORI","text":"請求書を送りました","details":[]}`

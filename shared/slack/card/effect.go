@@ -30,13 +30,13 @@ const (
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, its
 // arguments, why it matters, other writes, and reads.
 func (d drawing) effects(s explain.Sum, since string, most int) body {
-	var top, below listing
-	lead := &s.Lead
+	top, below, lead := listing{}, listing{}, &s.Lead
 	says := s.Says()
 	if d.done && s.Final {
 		says = s.Done()
 	}
-	if first := strong(d.line(says)); !d.headed || lead.Act != "" || lead.Order == 0 || s.Unreadable() != "" {
+	if first := strong(d.line(says)); !d.headed || lead.Act != "" || lead.Order == 0 || s.Unreadable() != "" ||
+		s.Amount.Known() && s.Amount != rules.Nothing() { // the money leads, whatever names the tool
 		d.put(&top, 1, lead, append(d.unsaid(s), first)...)
 	}
 	d.put(&top, 1, lead, quotation(lead.Words)...)
