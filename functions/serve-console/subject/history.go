@@ -60,6 +60,22 @@ func (t History) News() bool {
 		t.Answer+t.Ending+t.Parked != ""
 }
 
+// Called is what task.yaml calls versions of a kind: steps made of a form are its decision.
+func (t History) Called(kind aggregate.CardType) string {
+	if t.Message.Kept && kind == task.CardProcess {
+		return "decision"
+	}
+	return string(kind)
+}
+
+// Versioned follows what a version is called; nothing follows the first one of a form, which has rarely another.
+func (t History) Versioned(n int) string {
+	if t.Message.Kept && n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" v%d", n)
+}
+
 // arrange says where on the page what waits stands, or else the newest steps.
 func (t *History) arrange() {
 	all, of := t.Plans, task.CardProcess
@@ -134,7 +150,9 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 		if said := t.Message.Text; said != "" && (strings.Contains(t.Description, said) || form) {
 			t.Description = "" // it says no more than the message
 		}
-		t.Priority = card.Priority(r.Locale, x.Priority)
+		if !t.Message.Kept { // a form has none
+			t.Priority = card.Priority(r.Locale, x.Priority)
+		}
 	}
 	if a.Answer != nil {
 		t.Answer = r.prose(a.Answer.Sentence)

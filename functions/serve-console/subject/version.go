@@ -166,7 +166,7 @@ func (r Reader) steps(planned []task.Step) []Step {
 	out := make([]Step, len(planned))
 	for i, s := range planned {
 		out[i] = Step{Order: s.Order, Name: language.ForeignLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
-			Tool: language.OneLine(s.Tool), Write: s.Access == aggregate.Write, Checked: explain.Check(r.Locale, s, false)}
+			Tool: web.ToolBeside(s.Tool), Write: s.Access == aggregate.Write, Checked: explain.Check(r.Locale, s, false)}
 		if s.Title != "" {
 			out[i].Description = r.prose(s.Description)
 		}

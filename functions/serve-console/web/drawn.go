@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -57,7 +58,7 @@ func (r Reader) Effect(e explain.Effect) Effect {
 			return Argument{r.Line(a.Name), r.Line(a.Value)}
 		})}
 	if !strings.Contains(explain.Plain(e.Sentence), e.Tool) {
-		out.Tool = language.OneLine(e.Tool)
+		out.Tool = ToolBeside(e.Tool)
 	}
 	if e.Access != aggregate.Read {
 		out.Amount = r.money(e.Amount)
@@ -66,6 +67,14 @@ func (r Reader) Effect(e explain.Effect) Effect {
 		out.Warning = e.Warning(r.Locale)
 	}
 	return out
+}
+
+// ToolBeside is the name of a tool beside what it does, "" of one of Ringi's: what they do is said in words.
+func ToolBeside(name string) string {
+	if _, own := tenancy.OwnToolNamed(name); own {
+		return ""
+	}
+	return language.OneLine(name)
 }
 
 // money writes what is moved, "" unless that is known.
@@ -81,7 +90,9 @@ func (r Reader) Sum(steps []task.Step) Sum {
 	out, sum := Sum{Words: TextsOf("common", r.Locale)}, explain.SumUp(r.Locale, steps)
 	of := func(e explain.Effect) Effect {
 		is := r.Effect(e)
-		is.Orders = strconv.Itoa(e.Order)
+		if len(steps) > 1 {
+			is.Orders = strconv.Itoa(e.Order)
+		}
 		for _, s := range steps {
 			if e.Order == s.Order {
 				is.Checked = cmp.Or(is.Checked, explain.Check(r.Locale, s, false))
