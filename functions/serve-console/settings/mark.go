@@ -212,8 +212,8 @@ func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 
 // markRow is an argument with what it is for.
 type markRow struct {
-	At, Shown, About string
-	Roles            []web.Choice
+	At, Shown, Title, About string
+	Roles                   []web.Choice
 }
 
 func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
@@ -222,7 +222,7 @@ func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m ma
 	for i, at := range m.At {
 		row := markRow{At: at, Shown: shownPointer(at)}
 		if k := slices.Index(pointers, at); k >= 0 {
-			row.About = said[k].About
+			row.Title, row.About = language.ForeignLine(said[k].Title), said[k].About
 		}
 		row.Roles = web.Each(roles, func(role string) web.Choice {
 			return web.Choice{Value: role, Text: t.In("roles", role), Chosen: role == m.Role[i]}

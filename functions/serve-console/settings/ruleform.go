@@ -12,7 +12,9 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/words/language"
 )
 
 // draft is rules that somebody writes. It travels in the page's form: nothing is kept until all of it is saved.
@@ -105,7 +107,7 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 		is.Tools, is.Only = web.Each(web.Ticked(form["tools"]), rules.ToolOf), use == useOnly
 	}
 	for i, name := range form["label"] {
-		if name = strings.TrimSpace(name); name != "" && i < len(form["values"]) {
+		if name = tenancy.LabelIn(language.All[0], strings.TrimSpace(name)); name != "" && i < len(form["values"]) {
 			if is.Labels == nil {
 				is.Labels = map[string][]string{}
 			}
@@ -313,7 +315,7 @@ func (a *asked) form(e edited, wrong []web.Fault) error {
 		prefixed("department:", r.Departments)), a.source)
 	d.Places = a.several("channels", a.channelOptions(), r.Channels, a.channel)
 	for _, name := range r.Names() {
-		d.Labels = append(d.Labels, [2]string{name, strings.Join(r.Labels[name], "\n")})
+		d.Labels = append(d.Labels, [2]string{tenancy.LabelIn(a.Locale(), name), strings.Join(r.Labels[name], "\n")})
 	}
 	d.Labels = append(d.Labels, [2]string{})
 	d.Further = r.Asker() || len(r.Channels)+len(r.Labels) > 0

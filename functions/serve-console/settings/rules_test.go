@@ -236,6 +236,9 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 	x.Rules[0].From, x.Rules[0].Currency, x.Rules[0].Channels = "", "", nil
 	saved(w, x)
 	b.Get(rulePage).Holds(t, `>区分: 訴訟</option>`)
+	page := b.In("en").Post(rulePage, b.Get(rulePage).Says(t, 200, "Matter for decision: 訴訟").Hidden("act", "edit.0"))
+	kept := b.Post(rulePage+"/rule", page.Lacks(t, "区分").Sent(t, rulePage+"/rule", "act", "keep"))
+	b.In("ja").Post(rulePage, kept.Says(t, 200, "Matter for decision: 訴訟").Hidden("act", "edit.0")).Holds(t, `value="区分"`)
 	try("record_decision", "1", "佐藤", "区分\t訴訟", "ルール 1")
 	try("record_decision", "1", "佐藤", "", "区分の値が分からないか")
 }

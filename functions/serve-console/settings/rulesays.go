@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -80,7 +81,7 @@ func (s speaker) asking(r *rules.Rule) (group, first string, more []string) {
 			web.Each(r.Departments, below), web.Each(r.Groups, s.person)), language.OneLine, or)))
 	}
 	for _, name := range r.Names() {
-		more = append(more, s.Say("labelled", "name", language.OneLine(name),
+		more = append(more, s.Say("labelled", "name", language.OneLine(tenancy.LabelIn(s.Locale(), name)),
 			"list", someOf(s, r.Labels[name], language.OneLine, or)))
 	}
 	if len(r.Asks) > 0 {

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -102,7 +103,8 @@ func (a *asked) labelsToTry() (all []web.Choice) {
 	for i := range a.draft.Rules {
 		for _, name := range a.draft.Rules[i].Names() {
 			for _, value := range a.draft.Rules[i].Labels[name] {
-				c := web.Choice{Value: name + between + value, Text: language.OneLine(name + ": " + value)}
+				called := tenancy.LabelIn(a.Locale(), name)
+				c := web.Choice{Value: name + between + value, Text: language.OneLine(called + ": " + value)}
 				if !slices.ContainsFunc(all, func(x web.Choice) bool { return x.Value == c.Value }) {
 					all = append(all, c)
 				}
@@ -164,7 +166,7 @@ func (a *asked) answerSaid(facts *rules.Facts, found *rules.Answer, who string) 
 	case found.Unknown != "":
 		return a.Say("try_unknown", "what", language.OneLine(found.Unknown))
 	case found.Unlabelled != "":
-		return a.Say("try_unlabelled", "label", language.OneLine(found.Unlabelled))
+		return a.Say("try_unlabelled", "label", language.OneLine(tenancy.LabelIn(a.Locale(), found.Unlabelled)))
 	case found.Unsure:
 		return a.Say("try_unsure", "who", a.person(who))
 	case facts.Stranger != "":

@@ -60,20 +60,12 @@ func (t History) News() bool {
 		t.Answer+t.Ending+t.Parked != ""
 }
 
-// Called is what task.yaml calls versions of a kind: steps made of a form are its decision.
-func (t History) Called(kind aggregate.CardType) string {
-	if t.Message.Kept && kind == task.CardProcess {
-		return "decision"
+// Called is what a version is called: steps made of a form are its decision, whose first version has no number.
+func (t History) Called(words web.Texts, kind aggregate.CardType, version int) string {
+	if !t.Message.Kept || kind != task.CardProcess {
+		return fmt.Sprintf("%s v%d", words.In("kind", kind), version)
 	}
-	return string(kind)
-}
-
-// Versioned follows what a version is called; nothing follows the first one of a form, which has rarely another.
-func (t History) Versioned(n int) string {
-	if t.Message.Kept && n == 1 {
-		return ""
-	}
-	return fmt.Sprintf(" v%d", n)
+	return strings.TrimSuffix(fmt.Sprintf("%s v%d", words.Say("decision"), version), " v1")
 }
 
 // arrange says where on the page what waits stands, or else the newest steps.
@@ -150,9 +142,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 		if said := t.Message.Text; said != "" && (strings.Contains(t.Description, said) || form) {
 			t.Description = "" // it says no more than the message
 		}
-		if !t.Message.Kept { // a form has none
-			t.Priority = card.Priority(r.Locale, x.Priority)
-		}
+		t.Priority = card.Priority(r.Locale, x.Priority)
 	}
 	if a.Answer != nil {
 		t.Answer = r.prose(a.Answer.Sentence)

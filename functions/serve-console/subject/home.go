@@ -218,6 +218,9 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 			if x.standsFor != "" {
 				row.For = v.Texts("home").Say("stands_for", "name", called(x.standsFor))
 			}
+			if x.Kind == conversation.CardAction {
+				x.agent = labelOf(tenancy.Agents(s.Agents, c.Outbound), x.agent)
+			}
 			route := web.SurfaceOf(v, called, by.ChannelOf).Route(aggregate.GateOf(x.Row), true, x.origin, s)
 			row.Who = route.Waits(web.MostOwing)
 			row.tells(v, by, x, explain.Does(v.Locale, x.Row, x.plan))

@@ -42,7 +42,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	b, s := w.As(webapi.Suzuki), tenancy.DefaultSettings()
 	b.Get("/console").Says(t, 200, "あなたの番のものはありません")
 	waits(w, webapi.HR, "先の依頼")
-	w.Later(time.Minute)
+	w.Later(90 * time.Second)
 	later := w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "後の依頼",
 		Priority: task.High})
 	w.Draft(s)

@@ -176,8 +176,8 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	ask := c.asking(v, t)
 	if g := p.Gate; g != nil {
-		if ask.Now = words.Say("waiting") + ": " + words.In("kind", p.Called(g.Kind)); g.Step == nil {
-			ask.Now += p.Versioned(g.Version)
+		if ask.Now = words.Say("waiting") + ": " + words.In("kind", g.Kind); g.Step == nil {
+			ask.Now = words.Say("waiting") + ": " + p.Called(words, g.Kind, g.Version)
 		}
 		if p.Until = g.DecideBy; g.Kind == task.CardPrompt {
 			p.About = v.Texts("home").Say("unplanned")

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,6 +21,16 @@ const MessageTool = "send_slack_dm"
 
 // MatterLabel is the label by which rules tell decisions apart by their kind, in all languages.
 const MatterLabel = "区分"
+
+var matterLabels = language.InEach(MatterLabel, "Matter for decision")
+
+// LabelIn returns what a label is called in a language. Rules have it as in the first one.
+func LabelIn(locale, name string) string {
+	if slices.Contains(matterLabels, name) {
+		return matterLabels.In(locale)
+	}
+	return name
+}
 
 //go:embed tools/*.json
 var toolFiles embed.FS
