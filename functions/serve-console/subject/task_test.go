@@ -257,6 +257,9 @@ func filesOfARequest(t *testing.T, w *consoletest.World) {
 	b.Get("/console/tasks").Says(t, http.StatusOK, "決裁番号 "+number)
 	b.Get("/console/figures").Says(t, http.StatusOK, "依頼 1", "人による承認 1", "決定までの時間")
 	b.Get("/console/audit/register.csv?year="+number[:4]).Holds(t, number, "倉庫の賃貸", `"3600000","JPY"`)
+	w.MatterAsked()
+	b.Acts(aggregate.ActReject, "見積もりを 2 社から")
+	b.Get(w.TaskPage()).Says(t, 200, "決裁 差し戻し 見積もりを 2 社から") // why it was sent back is not folded
 }
 
 func TestAGateUnderARule(t *testing.T) {
