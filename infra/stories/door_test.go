@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,7 +94,8 @@ func (p *play) isTold(is heard) {
 	}
 }
 
-// toldOfTheCall reports whether a call that did not end as undisturbed says that it failed, or that nobody knows.
+// toldOfTheCall reports whether a call that did not end as undisturbed says that it failed, that nobody knows, or that
+// its answer came late.
 func toldOfTheCall(p *play, want, got end) bool {
 	x := p.called().Call
 	for kind, n := range got.Sent {
@@ -101,8 +103,9 @@ func toldOfTheCall(p *play, want, got end) bool {
 			return false
 		}
 	}
+	late := x.Status == conversation.ActionSucceeded && slices.Contains(got.Audit, "action.late by system ")
 	return len(got.Cards) == 1 && (x.Status == conversation.ActionFailed || x.Outcome == conversation.OutcomeUnknown ||
-		x.Status == call.Granted)
+		x.Status == call.Granted || late)
 }
 
 // comes makes a key of the agent's own.
