@@ -11,6 +11,7 @@ does not, 2 it can't be checked.
 """
 
 import base64
+import decimal
 import functools
 import hashlib
 import json
@@ -255,8 +256,9 @@ def sha256(text):
 
 
 def exact(text):
-    """JSON with its numbers as they are written."""
-    return json.loads(text, parse_float=lambda n: ("number", n), parse_int=lambda n: ("number", n))
+    """JSON with its numbers by their exact values, and apart from true and false."""
+    number = lambda n: ("number", decimal.Decimal(n))
+    return json.loads(text, parse_float=number, parse_int=number)
 
 
 class Expired(Exception):
