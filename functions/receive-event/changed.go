@@ -73,6 +73,9 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (slackapi.
 	if !ok {
 		return ignore(ctx, e, why)
 	}
+	for _, x := range []*message{&m, &is} {
+		x.Text = h.Slack.Labelled(slackapi.For(ctx, aggregate.TenantID(e.team())), x.Text)
+	}
 	us, err := h.us(ctx, e, m)
 	if err != nil {
 		return slackapi.Response{}, unkept(ctx, e.EventID, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -139,7 +140,11 @@ func TestWhatWasSaidBefore(t *testing.T) {
 		return m.TS
 	}
 	for i := range 250 {
-		reply(webapi.Suzuki, fmt.Sprintf("%d", i))
+		text := strconv.Itoa(i)
+		if i == 100 { // of which Slack is asked for the names
+			text = "<!subteam^" + webapi.Approvers + ">"
+		}
+		reply(webapi.Suzuki, text)
 	}
 	expect.Value(s.Client.Post(t.Context(), webapi.HR, root, message("a card of ours"), about))(t)
 	asked := reply(webapi.Sato, "<@"+webapi.Bot+"> お願い")
@@ -155,7 +160,7 @@ func TestWhatWasSaidBefore(t *testing.T) {
 	d := cmp.Diff(want, got)
 	expect.That(t, d == "" && err == nil, "%v %v", d, err)
 	if got, err = s.Client.Before(t.Context(), webapi.HR, root, asked, 1000); len(got) != 251 ||
-		!cmp.Equal(got[0], slackapi.Said{User: webapi.Sato, Text: "有給の残りが合わない", TS: root}) {
+		got[101].Text != "@hr-approvers" || !cmp.Equal(got[0], slackapi.Said{User: webapi.Sato, Text: "有給の残りが合わない", TS: root}) {
 		t.Errorf("%d messages, %v", len(got), err)
 	}
 	expect.NoError(t, s.Workspace.Delete(webapi.HR, root, webapi.Sato)) // Slack leaves a message of its own

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -189,17 +190,25 @@ func (c *Client) Usergroups(ctx context.Context) ([]Group, error) {
 }
 
 // Labelled gives the user groups without a label in a message's text theirs, if Slack says it.
-func (c *Client) Labelled(ctx context.Context, text string) string {
-	if !group.Get().MatchString(text) {
-		return text
+func (c *Client) Labelled(ctx context.Context, text string) string { return c.labelling(ctx)(text) }
+
+// labelling is Labelled for several texts.
+func (c *Client) labelling(ctx context.Context) func(text string) string {
+	labels := sync.OnceValue(func() *strings.Replacer {
+		all, _ := c.Usergroups(ctx)
+		var pairs []string
+		for _, g := range all {
+			form := "<!subteam^" + g.ID
+			pairs = append(pairs, form+">", form+"|"+g.Handle+">")
+		}
+		return strings.NewReplacer(pairs...)
+	})
+	return func(text string) string {
+		if !group.Get().MatchString(text) {
+			return text
+		}
+		return labels().Replace(text)
 	}
-	all, _ := c.Usergroups(ctx)
-	var labels []string
-	for _, g := range all {
-		form := "<!subteam^" + g.ID
-		labels = append(labels, form+">", form+"|"+g.Handle+">")
-	}
-	return strings.NewReplacer(labels...).Replace(text)
 }
 
 // Link returns the address at which people open a message in Slack, within its thread unless that is empty. It returns
