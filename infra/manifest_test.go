@@ -117,9 +117,7 @@ func source(t *testing.T, pattern string) string {
 // eventScopes are the events that the code accepts, with the scope that Slack requires for each.
 var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.channels": "channels:history",
 	"message.groups": "groups:history", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "",
-	"tokens_revoked": "", "agent_session_stopped": "", "user_change": "users:read",
-	"member_left_channel": "channels:read", "subteam_updated": "usergroups:read",
-	"subteam_members_changed": "usergroups:read"}
+	"tokens_revoked": "", "agent_session_stopped": "", "user_change": "users:read"}
 
 // methodScopes are the scopes, by Slack's reference, of each method that the code calls
 // (https://docs.slack.dev/reference/methods).

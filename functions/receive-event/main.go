@@ -132,8 +132,6 @@ func (h *Handler) event(ctx context.Context, e envelope) (slackapi.Response, err
 		return h.opened(ctx, e)
 	case k.Type == "user_change":
 		return h.changed(ctx, e)
-	case k.Type == "member_left_channel" || k.Type == "subteam_updated" || k.Type == "subteam_members_changed":
-		return h.lookAgain(ctx, e)
 	case k.Type == "agent_session_stopped":
 		return h.stopped(ctx, e)
 	}

@@ -87,22 +87,12 @@ func (h *Handler) changed(ctx context.Context, e envelope) (slackapi.Response, e
 	if err := slackapi.CheckIDs("team_id", e.team(), "event.user.id", x.User.ID); err != nil {
 		return slackapi.Response{}, err
 	}
-	n, err := h.Store.RevokeKeysOf(ctx, aggregate.TenantID(e.team()), x.User.ID, h.Now())
-	if err != nil {
+	tenant := aggregate.TenantID(e.team())
+	n, err := h.Store.RevokeKeysOf(ctx, tenant, x.User.ID, h.Now())
+	if err = errors.Join(err, h.Store.LookAgain(ctx, tenant, h.Now())); err != nil {
 		return slackapi.Response{}, unkept(ctx, e.EventID, err)
 	}
 	slog.InfoContext(ctx, "somebody left", "event_id", e.EventID, "keys", n)
-	return h.lookAgain(ctx, e)
-}
-
-// lookAgain has people looked up again for what waits: somebody may have left the workspace, a channel or a user group.
-func (h *Handler) lookAgain(ctx context.Context, e envelope) (slackapi.Response, error) {
-	if err := slackapi.CheckID("team_id", e.team()); err != nil {
-		return slackapi.Response{}, err
-	}
-	if err := h.Store.LookAgain(ctx, aggregate.TenantID(e.team()), h.Now()); err != nil {
-		return slackapi.Response{}, unkept(ctx, e.EventID, err)
-	}
 	return slackapi.OK(), nil
 }
 

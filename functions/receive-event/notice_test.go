@@ -150,11 +150,6 @@ func TestKeysOfWhoLeftAreRevoked(t *testing.T) {
 	expect.That(t, len(k.left) == 2 && strings.HasSuffix(k.left[0], " U0SATO"), "%v", k.left)
 	expect.Same(t, []string{aggregate.TenantID("T0TEAM"), aggregate.TenantID("T0TEAM")}, k.looks)
 	expect.Is(t, send("deleted", "yes"), 400)
-	for _, left := range []string{"member_left_channel", "subteam_updated", "subteam_members_changed"} {
-		k.looks = nil
-		is := []any{post(t, h, callback(t, map[string]any{"type": left})).StatusCode, len(k.looks), len(k.changes)}
-		expect.Same(t, []any{200, 1, 0}, is)
-	}
 	k.err = errors.New("throttled")
 	expect.Is(t, send("deleted", true), 503, "Slack sends it again")
 }
@@ -193,7 +188,7 @@ func TestAMessageBesideAGateIsNoRequest(t *testing.T) {
 		"talk":                           {talk, open, "", false},
 		"that approves":                  {approving, open, acts, false},
 		"that cancels":                   {with(talk, map[string]any{"text": "取り下げてください"}), open, acts, false},
-		"that approves politely":         {with(talk, map[string]any{"text": "承認いたします"}), open, acts, false},
+		"that approves politely":         {with(talk, map[string]any{"text": "承認致します"}), open, acts, false},
 		"a mention that approves":        {with(mention, map[string]any{"text": "<@U0BOT> LGTM!"}), open, acts, false},
 		"that asks who approves":         {with(talk, map[string]any{"text": "承認者の一覧"}), open, "", false},
 		"a mention that cancels a run":   {with(mention, map[string]any{"text": "<@U0BOT> キャンセル"}), ended, acts, false},

@@ -195,7 +195,7 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 	}
 }
 
-// drafted has people looked up again before the next gate of each request of which none waits.
+// drafted has people looked up again before the next gate of each request that is being drafted.
 func (r *reminding) drafted(ctx context.Context) error {
 	for cursor := ""; ; {
 		page, err := r.Tasks.Search(ctx, r.tenant, task.Filter{Status: task.StatusDrafting}, cursor, store.MaxPage, 0, nil)
@@ -233,7 +233,7 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 		}
 		return err
 	}
-	if t, is := a.(*task.Aggregate); is && t.WaitingTerms() != nil && !t.Head.LookAgain {
+	if t, is := a.(*task.Aggregate); is && t.WaitingTerms() != nil {
 		if err := r.lookAgain(ctx, x.Ref); err != nil {
 			return err
 		}

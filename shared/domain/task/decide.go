@@ -305,7 +305,8 @@ func (a *Aggregate) LookAgain(now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
-	if c.Head.LookAgain = true; a.WaitingTerms() != nil {
+	c.Head.LookAgain = true
+	if a.WaitingTerms() != nil {
 		c.Head.TryingFrom = &c.Now
 	}
 	a.relyOnStage(c)

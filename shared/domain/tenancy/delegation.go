@@ -280,7 +280,7 @@ type Reminding struct {
 	TenantID  string    `json:"tenant_id"`
 	Day       Date      `json:"day,omitempty"`
 	DueAt     time.Time `json:"due_at"`
-	LookAgain bool      `json:"look_again,omitempty"` // somebody left: people are to be looked up again for what waits
+	LookAgain bool      `json:"look_again,omitempty"` // somebody left: people are to be looked up again
 }
 
 // RemindPrefix begins the partition of a tenant's Reminding; RemindersDue is the partition of GSI2 that has those of
