@@ -283,7 +283,7 @@ func (t *teller) leftOut() []Argument {
 		all = []Argument{{Name: name.out, Value: l.out, Text: string(raw)}}
 	}
 	for i := range all {
-		all[i].Name = append(all[i].Name, Piece{Words, t.w.Default})
+		all[i].Name, all[i].Cells = append(all[i].Name, Piece{Words, t.w.Default}), nil
 	}
 	return all
 }

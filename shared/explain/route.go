@@ -120,22 +120,22 @@ func (r *Route) RuleName() string {
 	return cmp.Or(r.on.Marks.Text(r.Gate.Terms.Rule.Name, maxStage), r.Words.NoName)
 }
 
-// Need says how many of a stage's people have to stamp, and whose earlier stamps count there; of one person alone it
+// Need says how many of a stage's people have to stamp, with those whose earlier stamps count there; of one person it
 // goes without saying.
 func (r *Route) Need(s *circulation.StageState) string {
-	text := r.Words.Need
+	text, all, need := r.Words.Need, len(s.People)+len(s.Before), s.Need+len(s.Before)
 	switch {
 	case s.Mode == circulation.ModeChannel:
 		return r.members()
-	case len(s.People) < 2:
-		text = ""
-	case s.Need == len(s.People):
+	case all < 2:
+		return ""
+	case need == all:
 		text = r.Words.NeedAll
 	}
 	if len(s.Before) > 0 {
-		text = strings.TrimPrefix(text+" · "+r.Words.Before, " · ")
+		text += " · " + r.Words.Before
 	}
-	return fill(text, "people", len(s.People), "need", s.Need, "who", r.People(s.Before, mostHands))
+	return fill(text, "people", all, "need", need, "who", r.People(s.Before, mostHands))
 }
 
 func (r *Route) members() string {
@@ -178,8 +178,8 @@ func (r *Route) Stage(i int) string {
 	case SentBack, Denied:
 		text += " " + r.Hand(r.Last) + " " + r.on.Marks.Time(r.Last.At)
 	case Present:
-		if given := len(s.Before) - s.Owed; s.Need+len(s.Before) > 1 {
-			text += fmt.Sprintf(" %d/%d", s.Need+given, s.Need+len(s.Before))
+		if all := s.Need + len(s.Before); all > 1 {
+			text += fmt.Sprintf(" %d/%d", all-s.Owed, all)
 		}
 		if len(s.Before) > 0 {
 			text += " (" + fill(r.Words.Before, "who", r.People(s.Before, mostHands)) + ")"
@@ -268,16 +268,16 @@ func (r *Route) Amount(plain bool) string {
 		return ""
 	}
 	amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency, Why: rules.Why(seen.Why)}
-	text := r.Words.Amount
+	text, counts := r.Words.Amount, ""
 	switch {
 	case !amount.Known() && seen.ByAmount:
-		text = r.Words.AmountUnknown + r.Words.AmountCounts
+		text, counts = r.Words.AmountUnknown, r.Words.AmountCounts
 	case amount.Unmarked():
 		return ""
 	case !amount.Known():
 		text = r.Words.AmountUnknown
 	}
-	return fill(text, "amount", r.on.Marks.Text(Money(r.on.Locale, amount), maxStage))
+	return fill(text, "amount", r.on.Marks.Text(Money(r.on.Locale, amount), maxStage)+counts)
 }
 
 // askers are the accounts whose own request it is.

@@ -24,7 +24,7 @@ var doneStates = []state{
 	{"does_order_unmarked", processCard, func(s *scenario) *scenario {
 		steps := orderSteps(1)
 		steps[0].Mark, steps[0].ToolTitle = nil, "Place an order"
-		steps[0].LeftOut = `{"cc":{"$ref":"step-1.result"},"public":true}`
+		steps[0].LeftOut = `{"cc":{"$ref":"step-1.result"},"fees":[{"a":1},{"a":2}],"public":true}`
 		steps[0].Declared = `[["/supplier","Supplier"],["/items",""],["/items/*/name","Article"],["/items/*/quantity",""],` +
 			`["/items/*/unit_price","Price of one"],["/currency",""],["/reference","Your number"]]`
 		return planned(s, steps, defaults)

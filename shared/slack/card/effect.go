@@ -215,7 +215,10 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 			part[row] += strings.Repeat(" ", pad) + language.Isolated(value)
 		}
 	}
-	fences, _ := fenced(tickedApart(strings.Join(lines[1:], "\n")), maxSection-200, everything)
+	fences, more := fenced(tickedApart(strings.Join(lines[1:], "\n")), maxSection-200, 1)
+	if more { // the rest would stand without the names
+		return d.table(all[:n/2])
+	}
 	return n, append([]string{d.line(list(all[0])) + ":"}, fences...)
 }
 

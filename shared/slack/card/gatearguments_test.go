@@ -300,6 +300,12 @@ func TestRowsOfAListAreATable(t *testing.T) {
 				"\n1  " + strings.Repeat("y", 40) + "\n2  y"},
 		"one without room": {`[{"a":"` + strings.Repeat("x", 80) + `"},{"a":"x"},{"a":"y"}]`,
 			"\n• items:\n```\n#  a\n2  x\n3  y\n```\n"},
+		"two lists": {`[{"a":"x"},{"a":"y"}],"more":[{"a":"z"},{"a":"w"}]`,
+			"\n• items:\n```\n#  a\n1  x\n2  y\n```\n• more:\n```\n#  a\n1  z\n2  w\n```\n"},
+		"what ends a block": {"[{\"a```\":\"```\"},{\"a```\":\"b\"}]",
+			"#  「a⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩」\n1  「⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩」\n2  b\n```\n"},
+		"too many for a block": {`[` + strings.Repeat(`{"a":"x"},`, 99) + `{"a":"x"}]`,
+			"50  x\n```\n• items:\n```\n#    a\n51   x\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := `{"items":` + tc.rows + `,"supplier":"アクメ"}`

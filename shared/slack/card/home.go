@@ -86,11 +86,11 @@ type Mine struct {
 	Link string
 }
 
-// maxHomeLines is how many lines a Home tab has, of which what waits takes half if there is more of the person's own.
+// maxHomeLines is how many entries a Home tab has, of which what waits takes half if there is more of the person's own.
 const maxHomeLines = 20
 
-// HomeView draws a person's Home tab: a title, and below it a line with a link, of each thing that waits for them, what
-// is due first at the top, and of their own requests.
+// HomeView draws a person's Home tab: what waits for them, what is due first at the top, and below it their own
+// requests. Each has a title, and below it a line with a link.
 func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRequest {
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
@@ -189,7 +189,7 @@ func nameOf(a *task.Aggregate, w *askWords, form string) string {
 	case a.Request != nil:
 		title = a.Request.Words(w.Locale)
 	}
-	title = or(people(inline(single.Replace(title), maxListTitle)), wordsOf.In(w.Locale).Untitled)
+	title = or(inline(single.Replace(title), maxListTitle), wordsOf.In(w.Locale).Untitled)
 	return explain.Titled(fill(form, "text", title), a.Head.Glance.Version)
 }
 
