@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"ringi/shared/domain/aggregate"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dlclark/regexp2/v2"
+
+	"ringi/shared/domain/aggregate"
 )
 
 // MaxSchema is how many bytes a schema may have.

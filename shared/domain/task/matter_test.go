@@ -43,7 +43,7 @@ func TestAFormIsReadAsPeopleType(t *testing.T) {
 	s := tenancy.Settings{Locale: "ja"}
 	for typed, want := range map[string]rules.Decimal{
 		"1,200,000": "1200000", "１２０万円": "1200000", "¥ 1,200,000": "1200000", "3億": "300000000", "1,000円": "1000", "": "",
-		"0": "0", "０円": "0",
+		"0": "0", "０円": "0", "1,200,000 Yen": "1200000", "jpy 1200000": "1200000",
 	} {
 		of := pens
 		of.Title, of.Amount = "  ペンの\n購入 ", rules.Decimal(typed)

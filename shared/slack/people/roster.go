@@ -217,14 +217,15 @@ func (n *Names) Of(ctx context.Context, slack Users, team string, now time.Time,
 // ChannelForm matches a reference to a channel.
 var ChannelForm = language.Regexp{Text: `<#[CG][A-Z0-9]{2,40}>`}
 
-// Written returns a text in whose prose people have their names, and channels that the user is in: it mentions nobody.
+// Written returns a text in whose prose people have their names, and public channels that the user is in: it mentions
+// nobody.
 func (n *Names) Written(ctx context.Context, slack Directory, team, user, text string, now time.Time) string {
 	var names []string
 	for id, name := range n.Of(ctx, slack, team, now, task.Mentioned(text)...) {
 		names = append(names, "<@"+id+">", "@"+name)
 	}
 	if strings.Contains(text, "<#") {
-		for c := range slack.Channels(ctx, user, "public_channel", "private_channel") {
+		for c := range slack.Channels(ctx, user, "public_channel") {
 			names = append(names, "<#"+c.ID+">", "#"+c.Name)
 		}
 	}
