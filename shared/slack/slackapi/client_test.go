@@ -160,7 +160,8 @@ func TestWhatWasSaidBefore(t *testing.T) {
 	d := cmp.Diff(want, got)
 	expect.That(t, d == "" && err == nil, "%v %v", d, err)
 	if got, err = s.Client.Before(t.Context(), webapi.HR, root, asked, 1000); len(got) != 251 ||
-		got[101].Text != "@hr-approvers" || !cmp.Equal(got[0], slackapi.Said{User: webapi.Sato, Text: "有給の残りが合わない", TS: root}) {
+		got[101].Text != "@hr-approvers" ||
+		!cmp.Equal(got[0], slackapi.Said{User: webapi.Sato, Text: "有給の残りが合わない", TS: root}) {
 		t.Errorf("%d messages, %v", len(got), err)
 	}
 	expect.NoError(t, s.Workspace.Delete(webapi.HR, root, webapi.Sato)) // Slack leaves a message of its own
