@@ -129,7 +129,7 @@ func TestAnExecutionIsProved(t *testing.T) {
 // falseClaims change the claims of an execution so that the entries contradict them, beyond a single field.
 var falseClaims = map[string]func(r *Receipt){
 	"the same steps, written else": func(r *Receipt) { r.Execution.Steps.Text += " " },
-	"other stamped arguments": func(r *Receipt) { r.Execution.Writes[1].Arguments = `{"to":"b@example.jp"}` },
+	"other stamped arguments":      func(r *Receipt) { r.Execution.Writes[1].Arguments = `{"to":"b@example.jp"}` },
 	"another result": func(r *Receipt) {
 		r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1)
 	},
