@@ -116,7 +116,9 @@ func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewe
 func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries []aggregate.AuditEntry) error {
 	var ids, of []string
 	for _, x := range entries {
-		of = append(of, x.AggregateID)
+		if x.AggregateID != "" { // it is about a row
+			of = append(of, x.AggregateID)
+		}
 		if id := x.FoundBy(); x.ActorType != aggregate.ActorAgent && id != string(x.ActorType) { // Slack doesn't know agents
 			ids = append(ids, id)
 		}
@@ -134,10 +136,11 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		return err
 	}
 	for p, x := range rows {
-		if p.Key == task.TaskKey && x.By != "" {
+		if ids = append(ids, task.Mentioned(x.Title)...); p.Key == task.TaskKey {
 			ids = append(ids, asker(x))
 		}
 	}
+	by := web.Reader{ChannelOf: c.ChannelsOf(ctx, v, aggregate.Origin{}, "")}
 	words, log := v.Texts("audit"), explain.LogWordsIn(v.Locale)
 	names, err := c.keysNamed(ctx, v.Tenant, entries, log.Resource("key"))
 	if err != nil {
@@ -165,18 +168,21 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		is := rows[p]
 		if x.AggregateID != "" {
 			g.Path = "/console/" + p.Ref.Kind + "s/" + x.AggregateID
-			g.On = cmp.Or(language.ForeignLine(is.Title), strings.TrimSuffix(log.Resource(p.Ref.Kind)+": "+
-				language.ForeignLine(is.Tool), ": "))
+			g.On = cmp.Or(language.ForeignLine(by.Named(is.Title, called)), log.Resource(p.Ref.Kind))
+			if is.Tool != "" {
+				g.On += ": " + language.ForeignLine(is.Tool)
+			}
 		}
-		if p.Key == task.TaskKey && is.By != "" {
-			g.Whose = words.Say("whose", "who", called(asker(is)))
+		if who := asker(is); who != "" && p.Key == task.TaskKey {
+			g.Whose = words.Say("whose", "who", called(who))
 		}
 		g.Rows = append(g.Rows, row)
 	}
 	return nil
 }
 
-// titled says what a request, a conversation or a contest is called, or which tool a call calls.
+// titled says what a request, a conversation or a contest is called, or which tool a call calls. It has no more: of
+// the rows' other fields some have one name and several types.
 type titled struct {
 	Title string `json:"title"`
 	Tool  string `json:"tool"`
