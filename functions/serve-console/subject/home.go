@@ -48,7 +48,8 @@ type waitingRow struct {
 	Who           string // may decide
 	Asked         string // what the asker wrote
 	Since, Until  time.Time
-	Left, Ago     string // how long it is until then, and since; empty: a day or more
+	Left, Ago     string // how long it is until then, and since; empty: under a minute, or a day or more
+	Soon          bool   // it ends within a day, or should have ended
 }
 
 // waitingItem is a gate that waits, with what its row lacks.
@@ -210,7 +211,8 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 			row := waitingRow{Path: x.path(), Name: called(x.origin.User), Channel: web.Channel(v, x.origin, channels),
 				Since: x.CreatedAt, Until: x.until()}
 			now := c.Now()
-			row.Left, row.Ago = near(v.Locale, row.Until.Sub(now)), near(v.Locale, now.Sub(row.Since))
+			left := row.Until.Sub(now)
+			row.Left, row.Ago, row.Soon = near(v.Locale, left), near(v.Locale, now.Sub(row.Since)), left < urgent
 			row.Asked = language.ForeignLine(language.Beginning(by.Named(x.words, called), mostAbout))
 			if x.rank.Pressing() {
 				row.Priority = card.Priority(v.Locale, x.rank)

@@ -48,7 +48,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
 	got := b.Get("/console").Says(t, 200, "先の依頼", "方針", "連絡", "田中 恵", "⚠️", "「締切は金曜です」", "ほか 1 ステップ", "#人事",
-		"佐藤 花子", "期限", "あなたの番", "依頼 1 分前")
+		"田中 恵 #人事 1 分前", "佐藤 花子", "期限", "あなたの番")
 	before, after, _ := strings.Cut(got.Text(), "DM を送ります")
 	expect.That(t, strings.Contains(before, "先の依頼") && !strings.Contains(before, "High") &&
 		strings.Contains(after, "🔴 High"), "the older one is not first, or which one is urgent is not said: %v", got)
@@ -57,7 +57,9 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	}
 	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t, `<input type="checkbox"`) // one is decided at a time
 	w.Cancel()
-	b.Get("/console").Says(t, 200, "先の依頼").Lacks(t, "DM を送ります")
+	b.Get("/console").Says(t, 200, "先の依頼").Lacks(t, "DM を送ります", `class="late"`)
+	w.Later(time.Duration(s.ApprovalTimeoutHours) * time.Hour)
+	w.As(webapi.Suzuki).Get("/console").Says(t, 200, "先の依頼").Holds(t, `<span class="late"><time`) // it is overdue
 }
 
 // paying is a step whose own check moves money.
