@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
+	"ringi/shared/words/language"
 )
 
 // formOf returns the inputs of settings. A list of rows is YAML, as in the file of settings.
@@ -44,6 +45,23 @@ func written(rows any) string {
 		return ""
 	}
 	return string(text)
+}
+
+// briefly says each row of YAML by its first three fields, with names instead of ids and without hashes of versions.
+func briefly(text string, named func(id string) string) []string {
+	var rows []yaml.Node
+	_ = yaml.Unmarshal([]byte(text), &rows) // else its problem is shown
+	return web.Each(rows, func(row yaml.Node) string {
+		var said []string
+		for i := 1; i < len(row.Content) && len(said) < 3; i += 2 {
+			each := append(row.Content[i].Content, row.Content[i]) // of a list, which has no value of its own
+			text := web.Joined(each, func(n *yaml.Node) string { return named(n.Value) }, ", ")
+			if text = strings.TrimSuffix(text, ", "); text != "" && row.Content[i-1].Value != "version" {
+				said = append(said, text)
+			}
+		}
+		return language.ForeignLine(strings.Join(said, " · "))
+	})
 }
 
 // typed applies a form to settings, and returns what can't be read. Settings that the form lacks stay as they are.
@@ -108,6 +126,7 @@ type input struct {
 	People          bool      // or groups: the choices are whom somebody may add
 	Chosen          []web.Box // of people
 	Example         string    // of a list of rows
+	Rows            []string  // of the list, a line each
 	Problems        []string
 	Bound           string
 	Ruled           bool // rules decide it
@@ -173,6 +192,8 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Memb
 			in.Choices = t.groups(m)
 		}
 		in.People, in.Chosen = true, t.chosen(m, in.Choices, web.Ticked(p.form[x.Name]))
+	case tenancy.KindRows:
+		in.Rows = briefly(in.Value, func(id string) string { return nameOf(m, id) })
 	case tenancy.KindWhole:
 		most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + in.Unit)
 		in.Bound = t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)

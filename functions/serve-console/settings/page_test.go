@@ -322,6 +322,7 @@ func testAReadIsListed(t *testing.T, w *consoletest.World) {
 	want := []tenancy.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
 		People: []string{webapi.Sato, webapi.Suzuki}}}
 	expect.Same(t, want, w.SettingsNow().ListedReads)
+	b.Get(formPage).Holds(t, "<bdi>claude · list_employees · 佐藤 花子, 鈴木 一郎</bdi></p><details><summary>YAML")
 	file := b.Get("/console/settings.yaml").Body
 	form := url.Values{"text": {strings.Replace(file, "version: "+version, "version: "+strings.Repeat("0", 64), 1)}}
 	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity, ja.Rule("listed_other"))
