@@ -149,7 +149,7 @@ type contestPage struct {
 	Live                  string
 	Status, Badge, Prompt string
 	Broken                string // why the contest failed
-	Task                  string // address of the request that the contest is for
+	Task                  string // address of the drafts on the page of the request that the contest is for
 	Took, Time, Cost      string
 	Teams                 []teamRow // by rank
 	Scored                int       // rounds
@@ -157,6 +157,7 @@ type contestPage struct {
 }
 
 type teamRow struct {
+	Rank                               int
 	ID, Name, Status, Badge, Best, Why string
 	Sent                               string // address of what models were sent; empty for members
 	Course                             string // scores by round
@@ -214,8 +215,10 @@ func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (o opened, err error) 
 }
 
 func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewer, a opened) error {
-	words, k := contestTexts{v.Texts("contests")}, a.Contest
-	p := contestPage{Is: k, Task: tasksPath + "/" + k.ForID, Over: k.SettledAt != nil, Took: words.took(k),
+	words, k, version := contestTexts{v.Texts("contests")}, a.Contest, 0
+	_, _ = fmt.Sscanf(k.ForRow, "PROMPT#%d", &version) // 0: the page shows them somewhere
+	p := contestPage{Is: k, Over: k.SettledAt != nil, Took: words.took(k),
+		Task: fmt.Sprintf("%s/%s?show=policy-%d#policy-%[3]d", tasksPath, k.ForID, version),
 		Time: words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
 		Cost: spent(k, a.works, v.Locale), Broken: words.broken(a.Aggregate)}
 	if v.Admin { // a request's prompt names the bounds of tools, which only administrators may see
@@ -230,6 +233,7 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		if v.Admin && len(x.Uses) > 0 {
 			t.Sent = contestPath(k.ExecutionID) + "/sent/" + contest.TeamHash(x.Team.TeamID)
 		}
+		t.Rank = len(p.Teams) + 1
 		p.Teams, p.Scored = append(p.Teams, t), p.Scored+len(x.Board)
 	}
 	return c.Show(w, r, v, web.Document{Title: words.asked(k), Here: "contests", Data: p}, "contest")

@@ -46,11 +46,13 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	k.Plays(1, 1, 0.8, "一行目\n同じ\nここも\n二行目")
 	k.Plays(2, 1, 0.75, "<img src=x onerror=alert(1)>別の行")
 	b.Get(k.Page()).Says(t, http.StatusOK, "堅実", "80.00", "75.00", "関連性", "チームの最良").
-		Lacks(t, "別の行", "<b>速攻", "<script>alert") // drafts are on the page of the request
+		Lacks(t, "🏆", "別の行", "<b>速攻", "<script>alert") // drafts are on the page of the request
 	k.Ends(1, contest.MaxRoundsReached, "")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
-	page := b.Get(k.Page()).Says(t, http.StatusOK, "完了", "すべてのラウンドを終えました", "リーダーの AI が応答しませんでした", "5.2秒")
+	page := b.Get(k.Page()).Says(t, http.StatusOK, "完了", "すべてのラウンドを終えました", "リーダーの AI が応答しませんでした", "5.2秒",
+		"🏆 1. 堅実", "2. &lt;b&gt;速攻", "各 3 ラウンドまで").
+		Holds(t, `?show=policy-1#policy-1">`)
 	page.Lacks(t, "data-live")
 	b.Get("/console/contests").Says(t, http.StatusOK, "堅実", "80.00", "上位 50 ラウンド", "1. 堅実", "2. ", "75.00")
 	b.Get("/console/contests?team=team-a").Says(t, http.StatusOK, "80.00", "平均").Lacks(t, "2. ")
@@ -187,8 +189,8 @@ func takesAnother(t *testing.T, w *consoletest.World) {
 	p := a.Prompt()
 	expect.Must(t, p.Version == 2 && p.Content == "速い案" && p.Author == webapi.Suzuki &&
 		p.Status == aggregate.PendingApproval && a.Prompts[0].Status == aggregate.Rejected, "%+v", p)
-	page := suzuki.Get(w.TaskPage())
-	page.Holds(t, "鈴木 一郎 が別の案に変更しました: ", "代わりに選ばれたチーム", "prompt.picked", "console")
+	page := suzuki.Get(w.TaskPage() + "?done=act_pick_draft") // and it is open, since they read it
+	page.Holds(t, "✅ 承認</button>", "鈴木 一郎 が別の案に変更しました: ", "代わりに選ばれたチーム", "prompt.picked", "console")
 	page.Lacks(t, "前のバージョンの却下理由", ">却下</span>") // nobody rejected it or gave a reason
 	suzuki.Get(path).Holds(t, "もう承認待ちではありません")
 	suzuki.Get(path).Lacks(t, "この案に変更する</button>")

@@ -120,9 +120,9 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 		p.Since.Now = x.Now + stands
 	}
 	// The page only links to what waits now instead of showing it if the viewer has not read it, and their next click
-	// must not decide on it: what they tried is not offered any more, or something else waits for them.
+	// must not decide on it: what they tried is not offered any more, or something else waits than what they picked.
 	p.Since.Shown = p.Problem != "" && !still(x.Offers, p.tried.Offer) ||
-		x.Waits && (t == nil || t.mine) && r.URL.Query().Has("done")
+		x.Waits && (t == nil || t.mine) && done != "" && done != "act_pick_draft"
 	if p.Since.Shown {
 		p.Buttons, p.Others, p.Mine = nil, nil, false
 	}
