@@ -173,7 +173,10 @@ func (s speaker) chips(o *rules.Outcome) (all []chip) {
 	}
 	for i := range o.Stages {
 		x := &o.Stages[i]
-		note := cmp.Or(someOf(s, sourcesOf(x.Who), s.source, s.Say("or")), s.Say("choose"))
+		note := someOf(s, sourcesOf(x.Who), s.source, s.Say("or"))
+		if note == "" {
+			continue // nobody is chosen yet
+		}
 		c := chip{Text: cmp.Or(language.OneLine(s.stage(x.Name)), note), Note: note}
 		switch {
 		case x.Need == 0:
