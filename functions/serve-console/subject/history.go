@@ -86,6 +86,9 @@ func (t *History) arrange() {
 	}
 }
 
+// Recorded reports whether the request is a form that was decided: recording it was all that ran.
+func (t History) Recorded() bool { return t.Message.Kept && t.Status == task.StatusDone }
+
 // Outcome is the latest execution once something came of it: the page begins with that. It is nil while it goes on.
 func (t History) Outcome() *Attempt {
 	if len(t.Attempts) == 0 || t.Attempts[0].Summary+t.Attempts[0].Error == "" && len(t.Attempts[0].Made()) == 0 {
