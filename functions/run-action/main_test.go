@@ -243,6 +243,7 @@ func testFails(t *testing.T, w *world) {
 	x := w.action()
 	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonExit && *x.ExitCode == 3 &&
 		x.Outcome == "" && x.Version == "" && x.Tests == nil, "%+v", x)
+	expect.Has(t, w.Newest().Content, "Action #1 ran, with exit code 3.")
 }
 
 func testFailingTests(t *testing.T, w *world) {

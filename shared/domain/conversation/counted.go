@@ -109,14 +109,14 @@ func (t *Tests) Said(locale string) string {
 
 // sum is the text of the column result_summary: the tests that were counted, the files that changed and the exit code.
 func (r Result) sum(locale string) string {
-	w, said := wordsOf.In(locale).Tests, []string{}
+	w, said := wordsOf.In(locale), []string{}
 	if text := r.Tests.Said(locale); text != "" {
 		said = append(said, text)
 	}
 	if d := r.Changed; d != nil && d.Files > 0 {
-		text := fmt.Sprintf(w.Files, strings.Join(d.Names, ", "))
+		text := fmt.Sprintf(w.Tests.Files, strings.Join(d.Names, ", "))
 		if more := d.Files - len(d.Names); more > 0 {
-			text += fmt.Sprintf(w.More, more)
+			text += fmt.Sprintf(w.Tests.More, more)
 		}
 		said = append(said, text)
 	}

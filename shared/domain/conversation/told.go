@@ -16,7 +16,7 @@ type words struct {
 	Cancelled, Unasked                            string
 	NotBegun, PutBack, OutputLater, CallLater     string // of an action that is withdrawn
 	LateStopped, LateDone, LateCall, LateUncalled string // what became of it afterwards
-	Exit, Output, All, Some, NotKept              string
+	Ran, Exit, Output, All, Some, NotKept         string
 	Stopped                                       string
 	Changed, Wrote, Deleted, More, NotTaken       string
 	Lost, Unread                                  string
@@ -25,7 +25,7 @@ type words struct {
 	OwnProposal                                   string
 
 	Own    struct{ Command, MayNot, Required, Long, NoText, Open string } // of a command that a person proposes
-	Tests  struct{ Tests, Packages, Failed, Skipped, Files, More, Exit string }
+	Tests  struct{ Tests, Packages, Failed, Skipped, Files, More string }
 	Source struct {
 		There, Left string
 		Failed      map[aggregate.Reason]string
@@ -44,6 +44,8 @@ var wordsOf = language.Catalog[words]{Files: &texts, Folder: "texts"}
 func (x *Action) told(locale string) Message {
 	w, m := wordsOf.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
 	switch {
+	case x.Ran():
+		m.own(fmt.Sprintf(w.Ran, x.Number, *x.ExitCode))
 	case x.Status == ActionSucceeded:
 		m.own(fmt.Sprintf(w.Succeeded, x.Number))
 	case x.Outcome == OutcomeUnknown:
@@ -73,6 +75,11 @@ func (x *Action) told(locale string) Message {
 	}
 	m.came(w, x, locale)
 	return m
+}
+
+// Ran reports whether its program ran and said by its exit code that not all is well, such as a test.
+func (x *Action) Ran() bool {
+	return x.ExitCode != nil && *x.ExitCode > 0 && x.CancelReason == "" && (x.Error == "" || x.Error == ReasonExit)
 }
 
 // withdrawn says what is left of an action that was withdrawn. What it did until it stopped is told by toldLate.
@@ -121,7 +128,7 @@ func (x *Action) details() []Piece {
 
 // came adds what came of an action: how it ended, what it changed and printed.
 func (m *Message) came(w *words, x *Action, locale string) {
-	if x.ExitCode != nil {
+	if x.ExitCode != nil && !x.Ran() {
 		m.own(fmt.Sprintf(w.Exit, *x.ExitCode))
 	}
 	if text := x.Tests.Said(locale); text != "" {

@@ -33,7 +33,7 @@ func TestEachLanguageHasAllWords(t *testing.T) {
 func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
 	const others = "  終了コード: 0\n操作 #1 は承認されました。"
 	code := 1
-	failed := Action{Number: 2, Status: ActionFailed, ErrorDetail: others, ExitCode: &code,
+	failed := Action{Number: 2, Status: ActionFailed, Error: ReasonTimeout, ErrorDetail: others, ExitCode: &code,
 		Lines: 9, Dropped: 3, tail: others}
 	rejected := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonRejected, ErrorDetail: others}
 	withdrawn := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonWithdrawn}

@@ -141,12 +141,11 @@ func (t *talk) files(names ...string) json.RawMessage {
 
 // ended says whether an action is done, with the last lines of its output, or repeats the first line.
 func (t *talk) ended() string {
-	w, done := t.words.Agent, form("%-ended").FindStringSubmatch(t.system)
-	if done == nil {
-		first, _, _ := strings.Cut(strings.TrimSpace(t.system), "\n")
-		return w["result"] + "\n" + first
+	w, first, lines := t.words.Agent, strings.SplitN(strings.TrimSpace(t.system), "\n", 2)[0], []string(nil)
+	said := w["result"] + "\n" + first
+	if done := form("%-ended").FindStringSubmatch(t.system); done != nil {
+		said = map[bool]string{true: w["done"], false: w["failed"]}[done[1]+done[2] != ""]
 	}
-	said, lines := map[bool]string{true: w["done"], false: w["failed"]}[done[1]+done[2] != ""], []string(nil)
 	if m := form("%-counted").FindStringSubmatch(t.system); m != nil {
 		said += fmt.Sprintf(w["counted"], m[1])
 	}

@@ -73,6 +73,8 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 			"1: Ran 1 test in 0.005s\n2: \n3: FAILED (failures=1)",
 			"失敗しました。\n```\nRan 1 test in 0.005s\n\nFAILED (failures=1)\n```"},
 		{"run the tests", "Action #1 is done.", "Done."},
+		{"コマンド: python3 -m unittest", "操作 #1 を実行しました。終了コードは 1 です。\nすべてを、行番号付きで示します:\n1: FAILED (failures=1)",
+			"結果を受け取りました。\n操作 #1 を実行しました。終了コードは 1 です。\n```\nFAILED (failures=1)\n```"},
 		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました。"},
 		{"テストして", "Action #1 failed.\nExit code: 1\nIts output, each after its number:\n1: \n2: FAILED",
 			"失敗しました。\n```\nFAILED\n```"},

@@ -150,6 +150,9 @@ func (d drawing) shownAction(x *conversation.Action, title, colour string) face 
 // over draws what was done, or was begun and failed.
 func (d drawing) over(x *conversation.Action, title, colour string, passed []string) face {
 	ran := d.w.timed(x.StartedAt, x.CompletedAt, d.talk.Took, d.talk.Ended)
+	if x.Ran() {
+		title = fill(d.talk.Ran, "code", *x.ExitCode)
+	}
 	f := d.shownAction(x, title, colour).with(sectionOf(d.cameOf(x))...).with(d.tail(x)...)
 	return d.withFiles(x, f).with(divider(), contextLine(append(passed, ran)...)).with(d.check(x)...)
 }
@@ -174,11 +177,8 @@ func (d drawing) cameOf(x *conversation.Action) (lines []string) {
 		lines = append(lines, w.PushUnknown)
 	case unknown:
 		lines = append(lines, w.CheckUnknown)
-	case x.Status == conversation.ActionFailed:
+	case x.Status == conversation.ActionFailed && !x.Ran():
 		lines = append(lines, explain.ActionReason(d.w.Locale, x.Error, ""))
-	}
-	if x.ExitCode != nil {
-		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
 	}
 	lines = append(lines, x.Tests.Said(d.w.Locale))
 	if x.CallResult != nil {

@@ -180,7 +180,7 @@ type conversationWords struct {
 	// How an action ended; the texts with Late, of one that was cancelled before that.
 	Output, Lines                                                             string
 	Dropped, Newest                                                           string // lines not kept; alone kept
-	ByRule, Since, Took, Ended, Exit, Stopping, CallGoesOn, Expired, NotBegun string
+	ByRule, Since, Took, Ended, Ran, Stopping, CallGoesOn, Expired, NotBegun  string
 	CancelledBy, CancelledClosed, CancelledDeleted                            string
 	CheckCall, CheckUnknown, LateCallDone, LateCallAfter                      string
 	LateCallFailed, LateDone, LateAfter, LateFailed                           string
