@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 )
 
@@ -114,13 +115,16 @@ func (d drawing) kept(r attempt) []slack.Block {
 		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, inline(rows.String(), maxTool))))
 	}
 	unsure := func(row *task.StepResult) bool { return row.Access != aggregate.Read && row.Status != task.StepFailed }
-	begun := func(row *task.StepResult) bool { return row.Access != aggregate.Read }
+	partly := func(row *task.StepResult) bool { // a server's tool may have done something before it reported an error
+		_, _, server := tenancy.ServerTool(row.Tool)
+		return row.Access != aggregate.Read && server
+	}
 	switch {
 	case lines != nil:
 		return sectionOf(append([]string{d.w.Kept}, lines...))
 	case slices.ContainsFunc(d.a.Steps, unsure):
 		return nil
-	case slices.ContainsFunc(d.a.Steps, begun):
+	case slices.ContainsFunc(d.a.Steps, partly):
 		return []slack.Block{section(d.w.NotWritten)}
 	}
 	return []slack.Block{section(d.w.Untouched)}

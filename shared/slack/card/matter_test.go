@@ -331,6 +331,7 @@ func TestAStopSaysThatNothingWasWritten(t *testing.T) {
 		"stopped, and written":         {started(t, orderSteps(1)).steps(1).cancelExecution(), false},
 		"stopped, and nobody knows":    {started(t, orderSteps(1)).claim(1).cancelExecution().finish(1, unknown), false},
 		"a read failed":                {started(t, fiveSteps()).failedAt(1, failed), true},
+		"an own write failed":          {started(t, fiveSteps()).steps(1, 2, 3).failedAt(4, failed), true},
 		"a write failed":               {started(t, orderSteps(1)).failedAt(1, failed), false},
 		"a write of an attempt before": {retry(started(t, orderSteps(1)).failedAt(1, unknown)).cancelExecution(), false},
 	} {
