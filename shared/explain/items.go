@@ -132,6 +132,8 @@ func (t *teller) party(v any) (pieces []Piece, exact bool) {
 		switch {
 		case t.step.Tool == tenancy.MessageTool && userForm.Get().MatchString(v):
 			l.add(Person, v)
+		case t.step.Tool == tenancy.DecideTool:
+			l.quoted(tenancy.MatterCalled(v, t.locale))
 		case v != "": // else a name could go on as Ringi's words
 			l.quoted(v)
 		}

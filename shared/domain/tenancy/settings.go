@@ -254,6 +254,16 @@ func (s Settings) MatterNames() (names []string) {
 	return names
 }
 
+// MatterCalled is what a kind of matters is called in a language. Its own name is kept; a built-in one has one in each.
+func MatterCalled(name, locale string) string {
+	for _, other := range language.All {
+		if i := slices.Index(builtInMatters.In(other), name); i >= 0 {
+			return builtInMatters.In(locale)[i]
+		}
+	}
+	return name
+}
+
 // Problems returns what is wrong with the kind's name.
 func (m MatterKind) Problems() (all aggregate.Problems) {
 	all.Unless(rules.IsName(m.Name, MaxMatterName), "name", "matter")

@@ -73,15 +73,12 @@ func (d drawing) askedBy() []slack.Block {
 // matter are the fields of the form, with what was typed in them before. What the settings offer no more is chosen
 // anew.
 func (w *askWords) matter(s tenancy.Settings, was task.Matter) []slack.Block {
-	choice := func(field, is string, values []string) *slack.InputBlock {
-		e := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, MatterInput)
-		for _, v := range values {
-			option := slack.NewOptionBlockObject(v, label(v), nil)
-			if e.Options = append(e.Options, option); v == is {
-				e.InitialOption = option
-			}
+	kinds := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, MatterInput)
+	for _, kind := range s.MatterNames() {
+		option := slack.NewOptionBlockObject(kind, label(tenancy.MatterCalled(kind, w.Locale)), nil)
+		if kinds.Options = append(kinds.Options, option); kind == was.Kind {
+			kinds.InitialOption = option
 		}
-		return slack.NewInputBlock(field, label(w.Matter[field]), nil, e)
 	}
 	text := func(field, is string, most int) *slack.InputBlock {
 		return slack.NewInputBlock(field, label(w.Matter[field]), nil, &slack.PlainTextInputBlockElement{
@@ -90,7 +87,7 @@ func (w *askWords) matter(s tenancy.Settings, was task.Matter) []slack.Block {
 	}
 	amount := text(MatterAmount, string(was.Amount), 0)
 	amount.Optional, amount.Hint = true, label(w.MatterAmountHint)
-	return []slack.Block{choice(MatterKind, was.Kind, s.MatterNames()),
+	return []slack.Block{slack.NewInputBlock(MatterKind, label(w.Matter[MatterKind]), nil, kinds),
 		text(MatterTitle, was.Title, task.MaxMatterTitle), amount,
 		text(MatterDescription, was.Description, task.MaxMatterDescription)}
 }
@@ -167,8 +164,8 @@ func ReadMatter(locale string, s tenancy.Settings, value func(field string) stri
 func MatterText(otherwise string, m task.Matter) string {
 	w := askWordsOf.In(language.Detect(m.Title+"\n"+m.Description, otherwise))
 	lines := []string{w.MatterAsked}
-	amount := explain.Money(w.Locale, m.Money())
-	for _, of := range [][2]string{{MatterKind, m.Kind}, {MatterTitle, m.Title}, {MatterAmount, amount}} {
+	kind, amount := tenancy.MatterCalled(m.Kind, w.Locale), explain.Money(w.Locale, m.Money())
+	for _, of := range [][2]string{{MatterKind, kind}, {MatterTitle, m.Title}, {MatterAmount, amount}} {
 		lines = append(lines, fill(w.MatterLine, "name", w.Matter[of[0]], "value", of[1]))
 	}
 	return strings.Join(append(lines, "", m.Description), "\n")

@@ -2,6 +2,7 @@ package card_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -93,6 +94,16 @@ func typedWithFiles(s *scenario) *scenario {
 	}
 	s.Request, s.Files = &r, &task.Files{Files: read}
 	return s
+}
+
+// The built-in kinds of matters are named in the reader's language; what is stored is the workspace's.
+func TestABuiltInMatterIsNamedInTheReadersLanguage(t *testing.T) {
+	form := expect.Value(json.Marshal(card.MatterModal("en", tenancy.Settings{Locale: "ja"})))(t)
+	expect.Has(t, string(form), `"text":"Spending"},"value":"支出"`)
+	s := byForm(received(t))
+	text := drawn(render(s.Aggregate, s.card(taskCard), "en", s.now).Attachments[0].Blocks.BlockSet)
+	expect.Has(t, text, "Decision (“Spending”)")
+	expect.Has(t, string(s.Process().Steps[0].ToolInput), `"支出"`)
 }
 
 // drawnWith is the card of steps by a form with files of these names, all with the same content, and whether people can
