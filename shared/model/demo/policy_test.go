@@ -118,7 +118,7 @@ func TestWhatARequestEnclosesIsReadOrRefused(t *testing.T) {
 		{"今月の勤怠をまとめて", []object{{"text": "営業だけ", "not_shown": "the rest"}}, nil, "refused: 見えない部分を使えません"},
 		{"これをお願いします", []object{{}}, nil, "refused: 見えない部分を"},
 		{"今月の勤怠。これをお願いします", nil, nil, "refused: が分かりません"},
-		{`Send <@U0SANDSATO> a DM "Please submit" only to people over 45 hours`, nil, nil, "refused: understand"},
+		{`Send <@U0SANDSATO> a DM "Please submit" only to people over 45 hours`, nil, nil, "refused: This demo model"},
 		{"今月の勤怠をまとめて", nil, []object{{}}, "refused: 添付ファイルと"},
 		{"取引先アクメに PC 2台 298,000円を発注して", nil, []object{{}}, "order from アクメ: [{PC 2 149000}] | U0SANDSATO"},
 		{"Order 2 PCs from Acme at 149,000 yen each. The quotation is attached.", nil, []object{{}},
