@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"math"
 	"mime"
 	"net/http"
@@ -293,7 +292,7 @@ func misnamed(text []byte, into any) error {
 	var members, known map[string]json.RawMessage
 	shape, _ := json.Marshal(into)
 	_, _ = json.Unmarshal(shape, &known), json.Unmarshal(text, &members) // who decodes the text says what is wrong
-	err := aggregate.Misnamed(members, maps.Keys(known))
+	err := aggregate.Misnamed(members, known)
 	for name := range known {
 		err = cmp.Or(err, misnamed(members[name], known[name]))
 	}

@@ -151,7 +151,7 @@ func takeOwn(spec tool.Spec, arguments map[string]json.RawMessage, name string) 
 	_ = json.Unmarshal([]byte(spec.InputSchema), &schema)
 	text, given := arguments[name]
 	if _, taken := schema.Properties[name]; taken || !given {
-		return "", aggregate.Misnamed(arguments, slices.Values([]string{name}))
+		return "", aggregate.Misnamed(arguments, map[string]bool{name: true})
 	}
 	delete(arguments, name)
 	if json.Unmarshal(text, &value) != nil {

@@ -221,7 +221,7 @@ func (c *checking) members(s map[string]any, v map[string]any, at []string, foun
 			found.take(c.value(x, v[name], there))
 		}
 	}
-	if err := aggregate.Misnamed(v, maps.Keys(members)); err != nil {
+	if err := aggregate.Misnamed(v, members); err != nil {
 		found.add(at, "%v", err)
 	}
 	if len(unknown) > 0 {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dlclark/regexp2/v2"
 
@@ -82,13 +83,13 @@ func (r *reader) schema(v any, depth int) (any, error) {
 }
 
 func (r *reader) object(in map[string]any, depth int) (any, error) {
-	if err := aggregate.Misnamed(in, slices.Values(keywords)); err != nil {
-		return nil, err
-	}
 	out, target := map[string]any{}, any(nil)
 	for _, keyword := range slices.Sorted(maps.Keys(in)) {
 		var err error
 		v, to := in[keyword], keyword
+		if right := keywords()[aggregate.Form(keyword)]; right != "" && right != keyword {
+			return nil, aggregate.Problem{Field: keyword, Code: "must be written " + right}
+		}
 		list, isList := v.([]any)
 		_, tuple := in["items"].([]any)
 		switch keyword {
@@ -237,12 +238,18 @@ func locate(v any, pointer string) (any, bool) {
 
 // keywords are those of JSON Schema that anybody reads. Some readers take one in other letters for the same, and others
 // ignore it.
-var keywords = strings.Fields("$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveRef $ref $schema " +
-	"$vocabulary additionalItems additionalProperties allOf anyOf const contains default definitions dependencies " +
-	"dependentRequired dependentSchemas deprecated description else enum examples exclusiveMaximum exclusiveMinimum " +
-	"format if items maxContains maxItems maxLength maxProperties maximum minContains minItems minLength " +
-	"minProperties minimum multipleOf not oneOf pattern patternProperties prefixItems properties propertyNames " +
-	"readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems writeOnly")
+var keywords = sync.OnceValue(func() map[string]string {
+	by := map[string]string{}
+	for name := range strings.FieldsSeq("$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveRef $ref $schema " +
+		"$vocabulary additionalItems additionalProperties allOf anyOf const contains default definitions dependencies " +
+		"dependentRequired dependentSchemas deprecated description else enum examples exclusiveMaximum exclusiveMinimum " +
+		"format if items maxContains maxItems maxLength maxProperties maximum minContains minItems minLength " +
+		"minProperties minimum multipleOf not oneOf pattern patternProperties prefixItems properties propertyNames " +
+		"readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems writeOnly") {
+		by[aggregate.Form(name)] = name
+	}
+	return by
+})
 
 // types are what a value may be.
 var types = []string{"null", "boolean", "object", "array", "number", "integer", "string"}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -98,7 +97,7 @@ func (r reader) value(at string, deep int) error {
 			if short {
 				within = strings.TrimPrefix(at+"."+same, ".")
 			}
-			if same = form(same); names[same] {
+			if same = Form(same); names[same] {
 				return r.wrong(within, "is there twice")
 			}
 			names[same] = true
@@ -114,29 +113,26 @@ func (r reader) value(at string, deep int) error {
 }
 
 // Misnamed returns a Problem for a name that is none of the known ones, but that people or decoders take for one.
-func Misnamed[V any](names map[string]V, known iter.Seq[string]) error {
-	right := slices.Sorted(known)
-	others := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool {
-		_, is := slices.BinarySearch(right, name)
-		return is
-	})
-	if len(others) == 0 {
+func Misnamed[V, W any](names map[string]V, known map[string]W) error {
+	isKnown := func(name string) bool { _, is := known[name]; return is }
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), isKnown)
+	if len(others) == 0 || len(known) == 0 {
 		return nil
 	}
 	forms := map[string]string{}
-	for _, name := range right {
-		forms[form(name)] = name
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		forms[Form(name)] = name
 	}
 	for _, name := range others {
-		if right := forms[form(name)]; right != "" {
+		if right := forms[Form(name)]; right != "" {
 			return Problem{Field: name, Code: "must be written " + right}
 		}
 	}
 	return nil
 }
 
-// form is the same for names that people or decoders take for one another.
-func form(name string) string { return language.Folded(language.Visible(name)) }
+// Form is the same for names that people or decoders take for one another.
+func Form(name string) string { return language.Folded(language.Visible(name)) }
 
 // escaped are the escapes of JSON, a surrogate pair as one.
 var escaped = language.Regexp{Text: `\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)`}
