@@ -40,7 +40,7 @@ func Parse(raw aggregate.JSON) (Arguments, error) {
 	if _, err := walk(v, nil, func(Path, []string) (any, error) { return nil, nil }); err != nil {
 		return Arguments{}, err
 	}
-	return Arguments{aggregate.ByValue(members).(map[string]any)}, nil
+	return Arguments{members}, nil
 }
 
 // Ref is a reference and the position of its argument.
@@ -60,11 +60,8 @@ func (a Arguments) Refs() []Ref {
 	return refs
 }
 
-// JSON returns the planned arguments with sorted names and without insignificant space.
-func (a Arguments) JSON() (aggregate.JSON, error) {
-	b, err := aggregate.Written(a.members)
-	return aggregate.JSON(b), err
-}
+// JSON returns the planned arguments in the form in which values are compared.
+func (a Arguments) JSON() (aggregate.JSON, error) { return aggregate.Canonical(a.members) }
 
 // Resolved are the arguments of a call, as text and as values. They carry the schema with which they were checked, so
 // that they are read and checked only once. Nobody may change the shared values.

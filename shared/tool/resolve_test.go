@@ -93,6 +93,11 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestPlannedNumbersStandByTheirValue(t *testing.T) {
+	text := expect.Value(planned(`{"m":1.49e5,"n":[3.0]}`).JSON())(t)
+	expect.Is(t, string(text), `{"m":149000,"n":[3]}`)
+}
+
 func TestResolveRefuses(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	for name, test := range map[string]struct{ raw, want string }{
