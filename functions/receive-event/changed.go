@@ -73,12 +73,15 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (slackapi.
 	if !ok {
 		return ignore(ctx, e, why)
 	}
-	for _, x := range []*message{&m, &is} {
-		x.Text = h.Slack.Labelled(slackapi.For(ctx, aggregate.TenantID(e.team())), x.Text)
-	}
 	us, err := h.us(ctx, e, m)
 	if err != nil {
 		return slackapi.Response{}, unkept(ctx, e.EventID, err)
+	}
+	concerns := m.channelType() == "im" || m.mentions(us)
+	for _, x := range []*message{&m, &is} {
+		if concerns { // else what it said tells nobody anything
+			x.Text = h.Slack.Labelled(slackapi.For(ctx, aggregate.TenantID(e.team())), x.Text)
+		}
 	}
 	at := cmp.Or(c.TS, c.EventTS)
 	if err := slackapi.CheckTS("event.ts", at); err != nil {
@@ -101,7 +104,7 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (slackapi.
 	if done, err := h.ofRequest(ctx, r, deleted || dropped); done || err != nil {
 		return slackapi.OK(), err
 	}
-	if m.channelType() == "im" || m.mentions(us) {
+	if concerns {
 		if told, err := h.changeSaid(ctx, r, request, at, deleted); told || err != nil {
 			return slackapi.OK(), err
 		}

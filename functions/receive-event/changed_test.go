@@ -179,6 +179,8 @@ func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
 		{"a private channel's message", edits("G0HR", was, is, nil), true, false},
 		{"a direct message", edits("D0DM", was, is, nil), true, false},
 		{"an edit without what was before", edits("C0HR", nil, is, nil), true, false},
+		{"another user group", edits("C0HR", wrote(root, "<@U0BOT> <!subteam^S1>", nil),
+			wrote(root, "<@U0BOT> <!subteam^S2>", editedAt), nil), true, false},
 		{"a link that Slack unfolds", edits("C0HR", was, unfolded, nil), false, false},
 		{"a file that is added", edits("C0HR", was, listed("<@U0BOT> 営業部", whole), nil), true, false},
 		{"a file that is deleted", edits("C0HR", listed("<@U0BOT> 名簿", whole), listed("<@U0BOT> 名簿", gone), nil), true,
