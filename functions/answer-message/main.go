@@ -272,9 +272,10 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		x.Attached, x.AttachmentsVersion = t.laid.List, t.laid.version
 	}
 	x.Lost, x.Files = t.lost, reads(reply.Rounds)
-	x.Text = t.Written(ctx, t.ref, t.a.Conversation.TeamID, t.a.Conversation.Opener, reply.Text)
-	x.Tokens, x.Request = reply.Usage.Output, reply.Request
-	x.Named = t.Written(ctx, t.ref, t.a.Conversation.TeamID, t.a.Conversation.Opener, reply.Request)
+	named := func(text string) string {
+		return t.Written(ctx, t.ref, t.a.Conversation.TeamID, t.a.Conversation.Opener, text)
+	}
+	x.Text, x.Tokens, x.Request, x.Named = named(reply.Text), reply.Usage.Output, reply.Request, named(reply.Request)
 	for _, m := range history {
 		x.Shown = max(x.Shown, m.Key)
 	}

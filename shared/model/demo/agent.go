@@ -141,7 +141,8 @@ func (t *talk) files(names ...string) json.RawMessage {
 
 // ended says whether an action is done, with the last lines of its output, or repeats the first line.
 func (t *talk) ended() string {
-	w, first, lines := t.words.Agent, strings.SplitN(strings.TrimSpace(t.system), "\n", 2)[0], []string(nil)
+	w, lines := t.words.Agent, []string(nil)
+	first, _, _ := strings.Cut(strings.TrimSpace(t.system), "\n")
 	said := w["result"] + "\n" + first
 	if done := form("%-ended").FindStringSubmatch(t.system); done != nil {
 		said = map[bool]string{true: w["done"], false: w["failed"]}[done[1]+done[2] != ""]

@@ -133,7 +133,11 @@ func (d drawing) put(l *listing, entry int, e *explain.Effect, lines ...string) 
 	again := fill(d.w.Again, "step", strings.TrimSpace(ordersOf(e)))
 	l.below = max(l.below, usualBelow, units(again)+50)
 	for _, line := range lines {
-		l.add(entry, map[bool]string{false: again}[strings.HasPrefix(line, "```")], line)
+		if strings.HasPrefix(line, "```") {
+			l.add(entry, "", line)
+			continue
+		}
+		l.add(entry, again, line)
 	}
 }
 

@@ -162,7 +162,7 @@ func rows(lines []string) (out []slack.Block) {
 	return out
 }
 
-// single has others' quotation marks as those within Ringi's, where the end alone has to be clear.
+// single makes others' quotation marks such as stand within Ringi's.
 var single = strings.NewReplacer(`"`, "'", "＂", "'", "“", "‘", "”", "’")
 
 const maxListSaid, maxListTitle = 60, 80 // the most that a line shows of a message and of a title, in characters
