@@ -236,16 +236,18 @@ func locate(v any, pointer string) (any, bool) {
 	return v, true
 }
 
-// keywords are those of JSON Schema that anybody reads. Some readers take one in other letters for the same, and others
-// ignore it.
+// keywords are those of JSON Schema that anybody reads, by aggregate.Form: some readers take one in other letters for the
+// same, and others ignore it.
 var keywords = sync.OnceValue(func() map[string]string {
+	const all = "$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveRef $ref $schema $vocabulary " +
+		"additionalItems additionalProperties allOf anyOf const contains default definitions dependencies " +
+		"dependentRequired dependentSchemas deprecated description else enum examples exclusiveMaximum " +
+		"exclusiveMinimum format if items maxContains maxItems maxLength maxProperties maximum minContains " +
+		"minItems minLength minProperties minimum multipleOf not oneOf pattern patternProperties prefixItems " +
+		"properties propertyNames readOnly required then title type unevaluatedItems unevaluatedProperties " +
+		"uniqueItems writeOnly"
 	by := map[string]string{}
-	for name := range strings.FieldsSeq("$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveRef $ref $schema " +
-		"$vocabulary additionalItems additionalProperties allOf anyOf const contains default definitions dependencies " +
-		"dependentRequired dependentSchemas deprecated description else enum examples exclusiveMaximum exclusiveMinimum " +
-		"format if items maxContains maxItems maxLength maxProperties maximum minContains minItems minLength " +
-		"minProperties minimum multipleOf not oneOf pattern patternProperties prefixItems properties propertyNames " +
-		"readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems writeOnly") {
+	for name := range strings.FieldsSeq(all) {
 		by[aggregate.Form(name)] = name
 	}
 	return by
