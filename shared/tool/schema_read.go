@@ -236,8 +236,8 @@ func locate(v any, pointer string) (any, bool) {
 	return v, true
 }
 
-// keywords are those of JSON Schema that anybody reads, by aggregate.Form: some readers take one in other letters for the
-// same, and others ignore it.
+// keywords are those of JSON Schema that anybody reads, by aggregate.Form: some readers take one in other letters for
+// the same, and others ignore it.
 var keywords = sync.OnceValue(func() map[string]string {
 	const all = "$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveRef $ref $schema $vocabulary " +
 		"additionalItems additionalProperties allOf anyOf const contains default definitions dependencies " +
