@@ -193,7 +193,7 @@ func (w *meant) Form(name string) string {
 	return language.Fill(form, "of", of, "when", w.Text("when"), "department", dept, "text", clip(60, w.Quote),
 		"to", "<@"+strings.Join(w.People, ">"+w.Say("and")+"<@")+">", "supplier", w.Supplier, "short", clip(60, w.Supplier),
 		"list", w.List.Title.In(w.words.Locale), "things", x.Things, "tab", x.Tab, "from", x.From, "handled", x.Handled,
-		"request", w.words.quote(clip(60, w.Request)))
+		"request", w.words.quote(clip(60, cmp.Or(strings.TrimSpace(w.Part), w.Request))))
 }
 
 // Columns are the members of the rows that the sheet shows, each with its heading.

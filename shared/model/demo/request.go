@@ -104,6 +104,7 @@ type meant struct {
 	now             time.Time
 	Request         string            // all that it says
 	No              string            // why nothing is planned, by the name of its sentence
+	Part            string            // from where on nobody understands the request
 	Said            map[string]string // what the clauses name, and each of them by its own name
 	Applied, Unread []string
 
@@ -161,6 +162,9 @@ func (w *meant) says(text, on string) (no string) {
 			if m := c.form.FindStringSubmatch(text); m != nil && (took == nil || len(m[0]) > len(took[0])) {
 				of, took = c, m
 			}
+		}
+		if took == nil && on == "" {
+			w.Part = text
 		}
 		if took == nil || on != "" && !uses(of.name, on) {
 			return "unknown"

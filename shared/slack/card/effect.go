@@ -299,7 +299,9 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 		return d.unread(b, most).with(body{blocks: sectionOf([]string{fill(d.w.Final, "text", s.Unreadable())})}), s
 	}
 	d.headed = true
-	out = d.effects(s, "", most)
+	if out = d.effects(s, "", most); most != everything && out.bounded().cut { // people decide in its dialog
+		out = d.effects(s, "", 1)
+	}
 	if len(hidden) > 0 {
 		for i, name := range hidden {
 			hidden[i] = strong(strings.TrimSpace(asWritten(name)))
