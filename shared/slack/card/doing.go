@@ -295,20 +295,17 @@ func (d drawing) routeOfCall() routed {
 
 const maxMade = 400 // characters of what a call made
 
-// callMade names what the call made, unless what it returned is large.
+// callMade names what the call made, or says how large what it returned is.
 func (d drawing) callMade() string {
 	x := d.outside.Call
 	if x.Result == nil {
 		return ""
 	}
 	is, err := conversation.ReadCallResult([]byte(x.Result.JSON))
-	if err != nil {
-		return ""
-	}
-	if made := explain.Made(d.w.Locale, aggregate.JSON(is.Value)); made != "" {
+	if made := explain.Made(d.w.Locale, aggregate.JSON(is.Value)); err == nil && made != "" {
 		return fill(d.calls.Made, "text", inline(made, maxMade))
 	}
-	return ""
+	return fill(d.talk.CallReturned, "bytes", conversation.Grouped(x.Result.Bytes))
 }
 
 func (d drawing) agent() string {
