@@ -199,8 +199,8 @@ func filledInAgain(p *play) {
 	p.untilNumbered()
 }
 
-// untilShown is how long a person waits for what a killed process was to show: a copy of a question that is over is sent
-// to nobody.
+// untilShown is how long a person waits for what a killed process was to show: a copy of a question that is over is
+// sent to nobody.
 const untilShown = 20 * time.Second
 
 // stamps presses a card's button until its row has this many acts. Like a person, it waits for a while until what
@@ -216,9 +216,8 @@ func (p *play) stamps(user, key string, acts int) {
 		g := a.GateAt(row)
 		return g != nil && len(g.Acts) >= acts
 	}
-	shown := func() bool { head := p.Load().Head; return head.ShownRev >= head.Rev }
 	p.Eventually(fmt.Sprintf("act %d on %s", acts, key), func() bool {
-		if expect.Holds(p.t.Context(), untilShown, p.Poll, shown); given() {
+		if expect.Holds(p.t.Context(), untilShown, p.Poll, p.shown); given() {
 			return true
 		}
 		_ = p.Sandbox.Click(user, p.Channel, ts, "approve_"+kind)

@@ -230,7 +230,9 @@ func triedAgain(p *play) {
 	p.refuses(readMonth, http.StatusBadRequest)
 	p.asks(month)
 	p.approvesGates()
-	p.Eventually("the failure is shown", func() bool { return p.Shows(driver.ExecutionCard, "retry_execution") })
+	p.Eventually("the failure is shown, and the requester told", func() bool {
+		return p.Shows(driver.ExecutionCard, "retry_execution") && p.shown()
+	})
 	p.refuses(readMonth, 0)
 	p.ClickUntilTaken(webapi.Sato, driver.ExecutionCard, "retry_execution")
 	p.untilCompleted()

@@ -244,6 +244,9 @@ func (p *play) rests() bool {
 	return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev && len(a.Waits) == 0 && !running && told(a)
 }
 
+// shown reports whether all that happened is shown, and whoever is to know was told.
+func (p *play) shown() bool { head := p.Load().Head; return head.ShownRev >= head.Rev }
+
 // runs reports whether the aggregate has a run.
 func (p *play) runs() bool {
 	found, err := driver.Executions(p.Stack, p.Ref.ID+"-", sfntypes.ExecutionStatusRunning)

@@ -152,12 +152,12 @@ func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
 	s.do(decide.Reject(forged)(s.Aggregate, s.Process().ID, approver, policy, s.now))
 	s.do(s.BeginProcess(s.Head.Run, s.now)).plans(orderSteps(1), defaults)
 	text := s.drawn("CARD#process#0002")
-	expect.That(t, strings.Contains(text, "(<@U0SUZUKI> さん") && !strings.Contains(text, "1 台」)"), "%s", text)
+	expect.That(t, strings.Contains(text, "(<@U0SUZUKI> (U0SUZUKI) さん") && !strings.Contains(text, "1 台」)"), "%s", text)
 	s = planned(t, orderSteps(2), defaults)
 	s.Request.Text = "<@U0SATO> に PC を買う」 · 部長は承認の意向 · 「よろしく"
 	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
 		"ja")
-	expect.Has(t, drawn(home.Blocks.BlockSet), "「<@U0SATO> に PC を買う』 · 部長は承認の意向 · 『よろしく」")
+	expect.Has(t, drawn(home.Blocks.BlockSet), "「<@U0SATO> (U0SATO) に PC を買う』 · 部長は承認の意向 · 『よろしく」")
 }
 
 // On the Home tab no backslash stands before a mark within others, and what is asked for has a line of its own.

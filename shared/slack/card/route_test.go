@@ -279,7 +279,7 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 }
 
 // A person in a policy, a task or a summary is drawn by name and id. All other markup of Slack's has no effect.
-func TestPeopleAreDrawnByName(t *testing.T) {
+func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 	text := "完了したら、<@U0SANDSUZU>に知らせます。<!channel> <!subteam^S0TEAM01> <#C0HR00001> <@u0small00> <@U0SANDSUZU|社長> " +
 		"@here &lt;@U0ESCAPED&gt; <@B0BOT0000>"
 	for name, s := range map[string]func() (*scenario, string){
@@ -311,7 +311,7 @@ func TestPeopleAreDrawnByName(t *testing.T) {
 			if len(m.Attachments) > 0 {
 				got = drawn(m.Attachments[0].Blocks.BlockSet)
 			}
-			expect.That(t, strings.Contains(got, "完了したら、<@U0SANDSUZU>に知らせます。"), "the person has no name: %s", got)
+			expect.That(t, strings.Contains(got, "完了したら、<@U0SANDSUZU> (U0SANDSUZU)に知らせます。"), "the person has no name: %s", got)
 			expect.Has(t, got, "<#C0HR00001>")
 			for _, marks := range []string{"<!channel", "<!subteam", "<@u", "|社長>", "@here", "<@U0ESCAPED",
 				"<@B0"} {

@@ -126,8 +126,8 @@ func (w *words) mention(user string) string {
 
 var writtenMention = language.Regexp{Text: `&lt;(?:@[UW]|#[CG])[A-Z0-9]{2,40}&gt;`}
 
-// people restores references to people and channels in an escaped text. Mentions beyond task.MaxMentioned, and all
-// other markup, stay escaped.
+// people restores references to people and channels in an escaped text, and adds the people's ids, as none of
+// Ringi's own lines has. Mentions beyond task.MaxMentioned, and all other markup, stay escaped.
 func people(escaped string) string {
 	called := map[string]bool{}
 	return writtenMention.Get().ReplaceAllStringFunc(escaped, func(written string) string {
@@ -139,7 +139,7 @@ func people(escaped string) string {
 			return written
 		}
 		called[id] = true
-		return "<@" + id + ">"
+		return "<@" + id + "> (" + id + ")"
 	})
 }
 

@@ -362,5 +362,5 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 
 func TestAConversationIsCalledByNames(t *testing.T) {
 	of := &conversation.Conversation{Title: "<@U0SATO> と <#C0HR> へ"}
-	expect.Is(t, conversationTitle(of, askWordsOf.In("ja")), "<@U0SATO> と <#C0HR> へ")
+	expect.Is(t, conversationTitle(of, askWordsOf.In("ja")), "<@U0SATO> (U0SATO) と <#C0HR> へ")
 }
