@@ -241,7 +241,7 @@ var shop = tenancy.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/mai
 
 func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	hub, b := connected(w), w.As(webapi.Suzuki)
-	b.Get(formPage).Says(t, http.StatusOK, "リポジトリのファイルが、そのエージェントの提供元に渡ります")
+	b.Get(formPage).Says(t, http.StatusOK, "エージェントの提供元に渡ります")
 	b.Post(formPage, sources(w)).Leads(t, formPage+"?done=saved")
 	expect.Same(t, []tenancy.Source{shop}, w.SettingsNow().Sources)
 	log := settingsChanges(w)
