@@ -112,6 +112,10 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, view browser
 			share := browser.Read[float64](tab, chrome)
 			expect.That(t, share <= 0.2, "the page begins at %.2f of the screen", share)
 		}
+		if x.name == "rule" || x.name == "rule-wrong" { // of all that writes, and of chosen tools
+			shown := browser.Read[bool](tab, `document.querySelector(".of-tools").checkVisibility()`)
+			expect.That(t, shown == (x.name == "rule-wrong"), "tools are offered: %t", shown)
+		}
 		if !failed && t.Failed() {
 			t.Logf("above: %s", x.name)
 		}
