@@ -119,12 +119,12 @@ func (r Reader) History(s Source) History {
 	}
 	t.Moves = a.Head.Ended == nil || a.OpenSession() != nil
 	r.begin(&t, a)
-	r.end(&t, a)
 	t.Policies = r.policies(a)
 	t.Plans = r.plans(a)
 	for i := len(a.Executions) - 1; i >= 0; i-- {
 		t.Attempts = append(t.Attempts, r.attempt(s, a.Executions[i]))
 	}
+	r.end(&t, a)
 	if t.Gate = r.waiting(a); t.Gate == nil && t.Status == task.StatusWaits {
 		t.Status = task.StatusDrafting // the next version has not begun
 	}
@@ -157,6 +157,9 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), t.Status.Called(e.Reason)
 		detail := explain.FitDetail(e.Reason, e.Detail, language.ForeignLine, r.Person)
 		t.Ending = explain.Ended(r.Locale, e.Reason, detail, explain.RetryOf(a))
+		if n := len(a.Executions); n > 0 && a.Executions[n-1].Error == e.Reason {
+			t.Ending = t.Attempts[0].Error // which knows the step
+		}
 		if last := a.RejectedLast(); last != nil {
 			t.Rejected = &Verdict{By: r.Person(last.RejectedBy), Reason: r.prose(last.RejectionReason), At: *last.RejectedAt}
 		}
