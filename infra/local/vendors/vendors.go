@@ -22,15 +22,10 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"ringi/shared/words/language"
 )
 
-// Sheet is the id of the only spreadsheet.
+// Sheet is the id of the only spreadsheet, and its name.
 const Sheet = "ringi-demo-sheet"
-
-// SheetNames are its names, of which cards, its page and the demo model's texts have that in their language.
-var SheetNames = language.InEach("勤怠 2026", "Attendance 2026")
 
 // Vendors stands in for all vendors. It keeps data in memory.
 type Vendors struct {
@@ -265,7 +260,7 @@ func (v *Vendors) page(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	data := map[string]any{"Tabs": tabs, "Lang": v.named("ja", "en"), "Name": SheetNames.In(v.named("ja", "en")),
+	data := map[string]any{"Tabs": tabs, "Lang": v.named("ja", "en"), "Name": Sheet,
 		"About": v.named("Google Sheets の代わりのページです", "a stand-in for Google Sheets"),
 		"Empty": v.named("まだ何も書き込まれていません。", "Nothing has been written yet.")}
 	_ = sheetPage.Execute(w, data) // a failure means that the client has disconnected
