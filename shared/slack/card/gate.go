@@ -2,6 +2,7 @@ package card
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/slack-go/slack"
 
@@ -115,13 +116,30 @@ func (d drawing) policy(v *version, i, most int) {
 	why := d.because(i, at)
 	if why != "" && v.made && p.Author == "" {
 		same := p.Content == d.a.Prompts[i-1].Content
-		v.since = d.sinceWith(p.Version-1, same, "", why)
+		v.since = d.sinceWith(p.Version-1, same, "", why) + newLines(d.a.Prompts[i-1].Content, p.Content)
 		v.body.blocks = append([]slack.Block{section(v.since)}, v.body.blocks...)
 	}
 	if i+1 < len(d.a.Prompts) {
 		next := d.a.Prompts[i+1]
 		v.next, v.replaced = &next.Status, d.picked(next)
 	}
+}
+
+const maxNew = 5 // lines: beyond them a text is a new one
+
+// newLines quotes the lines of a text that the one before lacks.
+func newLines(was, is string) string {
+	var quoted []string
+	had := strings.Split(was, "\n")
+	for line := range strings.SplitSeq(is, "\n") {
+		if strings.TrimSpace(line) != "" && !slices.Contains(had, line) {
+			quoted = append(quoted, "\n> "+people(inline(line, maxDetail/2)))
+		}
+	}
+	if len(quoted) > maxNew {
+		return ""
+	}
+	return strings.Join(quoted, "")
 }
 
 func (d drawing) asks(kind aggregate.CardType, key string) face {

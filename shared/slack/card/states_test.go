@@ -2,6 +2,7 @@ package card_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -235,6 +236,10 @@ var promptStates = []state{
 		func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
 	{"prompt_second_pending", "CARD#prompt#0002",
 		func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
+	{"prompt_second_changed", "CARD#prompt#0002", func(s *scenario) *scenario {
+		return prompt(s).rejectPrompt("DM は不要です").drafting().drafts(
+			strings.Replace(content, "- 通知: 完了時に DM", "- 通知: なし <!channel>\n\n- 確認: 人が *確認*", 1), defaults)
+	}},
 	{"prompt_rejected_next_parked", promptCard, func(s *scenario) *scenario {
 		return prompt(s).rejectPrompt("DM は不要です").drafting().park(task.ReasonModelDemo)
 	}},
