@@ -67,7 +67,7 @@ func startEnvironment(s *Service, f Function, first []byte) (*environment, error
 		return nil, err
 	}
 	e := &environment{service: s, function: f, work: make(chan *invocation), asked: make(chan struct{}),
-		started: make(chan struct{}), arn: arn(s.options, f.Name), first: first}
+		started: make(chan struct{}), arn: arn(s.options, f.ID), first: first}
 	e.server = &http.Server{Handler: Guard(e.runtimeAPI())}
 	go e.server.Serve(l)
 
@@ -81,7 +81,7 @@ func startEnvironment(s *Service, f Function, first []byte) (*environment, error
 			return nil, err
 		}
 	}
-	cmd.Stdout, cmd.Stderr = s.log.writer(f.Name), s.log.writer(f.Name)
+	cmd.Stdout, cmd.Stderr = s.log.writer(f.ID), s.log.writer(f.ID)
 	if e.process, err = process.Start(cmd); err != nil {
 		e.stopServing()
 		return nil, err

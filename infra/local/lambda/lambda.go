@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
+	"ringi/infra/local/template"
 )
 
 var ErrUnknown = errors.New("function not found")
@@ -37,17 +38,11 @@ const startsPerCore = 2
 
 var ErrClosed = errors.New("the Lambda service is closed")
 
+// Function is a function of the template with its bootstrap. In AWS, the handler of a managed runtime starts the binary
+// for each call, with the event as input, and streams the output. Here the service does the handler's work.
 type Function struct {
-	Name        string
-	Binary      string // path of the bootstrap executable
-	Timeout     time.Duration
-	Memory      int // MB; reported to the function, not enforced
-	Concurrency int // maximum of concurrent invocations; 0 means unbounded
-	LogLevel    string
-	Environment map[string]string
-	// Managed is true for a function with a managed runtime. In AWS, its handler starts the binary for each call, with
-	// the event as input, and streams the output. Here the service does the handler's work.
-	Managed bool
+	template.Function
+	Binary string // path of the executable
 }
 
 // Options has the settings that all functions share.
@@ -78,7 +73,7 @@ func New(o Options) *Service {
 		log: &sink{out: cmp.Or(o.Log, io.Discard), kept: map[string][]string{}}, transport: tapTransport(),
 		starts: make(chan struct{}, startsPerCore*runtime.NumCPU())}
 	for _, f := range o.Functions {
-		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{},
+		s.functions[f.ID] = &pool{service: s, function: f, environments: map[*environment]bool{},
 			once: map[*process.Process]bool{}}
 	}
 	return s
@@ -224,17 +219,17 @@ type Faults interface {
 func variables(o Options, f Function, runtimeAPI string) []string {
 	all := map[string]string{
 		"AWS_LAMBDA_RUNTIME_API":          runtimeAPI,
-		"AWS_LAMBDA_FUNCTION_NAME":        f.Name,
+		"AWS_LAMBDA_FUNCTION_NAME":        f.ID,
 		"AWS_LAMBDA_FUNCTION_VERSION":     "$LATEST",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": strconv.Itoa(f.Memory),
 		"AWS_LAMBDA_INITIALIZATION_TYPE":  "on-demand",
-		"AWS_LAMBDA_LOG_GROUP_NAME":       "/aws/lambda/" + f.Name,
+		"AWS_LAMBDA_LOG_GROUP_NAME":       "/aws/lambda/" + f.ID,
 		"AWS_LAMBDA_LOG_STREAM_NAME":      time.Now().UTC().Format("2006/01/02") + "/[$LATEST]local",
 		"AWS_EXECUTION_ENV":               "AWS_Lambda_provided.al2023",
 		"AWS_REGION":                      o.Region,
 		"AWS_DEFAULT_REGION":              o.Region,
-		"AWS_ACCESS_KEY_ID":               f.Name, // identifies the function's calls
-		"AWS_SECRET_ACCESS_KEY":           SecretKey(f.Name),
+		"AWS_ACCESS_KEY_ID":               f.ID, // identifies the function's calls
+		"AWS_SECRET_ACCESS_KEY":           SecretKey(f.ID),
 		"AWS_SESSION_TOKEN":               "local",
 		"AWS_EC2_METADATA_DISABLED":       "true",
 		"LAMBDA_TASK_ROOT":                filepath.Dir(f.Binary),

@@ -20,6 +20,7 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/process"
+	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/runtime/outbound"
@@ -71,8 +72,8 @@ type probeAnswer struct {
 func start(t *testing.T, change func(*lambda.Function), log *bytes.Buffer) *lambda.Service {
 	t.Helper()
 	built := expect.Value(build())(t)
-	f := lambda.Function{Name: "Probe", Binary: built["probe"], Timeout: time.Minute, Memory: 256,
-		LogLevel: "INFO", Environment: map[string]string{"TABLE_NAME": "rows"}}
+	f := lambda.Function{Binary: built["probe"], Function: template.Function{ID: "Probe", Timeout: time.Minute,
+		Memory: 256, LogLevel: "INFO", Environment: map[string]string{"TABLE_NAME": "rows"}}}
 	if change != nil {
 		change(&f)
 	}
@@ -215,8 +216,8 @@ func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *la
 		}
 	}))
 	s = lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Faults: d, Functions: []lambda.Function{{
-		Name: "Probe", Binary: built["probe"], Timeout: timeout,
-		Environment: map[string]string{"SERVICE_URL": service.URL, "WARM": "1"},
+		Binary: built["probe"], Function: template.Function{ID: "Probe", Timeout: timeout,
+			Environment: map[string]string{"SERVICE_URL": service.URL, "WARM": "1"}},
 	}}})
 	t.Cleanup(s.Close)
 	return s, posted
@@ -307,9 +308,9 @@ func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Con
 	expect.Patience(t)
 	binary := expect.Value(sandbox())(t)
 	s := lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Functions: []lambda.Function{
-		{Name: "Sandbox", Binary: binary, Timeout: timeout, Managed: true}, {Name: "Patient", Binary: binary,
-			Timeout: time.Minute, Managed: true},
-		{Name: "Plain", Binary: binary, Timeout: timeout},
+		{Binary: binary, Function: template.Function{ID: "Sandbox", Timeout: timeout, Managed: true}},
+		{Binary: binary, Function: template.Function{ID: "Patient", Timeout: time.Minute, Managed: true}},
+		{Binary: binary, Function: template.Function{ID: "Plain", Timeout: timeout}},
 	}})
 	t.Cleanup(s.Close)
 	front := expect.Server(t, s.Handler())

@@ -22,10 +22,10 @@ func (p *pool) runOnce(payload []byte, out io.Writer) (Result, error) {
 	cmd := exec.Command(f.Binary)
 	// The binary gets none of the handler's environment variables.
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = filepath.Dir(f.Binary), []string{}, bytes.NewReader(payload),
-		out, p.service.log.writer(f.Name)
+		out, p.service.log.writer(f.ID)
 	running, err := p.startOnce(cmd)
 	if err != nil {
-		return Result{}, fmt.Errorf("start %s: %w", f.Name, err)
+		return Result{}, fmt.Errorf("start %s: %w", f.ID, err)
 	}
 	defer func() {
 		p.mu.Lock()
@@ -78,7 +78,7 @@ func (s *Service) serveStream(w http.ResponseWriter, r *http.Request) {
 	}
 	p := s.functions[plainName(name)]
 	if !p.function.Managed {
-		deny(w, http.StatusBadRequest, "InvalidRequestContentException", p.function.Name+" streams no answers")
+		deny(w, http.StatusBadRequest, "InvalidRequestContentException", p.function.ID+" streams no answers")
 		return
 	}
 	if err := s.begin(); err != nil {

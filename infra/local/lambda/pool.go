@@ -1,7 +1,6 @@
 package lambda
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,11 +26,11 @@ type pool struct {
 
 // run runs one invocation. If a process ended before it took the event, run tries another environment.
 func (p *pool) run(payload []byte) (Result, error) {
-	if f := p.service.options.Faults; f != nil && f.Busy(p.function.Name, payload) {
-		return Result{}, fmt.Errorf("%w: %s is refused", ErrBusy, p.function.Name)
+	if f := p.service.options.Faults; f != nil && f.Busy(p.function.ID, payload) {
+		return Result{}, fmt.Errorf("%w: %s is refused", ErrBusy, p.function.ID)
 	}
 	inv := &invocation{id: requestID(), payload: payload, taken: make(chan struct{}), answer: make(chan Result, 1)}
-	cold := p.service.options.Faults != nil && p.service.options.Faults.Cold(p.function.Name, payload)
+	cold := p.service.options.Faults != nil && p.service.options.Faults.Cold(p.function.ID, payload)
 	for {
 		e, fresh, err := p.take(payload, cold)
 		if err != nil {
@@ -101,7 +100,7 @@ func (p *pool) idle(cold bool) (*environment, error) {
 // full returns an error if the function may not have one more environment. The caller holds p.mu.
 func (p *pool) full() error {
 	if limit := p.function.Concurrency; limit > 0 && len(p.environments) >= limit {
-		return fmt.Errorf("%w: %s has %d", ErrBusy, p.function.Name, limit)
+		return fmt.Errorf("%w: %s has %d", ErrBusy, p.function.ID, limit)
 	}
 	return nil
 }
@@ -117,7 +116,7 @@ func (p *pool) start(event []byte) (*environment, error) {
 	}
 	e, err := startEnvironment(p.service, p.function, event)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", p.function.Name, err)
+		return nil, fmt.Errorf("start %s: %w", p.function.ID, err)
 	}
 	p.environments[e] = false
 	return e, nil
@@ -187,14 +186,23 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if r.Header.Get("X-Amz-Invocation-Type") != "Event" {
-		s.respond(w, r, name, payload)
+	result, err := s.Invoke(r.Context(), name, payload)
+	switch {
+	case errors.Is(err, ErrBusy):
+		deny(w, http.StatusTooManyRequests, "TooManyRequestsException", "Rate Exceeded.")
+		return
+	case err != nil:
+		deny(w, http.StatusInternalServerError, "ServiceException", err.Error())
 		return
 	}
-	// An asynchronous call gets no answer; the function's log shows the outcome.
-	go s.Invoke(context.WithoutCancel(r.Context()), name, payload)
-	w.Header().Set("X-Amzn-RequestId", requestID())
-	w.WriteHeader(http.StatusAccepted)
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Amzn-RequestId", result.RequestID)
+	h.Set("X-Amz-Executed-Version", "$LATEST")
+	if result.Failed {
+		h.Set("X-Amz-Function-Error", "Unhandled")
+	}
+	w.Write(result.Payload)
 }
 
 // call reads the function's name and the payload. If they are invalid, it answers the request and returns false.
@@ -221,26 +229,6 @@ func (s *Service) call(w http.ResponseWriter, r *http.Request) (name string, pay
 		return "", nil, false
 	}
 	return name, payload, true
-}
-
-func (s *Service) respond(w http.ResponseWriter, r *http.Request, name string, payload []byte) {
-	result, err := s.Invoke(r.Context(), name, payload)
-	switch {
-	case errors.Is(err, ErrBusy):
-		deny(w, http.StatusTooManyRequests, "TooManyRequestsException", "Rate Exceeded.")
-		return
-	case err != nil:
-		deny(w, http.StatusInternalServerError, "ServiceException", err.Error())
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Amzn-RequestId", result.RequestID)
-	h.Set("X-Amz-Executed-Version", "$LATEST")
-	if result.Failed {
-		h.Set("X-Amz-Function-Error", "Unhandled")
-	}
-	w.Write(result.Payload)
 }
 
 // deny answers with an error as Lambda's API does. The state machine interpreter treats an answer without a request id

@@ -131,7 +131,7 @@ func (e *environment) underWay() *invocation {
 }
 
 func (e *environment) call(inv *invocation, kind string, body []byte) Call {
-	c := Call{Function: e.function.Name, Event: e.first, Kind: kind, Body: body}
+	c := Call{Function: e.function.ID, Event: e.first, Kind: kind, Body: body}
 	if inv != nil {
 		c.RequestID, c.Event = inv.id, inv.payload
 	}

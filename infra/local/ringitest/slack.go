@@ -46,7 +46,7 @@ func StartSlack(t testing.TB) *Slack {
 func (s *Slack) api(check func(token string) string) http.Handler {
 	return webapi.New(webapi.Options{
 		Workspace: s.Workspace, BotToken: BotToken, Check: check, Faults: &s.Faults, Now: s.now,
-		Self: func() string { return "https://ringi-sandbox.slack.com" }, Heard: s.hear,
+		Self: "https://ringi-sandbox.slack.com", Heard: s.hear,
 	})
 }
 

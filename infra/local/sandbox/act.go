@@ -172,7 +172,7 @@ func (s *Sandbox) interact(kind string, by string, channel, ts string, says map[
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
-	return s.deliver(s.endpoints().Interactions, url.Values{"payload": {string(raw)}},
+	return s.deliver(s.opts.Interactions, url.Values{"payload": {string(raw)}},
 		Attempt{Kind: kind, User: by, Channel: channel, TS: ts})
 }
 
@@ -290,7 +290,7 @@ func (s *Sandbox) Command(user, channel, typed string) error {
 		"command": {name}, "text": {s.typed(strings.TrimSpace(text))}, "api_app_id": {s.ws.AppID()},
 		"is_enterprise_install": {"false"}, "trigger_id": {s.ws.NewTrigger(user)},
 	}
-	answer, err := s.deliver(s.endpoints().Commands, form, Attempt{Kind: "command", User: u.ID, Channel: c.ID})
+	answer, err := s.deliver(s.opts.Commands, form, Attempt{Kind: "command", User: u.ID, Channel: c.ID})
 	if err != nil || len(answer) == 0 {
 		return err
 	}

@@ -311,11 +311,15 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	t.Helper()
 	a := &app{t: t, seen: map[string][]request{}}
 	appServer := expect.Server(t, a)
+	var s *sandbox.Sandbox
+	server := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.Handler().ServeHTTP(w, r)
+	}))
 	begun := time.Now() // the clock is stopped, so that no trigger expires on a busy machine
 	opts := sandbox.Options{
 		Now:           func() time.Time { return begun },
 		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: time.Minute, // longer than any test needs
-		Endpoints: sandbox.Endpoints{Events: appServer.URL + "/slack/events",
+		Endpoints: sandbox.Endpoints{Self: server.URL, Events: appServer.URL + "/slack/events",
 			Interactions: appServer.URL + "/slack/interactions"},
 	}
 	var err error
@@ -324,10 +328,8 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	for _, f := range adjust {
 		f(&opts)
 	}
-	s := sandbox.New(opts)
+	s = sandbox.New(opts)
 	t.Cleanup(s.Close)
-	server := expect.Server(t, s.Handler())
-	s.Connect(sandbox.Endpoints{Self: server.URL})
 	return &world{Sandbox: s, app: a, url: server.URL, slack: slack.New(botToken, slack.OptionAPIURL(server.URL+"/api/"))}
 }
 

@@ -80,7 +80,7 @@ type consented struct {
 func (c *consent) serve(mux *http.ServeMux, s *Sandbox) {
 	mux.HandleFunc("GET "+c.path+"/authorize", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
-		if why := c.wrong(q, s.endpoints().Self); why != "" {
+		if why := c.wrong(q, s.opts.Self); why != "" {
 			http.Error(w, why, http.StatusBadRequest)
 		} else if q.Has("user") {
 			c.allow(s, w, r)

@@ -86,7 +86,7 @@ func (s *Sandbox) persist(e Attempt, body []byte) {
 			more.Set("X-Slack-Retry-Reason", reason)
 		}
 		a := e
-		_, header := s.send(s.ctx, s.endpoints().Events, body, more, &a)
+		_, header := s.send(s.ctx, s.opts.Events, body, more, &a)
 		a.Final = e.Retry == len(retryDelays) || a.Reason == "" || header.Get("X-Slack-No-Retry") == "1"
 		if s.record(a); a.Final {
 			return

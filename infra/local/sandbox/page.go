@@ -154,8 +154,8 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		"messages": messages, "ephemerals": ephemerals, "views": s.ws.Views(me.ID), "prompts": prompts,
 		"marks": marks, "sessions": sessions, // by channel and timestamp
 		"toggles": s.Toggles(), "shortcuts": s.opts.Shortcuts, "globals": s.opts.Globals, "links": s.opts.Links,
-		"banner":  map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
-		"console": s.opts.Console, "home": nil, // until the app publishes one
+		"banner": map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
+		"home":   nil, // until the app publishes one
 	}
 	if v, ok := s.ws.Home(me.ID); ok {
 		state["home"] = v

@@ -184,7 +184,7 @@ func taskID(n int) string { return fmt.Sprintf("01JSGX7Q3M5V8ZK2R9T4W6Y%03d", n)
 func office(t *testing.T, requests int) *world {
 	t.Helper()
 	w := newWorld(t, func(o *sandbox.Options) {
-		o.Banner, o.BannerEN, o.Console = "デモモデルです", "This is the demo model", true
+		o.Banner, o.BannerEN = "デモモデルです", "This is the demo model"
 	})
 	for n := range requests {
 		w.request(t, n, n >= requests-3)

@@ -95,9 +95,6 @@ func (s *Sandbox) Messages(channel, thread string) []webapi.Message {
 	return found
 }
 
-// Suggestions returns the prompts that the app offers in a direct message.
-func (s *Sandbox) Suggestions(channel string) []webapi.Prompt { return s.ws.Prompts(channel) }
-
 // Ephemerals returns the ephemeral messages for a person, oldest first.
 func (s *Sandbox) Ephemerals(user string) []webapi.Message { return s.ws.Ephemerals(user) }
 

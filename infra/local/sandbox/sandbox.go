@@ -24,7 +24,7 @@ type Shortcut struct {
 	NameEN     string `json:"name_en"`
 }
 
-// Options configure a Sandbox. Only SigningSecret and BotToken must be set. The page hides a part whose hook is nil.
+// Options configure a Sandbox. Only SigningSecret and BotToken must be set.
 type Options struct {
 	SigningSecret string
 	BotToken      string
@@ -49,8 +49,7 @@ type Options struct {
 	Globals   []Shortcut        // not tied to a message
 	Links     map[string]string // on the page, addresses that begin so lead to the stand-in's pages instead
 
-	Console    bool               // there is a console
-	FailWrites func(failing bool) // makes tools that write fail, or work again
+	FailWrites func(failing bool) // makes tools that write fail, or work again; may be nil
 }
 
 // Sandbox is one workspace with one app. Close it to end pending retries.
@@ -68,7 +67,6 @@ type Sandbox struct {
 	jobs   sync.WaitGroup
 
 	mu       sync.Mutex
-	urls     Endpoints
 	toggles  Toggles
 	marks    map[string]Attempt
 	attempts []Attempt
@@ -76,7 +74,7 @@ type Sandbox struct {
 	counted  int // number of attempts so far
 }
 
-// Endpoints are addresses that may be unknown when the sandbox is made. Self is its own, without a trailing slash.
+// Endpoints are the addresses of the sandbox itself, without a trailing slash, and of the app.
 type Endpoints struct {
 	Self         string
 	Events       string
@@ -100,7 +98,7 @@ func New(opts Options) *Sandbox {
 		opts: opts,
 		ws: webapi.NewWorkspace(webapi.Config{TeamID: "T0SANDRING", AppID: "A0SANDRING", Company: opts.Company,
 			Now: opts.Now, Language: opts.Language}),
-		faults: &webapi.Faults{}, hub: hub{pages: map[chan struct{}]bool{}}, urls: opts.Endpoints,
+		faults: &webapi.Faults{}, hub: hub{pages: map[chan struct{}]bool{}},
 		marks: map[string]Attempt{}, installs: installs{token: opts.BotToken, codes: map[string]consented{}},
 		client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()},
 	}
@@ -109,9 +107,7 @@ func New(opts Options) *Sandbox {
 	s.ws.Listen(s.echo)
 	s.handler = s.routes(webapi.New(webapi.Options{
 		Workspace: s.ws, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.faults,
-		Now: opts.Now, Logger: opts.Logger,
-		Self:  func() string { return s.endpoints().Self },
-		Heard: s.heard,
+		Now: opts.Now, Logger: opts.Logger, Self: opts.Self, Heard: s.heard,
 	}))
 	return s
 }
@@ -126,20 +122,6 @@ func (s *Sandbox) TeamID() string { return s.ws.TeamID() }
 
 // Faults makes chosen Web API calls of the app fail.
 func (s *Sandbox) Faults() *webapi.Faults { return s.faults }
-
-// Connect sets the addresses of the sandbox and the app; empty addresses are not changed.
-func (s *Sandbox) Connect(e Endpoints) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.urls = Endpoints{Self: cmp.Or(e.Self, s.urls.Self), Events: cmp.Or(e.Events, s.urls.Events),
-		Interactions: cmp.Or(e.Interactions, s.urls.Interactions), Commands: cmp.Or(e.Commands, s.urls.Commands)}
-}
-
-func (s *Sandbox) endpoints() Endpoints {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.urls
-}
 
 // Close cancels pending deliveries, waits for running ones, and ends the pages' streams.
 func (s *Sandbox) Close() {

@@ -47,7 +47,7 @@ func (s *Stack) newSandbox() *sandbox.Sandbox {
 	if o.Logger == nil {
 		o.Logger = s.log
 	}
-	o.Console, o.FailWrites = true, func(failing bool) {
+	o.FailWrites = func(failing bool) {
 		for _, tool := range []string{"write_rows_to_google_sheet", vendors.BookRoom, vendors.PlaceOrder} {
 			s.Vendors.Fail(tool, http.StatusBadRequest, failing) // a definite refusal, so a retry is safe
 		}

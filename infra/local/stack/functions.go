@@ -66,10 +66,10 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	}
 	variables[teamconfig.Environment] = s.ContestFolder
 	for _, f := range s.Template.Functions {
-		x := lambda.Function{Name: f.ID, Binary: binaries[f.ID], LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory,
-			Concurrency: f.Concurrency, Environment: replaced(f.Environment, variables), Managed: f.Managed}
-		s.functions, o.Functions = append(s.functions, functionInfo{x, f.Folder}), append(o.Functions, x)
+		f.Environment = replaced(f.Environment, variables)
+		s.functions = append(s.functions, lambda.Function{Function: f, Binary: binaries[f.ID]})
 	}
+	o.Functions = s.functions
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
 	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), s.moto.URL,
@@ -177,12 +177,6 @@ func (s *Stack) Fire(ctx context.Context, function string) (lambda.Result, error
 // functionsPath lists the stack's functions for InvokeOnce.
 const functionsPath = "/_ringi/functions"
 
-// functionInfo describes a function of a running stack.
-type functionInfo struct {
-	lambda.Function
-	Folder string
-}
-
 // serveFunctions lists the functions. The list contains no secrets: functions fetch those by name.
 func (s *Stack) serveFunctions(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
@@ -206,18 +200,18 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte) (lamb
 		return lambda.Result{}, err
 	}
 	at := slices.IndexFunc(list,
-		func(f functionInfo) bool { return f.Name == name || f.Folder == name || f.Name == name+"Function" })
+		func(f lambda.Function) bool { return f.ID == name || f.Folder == name || f.ID == name+"Function" })
 	if at < 0 {
 		return lambda.Result{}, fmt.Errorf("there is no function %q; there are %s", name,
 			strings.Join(folders(list), ", "))
 	}
-	f := list[at].Function
+	f := list[at]
 	if o.Artifacts == "" { // people want to run their edits, which are newer than that stack's binaries
 		built, err := lambda.Build(ctx, filepath.Dir(o.Template), lambda.LikeTests, nil)
 		if err != nil {
 			return lambda.Result{}, err
 		}
-		f.Binary = cmp.Or(built[list[at].Folder], f.Binary)
+		f.Binary = cmp.Or(built[f.Folder], f.Binary)
 	}
 	f.Concurrency = 0
 	if event, err = sign(ctx, endpoint, f.Environment["SLACK_SECRET_ID"], event); err != nil {
@@ -226,7 +220,7 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte) (lamb
 	service := lambda.New(lambda.Options{Region: Region, Account: Account, Endpoint: endpoint, Log: o.FunctionLog,
 		Functions: []lambda.Function{f}})
 	defer service.Close()
-	return service.Invoke(ctx, f.Name, event)
+	return service.Invoke(ctx, f.ID, event)
 }
 
 // replaced returns the environment with the values of another, ignoring variables that it does not have.
@@ -240,7 +234,7 @@ func replaced(environment, other map[string]string) map[string]string {
 	return environment
 }
 
-func folders(list []functionInfo) (names []string) {
+func folders(list []lambda.Function) (names []string) {
 	for _, f := range list {
 		names = append(names, f.Folder)
 	}
@@ -252,7 +246,7 @@ var ErrNoStack = errors.New("no stack answers; start one with go run ./infra/loc
 
 // runningFunctions asks the stack at awsAddr for its functions. It returns an error wrapping ErrNoStack if none
 // answers.
-func runningFunctions(ctx context.Context, awsAddr string) (list []functionInfo, err error) {
+func runningFunctions(ctx context.Context, awsAddr string) (list []lambda.Function, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+awsAddr+functionsPath, nil)

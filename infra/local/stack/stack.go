@@ -50,7 +50,7 @@ type Stack struct {
 	known     map[string]string // names that the AWS stand-ins gave
 	log       *slog.Logger
 	moto      *process.Server
-	functions []functionInfo
+	functions []lambda.Function
 
 	schedules map[string][]*lambda.Schedule
 
@@ -263,7 +263,7 @@ func (s *Stack) StateMachineARN(id string) string {
 func (s *Stack) PIDs() []int {
 	list := []int{s.moto.PID()}
 	for _, f := range s.functions {
-		list = append(list, s.Lambda.PIDs(f.Name)...)
+		list = append(list, s.Lambda.PIDs(f.ID)...)
 	}
 	return list
 }

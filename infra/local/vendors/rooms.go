@@ -224,13 +224,6 @@ type Placed struct {
 	Total  int    `json:"total"`
 }
 
-// Orders returns all orders, oldest first.
-func (s *Rooms) Orders() []Order {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.orders)
-}
-
 // orderTool describes the tool that places orders.
 func orderTool() *mcp.Tool {
 	return &mcp.Tool{

@@ -220,9 +220,7 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 		done := httptest.NewRecorder()
 		do(done, r)
 		if x.lost == half {
-			for name, values := range done.Header() {
-				w.Header()[name] = values
-			}
+			maps.Copy(w.Header(), done.Header())
 			w.Header().Set("Content-Length", strconv.Itoa(done.Body.Len()))
 			w.WriteHeader(done.Code)
 			_, _ = w.Write(done.Body.Bytes()[:done.Body.Len()/2]) // a failure means that the client has disconnected

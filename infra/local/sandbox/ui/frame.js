@@ -79,7 +79,7 @@ export function drawSidebar(root) {
       people)]);
   const own = state.channels.filter((c) => c.im);
   reconcile(channels, state.channels.filter((c) => !c.im).map(entry));
-  reconcile(messages, [...own.map(entry), ...own.map(homeEntry), ...(state.console ? [consoleEntry()] : [])]);
+  reconcile(messages, [...own.map(entry), ...own.map(homeEntry), consoleEntry()]);
   reconcile(people, [...state.users.values()].filter((u) => !u.bot).map(person));
 }
 

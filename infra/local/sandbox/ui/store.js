@@ -6,7 +6,7 @@ import { language } from "./i18n.js";
 export const state = {
   loaded: false, online: true, me: "", bot: "", users: new Map(), groups: {}, channels: [],
   messages: {}, ephemerals: [], views: [], marks: {}, prompts: {}, sessions: {},
-  toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], console: false,
+  toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [],
 };
 
 // first is whom somebody acts as who is new to the page.

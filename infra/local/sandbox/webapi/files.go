@@ -22,7 +22,7 @@ func fileInfo(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	address := a.opts.Self() + FilesPath + f.ID
+	address := a.opts.Self + FilesPath + f.ID
 	return reply{"file": map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "mimetype": f.MIMEType,
 		"size": f.Size, "mode": f.Mode, "url_private": address, "url_private_download": address}}, nil
 }

@@ -262,5 +262,5 @@ func getPermalink(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reply{"channel": c.ID, "permalink": m.Link(a.opts.Self())}, nil
+	return reply{"channel": c.ID, "permalink": m.Link(a.opts.Self)}, nil
 }

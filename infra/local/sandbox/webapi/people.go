@@ -6,7 +6,7 @@ import (
 
 func authTest(a *API, _ params) (reply, error) {
 	return reply{
-		"url": a.opts.Self() + "/", "team": Name, "user": "ringi", "team_id": a.ws.TeamID(),
+		"url": a.opts.Self + "/", "team": Name, "user": "ringi", "team_id": a.ws.TeamID(),
 		"user_id": Bot, "bot_id": BotID, "is_enterprise_install": false,
 	}, nil
 }

@@ -30,7 +30,7 @@ type Options struct {
 	// always accepted.
 	Check  func(token string) string
 	Revoke func()
-	Self   func() string
+	Self   string
 	Faults *Faults
 	Now    func() time.Time
 	Logger *slog.Logger
