@@ -35,17 +35,19 @@ const BotToken = "xoxb-test"
 func StartSlack(t testing.TB) *Slack {
 	t.Helper()
 	s := &Slack{Workspace: webapi.NewWorkspace(webapi.Config{TeamID: Team, AppID: "A0RINGI"})}
-	server := expect.Server(t, s.api(nil))
+	server := expect.Server(t, s.api(func(token string) string {
+		return map[bool]string{token == "": "not_authed", token != "" && token != BotToken: "invalid_auth"}[true]
+	}))
 	server.Config.SetKeepAlivesEnabled(false) // no connection outlives a call in a bubble of testing/synctest
 	s.URL = server.URL + "/api/"
 	s.Client = slackapi.With(Keys{Token: BotToken, Address: s.URL}, time.Minute)
 	return s
 }
 
-// api is the workspace's Web API. It takes the token BotToken, or those that check takes.
+// api is the workspace's Web API, which takes the tokens that check takes.
 func (s *Slack) api(check func(token string) string) http.Handler {
 	return webapi.New(webapi.Options{
-		Workspace: s.Workspace, BotToken: BotToken, Check: check, Faults: &s.Faults, Now: s.now,
+		Workspace: s.Workspace, Check: check, Faults: &s.Faults, Now: s.now,
 		Self: "https://ringi-sandbox.slack.com", Heard: s.hear,
 	})
 }

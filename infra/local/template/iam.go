@@ -3,6 +3,7 @@ package template
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 )
@@ -260,24 +261,9 @@ func (c condition) holds(have []string) bool {
 	}
 }
 
-// like matches a pattern in which * stands for any text and ? for one character.
+// like matches a pattern in which * stands for any text, slashes too, and ? for one character.
 func like(pattern, s string) bool {
-	star, from := -1, 0
-	p, i := 0, 0
-	for i < len(s) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, from = p, i
-			p++
-		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == s[i]):
-			p++
-			i++
-		case star >= 0: // the last * matches one more character
-			from++
-			p, i = star+1, from
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
+	whole, plain := strings.NewReplacer("/", "\x00"), strings.NewReplacer(`\`, `\\`, "[", `\[`)
+	is, err := path.Match(whole.Replace(plain.Replace(pattern)), whole.Replace(s))
+	return err == nil && is
 }

@@ -2,10 +2,9 @@ package vendors
 
 import (
 	"cmp"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
@@ -154,7 +153,7 @@ func (e employee) month(n, payYear, payMonth int, now time.Time) map[string]any 
 	}
 	var days, off, overtime, holiday int
 	if !last.Before(first) && last.Format(time.DateOnly) >= e.EntryDate {
-		vary := chance(e.ID, first)
+		vary := rand.New(rand.NewPCG(uint64(e.ID), uint64(first.Unix()))).IntN
 		until := weekdays(first, last)
 		off = min(vary(3), until)
 		days = until - off
@@ -182,19 +181,6 @@ func (e employee) month(n, payYear, payMonth int, now time.Time) map[string]any 
 
 // japan is the company's time zone, which has no summer time.
 var japan = time.FixedZone("JST", 9*60*60)
-
-// chance returns a generator of pseudo-random numbers below n that depend on a person and a month.
-func chance(id int64, month time.Time) func(n int) int {
-	h := fnv.New64a()
-	_ = binary.Write(h, binary.BigEndian, []int64{id, month.Unix()}) // writing to a hash never fails
-	x := h.Sum64()
-	return func(n int) int {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-		return int(x % uint64(n))
-	}
-}
 
 func weekdays(first, last time.Time) int {
 	n := 0

@@ -153,6 +153,11 @@ type Meta struct {
 
 func (m Meta) Revision() int { return m.Rev }
 
+// Unrevised is embedded in every row that is put if absent and no Change writes again.
+type Unrevised struct{}
+
+func (Unrevised) Revision() int { return 0 }
+
 // ByKey returns the rows by their keys.
 func ByKey[R Row](rows []R) map[string]Row {
 	out := make(map[string]Row, len(rows))
@@ -205,6 +210,7 @@ func PendingOf(tenant string) string { return "TENANT#" + tenant + "#PENDING" }
 // Use is a row with the cost of model calls. It is put if absent and never rewritten, even if the result was discarded,
 // because the money is spent.
 type Use struct {
+	Unrevised
 	Usage
 	Made      string    `json:"made,omitempty"`       // key of the row that the calls made; empty when they made none
 	ChargedTo string    `json:"charged_to,omitempty"` // id of another aggregate that includes these costs in its own
@@ -216,9 +222,6 @@ func (u *Use) Kept() bool { return u.Sent != nil && u.Sent.S3Key != "" }
 
 func (u *Use) Key() string  { return "USAGE#" + u.ID }
 func (u *Use) Type() string { return "usage" }
-
-// Revision returns 0: the row must be absent when it is put.
-func (u *Use) Revision() int { return 0 }
 
 func (u Use) At(int) Row { return &u }
 

@@ -73,6 +73,7 @@ func Superseded() Next { return Next{State: StateFinish, Outcome: "superseded"} 
 
 // Wait is a run that waits at a gate, with the task token that wakes the run.
 type Wait struct {
+	Unrevised
 	Gate    string    `json:"gate"` // key of the prompt's, process's or step gate's row
 	Token   string    `json:"task_token"`
 	Run     int       `json:"run"`
@@ -91,9 +92,6 @@ func (w *Wait) Left(h *Head) bool {
 func (w Wait) Key() string { return "WAIT#" + w.Gate }
 
 func (w Wait) Type() string { return "wait" }
-
-// Revision returns 0 because no Change writes a Wait.
-func (w Wait) Revision() int { return 0 }
 
 func (w Wait) At(int) Row { return &w }
 

@@ -111,6 +111,7 @@ func (h *Head) See(s *Shared) {
 // writes it: it is renewed far more often than the aggregate changes, and carries no state. Writers require that the
 // lease is still as they read it.
 type Lease struct {
+	Unrevised
 	Of         string     `json:"of"`                      // key of the row
 	Invocation string     `json:"invocation"`              // empty: no invocation may work on it before LeaseUntil
 	LeaseUntil time.Time  `json:"lease_until"`             // zero: nobody has held it yet
@@ -134,9 +135,6 @@ func LeaseKey(of string) string { return "LEASE#" + of }
 func (l *Lease) Key() string { return LeaseKey(l.Of) }
 
 func (l *Lease) Type() string { return "lease" }
-
-// Revision returns 0 because no Change writes a lease.
-func (l *Lease) Revision() int { return 0 }
 
 // At returns an unchanged copy, because a lease has no revision.
 func (l Lease) At(int) Row { return &l }

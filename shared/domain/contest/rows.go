@@ -182,6 +182,7 @@ func (b *Board) Check() error { return CheckScore(b.EvaluationScore) }
 // Turn is a model's answer within a round. It is saved so that after a crash the model is not asked again, in a list of
 // its own (see aggregate.Listed).
 type Turn struct {
+	aggregate.Unrevised
 	Name        string         `json:"name"` // identifies the turn
 	Answer      aggregate.Blob `json:"answer"`
 	CreatedAt   time.Time      `json:"created_at"`
@@ -224,6 +225,3 @@ func (t Team) At(rev int) aggregate.Row    { t.Rev = rev; return &t }
 func (r Round) At(rev int) aggregate.Row   { r.Rev = rev; return &r }
 func (b Board) At(rev int) aggregate.Row   { b.Rev = rev; return &b }
 func (t Turn) At(int) aggregate.Row        { return &t }
-
-// Revision returns 0 because a turn is only put if it is absent.
-func (t *Turn) Revision() int { return 0 }

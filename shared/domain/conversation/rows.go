@@ -120,6 +120,7 @@ type Inbox struct {
 
 // Message is a message of a conversation. It never changes, and is stored in a list (see aggregate.Listed).
 type Message struct {
+	aggregate.Unrevised
 	MessageID   string       `json:"message_id"`
 	SessionID   string       `json:"session_id"`
 	Sender      Sender       `json:"sender"`
@@ -247,6 +248,7 @@ type Action struct {
 
 // LogEntry is a line of an action's output, stored in a list of its own.
 type LogEntry struct {
+	aggregate.Unrevised
 	LogID       string    `json:"log_id"`
 	ActionID    string    `json:"action_id"`
 	Order       int       `json:"order_index"` // of the line in the whole output, from 0; lines that were dropped count
@@ -301,10 +303,6 @@ func (i *Inbox) Type() string        { return "inbox" }
 func (m *Message) Type() string      { return "message" }
 func (a *Action) Type() string       { return "action" }
 func (l *LogEntry) Type() string     { return "log" }
-
-// Revision returns 0 because rows of a list are only put if absent.
-func (m *Message) Revision() int  { return 0 }
-func (l *LogEntry) Revision() int { return 0 }
 
 func (s Conversation) At(rev int) aggregate.Row { s.Rev = rev; return &s }
 func (i Inbox) At(rev int) aggregate.Row        { i.Rev = rev; return &i }

@@ -25,9 +25,7 @@ import (
 // Options configure an API. Self is the sandbox's own address, which permalinks need.
 type Options struct {
 	Workspace *Workspace
-	BotToken  string
-	// Check returns the error code for a refused token, or "". Revoke revokes the bot's token. Without them BotToken is
-	// always accepted.
+	// Check returns the error code for a refused token, or "". Revoke revokes the bot's token; may be nil if no call does.
 	Check  func(token string) string
 	Revoke func()
 	Self   string
@@ -60,14 +58,6 @@ func New(opts Options) *API {
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	if opts.Heard == nil {
 		opts.Heard = func(Call) {}
-	}
-	if opts.Check == nil {
-		opts.Check = func(token string) string {
-			return map[bool]string{token == "": "not_authed", token != "" && token != opts.BotToken: "invalid_auth"}[true]
-		}
-	}
-	if opts.Revoke == nil {
-		opts.Revoke = func() {}
 	}
 	return &API{opts: opts, ws: opts.Workspace}
 }
