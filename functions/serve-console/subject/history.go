@@ -155,10 +155,11 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 func (r Reader) end(t *History, a *task.Aggregate) {
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), t.Status.Called(e.Reason)
-		detail := explain.FitDetail(e.Reason, e.Detail, language.ForeignLine, r.Person)
-		t.Ending = explain.Ended(r.Locale, e.Reason, detail, explain.RetryOf(a))
 		if n := len(a.Executions); n > 0 && a.Executions[n-1].Error == e.Reason {
 			t.Ending = t.Attempts[0].Error // which knows the step
+		} else {
+			detail := explain.FitDetail(e.Reason, e.Detail, language.ForeignLine, r.Person)
+			t.Ending = explain.Ended(r.Locale, e.Reason, detail, explain.RetryOf(a))
 		}
 		if last := a.RejectedLast(); last != nil {
 			t.Rejected = &Verdict{By: r.Person(last.RejectedBy), Reason: r.prose(last.RejectionReason), At: *last.RejectedAt}

@@ -36,7 +36,13 @@ func StartSlack(t testing.TB) *Slack {
 	t.Helper()
 	s := &Slack{Workspace: webapi.NewWorkspace(webapi.Config{TeamID: Team, AppID: "A0RINGI"})}
 	server := expect.Server(t, s.api(func(token string) string {
-		return map[bool]string{token == "": "not_authed", token != "" && token != BotToken: "invalid_auth"}[true]
+		switch token {
+		case BotToken:
+			return ""
+		case "":
+			return "not_authed"
+		}
+		return "invalid_auth"
 	}))
 	server.Config.SetKeepAlivesEnabled(false) // no connection outlives a call in a bubble of testing/synctest
 	s.URL = server.URL + "/api/"

@@ -24,7 +24,7 @@ type Shortcut struct {
 	NameEN     string `json:"name_en"`
 }
 
-// Options configure a Sandbox. Only SigningSecret and BotToken must be set.
+// Options configure a Sandbox. SigningSecret, BotToken and Endpoints must be set.
 type Options struct {
 	SigningSecret string
 	BotToken      string

@@ -104,7 +104,7 @@ type meant struct {
 	now             time.Time
 	Request         string            // all that it says
 	No              string            // why nothing is planned, by the name of its sentence
-	Part            string            // from where on nobody understands the request
+	Part            string            // of the request, from where no clause fits
 	Said            map[string]string // what the clauses name, and each of them by its own name
 	Applied, Unread []string
 

@@ -259,7 +259,7 @@ type callWords struct {
 	Tool               string // of a call that runs elsewhere
 	Taken              string // what is known of a grant that was taken
 	Unused             string // of one that wasn't
-	Made               string // what the result names
+	Made, Returned     string // what the result names, or how large it is
 	ByAgent            string // the agent cancelled it
 	Cancelled, Refused string // to who answers for the key: people did, or the rules
 }
@@ -305,7 +305,7 @@ func (d drawing) callMade() string {
 	if made := explain.Made(d.w.Locale, aggregate.JSON(is.Value)); err == nil && made != "" {
 		return fill(d.calls.Made, "text", inline(made, maxMade))
 	}
-	return fill(d.talk.CallReturned, "bytes", conversation.Grouped(x.Result.Bytes))
+	return fill(d.calls.Returned, "bytes", conversation.Grouped(x.Result.Bytes))
 }
 
 func (d drawing) agent() string {

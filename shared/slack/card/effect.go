@@ -299,7 +299,7 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 		return d.unread(b, most).with(body{blocks: sectionOf([]string{fill(d.w.Final, "text", s.Unreadable())})}), s
 	}
 	d.headed = true
-	if out = d.effects(s, "", most); most != everything && out.bounded().cut { // people decide in its dialog
+	if out = d.effects(s, "", most); most != everything && out.bounded().cut { // the dialog or the page has the rest
 		out = d.effects(s, "", 1)
 	}
 	if len(hidden) > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 )
@@ -116,8 +117,13 @@ func (d drawing) policy(v *version, i, most int) {
 	why := d.because(i, at)
 	if why != "" && v.made && p.Author == "" {
 		same := p.Content == d.a.Prompts[i-1].Content
-		v.since = d.sinceWith(p.Version-1, same, "", why) + newLines(d.a.Prompts[i-1].Content, p.Content)
-		v.body.blocks = append([]slack.Block{section(v.since)}, v.body.blocks...)
+		v.since = d.sinceWith(p.Version-1, same, "", why)
+		with := func(since string) body { return body{blocks: sectioned(since)}.with(v.body) }
+		out := with(v.since + changed(d.a.Prompts[i-1].Content, p.Content))
+		if out.bounded().cut {
+			out = with(v.since)
+		}
+		v.body = out
 	}
 	if i+1 < len(d.a.Prompts) {
 		next := d.a.Prompts[i+1]
@@ -125,21 +131,27 @@ func (d drawing) policy(v *version, i, most int) {
 	}
 }
 
-const maxNew = 5 // lines: beyond them a text is a new one
+const maxChanged = 10 // lines
 
-// newLines quotes the lines of a text that the one before lacks.
-func newLines(was, is string) string {
+// changed quotes the lines in which a text differs from the one before, unless they are too many to help.
+func changed(was, is string) string {
 	var quoted []string
-	had := strings.Split(was, "\n")
-	for line := range strings.SplitSeq(is, "\n") {
-		if strings.TrimSpace(line) != "" && !slices.Contains(had, line) {
-			quoted = append(quoted, "\n> "+people(inline(line, maxDetail/2)))
+	quote := func(sign string, lines []string) {
+		for _, line := range lines {
+			if strings.TrimSpace(line) != "" {
+				quoted = append(quoted, "\n> "+sign+" "+people(unformatted(line, len(line))))
+			}
 		}
 	}
-	if len(quoted) > maxNew {
-		return ""
+	x, y := strings.Split(was, "\n"), strings.Split(is, "\n")
+	for _, s := range files.Compare(x, y) {
+		quote("－", x[s.X0:s.X1])
+		quote("＋", y[s.Y0:s.Y1])
 	}
-	return strings.Join(quoted, "")
+	if all := strings.Join(quoted, ""); len(quoted) <= maxChanged && units(all) < maxSection/2 {
+		return all
+	}
+	return ""
 }
 
 func (d drawing) asks(kind aggregate.CardType, key string) face {

@@ -126,8 +126,8 @@ func (w *words) mention(user string) string {
 
 var writtenMention = language.Regexp{Text: `&lt;(?:@[UW]|#[CG])[A-Z0-9]{2,40}&gt;`}
 
-// people restores references to people and channels in an escaped text, and adds the people's ids, as none of
-// Ringi's own lines has. Mentions beyond task.MaxMentioned, and all other markup, stay escaped.
+// people restores references to people and channels in an escaped text, and adds the people's ids: Ringi's own lines
+// have none, so that no text looks like one. Mentions beyond task.MaxMentioned, and all other markup, stay escaped.
 func people(escaped string) string {
 	called := map[string]bool{}
 	return writtenMention.Get().ReplaceAllStringFunc(escaped, func(written string) string {

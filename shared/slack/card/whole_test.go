@@ -113,6 +113,29 @@ func TestStepsAreApprovedWhereAllOfThemAreShown(t *testing.T) {
 	}
 }
 
+// The lines that changed stand above a policy, removed ones too, unless it could not be approved on its card then.
+func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
+	long := strings.Repeat("行\n", 231)
+	for name, tc := range map[string]struct {
+		was, is string
+		shows   bool
+	}{
+		"a line gone":  {"対象: 今月\n経理が確認", "対象: 今月", true},
+		"a line moved": {"送信しない:\n- 給与\n送信する:\n- 氏名", "送信しない:\n- 氏名\n送信する:\n- 給与", true},
+		"a long line":  {strings.Repeat("長", 300) + "10 万円", strings.Repeat("長", 300) + "90 万円", true},
+		"no room":      {long + "a\nb\nc\nd\ne\n", long + "f\ng\nh\ni\nj\n", false},
+		"all of it":    {strings.Repeat("a\n", 20), strings.Repeat("b\n", 20), false},
+	} {
+		s := received(t).extracted().drafting().drafts(tc.was, defaults).rejectPrompt("直してください").drafting().
+			drafts(tc.is, defaults)
+		m, blocks := s.shown("CARD#prompt#0002")
+		expect.That(t, offers(m, "approve_prompt"), "%s: it can't be approved", name)
+		all := strings.Join(sections(blocks), "\n")
+		expect.Is(t, strings.Contains(all, "\n> － "), tc.shows, name)
+		expect.That(t, name != "a long line" || strings.Contains(all, "10 万円"), "%s is cut", name)
+	}
+}
+
 // A submitted dialog approves only the content that the person read.
 func TestAReviewIsBoundToWhatWasRead(t *testing.T) {
 	s := received(t).extracted().drafting().drafts(strings.Repeat("方針 ", 7000), defaults)

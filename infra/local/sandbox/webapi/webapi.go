@@ -25,7 +25,8 @@ import (
 // Options configure an API. Self is the sandbox's own address, which permalinks need.
 type Options struct {
 	Workspace *Workspace
-	// Check returns the error code for a refused token, or "". Revoke revokes the bot's token; may be nil if no call does.
+	// Check returns the error code for a refused token, or ""; it must be set. Revoke revokes the bot's token; may be nil
+	// if no call does.
 	Check  func(token string) string
 	Revoke func()
 	Self   string
