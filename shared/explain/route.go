@@ -72,7 +72,7 @@ type RouteWords struct {
 	Amount, AmountUnknown, AmountCounts, Askers, SendBacks                     string
 	And, Others, Need, NeedAll, StandsIn, StandIn, Members, Owes, Waits        string
 	Before, Now, NowAny, NowNobody, Yours, YoursFor, Rule, OneDenies, OneStops string
-	NotCarried, Left, SetStandIn                                               string
+	NotCarried, Left, LeftOut, SetStandIn                                      string
 	Decided, Closed                                                            string
 }
 
@@ -286,6 +286,18 @@ func (r *Route) askers() (users []string) {
 		users = append(users, p.User)
 	}
 	return users
+}
+
+// LeftOut names the rule's stages that the route leaves out, and why.
+func (r *Route) LeftOut() string {
+	var names []string
+	for _, name := range r.Gate.Route.LeftOut {
+		names = append(names, cmp.Or(r.on.Marks.Text(name, maxStage), r.Words.NoName))
+	}
+	if names == nil {
+		return ""
+	}
+	return fill(r.Words.LeftOut, "stages", strings.Join(names, r.Words.And))
 }
 
 // Carried says of a version that was made after a rejection that it doesn't have the stamps before that.

@@ -212,13 +212,14 @@ func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
 	expect.Is(t, len([]rune(model.Plain(in))), model.MaxSummary, "characters")
 }
 
-// A server's results may be passed to the same server without a human check, but not to another.
+// A server's results may be passed to the same server without a human check, but not to another, nor to a write.
 func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	in := planInput(t)
-	for _, name := range []string{"notes.find", "notes.read", "other.read"} {
+	for name, access := range map[string]aggregate.Access{"notes.find": aggregate.Read, "notes.read": aggregate.Read,
+		"other.read": aggregate.Read, "notes.write": aggregate.Write} {
 		server, _, _ := strings.Cut(name, ".")
 		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &tenancy.Pin{URL: "https://x",
-			Access: aggregate.Read, Input: `{"type":"object"}`, Output: `{"type":"object"}`}},
+			Access: access, Input: `{"type":"object"}`, Output: `{"type":"object"}`}},
 			[]tenancy.MCPServer{{Name: server, URL: "https://x"}})
 		var err error
 		if in.Tools, err = in.Tools.With(s); err != nil || !ok {
@@ -231,9 +232,9 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	steps, _, _, err := model.Plan(t.Context(),
 		says(answer(t, listStep(1), listStep(2).with("tool", "notes.find").with("toolInput", `{"text":"x"}`),
 			reads(3, "notes.read", "step-2.result.id"), reads(4, "other.read", "step-2.result.id"),
-			reads(5, "notes.read", "step-1.result.count"))), in)
+			reads(5, "notes.read", "step-1.result.count"), reads(6, "notes.write", "step-2.result.id"))), in)
 	expect.NoError(t, err)
-	for i, want := range []bool{false, false, false, true, true} {
+	for i, want := range []bool{false, false, false, true, true, true} {
 		expect.Is(t, steps[i].RequiresHumanCheck, want, "step %d is shown", i+1)
 	}
 }

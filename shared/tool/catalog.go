@@ -214,7 +214,8 @@ func (s Spec) Call(arguments Resolved) Call {
 }
 
 // Step completes a step with what its tool and arguments say, before are the tools of earlier steps by their ids.
-// Whoever wrote the step, it gets a human check if it passes results to an MCP server.
+// Whoever wrote the step, it gets a human check if it passes results to an MCP server, or if where it writes comes from
+// a result.
 func (s Spec) Step(x task.Step, a Arguments, before map[string]string) (task.Step, error) {
 	x.Access, x.ToolVersion, x.ToolTitle = s.Access, s.Version(), ""
 	if s.Pin != nil {
@@ -231,7 +232,7 @@ func (s Spec) Step(x task.Step, a Arguments, before map[string]string) (task.Ste
 		from, _, _ := tenancy.ServerTool(before[r.Path.StepID])
 		return from != to
 	})
-	x.RequiresHumanCheck = x.RequiresHumanCheck || passesOn
+	x.RequiresHumanCheck = x.RequiresHumanCheck || passesOn || s.Access == aggregate.Write && Dynamic(s, a)
 	return x, nil
 }
 

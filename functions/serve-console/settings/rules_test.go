@@ -273,9 +273,10 @@ func testWithoutSlack(t *testing.T, w *consoletest.World) {
 // While Slack doesn't say who is in a group, nobody is named.
 func testSilentGroup(t *testing.T, w *consoletest.World) {
 	saved(w, &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "人事", Outcome: rules.Outcome{
-		Stages: []rules.Stage{{Name: "人事", Who: rules.Who{Group: webapi.Approvers}, Need: 2}}}}}})
+		Stages: []rules.Stage{{Name: "人事", Who: rules.Who{Group: webapi.Approvers}, Need: 2},
+			{Name: "部長", Who: rules.Who{People: []string{webapi.Suzuki}}}}}}}})
 	b := w.As(webapi.Suzuki)
-	tries(b, "佐藤").Says(t, http.StatusOK, "鈴木 一郎・田中 恵 の全員 人事", "鈴木 一郎: グループ")
+	tries(b, "佐藤").Says(t, http.StatusOK, "鈴木 一郎・田中 恵 の全員 人事", "鈴木 一郎: グループ", "省いた段階: 部長")
 	tries(b, "鈴木").Says(t, http.StatusOK, "断られます (人事: 依頼した人のほかに") // of the two, the requester can't stamp
 	const silent = "Slack の応答がないため、今は人を確認できません。"
 	b.Get(rulePage).Says(t, http.StatusOK).Lacks(t, silent)

@@ -197,6 +197,10 @@ func (a *asked) tried(d *tryData, route *circulation.Route) {
 		}
 		d.Stages = append(d.Stages, x)
 	}
+	if len(route.LeftOut) > 0 {
+		d.How = append(d.How, language.Fill(explain.RouteOf(a.Locale()).LeftOut, "stages",
+			strings.Join(web.Each(route.LeftOut, a.stage), a.Say("middot"))))
+	}
 }
 
 // ruleNamed names a rule by its place and its name.

@@ -35,7 +35,7 @@ type GateRoute struct {
 	Number   string // that the decision got when it began to run
 	Round    int    // from 1; 0: it isn't counted
 	Carried  string // a sentence about the stamps of the round before
-	Note     string // a sentence in the place of the stages
+	Note     string // a sentence in the place of stages
 	Unknown  bool   // it can't be walked: nobody can tell where it stands
 	Stages   []Stage
 	Told     string // the channel or group that is told at the end
@@ -132,6 +132,7 @@ func (d *drawing) draw(out *GateRoute) {
 			out.Now = &out.Stages[i]
 		}
 	}
+	out.Note = d.LeftOut()
 	if id := d.Gate.Route.Tells; id != "" {
 		if out.Told = d.line(id); d.ChannelOf != nil && !strings.HasPrefix(id, "S") {
 			out.Told = d.line(d.ChannelOf(id))

@@ -56,6 +56,8 @@ type Route struct {
 	Form   int     `json:"form"`
 	Stages []Stage `json:"stages"`          // asked in this order; the first has number 1
 	Tells  string  `json:"tells,omitempty"` // Slack id of a channel or user group that is told at the end
+	// LeftOut names the rule's stages at which those who have to stamp before are enough.
+	LeftOut []string `json:"left_out,omitempty"`
 }
 
 // Stage is people who are asked at the same time.

@@ -42,6 +42,7 @@ type resolving struct {
 	facts  *Facts
 	d      Directory
 	stages []circulation.Stage
+	out    []string             // stages that are left out
 	sure   []circulation.Person // who has to stamp at a stage before
 }
 
@@ -61,7 +62,7 @@ func (o *Outcome) Resolve(f *Facts, d Directory) (circulation.Route, error) {
 	if f.Writes() && !named {
 		return circulation.Route{}, &Unresolved{Why: LeftChannel}
 	}
-	route := circulation.Route{Form: circulation.Form, Stages: r.stages, Tells: o.Tells}
+	route := circulation.Route{Form: circulation.Form, Stages: r.stages, Tells: o.Tells, LeftOut: r.out}
 	st := circulation.Walk(circulation.Gate{Rule: &circulation.Rule{}, AskedAt: time.Unix(0, 0).UTC(), Hours: 1,
 		AskedSum: "-", Route: &route, Askers: f.Askers}) // as the stamps are counted later
 	if st.Refused != nil {
@@ -110,6 +111,7 @@ func (r *resolving) stage(s *Stage) *Unresolved {
 		}
 	}
 	if st.Need <= 0 {
+		r.out = append(r.out, s.Name)
 		return nil
 	}
 	if st.Need == len(st.People) {

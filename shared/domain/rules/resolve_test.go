@@ -40,7 +40,7 @@ func resolved(p *rules.Outcome, f *rules.Facts, d rules.Directory) string {
 	if no, is := errors.AsType[*rules.Unresolved](err); is {
 		return fmt.Sprintf("refused %d %s", no.Stage, no.Why)
 	}
-	return drawn(route)
+	return strings.Join(append([]string{drawn(route)}, route.LeftOut...), " without ")
 }
 
 // change changes a company and the facts of a request in it.
@@ -190,13 +190,14 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 // is needed.
 func TestNobodyStampsTwice(t *testing.T) {
 	resolveEach(t, map[string]resolving{
-		"the same person":            {policy(people(1, "A"), superior(1), people(1, "B")), nil, "A/1 B/1"},
+		"the same person": {policy(people(1, "A"), superior(1), people(1, "B")), nil,
+			"A/1 B/1 without stage superior"},
 		"of two, one has stamped":    {policy(people(1, "A"), people(2, "A", "B")), nil, "A/1 B+A/1"},
-		"of two, one is needed":      {policy(people(1, "A"), people(1, "A", "B")), nil, "A/1"},
+		"of two, one is needed":      {policy(people(1, "A"), people(1, "A", "B")), nil, "A/1 without stage people"},
 		"who might have":             {policy(people(1, "A", "B"), people(1, "A")), nil, "A,B/1 A/1"},
 		"and all of them":            {policy(people(1, "A", "B"), people(0, "A", "B")), nil, "refused 0 people"},
-		"who stands above stamped":   {policy(people(1, "P"), head()), heads(), "P/1"},
-		"who fills an earlier stage": {policy(head(), people(1, "P")), heads(), "P/1"},
+		"who stands above stamped":   {policy(people(1, "P"), head()), heads(), "P/1 without stage position"},
+		"who fills an earlier stage": {policy(head(), people(1, "P")), heads(), "P/1 without stage people"},
 		"three stages of two people": {policy(people(1, "A", "B"), people(1, "B", "A"), people(1, "A", "B")), nil,
 			"refused 0 people"},
 		"the channel has another": {policy(people(1, "A"), channel(), channel()), nil, "A/1 channel/1 channel/1"},

@@ -241,6 +241,8 @@ func (w *meant) settle() string {
 		said["dept"] != "" && !strings.Contains(string(w.List.Input), `"department"`),
 		w.Kind == "purchase" && (strings.TrimSpace(w.Supplier) == "" || strings.TrimSpace(w.Name) == ""):
 		return "unknown"
+	case w.Kind == "records" && w.Month.After(w.This):
+		return "unbegun"
 	case w.Kind == "message" && (strings.TrimSpace(w.Quote) == "" || len(w.People) > maxTold ||
 		utf8.RuneCountInString(w.Quote) > maxMessage):
 		return "noMessage"

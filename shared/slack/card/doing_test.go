@@ -227,7 +227,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 		nil)
 	ruled := aggregate.Opening{Rule: circulation.Rule{ID: "01KS000000000000000000000A", Name: "外部の書き込み", Revision: 2},
 		Askers: []circulation.Person{{User: "U_SATO"}}, Route: circulation.Route{Form: circulation.Form,
-			Stages: []circulation.Stage{
+			LeftOut: []string{"*経理*", ""}, Stages: []circulation.Stage{
 				{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_TANAKA"}}},
 				{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_MORI"}}}}}}
 	unrouted := askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.LooksUp = true })

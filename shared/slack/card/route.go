@@ -87,8 +87,8 @@ func (r routed) waits(notes ...string) []slack.Block {
 	if r.step {
 		denies = r.Words.OneStops
 	}
-	notes = append(notes, amount, r.path(), fill(r.Words.Rule, "rule", r.RuleName())+" · "+denies,
-		cut(r.AskedToo(), maxNotes), cut(r.carried(), maxNotes))
+	notes = append(notes, amount, r.path(), cut(r.LeftOut(), maxNotes),
+		fill(r.Words.Rule, "rule", r.RuleName())+" · "+denies, cut(r.AskedToo(), maxNotes), cut(r.carried(), maxNotes))
 	return append(sectioned(strings.Join(lines, "\n")), contextOf(notes)...)
 }
 
