@@ -199,10 +199,6 @@ func filledInAgain(p *play) {
 	p.untilNumbered()
 }
 
-// untilShown is how long a person waits for what a killed process was to show: a copy of a question that is over is
-// sent to nobody.
-const untilShown = 20 * time.Second
-
 // stamps presses a card's button until its row has this many acts. Like a person, it waits for a while until what
 // happened before is shown, and presses again when nothing happens.
 func (p *play) stamps(user, key string, acts int) {
@@ -217,7 +213,7 @@ func (p *play) stamps(user, key string, acts int) {
 		return g != nil && len(g.Acts) >= acts
 	}
 	p.Eventually(fmt.Sprintf("act %d on %s", acts, key), func() bool {
-		if expect.Holds(p.t.Context(), untilShown, p.Poll, p.shown); given() {
+		if expect.Holds(p.t.Context(), 3*time.Second, p.Poll, p.shown); given() {
 			return true
 		}
 		_ = p.Sandbox.Click(user, p.Channel, ts, "approve_"+kind)
