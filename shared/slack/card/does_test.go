@@ -174,7 +174,7 @@ func TestHomeQuotesWithoutBackslashes(t *testing.T) {
 // Whoever approved the steps and is asked about one of them again is told why.
 func TestAStepSaysWhyItIsAskedAboutAgain(t *testing.T) {
 	for why, set := range map[string]func(step *task.Step, of *aggregate.Terms){
-		"確認すると決めたステップのため": func(*task.Step, *aggregate.Terms) {},
+		"実行直前の最終確認": func(*task.Step, *aggregate.Terms) {},
 		"設定により、書き込みは 1 回ごとに": func(step *task.Step, of *aggregate.Terms) {
 			step.RequiresHumanCheck, of.AutoApproveTools = false, false
 		},
