@@ -301,8 +301,8 @@ func (d drawing) callMade() string {
 	if x.Result == nil {
 		return ""
 	}
-	is, err := conversation.ReadCallResult([]byte(x.Result.JSON))
-	if made := explain.Made(d.w.Locale, aggregate.JSON(is.Value)); err == nil && made != "" {
+	is, _ := conversation.ReadCallResult([]byte(x.Result.JSON)) // what is kept elsewhere names nothing here
+	if made := explain.Made(d.w.Locale, aggregate.JSON(is.Value)); made != "" {
 		return fill(d.calls.Made, "text", inline(made, maxMade))
 	}
 	return fill(d.calls.Returned, "bytes", conversation.Grouped(x.Result.Bytes))
