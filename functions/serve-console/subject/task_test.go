@@ -314,7 +314,7 @@ func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 	b.Get(w.TaskPage()).Says(t, 200, "今の Ringi では読み取れない形式です", "依頼をキャンセルする").
 		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
 	b.Get("/console").Lacks(t, "締切は金曜です")
-	b.In("en").Get(w.TaskPage()).Says(t, 200, "can&#39;t read how this goes round")
+	b.In("en").Get(w.TaskPage()).Says(t, 200, "can&#39;t read this approval route")
 }
 
 func testWhoIsOnTheRoute(t *testing.T, w *consoletest.World) {

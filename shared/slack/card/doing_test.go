@@ -241,6 +241,8 @@ func callViews(t *testing.T, locale string) map[string]any {
 		Hash: sent.Asked(sent.Head.CallID).Hash}
 	at := tenancy.Settings{Locale: locale}
 	review, _ := card.DialogsOf(long.Aggregate).Review(card.Review{ID: long.Head.CallID, TaskID: long.Head.CallID}, locale)
+	onward, _ := card.DialogsOf(onRoute.Aggregate).Review(card.Review{ID: onRoute.Head.CallID,
+		TaskID: onRoute.Head.CallID}, locale)
 	told := func(o *outside) card.Message {
 		return copyOf(o.Aggregate, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: "U_SATO"}, at,
 			"https://example.slack.com/archives/C1/p1", o.now)
@@ -276,7 +278,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"by_agent":  sent.do(sent.Cancel("k1", sent.now)).shown(locale),
 		"expired":   sent.do(sent.Expire(begunAt.Add(24 * time.Hour))).shown(locale),
 		"unused":    granted.do(granted.Expire(begunAt.AddDate(0, 1, 0))).shown(locale),
-		"dialog":    card.DialogsOf(sent.Aggregate).Rejection(of, locale), "whole": review,
+		"dialog":    card.DialogsOf(sent.Aggregate).Rejection(of, locale), "whole": review, "whole_on_route": onward,
 		"more": card.DialogsOf(sent.Aggregate).More(of, true, true, locale),
 		"copy": copyOf(onRoute.Aggregate, &aggregate.Card{CardType: call.Card, Subject: call.Key, User: "U_TANAKA",
 			Stage: 1, Channel: "D1"}, at, "https://example.slack.com/archives/C1/p1", onRoute.now),

@@ -185,7 +185,7 @@ const (
 )
 
 // table draws the n first arguments if they are rows of one list with the same names: each in a line behind its number,
-// and once more below for values without room. n is 0 if they aren't, or one has no room at all.
+// and once more below for values without room. n is 0 if they aren't, also one of several, or one has no room at all.
 func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 	list := func(a explain.Argument) []explain.Piece { return a.Name[:max(0, len(a.Name)-2)] } // without the number
 	numbers := []string{"#"}
@@ -194,7 +194,7 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 		numbers = append(numbers, all[n].Name[len(all[n].Name)-1].Text)
 		n++
 	}
-	if n < 2 {
+	if n == 0 || n == 1 && (numbers[1] != "1" || len(all) > 1 && slices.Equal(list(all[1]), list(all[0]))) {
 		return 0, nil
 	}
 	var lines, part []string

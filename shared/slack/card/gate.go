@@ -244,8 +244,10 @@ func (v version) approved() face {
 		title = w.IsApprovedDone
 	case e.Reason == task.ReasonDenied:
 		title, colour, lines = w.IsApprovedDenied, grey, append(lines, v.rejection()...)
-	case e.As == task.TaskCancelled, e.As == task.TaskRefused:
+	case e.As == task.TaskCancelled:
 		title, colour = w.IsApprovedCancelled, grey
+	case e.As == task.TaskRefused:
+		title, colour = w.IsApprovedRefused, grey
 	}
 	return v.withEnd(v.over(colour, title, lines...), v.kind, v.key)
 }

@@ -287,14 +287,14 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 	}
 }
 
-// Rows of a list stand below their names, in as many tables as fit a card's width; a single one doesn't.
+// Rows of a list stand below their names, in as many tables as fit a card's width.
 func TestRowsOfAListAreATable(t *testing.T) {
 	for name, tc := range map[string]struct{ rows, want string }{
 		"with the same names": {`[{"item":"ノート PC","n":2,"ok":true},{"item":"机","n":10,"ok":null}]`,
 			"\n• items:\n```\n#  item            n  ok\n1  「ノート PC」   2  true\n2  机             10  (なし)\n```\n"},
 		"with other names": {`[{"item":"机","n":2},{"item":"椅子"}]`,
 			"\n• items › 1: item: 机 · n: 2\n• items › 2: item: 椅子\n"},
-		"a single one": {`[{"item":"机","n":2}]`, "\n• items › 1: item: 机 · n: 2\n"},
+		"a single one": {`[{"item":"机","n":2}]`, "\n• items:\n```\n#  item  n\n1  机    2\n```\n"},
 		"a wide one": {`[{"a":"` + strings.Repeat("x", 50) + `","b":"` + strings.Repeat("y", 40) + `"},{"a":"x","b":"y"}]`,
 			"\n1  " + strings.Repeat("x", 50) + "\n2  x\n\n#  b" +
 				"\n1  " + strings.Repeat("y", 40) + "\n2  y"},

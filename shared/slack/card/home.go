@@ -223,7 +223,11 @@ func waitsLine(x Waits, w *askWords) string {
 	title := ""
 	switch a := x.Of.(type) {
 	case *task.Aggregate:
-		title = began(titleOf(a, w, wordsOf.In(w.Locale).Quoted))
+		name := titleOf
+		if x.Question.Kind == task.CardStep { // the title would say what is done already
+			name = nameOf
+		}
+		title = began(name(a, w, wordsOf.In(w.Locale).Quoted))
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Conversation, w)
 	case *call.Aggregate:

@@ -374,6 +374,21 @@ func TestACheckSaysHowTheRequestEnded(t *testing.T) {
 	expect.Has(t, title(), "実行前の確認(承認済み → タスクはキャンセル)")
 }
 
+// On the Home tab a check is of the request: what its steps write first may be done.
+func TestACheckAtHomeIsOfTheRequest(t *testing.T) {
+	s := gated(t, arguments)
+	in := card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Gates[0].Asks()}}}
+	expect.Has(t, drawn(card.HomeView(in, defaults, "ja").Blocks.BlockSet), s.Task.Title)
+}
+
+// An approved policy says that the rules refuse the steps: nobody cancelled it.
+func TestAPolicySaysThatTheRulesRefuseItsSteps(t *testing.T) {
+	s := planned(t, fiveSteps(), defaults)
+	s.Process().Gate = aggregate.Gate{Status: aggregate.Generating, Terms: s.Process().Terms}
+	s.do(s.RefuseByRule(s.Head.Run, byBuyers, defaults, s.now))
+	expect.Has(t, render(s.Aggregate, s.card(promptCard), "ja", s.now).Text, "実行方針(承認済み → ステップは受付不可)")
+}
+
 // How long a run took is told without the time in which it waited for people.
 func TestARunsTimeLeavesOutWaits(t *testing.T) {
 	s := started(t, fiveSteps()[:1]).claim(1)

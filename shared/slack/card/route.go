@@ -237,5 +237,5 @@ func (r routed) inDialog() (out []slack.Block) {
 	for i := range r.Stages {
 		lines = append(lines, cut(r.Stage(i), maxPath))
 	}
-	return []slack.Block{contextLine(lines...)} // of at most 10 elements, by rules.MaxStages
+	return contextOf(append(lines, cut(r.LeftOut(), maxNotes))) // of at most 10 elements, by rules.MaxStages
 }

@@ -61,10 +61,10 @@ type words struct {
 	NoRequest, RejectsSo, NotRead, Elsewhere, EditNote string
 
 	// Endings of headers.
-	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied       string
-	IsApprovedCancelled, IsApprovedDenied, IsApprovedDone                 string
-	IsRegenerationFailed, IsCancelled, IsUnrouted, IsExpired, IsGenFailed string
-	IsRegenerationHeld, IsHeld                                            string // if nobody may approve the next version
+	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied          string
+	IsApprovedCancelled, IsApprovedRefused, IsApprovedDenied, IsApprovedDone string
+	IsRegenerationFailed, IsCancelled, IsUnrouted, IsExpired, IsGenFailed    string
+	IsRegenerationHeld, IsHeld                                               string // if nobody may approve the next version
 
 	// What a request forwards and attaches.
 	ThreadRead, ThreadFailed, Forwards, ForwardRead, ForwardCut, ForwardHidden string
