@@ -64,7 +64,8 @@ type words struct {
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied          string
 	IsApprovedCancelled, IsApprovedRefused, IsApprovedDenied, IsApprovedDone string
 	IsRegenerationFailed, IsCancelled, IsUnrouted, IsExpired, IsGenFailed    string
-	IsRegenerationHeld, IsHeld                                               string // if nobody may approve the next version
+	// If nobody may approve the next version.
+	IsRegenerationHeld, IsHeld string
 
 	// What a request forwards and attaches.
 	ThreadRead, ThreadFailed, Forwards, ForwardRead, ForwardCut, ForwardHidden string
