@@ -100,7 +100,7 @@ func TestNothingIsBeingWrittenForARequestThatEnded(t *testing.T) {
 	}
 }
 
-// A version whose drafting failed isn't being drafted.
+// A version whose drafting failed, or which the rules refuse, isn't being drafted.
 func TestAVersionThatWasNotDraftedSaysSo(t *testing.T) {
 	a := &task.Aggregate{
 		Head: task.Head{TaskID: "01T", Head: aggregate.Head{TenantID: "01X", Requester: "U1"},
@@ -109,6 +109,8 @@ func TestAVersionThatWasNotDraftedSaysSo(t *testing.T) {
 		Prompts: []*task.Prompt{{Version: 1, Gate: aggregate.Gate{Status: aggregate.Generating}}},
 	}
 	expect.Is(t, reader().History(Source{Task: a}).Policies[0].Status, notDrafted)
+	a.Head.Parked, a.Head.Ended = nil, &task.Ended{As: task.TaskRefused, Reason: task.ReasonRuleRefuses}
+	expect.Is(t, reader().History(Source{Task: a}).Policies[0].Status, refused)
 }
 
 // Mentions have names wherever people or models write them, up to a maximum.

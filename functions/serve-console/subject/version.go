@@ -174,11 +174,12 @@ func (r Reader) steps(planned []task.Step) []Step {
 	return out
 }
 
-// On pages a version has three more states: its drafting failed, nobody is asked about it, or whoever asked fills in
-// its form again.
+// On pages a version has four more states: its drafting failed, nobody is asked about it, the rules refuse it, or
+// whoever asked fills in its form again.
 const (
 	notDrafted aggregate.GateStatus = "not_drafted"
 	unasked    aggregate.GateStatus = "unasked"
+	refused    aggregate.GateStatus = "refused"
 	returned   aggregate.GateStatus = "returned"
 )
 
@@ -188,6 +189,8 @@ func (r Reader) verdict(a *task.Aggregate, id string, g *aggregate.Gate) Verdict
 		v.Status = returned
 	}
 	switch generating := v.Status == aggregate.Generating; {
+	case generating && a.Head.Ended != nil && a.Head.Ended.As == task.TaskRefused:
+		v.Status = refused
 	case generating && a.Head.Ended != nil: // it stopped with its task
 		v.Status = aggregate.Cancelled
 	case generating && a.Head.Parked != nil:
