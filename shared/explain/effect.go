@@ -41,6 +41,23 @@ type Argument struct {
 	Cells       []Argument // the values of a row that Value has in one line, with their names; nil: it is no such row
 }
 
+// Number of a row in its list.
+func (a *Argument) Number() string { return a.Name[len(a.Name)-1].Text }
+
+// Rows returns how many of the first arguments are rows of one list with the same names, and what the list is called. A
+// single one of several is none.
+func Rows(all []Argument) (list []Piece, n int) {
+	of := func(a Argument) []Piece { return a.Name[:max(0, len(a.Name)-2)] } // without the number
+	for n < len(all) && all[n].Cells != nil && slices.Equal(of(all[n]), of(all[0])) && slices.EqualFunc(
+		all[n].Cells, all[0].Cells, func(a, b Argument) bool { return slices.Equal(a.Name, b.Name) }) {
+		n++
+	}
+	if n == 1 && (all[0].Number() != "1" || len(all) > 1 && slices.Equal(of(all[1]), of(all[0]))) {
+		n = 0
+	}
+	return of(all[0]), n
+}
+
 type effectWords struct {
 	// Acts are an act's forms: of sentences about a party and items, the same once done, short ones, and why it is final.
 	Acts map[string]map[string]string

@@ -179,8 +179,10 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 	all := func(e web.Effect) string {
 		return web.Joined(e.Rest, func(a web.Argument) string { return written(a.Name) + "=" + written(a.Value) }, "\n")
 	}
-	expect.Is(t, all(first), "currency=JPY\nitems › 1=name: Laptop · quantity: 2 · unit_price: 149000\nsupplier=Acme\n"+
-		"note (server's default)=none")
+	expect.Is(t, all(first), "currency=JPY\nitems=\nsupplier=Acme\nnote (server's default)=none")
+	expect.Same(t, *first.Rest[1].Rows, web.Table{Columns: []web.Column{{Name: "#", Number: true}, {Name: "name"},
+		{Name: "quantity", Number: true}, {Name: "unit_price", Number: true}},
+		Rows: [][]string{{"1", "Laptop", "2", "149000"}}})
 	expect.Has(t, written(second.Sentence), "HanakoU0HANAKO")
 	expect.Is(t, written(second.Text), "The order is placed.")
 	expect.That(t, strings.HasPrefix(all(second), "“Text”=2\n") && len(second.Rest) == 8, "%s", all(second))

@@ -37,8 +37,11 @@ type Effect struct {
 	Checked  string // that it is asked once more before it runs
 }
 
-// Argument is one argument, a part of one, or a row of a list.
-type Argument struct{ Name, Value []Piece }
+// Argument is one argument, a part of one, a row of a list, or several rows.
+type Argument struct {
+	Name, Value []Piece
+	Rows        *Table // nil: it has a value
+}
 
 // ValueChange is one value. What has no pieces was not there, or isn't any more.
 type ValueChange struct{ Name, Was, Is []Piece }
@@ -54,9 +57,7 @@ type Sum struct {
 // Effect returns an effect's drawing.
 func (r Reader) Effect(e explain.Effect) Effect {
 	out := Effect{Sentence: append(r.Line(e.Sentence), Piece{Text: e.Unpriced(r.Locale)}),
-		Text: r.Line(e.Words), Rest: Each(e.Rest, func(a explain.Argument) Argument {
-			return Argument{r.Line(a.Name), r.Line(a.Value)}
-		})}
+		Text: r.Line(e.Words), Rest: r.rest(e.Rest)}
 	if !strings.Contains(explain.Plain(e.Sentence), e.Tool) {
 		out.Tool = ToolBeside(e.Tool)
 	}
@@ -65,6 +66,28 @@ func (r Reader) Effect(e explain.Effect) Effect {
 	}
 	if !r.Settled {
 		out.Warning = e.Warning(r.Locale)
+	}
+	return out
+}
+
+func (r Reader) rest(all []explain.Argument) (out []Argument) {
+	for len(all) > 0 {
+		list, n := explain.Rows(all)
+		if n == 0 {
+			out, all = append(out, Argument{Name: r.Line(all[0].Name), Value: r.Line(all[0].Value)}), all[1:]
+			continue
+		}
+		t := &Table{Columns: []Column{{"#", true}}}
+		for _, c := range all[0].Cells {
+			number := strings.IndexAny(explain.Plain(c.Value), "-0123456789") == 0
+			t.Columns = append(t.Columns, Column{explain.Plain(c.Name), number})
+		}
+		for _, row := range all[:n] {
+			t.Rows = append(t.Rows, append([]string{row.Number()}, Each(row.Cells, func(c explain.Argument) string {
+				return Joined(r.Line(c.Value), func(p Piece) string { return p.Text }, "")
+			})...))
+		}
+		out, all = append(out, Argument{Name: r.Line(list), Rows: t}), all[n:]
 	}
 	return out
 }

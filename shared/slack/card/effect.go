@@ -184,18 +184,16 @@ const (
 	tableGap = 2  // spaces between two values, as no value has that isn't in quotation marks
 )
 
-// table draws the n first arguments if they are rows of one list with the same names: each in a line behind its number,
-// and once more below for values without room. n is 0 if they aren't, also one of several, or one has no room at all.
+// table draws the n first arguments if they are rows of one list: each in a line behind its number, and once more below
+// for values without room. n is 0 if they aren't, or one has no room at all.
 func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
-	list := func(a explain.Argument) []explain.Piece { return a.Name[:max(0, len(a.Name)-2)] } // without the number
-	numbers := []string{"#"}
-	for n < len(all) && all[n].Cells != nil && slices.Equal(list(all[n]), list(all[0])) && slices.EqualFunc(
-		all[n].Cells, all[0].Cells, func(a, b explain.Argument) bool { return slices.Equal(a.Name, b.Name) }) {
-		numbers = append(numbers, all[n].Name[len(all[n].Name)-1].Text)
-		n++
-	}
-	if n == 0 || n == 1 && (numbers[1] != "1" || len(all) > 1 && slices.Equal(list(all[1]), list(all[0]))) {
+	list, n := explain.Rows(all)
+	if n == 0 {
 		return 0, nil
+	}
+	numbers := []string{"#"}
+	for _, row := range all[:n] {
+		numbers = append(numbers, row.Number())
 	}
 	var lines, part []string
 	for i, cell := range all[0].Cells {
@@ -223,7 +221,7 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 	if more { // the rest would stand without the names
 		return d.table(all[:n/2])
 	}
-	return n, append([]string{d.line(list(all[0])) + ":"}, fences...)
+	return n, append([]string{d.line(list) + ":"}, fences...)
 }
 
 // widest returns the columns that the widest text has in code.
