@@ -259,7 +259,7 @@ type callWords struct {
 	Tool               string // of a call that runs elsewhere
 	Taken              string // what is known of a grant that was taken
 	Unused             string // of one that wasn't
-	Made, Returned     string // what the result names, or how large it is
+	Made, Returned     string // what the result names, or that there is one
 	ByAgent            string // the agent cancelled it
 	Cancelled, Refused string // to who answers for the key: people did, or the rules
 }
@@ -295,7 +295,7 @@ func (d drawing) routeOfCall() routed {
 
 const maxMade = 400 // characters of what a call made
 
-// callMade names what the call made, or says how large what it returned is.
+// callMade names what the call made, or says that it returned something: what is kept is masked, and may be cut.
 func (d drawing) callMade() string {
 	x := d.outside.Call
 	if x.Result == nil {
@@ -305,7 +305,7 @@ func (d drawing) callMade() string {
 	if made := explain.Made(d.w.Locale, aggregate.JSON(is.Value)); made != "" {
 		return fill(d.calls.Made, "text", inline(made, maxMade))
 	}
-	return fill(d.calls.Returned, "bytes", conversation.Grouped(x.Result.Bytes))
+	return d.calls.Returned
 }
 
 func (d drawing) agent() string {

@@ -133,7 +133,8 @@ func (d drawing) policy(v *version, i, most int) {
 
 const maxChanged = 10 // lines
 
-// changed quotes the lines in which a text differs from the one before, unless they are too many to help.
+// changed quotes the lines in which a text differs from the one before, unless they are too many to help. Their marks
+// are such as texts of others don't have: a policy could begin with a quotation.
 func changed(was, is string) string {
 	var quoted []string
 	quote := func(sign string, lines []string) {
@@ -145,8 +146,8 @@ func changed(was, is string) string {
 	}
 	x, y := strings.Split(was, "\n"), strings.Split(is, "\n")
 	for _, s := range files.Compare(x, y) {
-		quote("－", x[s.X0:s.X1])
-		quote("＋", y[s.Y0:s.Y1])
+		quote("➖", x[s.X0:s.X1])
+		quote("➕", y[s.Y0:s.Y1])
 	}
 	if all := strings.Join(quoted, ""); len(quoted) <= maxChanged && units(all) < maxSection/2 {
 		return all
@@ -246,7 +247,7 @@ func (v version) approved() face {
 		title, colour, lines = w.IsApprovedDenied, grey, append(lines, v.rejection()...)
 	case e.As == task.TaskCancelled:
 		title, colour = w.IsApprovedCancelled, grey
-	case e.As == task.TaskRefused:
+	case e.As == task.TaskRefused && !check: // a check was of a step that is done
 		title, colour = w.IsApprovedRefused, grey
 	}
 	return v.withEnd(v.over(colour, title, lines...), v.kind, v.key)

@@ -372,6 +372,10 @@ func TestACheckSaysHowTheRequestEnded(t *testing.T) {
 	expect.Has(t, title(), "実行前の確認(承認済み → 完了)")
 	s = checked().cancelExecution()
 	expect.Has(t, title(), "実行前の確認(承認済み → タスクはキャンセル)")
+	s = checked()
+	s.do(s.RefuseByRule(s.Head.Run, aggregate.Refusal{Why: task.ReasonUnknownPost, Detail: "部長"}, defaults, s.now))
+	expect.That(t, strings.HasSuffix(title(), "実行前の確認(承認済み)"), "its step is done: %s", title())
+	expect.That(t, !strings.Contains(s.drawn(executionCard), "何も実行していません"), "steps are done: %s", s.drawn(executionCard))
 }
 
 // On the Home tab a check is of the request: what its steps write first may be done.

@@ -125,13 +125,14 @@ func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
 		"a long line":  {strings.Repeat("長", 300) + "10 万円", strings.Repeat("長", 300) + "90 万円", true},
 		"no room":      {long + "a\nb\nc\nd\ne\n", long + "f\ng\nh\ni\nj\n", false},
 		"all of it":    {strings.Repeat("a\n", 20), strings.Repeat("b\n", 20), false},
+		"a forged one": {strings.Repeat("a\n", 20), "> ➖ a\n> ➕ c\n\n" + strings.Repeat("b\n", 20), false},
 	} {
 		s := received(t).extracted().drafting().drafts(tc.was, defaults).rejectPrompt("直してください").drafting().
 			drafts(tc.is, defaults)
 		m, blocks := s.shown("CARD#prompt#0002")
 		expect.That(t, offers(m, "approve_prompt"), "%s: it can't be approved", name)
 		all := strings.Join(sections(blocks), "\n")
-		expect.Is(t, strings.Contains(all, "\n> － "), tc.shows, name)
+		expect.Is(t, strings.Contains(all, "➖"), tc.shows, name)
 		expect.That(t, name != "a long line" || strings.Contains(all, "10 万円"), "%s is cut", name)
 	}
 }
