@@ -266,13 +266,6 @@ func (l *writer) inside(path string) {
 	}
 }
 
-// partOfResult names a part of what a step's tool returns as lines do, without quotation marks around all of it.
-func partOfResult(locale, path string) string {
-	l := writer{locale: locale, w: lineWordsOf(locale)}
-	l.inside(path)
-	return Plain(l.out)
-}
-
 // snake is a name whose words are told apart by underscores.
 var snake = language.Regexp{Text: `^[A-Za-z]+(_[a-z]+)+$`}
 

@@ -2,16 +2,11 @@ package explain
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
-	"strings"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
@@ -100,28 +95,6 @@ func Local(url string) bool { return localForm.Get().MatchString(url) }
 var addressForm = language.Regexp{Text: `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[\w.~!$'()*+,;=:@%/?&#-]*)?$`}
 
 var localForm = language.Regexp{Text: `^http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}/[A-Za-z0-9._~/-]*$`}
-
-// mostMade is how many characters say what was made.
-const mostMade = 200
-
-// Made says in a line what the result of a write names: an address, or else ids and numbers with what people call them.
-func Made(locale string, result aggregate.JSON) string {
-	members, _ := decode(result)
-	if url, _ := members["url"].(string); Linked(url) != "" {
-		return language.Beginning(url, mostMade)
-	}
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		text, is := members[name].(string)
-		if n, number := members[name].(json.Number); number {
-			text, is = n.String(), true
-		}
-		if is && text != "" && rules.Identifies(name) {
-			all = append(all, language.OneLine(partOfResult(locale, name))+" "+language.OneLine(language.Mask(text)))
-		}
-	}
-	return language.Beginning(strings.Join(all, " · "), mostMade)
-}
 
 // Titled returns a request's title and, if a reason led to a later version, which one is meant.
 func Titled(title string, version int) string {

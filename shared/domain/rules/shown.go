@@ -71,15 +71,3 @@ func Lead(acts []Act, amounts []Amount) (lead int, sum Amount) {
 	}
 	return lead, sum
 }
-
-// Identifies reports whether a result's member is called like an id or a number: order_number, 発注番号. One of money,
-// such as price_id, is none.
-func Identifies(name string) bool {
-	name = language.Narrow(name)
-	return identifying.Get().MatchString(name) && !moneyed.Get().MatchString(name)
-}
-
-var (
-	identifying = language.Regexp{Text: `(^|[^a-zA-Z])(?i:ids?|no|number)$|[a-z](I[Dd]s?|No|Number)$|番号$`}
-	moneyed     = language.Regexp{Text: `(?i)money|(^|_)fx_|amount|price|cost`}
-)

@@ -66,6 +66,8 @@ func (e *Ended) status() Status {
 		return StatusDone
 	case e.As == TaskFailed:
 		return StatusFailed
+	case e.Reason == ReasonStepRefused, e.Reason == ReasonStepNoRoute: // steps before it ran
+		return StatusCancelled
 	case e.As == TaskRefused, e.Reason == ReasonUnsupported:
 		return StatusRefused
 	case e.As == TaskAnswered:

@@ -119,6 +119,7 @@ func TestARuleRefusesAStep(t *testing.T) {
 		e := a.Head.Ended
 		expect.That(t, e != nil && e.Reason == want && e.As == TaskRefused && e.ByRun() && a.Task.Status == TaskCancelled &&
 			a.Execution().Status == ExecutionCancelled && len(a.Execution().Results) == 1 && a.Unopened() == nil, "%+v", e)
+		expect.Is(t, a.Head.Noted == StatusCancelled, want != ReasonNoDepartment, "how lists call it")
 		s.refused(s.claim, aggregate.ErrSuperseded)
 	}
 }

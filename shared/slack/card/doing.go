@@ -169,8 +169,10 @@ func (d drawing) cameOf(x *conversation.Action) (lines []string) {
 		return []string{explain.CallReason(d.w.Locale, x.Error), inline(x.ErrorDetail, maxResult)}
 	case d.outside != nil && d.outside.Call.ConfirmedBy != "":
 		return []string{d.w.Arrived + " " + fill(d.w.Confirmed, "who", d.w.mention(d.outside.Call.ConfirmedBy))}
+	case d.outside != nil && d.outside.Call.Result != nil:
+		return []string{d.calls.Returned}
 	case d.outside != nil:
-		return []string{d.callMade()}
+		return nil
 	case unknown && x.Pushed != nil && d.check(x) == nil:
 		lines = append(lines, explain.Happened(w.PushUnknown))
 	case unknown && x.Pushed != nil:
@@ -259,7 +261,7 @@ type callWords struct {
 	Tool               string // of a call that runs elsewhere
 	Taken              string // what is known of a grant that was taken
 	Unused             string // of one that wasn't
-	Made, Returned     string // what the result names, or that there is one
+	Returned           string // there is a result
 	ByAgent            string // the agent cancelled it
 	Cancelled, Refused string // to who answers for the key: people did, or the rules
 }
@@ -291,21 +293,6 @@ func (d drawing) routeOfCall() routed {
 	r.copies = d.outside.CopiesOf(call.Key)
 	r.Number, r.plain = x.DecisionNumber, x.Elsewhere
 	return r
-}
-
-const maxMade = 400 // characters of what a call made
-
-// callMade names what the call made, or says that it returned something: what is kept is masked, and may be cut.
-func (d drawing) callMade() string {
-	x := d.outside.Call
-	if x.Result == nil {
-		return ""
-	}
-	is, _ := conversation.ReadCallResult([]byte(x.Result.JSON)) // what is kept elsewhere names nothing here
-	if made := explain.Made(d.w.Locale, aggregate.JSON(is.Value)); made != "" {
-		return fill(d.calls.Made, "text", inline(made, maxMade))
-	}
-	return d.calls.Returned
 }
 
 func (d drawing) agent() string {

@@ -266,8 +266,6 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"running": made.shown(locale),
 		"done": made.do(made.Finish("i", call.Result{Status: conversation.ActionSucceeded,
 			Call: &aggregate.Blob{JSON: `{"value":{"message_id":"M-77"}}`}}, made.now)).shown(locale),
-		"returned": made.do(made.Finish("i", call.Result{Status: conversation.ActionSucceeded,
-			Call: &aggregate.Blob{JSON: `{"value":{"ok":true}}`, Bytes: 21}}, made.now)).shown(locale),
 		"failed": made.do(made.Finish("i", call.Result{Status: conversation.ActionFailed, Error: "tool_failed",
 			ErrorDetail: "404: <!channel>"}, made.now)).shown(locale),
 		"unknown":   lost.shown(locale),

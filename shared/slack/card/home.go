@@ -343,6 +343,9 @@ func mineLine(x Mine, w *askWords, s tenancy.Settings) (title, next string) {
 	return title, next + linkAs(made, w.OpenResult) + opens(x.Link, w)
 }
 
+// stopping are the reasons for which a run ends whose steps before it stay.
+var stopping = []aggregate.Reason{task.ReasonStepRejected, task.ReasonStepRefused, task.ReasonStepNoRoute}
+
 // state says how a request stands. One that nobody may approve has a card of its own.
 func (w *askWords) state(a *task.Aggregate) string {
 	status := a.Head.Noted
@@ -351,7 +354,7 @@ func (w *askWords) state(a *task.Aggregate) string {
 		status = "held"
 	case status == task.StatusCancelled && a.Head.Ended.Reason == task.ReasonDenied:
 		status = "denied"
-	case status == task.StatusCancelled && a.Head.Ended.Reason == task.ReasonStepRejected:
+	case status == task.StatusCancelled && slices.Contains(stopping, a.Head.Ended.Reason):
 		status = "stopped"
 	}
 	return or(w.States[status], w.States[task.StatusDrafting])
