@@ -53,16 +53,16 @@ class Handler(MotoRequestHandler):
 
     def run_wsgi(self):
         call = calls.Call.of(self.command, self.path, self.headers)
-        if client.gone():
-            self.close_connection = True
-        elif self.foreign():
+        if self.foreign():
             self.close_connection = True
             self.rfile.read(min(int(self.headers.get("content-length") or 0), 1 << 16))  # or it never sees the answer
             self.say(403, {"Content-Type": "text/plain", "Connection": "close"}, REFUSAL)
-        elif call is None:
-            super().run_wsgi()
-        else:
+        elif call is not None:
             self.run_call(call)
+        elif client.gone():
+            self.close_connection = True
+        else:
+            super().run_wsgi()
 
     def run_call(self, call):
         """Answers a call that needs nothing of a web framework."""

@@ -196,7 +196,7 @@ def placing(write):
 
 
 def places(table):
-    """A table's rows by attribute, value and key, of the attributes that queries asked for, and where a key's row is."""
+    """A table's rows by attribute, value and key, of attributes that queries ask for, and where a key's row stands."""
     return table.__dict__.setdefault("places", ({}, {}))
 
 
