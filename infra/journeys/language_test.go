@@ -53,9 +53,9 @@ func testOneLanguage(t *testing.T, locale, workspaces string) {
 	people := []string{w.user, webapi.Suzuki}
 	driver.Settings(t, s, func(x *tenancy.Settings) { driver.SetTitles(x); x.Locale = workspaces })
 	for _, user := range people {
-		was := expect.Value(s.Sandbox.Workspace().User(user))(t).Locale
-		expect.NoError(t, s.Sandbox.Workspace().Speak(user, locale+"-XX"))
-		t.Cleanup(func() { expect.NoError(t, s.Sandbox.Workspace().Speak(user, was)) })
+		was := expect.Value(s.Sandbox.Workspace.User(user))(t).Locale
+		expect.NoError(t, s.Sandbox.Workspace.Speak(user, locale+"-XX"))
+		t.Cleanup(func() { expect.NoError(t, s.Sandbox.Workspace.Speak(user, was)) })
 	}
 	before := ofRingi(s, people)
 	tasksIn(t, s, w)
@@ -65,7 +65,7 @@ func testOneLanguage(t *testing.T, locale, workspaces string) {
 		offeredIn(t, s, w, func(said string) []string { return ours.Foreign(locale, said, fmt.Sprint(w)) })
 	}
 	for _, user := range people {
-		expect.NoError(t, s.Sandbox.OpenHome(user))
+		expect.NoError(t, s.Sandbox.Open(user, "home"))
 		expect.Eventually(t, "the tab of "+user, func() bool { _, ok := s.Sandbox.Home(user); return ok })
 	}
 	n := 0
@@ -112,7 +112,7 @@ func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
 	}
 	r := w.ask(t, s, w.staff)
 	r.Card(driver.PromptCard, "approve_prompt")
-	expect.Value(s.Sandbox.Reply(w.user, r.Channel, r.Root, "<@"+webapi.Bot+"> "+w.stop))(t)
+	expect.Value(s.Sandbox.Attach(w.user, r.Channel, r.Root, "<@"+webapi.Bot+"> "+w.stop))(t)
 	expect.Eventually(t, "a note", func() bool { return len(r.Notes(w.user)) > 0 })
 	r.Cancel(w.user, r.Root) // or it would be drawn again in the next language
 	r.Until("nothing waits", ended)
@@ -176,7 +176,7 @@ func ofRingi(s *stack.Stack, people []string) map[string]string {
 		}
 	}
 	for _, c := range channels {
-		all, _ := s.Sandbox.Workspace().Everything(c)
+		all, _ := s.Sandbox.Workspace.Everything(c)
 		for _, m := range all {
 			if m.User == webapi.Bot {
 				add(c+m.TS, []any{m.Text, m.Attachments, m.Blocks})

@@ -47,7 +47,7 @@ func TestACommandIsStampedInACopyAndListedOnTheHomeTab(t *testing.T) {
 	d.Card(driver.PromptCard, "approve_prompt")
 	listed := func(want bool) {
 		expect.Eventually(t, fmt.Sprint("the Home tab lists it: ", want), func() bool {
-			expect.NoError(t, s.Sandbox.OpenHome(webapi.Suzuki))
+			expect.NoError(t, s.Sandbox.Open(webapi.Suzuki, "home"))
 			v, ok := s.Sandbox.Home(webapi.Suzuki)
 			return ok && strings.Contains(string(expect.Value(json.Marshal(v.Blocks))(t)), "thread_ts="+d.Root) == want
 		})

@@ -135,7 +135,7 @@ func (w *failing) answers(c lambda.Call) (answer http.Handler, made bool) {
 	w.hit[service+" "+f.name]++
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if f.done {
-			running.Sandbox.Handler().ServeHTTP(httptest.NewRecorder(), r)
+			running.Sandbox.Handler.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
 		}
 		rw.Header().Set("Content-Type", "application/json")

@@ -139,7 +139,7 @@ func routeSeen(t *testing.T, p *play) {
 	for _, stage := range st.Stages {
 		for _, act := range stage.Stamps {
 			for where := range says {
-				who := expect.Value(p.Sandbox.Workspace().User(act.Hand.User))(t).Name
+				who := expect.Value(p.Sandbox.Workspace.User(act.Hand.User))(t).Name
 				if where == "card" {
 					who = "<@" + act.Hand.User + ">"
 				}

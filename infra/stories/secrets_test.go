@@ -230,12 +230,12 @@ func (w *world) inBucket(t *testing.T, prefix string) string {
 func (w *world) inSlack(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, c := range w.Sandbox.Workspace().Channels() {
-		found, _ := w.Sandbox.Workspace().Everything(c.ID) // none in a deleted channel
+	for _, c := range w.Sandbox.Workspace.Channels() {
+		found, _ := w.Sandbox.Workspace.Everything(c.ID) // none in a deleted channel
 		for _, m := range found {
 			fmt.Fprintf(&all, "%+v\n", m)
 			for _, f := range m.Files {
-				kept := expect.Value(w.Sandbox.Workspace().File(f.ID))(t)
+				kept := expect.Value(w.Sandbox.Workspace.File(f.ID))(t)
 				fmt.Fprintf(&all, "%s\n%s\n", kept.Name, kept.Body)
 			}
 		}

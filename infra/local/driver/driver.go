@@ -178,7 +178,7 @@ func Leave(t *testing.T, s *stack.Stack) {
 			*x = d
 		})
 		s.Sandbox.SetToggles(sandbox.Toggles{})
-		s.Sandbox.Faults().Clear("")
+		s.Sandbox.Faults.Clear("")
 		for _, tool := range append(vendors.Tools(), vendors.GitHub) {
 			s.Vendors.Fail(tool, 0, false)
 			s.Vendors.Hang(tool, 0)
@@ -286,7 +286,7 @@ func AskWithFiles(t T, s *stack.Stack, user, title string, files ...FormFile) *R
 		expect.NoError(t, s.Sandbox.CloseView(user, views[0].ID))
 	}
 	expect.Must(t, len(wrong) == 0, "%v", wrong)
-	all := expect.Value(s.Sandbox.Workspace().History(webapi.HR, webapi.Range{}))(t)
+	all := expect.Value(s.Sandbox.Workspace.History(webapi.HR, webapi.Range{}))(t)
 	at := slices.IndexFunc(all, func(m webapi.Message) bool {
 		return m.User == webapi.Bot && strings.Contains(m.Text, title)
 	})

@@ -149,7 +149,7 @@ func Talk(t T, s *stack.Stack, user, text string) *Dialogue {
 // Reply posts a message in the thread and returns its timestamp.
 func (d *Dialogue) Reply(text string) string {
 	d.T.Helper()
-	return expect.Value(d.S.Sandbox.Reply(d.User, d.Channel, d.Root, text))(d.T)
+	return expect.Value(d.S.Sandbox.Attach(d.User, d.Channel, d.Root, text))(d.T)
 }
 
 // Shows waits for a message that contains all of these texts, and returns the newest such message.
@@ -172,7 +172,7 @@ func (d *Dialogue) Shows(texts ...string) webapi.Message {
 func (d *Dialogue) Status(want string) {
 	d.T.Helper()
 	d.Eventually("the agent is "+want, func() bool {
-		return slices.ContainsFunc(d.S.Sandbox.Workspace().Sessions(d.Channel), func(x webapi.Session) bool {
+		return slices.ContainsFunc(d.S.Sandbox.Workspace.Sessions(d.Channel), func(x webapi.Session) bool {
 			return x.ThreadTS == d.Root && x.Status == want
 		})
 	})

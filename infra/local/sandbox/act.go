@@ -30,7 +30,7 @@ var ErrNoButton = errors.New("it has no such button")
 // Click presses a button of a message and confirms its dialog. It returns an InteractionError if the app does not
 // answer properly, MessageNotFound, or ErrNoButton.
 func (s *Sandbox) Click(user, channel, ts, actionID string) error {
-	m, err := s.ws.Message(channel, ts, user)
+	m, err := s.Workspace.Message(channel, ts, user)
 	if err != nil {
 		return fmt.Errorf("click %s on %s: %w", actionID, ts, err)
 	}
@@ -70,7 +70,7 @@ func (s *Sandbox) clickView(user, viewID, actionID string, value any) error {
 
 // Shortcut chooses an entry of a message's ⋯ menu.
 func (s *Sandbox) Shortcut(user, channel, ts, callbackID string) error {
-	m, err := s.ws.Message(channel, ts, user)
+	m, err := s.Workspace.Message(channel, ts, user)
 	if err != nil {
 		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
 	}
@@ -90,7 +90,7 @@ func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string
 	if values, err = s.withFiles(values); err != nil {
 		return nil, err
 	}
-	if v, err = s.ws.FillView(v.ID, formState(v.Blocks, values)); err != nil {
+	if v, err = s.Workspace.FillView(v.ID, formState(v.Blocks, values)); err != nil {
 		return nil, fmt.Errorf("submit %s: %w", viewID, err)
 	}
 	body, err := s.interact("view_submission", user, "", "", map[string]any{"view": v, "response_urls": []any{}})
@@ -114,7 +114,7 @@ func (s *Sandbox) answered(by string, v webapi.View, body []byte) (map[string]st
 	}
 	switch answer.Action {
 	case "":
-		s.ws.CloseView(by)
+		s.Workspace.CloseView(by)
 		return nil, nil
 	case "errors":
 		for block := range answer.Errors {
@@ -129,7 +129,7 @@ func (s *Sandbox) answered(by string, v webapi.View, body []byte) (map[string]st
 	case "update":
 		err := webapi.CheckView(answer.View)
 		if err == nil {
-			_, err = s.ws.UpdateView(v.ID, "", answer.View)
+			_, err = s.Workspace.UpdateView(v.ID, "", answer.View)
 		}
 		if err != nil {
 			return nil, InteractionError{Reason: answer.Action + ": " + err.Error(), Status: 200}
@@ -144,14 +144,14 @@ func (s *Sandbox) CloseView(user, viewID string) error {
 	if _, err := s.shownView(user, viewID); err != nil {
 		return err
 	}
-	s.ws.CloseView(user)
+	s.Workspace.CloseView(user)
 	return nil
 }
 
 // shownView returns a modal that a person has open, or their Home tab.
 func (s *Sandbox) shownView(user, viewID string) (webapi.View, error) {
-	all := s.ws.Views(user)
-	if home, ok := s.ws.Home(user); ok {
+	all := s.Workspace.Views(user)
+	if home, ok := s.Workspace.Home(user); ok {
 		all = append(all, home)
 	}
 	if i := slices.IndexFunc(all, func(v webapi.View) bool { return v.ID == viewID }); i >= 0 {
@@ -275,20 +275,20 @@ func chosen(value any) []string {
 
 // Command runs /ringi with a text. The app's answer is shown to the person only.
 func (s *Sandbox) Command(user, channel, typed string) error {
-	u, err := s.ws.User(user)
+	u, err := s.Workspace.User(user)
 	if err != nil {
 		return fmt.Errorf("command of %s: %w", user, err)
 	}
-	c, err := s.ws.Channel(channel)
+	c, err := s.Workspace.Channel(channel)
 	if err != nil {
 		return fmt.Errorf("command in %s: %w", channel, err)
 	}
 	name, text, _ := strings.Cut(strings.TrimSpace(typed), " ")
 	form := url.Values{ // fields as in docs.slack.dev, interactivity/implementing-slash-commands
-		"token": {"sandbox-verification-token"}, "team_id": {s.ws.TeamID()}, "team_domain": {"ringi-sandbox"},
+		"token": {"sandbox-verification-token"}, "team_id": {s.Workspace.TeamID()}, "team_domain": {"ringi-sandbox"},
 		"channel_id": {c.ID}, "channel_name": {s.placeName(c)}, "user_id": {u.ID}, "user_name": {u.Handle},
-		"command": {name}, "text": {s.typed(strings.TrimSpace(text))}, "api_app_id": {s.ws.AppID()},
-		"is_enterprise_install": {"false"}, "trigger_id": {s.ws.NewTrigger(user)},
+		"command": {name}, "text": {s.typed(strings.TrimSpace(text))}, "api_app_id": {s.Workspace.AppID()},
+		"is_enterprise_install": {"false"}, "trigger_id": {s.Workspace.NewTrigger(user)},
 	}
 	answer, err := s.deliver(s.opts.Commands, form, Attempt{Kind: "command", User: u.ID, Channel: c.ID})
 	if err != nil || len(answer) == 0 {
@@ -298,7 +298,7 @@ func (s *Sandbox) Command(user, channel, typed string) error {
 	if err := json.Unmarshal(answer, &said); err != nil {
 		return InteractionError{Reason: "answer is no JSON", Status: http.StatusOK}
 	}
-	_, err = s.ws.PostEphemeral(u.ID, webapi.Draft{Channel: c.ID, User: webapi.Bot, Text: said.Text})
+	_, err = s.Workspace.PostEphemeral(u.ID, webapi.Draft{Channel: c.ID, User: webapi.Bot, Text: said.Text})
 	return err
 }
 
@@ -308,22 +308,20 @@ func (s *Sandbox) Global(user, callbackID string) error {
 	return err
 }
 
-func (s *Sandbox) Home(user string) (webapi.View, bool) { return s.ws.Home(user) }
-
 // payload returns the fields that all interactions share.
 func (s *Sandbox) payload(kind string, by string, channel string) (map[string]any, error) {
-	u, err := s.ws.User(by)
+	u, err := s.Workspace.User(by)
 	if err != nil {
 		return nil, err
 	}
 	p := map[string]any{
-		"type": kind, "api_app_id": s.ws.AppID(), "token": "sandbox-verification-token",
+		"type": kind, "api_app_id": s.Workspace.AppID(), "token": "sandbox-verification-token",
 		"user":       map[string]any{"id": u.ID, "username": u.Handle, "name": u.Handle, "team_id": u.TeamID},
-		"team":       map[string]any{"id": s.ws.TeamID(), "domain": "ringi-sandbox"},
-		"enterprise": nil, "is_enterprise_install": false, "trigger_id": s.ws.NewTrigger(by),
+		"team":       map[string]any{"id": s.Workspace.TeamID(), "domain": "ringi-sandbox"},
+		"enterprise": nil, "is_enterprise_install": false, "trigger_id": s.Workspace.NewTrigger(by),
 	}
 	if channel != "" {
-		c, err := s.ws.Channel(channel)
+		c, err := s.Workspace.Channel(channel)
 		if err != nil {
 			return nil, err
 		}
@@ -336,7 +334,7 @@ func (s *Sandbox) placeName(c webapi.Channel) string {
 	if c.IM != "" {
 		return "directmessage"
 	}
-	return s.ws.Named(c.Name, c.NameEN)
+	return s.Workspace.Named(c.Name, c.NameEN)
 }
 
 func (s *Sandbox) now() string {

@@ -30,7 +30,7 @@ func TestDirectMessagesEchoTheBot(t *testing.T) {
 	ts := w.post(t, im, slack.MsgOptionText("受け付けました", false))
 	_, _, _, err := w.slack.UpdateMessage(im, ts, slack.MsgOptionText("完了", false))
 	expect.NoError(t, err)
-	expect.NoError(t, w.OpenMessages(webapi.Sato))
+	expect.NoError(t, w.Open(webapi.Sato, "messages"))
 	expect.Eventually(t, "four events", func() bool { return len(w.app.events()) == 4 })
 	kinds := map[string]int{}
 	for _, e := range w.app.events() {
@@ -313,7 +313,7 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	appServer := expect.Server(t, a)
 	var s *sandbox.Sandbox
 	server := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.Handler().ServeHTTP(w, r)
+		s.Handler.ServeHTTP(w, r)
 	}))
 	begun := time.Now() // the clock is stopped, so that no trigger expires on a busy machine
 	opts := sandbox.Options{

@@ -116,7 +116,7 @@ func (c *consent) ask(s *Sandbox, w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.Header.Get("Accept-Language"), "en") {
 		lang = "en"
 	}
-	people := slices.DeleteFunc(s.ws.Users(), func(u webapi.User) bool { return !c.may(u, s.ws.TeamID()) })
+	people := slices.DeleteFunc(s.Workspace.Users(), func(u webapi.User) bool { return !c.may(u, s.Workspace.TeamID()) })
 	for i, u := range people {
 		if lang == "en" {
 			people[i].Name, people[i].Title = cmp.Or(u.NameEN, u.Name), cmp.Or(u.TitleEN, u.Title)
@@ -137,7 +137,7 @@ func (c *consent) ask(s *Sandbox, w http.ResponseWriter, r *http.Request) {
 func (c *consent) allow(s *Sandbox, w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back := url.Values{"state": {q.Get("state")}}
-	if u, err := s.ws.User(q.Get("user")); err != nil {
+	if u, err := s.Workspace.User(q.Get("user")); err != nil {
 		back.Set("error", "access_denied")
 	} else {
 		back.Set("code", rand.Text())
@@ -173,7 +173,7 @@ const tokenLasts = 5 * time.Minute
 // signedIn answers with an id token, a JWT with the claims that Slack documents. Its signature is a dummy: apps get the
 // token directly in exchange for a code.
 func (s *Sandbox) signedIn(user string, asked url.Values) object {
-	u, _ := s.ws.User(user) // the user existed when the code was made, and users are never removed
+	u, _ := s.Workspace.User(user) // the user existed when the code was made, and users are never removed
 	now := s.opts.Now()
 	part := func(v any) string {
 		b, _ := json.Marshal(v) // marshaling strings and numbers can't fail
@@ -183,7 +183,7 @@ func (s *Sandbox) signedIn(user string, asked url.Values) object {
 		"iss": "https://slack.com", "sub": u.ID, "aud": ClientID, "exp": now.Add(tokenLasts).Unix(), "iat": now.Unix(),
 		"auth_time": now.Unix(), "nonce": asked.Get("nonce"), "at_hash": "sandbox", "https://slack.com/team_id": u.TeamID,
 		"https://slack.com/user_id": u.ID, "https://slack.com/team_name": webapi.Name,
-		"name": s.ws.Named(u.Name, u.NameEN), "locale": u.Locale,
+		"name": s.Workspace.Named(u.Name, u.NameEN), "locale": u.Locale,
 	}
 	return object{"access_token": "xoxp-" + rand.Text(), "token_type": "Bearer", "id_token": part(object{"alg": "RS256",
 		"typ": "JWT", "kid": "sandbox"}) + "." + part(claims) + "." + part("sandbox")}
@@ -197,7 +197,7 @@ func (s *Sandbox) installed(user string, asked url.Values) object {
 	s.installs.token = cmp.Or(s.installs.token, "xoxb-local-"+rand.Text())
 	return object{
 		"access_token": s.installs.token, "token_type": "bot", "scope": asked.Get("scope"), "bot_user_id": webapi.Bot,
-		"app_id": s.ws.AppID(), "team": object{"id": s.ws.TeamID(), "name": webapi.Name}, "enterprise": nil,
+		"app_id": s.Workspace.AppID(), "team": object{"id": s.Workspace.TeamID(), "name": webapi.Name}, "enterprise": nil,
 		"authed_user": object{"id": user}, "is_enterprise_install": false,
 	}
 }

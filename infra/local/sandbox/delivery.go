@@ -53,11 +53,11 @@ func Mention(text string) string { return "<@" + webapi.Bot + "> " + text }
 func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	id := "Ev" + rand.Text()[:9]
 	body, err := json.Marshal(map[string]any{
-		"token": "sandbox-verification-token", "team_id": s.ws.TeamID(), "api_app_id": s.ws.AppID(), "event": inner,
+		"token": "sandbox-verification-token", "team_id": s.Workspace.TeamID(), "api_app_id": s.Workspace.AppID(), "event": inner,
 		"type": "event_callback", "event_id": id, "event_time": s.opts.Now().Unix(),
 		"is_ext_shared_channel": channel == webapi.General,
 		"authorizations": []any{map[string]any{
-			"enterprise_id": nil, "team_id": s.ws.TeamID(), "user_id": webapi.Bot, "is_bot": true,
+			"enterprise_id": nil, "team_id": s.Workspace.TeamID(), "user_id": webapi.Bot, "is_bot": true,
 			"is_enterprise_install": false,
 		}},
 		"event_context": "4-" + strings.ToLower(id),
@@ -211,7 +211,7 @@ func (s *Sandbox) event(kind string, m webapi.Message) (inner map[string]any) {
 	if blocks, _ := inner["blocks"].([]any); strings.Contains(m.Text, ":bow:") { // the emoji that it knows
 		inner["blocks"] = append(blocks, map[string]any{"type": "emoji", "name": "bow", "unicode": "1f647"})
 	}
-	if m.Team != s.ws.TeamID() {
+	if m.Team != s.Workspace.TeamID() {
 		inner["user_team"], inner["source_team"] = m.Team, m.Team
 	}
 	return inner
@@ -219,7 +219,7 @@ func (s *Sandbox) event(kind string, m webapi.Message) (inner map[string]any) {
 
 // StopAgent presses the stop button that Slack shows in a thread while the app's agent is processing.
 func (s *Sandbox) StopAgent(user, channel, thread string) error {
-	for _, x := range s.ws.Sessions(channel) {
+	for _, x := range s.Workspace.Sessions(channel) {
 		if x.ThreadTS == thread && x.Status == "processing" {
 			s.emit(user, channel, "", map[string]any{
 				"type": "agent_session_stopped", "channel": channel, "thread_ts": thread, "user": user,
@@ -257,8 +257,8 @@ func (s *Sandbox) SetToggles(t Toggles) {
 	s.toggles = t
 	s.mu.Unlock()
 	for kind, on := range map[webapi.Kind]bool{webapi.RateLimited: t.RateLimited, webapi.Lost: t.LoseAnswers} {
-		if s.faults.Clear(kind); on {
-			s.faults.Add(webapi.Fault{Kind: kind, RetryAfter: time.Second, Times: -1})
+		if s.Faults.Clear(kind); on {
+			s.Faults.Add(webapi.Fault{Kind: kind, RetryAfter: time.Second, Times: -1})
 		}
 	}
 	if s.opts.FailWrites != nil {

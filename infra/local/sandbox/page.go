@@ -117,29 +117,29 @@ const maxTyped = 12000
 
 // getState answers everything that the page shows to one person.
 func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
-	me, err := s.ws.User(r.URL.Query().Get("user"))
+	me, err := s.Workspace.User(r.URL.Query().Get("user"))
 	if err != nil {
 		reply(w, nil, fmt.Errorf("person %q: %w", r.URL.Query().Get("user"), err))
 		return
 	}
 	groups, sessions, marks := map[string]string{}, map[string]webapi.Session{}, map[string]Attempt{}
-	for _, g := range s.ws.Groups() {
+	for _, g := range s.Workspace.Groups() {
 		groups[g.ID] = g.Handle
 	}
 	channels, messages, prompts := []webapi.Channel{}, map[string][]webapi.Message{}, map[string][]webapi.Prompt{}
-	for _, c := range s.ws.Channels() {
+	for _, c := range s.Workspace.Channels() {
 		if !slices.Contains(c.Members, me.ID) {
 			continue
 		}
 		channels = append(channels, c)
-		messages[c.ID], _ = s.ws.Everything(c.ID) // this can't fail: channels are never removed
-		prompts[c.ID] = s.ws.Prompts(c.ID)
-		for _, x := range s.ws.Sessions(c.ID) {
+		messages[c.ID], _ = s.Workspace.Everything(c.ID) // this can't fail: channels are never removed
+		prompts[c.ID] = s.Workspace.Prompts(c.ID)
+		for _, x := range s.Workspace.Sessions(c.ID) {
 			sessions[x.Channel+x.ThreadTS] = x
 		}
 	}
 	ephemerals := []object{}
-	for _, m := range s.ws.Ephemerals(me.ID) {
+	for _, m := range s.Workspace.Ephemerals(me.ID) {
 		ephemerals = append(ephemerals, object{"channel": m.Channel, "message": m})
 	}
 	s.mu.Lock()
@@ -150,14 +150,14 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	state := object{
-		"me": me.ID, "bot": webapi.Bot, "users": s.ws.Users(), "groups": groups, "channels": channels,
-		"messages": messages, "ephemerals": ephemerals, "views": s.ws.Views(me.ID), "prompts": prompts,
+		"me": me.ID, "bot": webapi.Bot, "users": s.Workspace.Users(), "groups": groups, "channels": channels,
+		"messages": messages, "ephemerals": ephemerals, "views": s.Workspace.Views(me.ID), "prompts": prompts,
 		"marks": marks, "sessions": sessions, // by channel and timestamp
 		"toggles": s.Toggles(), "shortcuts": s.opts.Shortcuts, "globals": s.opts.Globals, "links": s.opts.Links,
 		"banner": map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
 		"home":   nil, // until the app publishes one
 	}
-	if v, ok := s.ws.Home(me.ID); ok {
+	if v, ok := s.Workspace.Home(me.ID); ok {
 		state["home"] = v
 	}
 	reply(w, state, nil)
@@ -185,10 +185,10 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 		"shortcut": func(in target) (any, error) { return nil, s.Shortcut(in.User, in.Channel, in.TS, in.CallbackID) },
 		"command":  func(in target) (any, error) { return nil, s.Command(in.User, in.Channel, in.Text) },
 		"global":   func(in target) (any, error) { return nil, s.Global(in.User, in.CallbackID) },
-		"home":     func(in target) (any, error) { return nil, s.OpenHome(in.User) },
+		"home":     func(in target) (any, error) { return nil, s.Open(in.User, "home") },
 		"close":    func(in target) (any, error) { return nil, s.CloseView(in.User, in.ViewID) },
-		"open":     func(in target) (any, error) { return nil, s.OpenMessages(in.User) },
-		"dismiss":  func(in target) (any, error) { s.ws.Dismiss(in.User, in.TS); return nil, nil },
+		"open":     func(in target) (any, error) { return nil, s.Open(in.User, "messages") },
+		"dismiss":  func(in target) (any, error) { s.Workspace.Dismiss(in.User, in.TS); return nil, nil },
 		"stop":     func(in target) (any, error) { return nil, s.StopAgent(in.User, in.Channel, in.ThreadTS) },
 		"act": func(in target) (any, error) {
 			if in.ViewID != "" {

@@ -84,7 +84,7 @@ func TestSharedFilesCanBeSaved(t *testing.T) {
 	w := newWorld(t)
 	ts := expect.Value(w.Attach(webapi.Sato, webapi.HR, "", "x",
 		webapi.File{Name: "表 1.html", Body: []byte("<script>")}))(t)
-	m := expect.Value(w.Workspace().Message(webapi.HR, ts, ""))(t)
+	m := expect.Value(w.Workspace.Message(webapi.HR, ts, ""))(t)
 	res := expect.Value(http.Get(w.url + "/sandbox/files/" + m.Files[0].ID))(t)
 	defer res.Body.Close()
 	expect.Is(t, string(expect.Value(io.ReadAll(res.Body))(t)), "<script>")

@@ -24,21 +24,16 @@ func (s *Sandbox) Say(user, channel, text string) (string, error) {
 	return s.Attach(user, channel, "", text)
 }
 
-// Reply posts a person's message in a thread.
-func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
-	return s.Attach(user, channel, threadTS, text)
-}
-
-// Attach says something as Reply does, with files.
+// Attach says something with files, in a thread unless threadTS is empty.
 func (s *Sandbox) Attach(user, channel, threadTS, text string, files ...webapi.File) (string, error) {
-	if _, err := s.ws.User(user); err != nil {
+	if _, err := s.Workspace.User(user); err != nil {
 		return "", fmt.Errorf("say as %s: %w", user, err)
 	}
 	d := webapi.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: sent(text), Files: files}
 	if len(files) > 0 {
 		d.Subtype = "file_share"
 	}
-	m, err := s.ws.Post(d)
+	m, err := s.Workspace.Post(d)
 	if err != nil {
 		return "", fmt.Errorf("say in %s: %w", channel, err)
 	}
@@ -47,27 +42,23 @@ func (s *Sandbox) Attach(user, channel, threadTS, text string, files ...webapi.F
 
 func (s *Sandbox) Edit(user, channel, ts, text string) error {
 	text = sent(text)
-	if _, err := s.ws.Update(channel, ts, user, webapi.Patch{Text: &text}); err != nil {
+	if _, err := s.Workspace.Update(channel, ts, user, webapi.Patch{Text: &text}); err != nil {
 		return fmt.Errorf("edit %s: %w", ts, err)
 	}
 	return nil
 }
 
 func (s *Sandbox) Remove(user, channel, ts string) error {
-	if err := s.ws.Delete(channel, ts, user); err != nil {
+	if err := s.Workspace.Delete(channel, ts, user); err != nil {
 		return fmt.Errorf("remove %s: %w", ts, err)
 	}
 	return nil
 }
 
-// OpenMessages opens the direct message with the app, for which Slack sends app_home_opened.
-func (s *Sandbox) OpenMessages(user string) error { return s.opened(user, "messages") }
-
-// OpenHome opens the app's Home tab. The event contains the tab's current view.
-func (s *Sandbox) OpenHome(user string) error { return s.opened(user, "home") }
-
-func (s *Sandbox) opened(user, tab string) error {
-	c, err := s.ws.Channel(user)
+// Open opens the direct messages with the app, or its Home tab: messages or home. Slack sends app_home_opened for both,
+// with the present view of the Home tab.
+func (s *Sandbox) Open(user, tab string) error {
+	c, err := s.Workspace.Channel(user)
 	if err != nil {
 		return fmt.Errorf("open the tab %s of %s: %w", tab, user, err)
 	}
@@ -75,7 +66,7 @@ func (s *Sandbox) opened(user, tab string) error {
 		"type": "app_home_opened", "user": user, "channel": c.ID, "tab": tab, "event_ts": fmt.Sprintf("%d.000000",
 			s.opts.Now().Unix()),
 	}
-	if v, ok := s.ws.Home(user); ok && tab == "home" {
+	if v, ok := s.Workspace.Home(user); ok && tab == "home" {
 		event["view"] = v
 	}
 	s.emit(user, c.ID, "", event)
@@ -87,19 +78,13 @@ func (s *Sandbox) opened(user, tab string) error {
 func (s *Sandbox) Messages(channel, thread string) []webapi.Message {
 	if thread != "" {
 		// As in the browser, an unknown thread is empty.
-		found, _ := s.ws.Replies(channel, thread, webapi.Range{})
+		found, _ := s.Workspace.Replies(channel, thread, webapi.Range{})
 		return found
 	}
-	found, _ := s.ws.History(channel, webapi.Range{})
+	found, _ := s.Workspace.History(channel, webapi.Range{})
 	slices.Reverse(found)
 	return found
 }
-
-// Ephemerals returns the ephemeral messages for a person, oldest first.
-func (s *Sandbox) Ephemerals(user string) []webapi.Message { return s.ws.Ephemerals(user) }
-
-// Views returns a person's open modals, the topmost last.
-func (s *Sandbox) Views(user string) []webapi.View { return s.ws.Views(user) }
 
 // Mark returns the delivery behind the ⚠ on a message: the last failed one, unless a later one succeeded.
 func (s *Sandbox) Mark(channel, ts string) (Attempt, bool) {
@@ -137,14 +122,14 @@ func sent(typed string) string {
 // name that follows a letter of a mail address is none.
 func (s *Sandbox) typed(plain string) string {
 	names := map[string]string{}
-	for _, u := range s.ws.Users() {
+	for _, u := range s.Workspace.Users() {
 		for _, name := range []string{u.Name, cmp.Or(u.NameEN, u.Name), u.Handle} {
 			names["@"+escape.Replace(name)] = "<@" + u.ID + ">"
 		}
 	}
-	for _, c := range s.ws.Channels() {
+	for _, c := range s.Workspace.Channels() {
 		for _, name := range []string{c.Name, cmp.Or(c.NameEN, c.Name)} {
-			names["#"+name] = "<#" + c.ID + "|" + s.ws.Named(c.Name, c.NameEN) + ">"
+			names["#"+name] = "<#" + c.ID + "|" + s.Workspace.Named(c.Name, c.NameEN) + ">"
 		}
 	}
 	delete(names, "#") // of a direct message
@@ -222,14 +207,14 @@ func (s *Sandbox) withFiles(values map[string]any) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[block] = s.ws.Keep(files)
+		out[block] = s.Workspace.Keep(files)
 	}
 	return out, nil
 }
 
 // getFile gives a person a file that was shared, to be saved and not shown: a file's page could act as this one.
 func (s *Sandbox) getFile(w http.ResponseWriter, r *http.Request) {
-	f, err := s.ws.File(r.PathValue("id"))
+	f, err := s.Workspace.File(r.PathValue("id"))
 	if err != nil {
 		http.Error(w, "no such file was shared", http.StatusNotFound)
 		return

@@ -54,11 +54,12 @@ type Options struct {
 
 // Sandbox is one workspace with one app. Close it to end pending retries.
 type Sandbox struct {
+	*webapi.Workspace
+	Faults  *webapi.Faults // makes chosen Web API calls of the app fail
+	Handler http.Handler   // serves the page at /, the Web API at /api/ and the page's calls at /sandbox/
+
 	opts     Options
-	ws       *webapi.Workspace
-	faults   *webapi.Faults
 	hub      hub
-	handler  http.Handler
 	installs installs
 
 	client *http.Client
@@ -96,32 +97,21 @@ func New(opts Options) *Sandbox {
 	opts.BannerEN = cmp.Or(opts.BannerEN, opts.Banner)
 	s := &Sandbox{
 		opts: opts,
-		ws: webapi.NewWorkspace(webapi.Config{TeamID: "T0SANDRING", AppID: "A0SANDRING", Company: opts.Company,
+		Workspace: webapi.NewWorkspace(webapi.Config{TeamID: "T0SANDRING", AppID: "A0SANDRING", Company: opts.Company,
 			Now: opts.Now, Language: opts.Language}),
-		faults: &webapi.Faults{}, hub: hub{pages: map[chan struct{}]bool{}},
+		Faults: &webapi.Faults{}, hub: hub{pages: map[chan struct{}]bool{}},
 		marks: map[string]Attempt{}, installs: installs{token: opts.BotToken, codes: map[string]consented{}},
 		client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.faults.SetRates(opts.Rates)
-	s.ws.Listen(s.echo)
-	s.handler = s.routes(webapi.New(webapi.Options{
-		Workspace: s.ws, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.faults,
+	s.Faults.SetRates(opts.Rates)
+	s.Workspace.Listen(s.echo)
+	s.Handler = s.routes(webapi.New(webapi.Options{
+		Workspace: s.Workspace, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.Faults,
 		Now: opts.Now, Logger: opts.Logger, Self: opts.Self, Heard: s.heard,
 	}))
 	return s
 }
-
-// Handler serves the page at /, the Web API at /api/ and the page's calls at /sandbox/.
-func (s *Sandbox) Handler() http.Handler { return s.handler }
-
-// Workspace gives direct access to the workspace, for changes that no person's action makes.
-func (s *Sandbox) Workspace() *webapi.Workspace { return s.ws }
-
-func (s *Sandbox) TeamID() string { return s.ws.TeamID() }
-
-// Faults makes chosen Web API calls of the app fail.
-func (s *Sandbox) Faults() *webapi.Faults { return s.faults }
 
 // Close cancels pending deliveries, waits for running ones, and ends the pages' streams.
 func (s *Sandbox) Close() {
@@ -189,15 +179,15 @@ func (s *Sandbox) speak(in speech) (any, error) {
 		all := strings.Join(slices.Sorted(maps.Keys(regions)), ", ")
 		return nil, FieldError{"language", fmt.Sprintf("one of %s, not %q", all, in.Language)}
 	}
-	if err := s.ws.Speak(in.User, in.Language+region); err != nil || s.opts.Language != "" {
+	if err := s.Workspace.Speak(in.User, in.Language+region); err != nil || s.opts.Language != "" {
 		return nil, err
 	}
-	for _, u := range s.ws.Users() {
-		if err := s.ws.Speak(u.ID, in.Language+region); err != nil {
+	for _, u := range s.Workspace.Users() {
+		if err := s.Workspace.Speak(u.ID, in.Language+region); err != nil {
 			return nil, err
 		}
 	}
-	if s.ws.SetLanguage(in.Language); s.opts.Speak != nil {
+	if s.Workspace.SetLanguage(in.Language); s.opts.Speak != nil {
 		s.opts.Speak(in.Language)
 	}
 	return nil, nil

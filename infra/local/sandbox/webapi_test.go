@@ -66,7 +66,7 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 	w := newWorld(t)
 	mine := w.post(t, webapi.HR, slack.MsgOptionText("x", false))
 	theirs := expect.Value(w.Say(webapi.Sato, webapi.HR, "やあ"))(t)
-	expect.NoError(t, w.Workspace().SetArchived(webapi.General, true))
+	expect.NoError(t, w.Workspace.SetArchived(webapi.General, true))
 	post := func(channel string, o ...slack.MsgOption) error {
 		_, _, err := w.slack.PostMessage(channel, o...)
 		return err
@@ -116,7 +116,7 @@ func TestFaults(t *testing.T) {
 	w := newWorld(t)
 	post := func(faults ...webapi.Fault) error {
 		for _, f := range faults {
-			w.Faults().Add(f)
+			w.Faults.Add(f)
 		}
 		return expect.Err(w.slack.PostEphemeral(webapi.HR, webapi.Sato, slack.MsgOptionText("x", false)))
 	}
@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 	err = post(webapi.Fault{Kind: webapi.Unavailable})
 	expect.That(t, errors.As(err, &status) && status.Code == 503, "unavailable: %v", err)
 	expect.NoError(t, post())
-	w.Faults().SetRates(webapi.Rates{Enforce: true})
+	w.Faults.SetRates(webapi.Rates{Enforce: true})
 	for range 5 {
 		_, _, err = w.slack.PostMessage(webapi.HR, slack.MsgOptionText("x", false))
 	}
@@ -155,11 +155,11 @@ func TestThePersonsOwnChannels(t *testing.T) {
 		return ids
 	}
 	all := list(slack.GetConversationsForUserParameters{UserID: webapi.Tanaka, Limit: 999})
-	expect.NoError(t, w.Workspace().SetMember(webapi.HR, webapi.Tanaka, false))
+	expect.NoError(t, w.Workspace.SetMember(webapi.HR, webapi.Tanaka, false))
 	left := list(slack.GetConversationsForUserParameters{UserID: webapi.Tanaka,
 		Types: []string{"public_channel", "private_channel"}})
 	expect.That(t, len(left) == len(all)-1, "%v, before %v", left, all)
-	expect.NoError(t, w.Workspace().SetArchived(left[0], true))
+	expect.NoError(t, w.Workspace.SetArchived(left[0], true))
 	expect.Same(t, left[1:], list(slack.GetConversationsForUserParameters{UserID: webapi.Tanaka, ExcludeArchived: true}))
 	expect.Same(t, []string{webapi.DirectMessage(webapi.Tanaka)},
 		list(slack.GetConversationsForUserParameters{UserID: webapi.Tanaka, Types: []string{"im"}}))
@@ -324,7 +324,7 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 	}
 	got := at(w.call(t, botToken, "users.info", "user="+webapi.Sato), "user", "locale")
 	expect.That(t, got == nil, "a locale that nobody asked for: %v", got)
-	w.Faults().Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
+	w.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
 	answer := w.call(t, botToken, "users.info", "user="+webapi.Sato)
 	expect.Same(t, []string(nil), api.Differences("missing_scope", answer))
 }
