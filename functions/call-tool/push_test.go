@@ -48,7 +48,7 @@ func newHub(t *testing.T) *hub {
 	h.world = h.sourced(t)
 	h.GitHub = github.Config{Base: s.URL + "/github", HTTP: wire.NewHTTP(), Now: time.Now}
 	h.App = func(context.Context, string) (github.App, error) {
-		return github.NewApp(vendors.AppID, vendors.Installation, h.server.Key())
+		return github.NewApp(vendors.AppID, vendors.Installation, h.server.Key)
 	}
 	return h
 }

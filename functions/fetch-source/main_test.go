@@ -95,7 +95,7 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *tenancy.Source)
 			if w.noApp {
 				return github.App{}, aggregate.ErrNotFound
 			}
-			return github.NewApp(vendors.AppID, vendors.Installation, w.Key())
+			return github.NewApp(vendors.AppID, vendors.Installation, w.Key)
 		}}
 	source := listed()
 	if change != nil {

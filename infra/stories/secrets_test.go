@@ -163,7 +163,7 @@ func (w *world) secrets(t *testing.T) map[string][]string {
 		"Slack's secret": {signingSecret, botToken, w.ClientSecret}, "the model secret": {modelKey},
 		"a vendor's secret": w.Vendors.Secrets(), "a token of GitHub": w.Vendors.GitHub.Tokens(),
 	}
-	for line := range strings.SplitSeq(w.Vendors.GitHub.Key(), "\n") {
+	for line := range strings.SplitSeq(w.Vendors.GitHub.Key, "\n") {
 		if line != "" && !strings.HasPrefix(line, "-----") {
 			out["the App's key"] = append(out["the App's key"], line)
 		}

@@ -290,8 +290,8 @@ func servers(t *testing.T, w *connecting) {
 	b.Post("/console/integrations/token", elsewhere).Says(t,
 		http.StatusConflict) // a token for the address that the page showed before
 	b.Post("/console/integrations/token", url.Values{"provider": {"mcp:rooms"},
-		"token": {w.vendors.RoomsToken()}}).Leads(t, "/console/integrations?done=connected")
-	expect.That(t, token() == w.vendors.RoomsToken(), "another token is kept")
+		"token": {w.vendors.RoomsToken}}).Leads(t, "/console/integrations?done=connected")
+	expect.That(t, token() == w.vendors.RoomsToken, "another token is kept")
 	w.Settings(func(x *tenancy.Settings) { x.MCPServers[0].URL = "https://elsewhere.example/mcp" })
 	b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}).Leads(t,
 		"/console/integrations?done=not-revoked")
@@ -306,13 +306,13 @@ func connectsApp(t *testing.T, w *connecting) {
 		return b.Post("/console/integrations/app", url.Values{"app_id": {id}, "installation_id": {installation},
 			"private_key": {key}})
 	}
-	connect("x", vendors.Installation, s.Key()).Says(t, http.StatusBadRequest, "App ID: 20 桁以内の数字")
-	connect(vendors.AppID, "", s.Key()).Says(t, http.StatusBadRequest, "インストール ID: 20 桁以内の")
+	connect("x", vendors.Installation, s.Key).Says(t, http.StatusBadRequest, "App ID: 20 桁以内の数字")
+	connect(vendors.AppID, "", s.Key).Says(t, http.StatusBadRequest, "インストール ID: 20 桁以内の")
 	connect(vendors.AppID, vendors.Installation, "himitsu").Says(t, http.StatusBadRequest, "秘密鍵: GitHub から").
 		Lacks(t, "himitsu")
 	connect(vendors.AppID, vendors.Installation, strings.Repeat("x", 9<<10)).Says(t, http.StatusBadRequest)
-	key := strings.Split(s.Key(), "\n")[3]
-	connect(" "+vendors.AppID, vendors.Installation, s.Key()).Leads(t, "/console/integrations?done=connected#github")
+	key := strings.Split(s.Key, "\n")[3]
+	connect(" "+vendors.AppID, vendors.Installation, s.Key).Leads(t, "/console/integrations?done=connected#github")
 	row := w.row(tenancy.GitHubProvider)
 	expect.That(t, row.Status == tenancy.Connected && row.ConnectedBy == webapi.Suzuki &&
 		!strings.Contains(row.Credentials, key) && !strings.Contains(string(row.Metadata), "KEY"), "%+v", row)

@@ -225,7 +225,7 @@ func connected(w *consoletest.World) *gitHub {
 		if g.disconnected {
 			return github.App{}, aggregate.ErrNotFound
 		}
-		return github.NewApp(standin.AppID, standin.Installation, g.Key())
+		return github.NewApp(standin.AppID, standin.Installation, g.Key)
 	}}
 	return g
 }

@@ -56,7 +56,7 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 		return err
 	}
 	v := credentials(s)
-	if err := v.ConnectApp(ctx, tenant, vendors.AppID, vendors.Installation, s.Vendors.GitHub.Key(),
+	if err := v.ConnectApp(ctx, tenant, vendors.AppID, vendors.Installation, s.Vendors.GitHub.Key,
 		setup()); err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (d Desk) once(method, path, kind, body string) (status int, page string) {
 // them.
 func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
 	server := tenancy.MCPServer{Name: vendors.RoomsServer, URL: s.VendorsURL + vendors.RoomsPath}
-	token := vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}
+	token := vault.Credential{AccessToken: s.Vendors.RoomsToken, Address: server.URL}
 	if err := credentials(s).Connect(ctx, tenant, server.Provider(), token, "{}", setup()); err != nil {
 		return err
 	}

@@ -64,6 +64,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 // PID is the id of the child and of its process group.
 func (p *Process) PID() int { return p.pid }
 
+// Done is closed when the child has ended for any reason.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Err returns nil if the child exited with status 0. It is valid once Done is closed.
@@ -96,8 +97,8 @@ type Server struct {
 	// URL is the server's endpoint, without a trailing slash.
 	URL string
 
-	process *Process
-	stdin   io.Closer
+	*Process
+	stdin io.Closer
 }
 
 // Serve starts a server and waits until it reports its port: the first line of its output must be {"port":…}. The
@@ -120,7 +121,7 @@ func Serve(ctx context.Context, name string, cmd *exec.Cmd, within time.Duration
 		said.Close()
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	s := &Server{process: p, stdin: stdin}
+	s := &Server{Process: p, stdin: stdin}
 	port, err := announcedPort(ctx, said, within)
 	if err != nil {
 		s.Stop()
@@ -132,13 +133,8 @@ func Serve(ctx context.Context, name string, cmd *exec.Cmd, within time.Duration
 
 func (s *Server) Stop() {
 	s.stdin.Close()
-	s.process.Kill()
+	s.Kill()
 }
-
-func (s *Server) PID() int { return s.process.PID() }
-
-// Done is closed when the server has ended for any reason.
-func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 
 // announcedPort reads the port from the first line of a server's output. It closes r.
 func announcedPort(ctx context.Context, r *os.File, within time.Duration) (int, error) {

@@ -173,7 +173,7 @@ func (v *Vendors) each(provider string, do func(*grant)) {
 
 // Secrets returns all tokens, codes and client secrets that ever existed.
 func (v *Vendors) Secrets() []string {
-	all := []string{v.roomsToken}
+	all := []string{v.RoomsToken}
 	for _, a := range v.accounts {
 		a.mu.Lock()
 		all = append(all, a.given...)

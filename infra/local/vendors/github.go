@@ -29,10 +29,11 @@ const (
 type GitHubServer struct {
 	Now   func() time.Time
 	Fault func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) // nil: none
+	// Key is the App's private key, as GitHub's page downloads it.
+	Key string
 
 	api PublishedAPI
 	key *rsa.PrivateKey
-	pem string
 
 	mu     sync.Mutex
 	dir    string // of the repositories; empty until one is needed
@@ -62,12 +63,9 @@ func NewGitHub(dir string) (*GitHubServer, error) {
 		return nil, err
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	return &GitHubServer{Now: time.Now, dir: dir, api: api, key: key, pem: string(text),
+	return &GitHubServer{Now: time.Now, dir: dir, api: api, key: key, Key: string(text),
 		tokens: map[string]gitHubGrant{}}, nil
 }
-
-// Key returns the App's private key, as GitHub's page downloads it.
-func (s *GitHubServer) Key() string { return s.pem }
 
 // Tokens returns all tokens that the App was given.
 func (s *GitHubServer) Tokens() []string {

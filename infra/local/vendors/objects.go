@@ -35,7 +35,7 @@ func (s *GitHubServer) about(c *call, schema string) map[string]any {
 
 func (s *GitHubServer) ref(c *call) {
 	name := c.r.PathValue("ref")
-	sha := c.repo.ref(name)
+	sha := c.repo.Ref(name)
 	if sha == "" {
 		c.fail(http.StatusNotFound, "Not Found")
 		return
@@ -246,7 +246,7 @@ func (s *GitHubServer) makeRef(c *call) {
 	switch {
 	case !ok || !strings.Contains(name, "/"):
 		c.fail(http.StatusUnprocessableEntity, "Reference name must start with 'refs/'.")
-	case c.repo.ref(name) != "":
+	case c.repo.Ref(name) != "":
 		c.fail(http.StatusUnprocessableEntity, "Reference already exists")
 	case c.repo.kind(in.SHA) != "commit":
 		c.fail(http.StatusUnprocessableEntity, "Object does not exist")
@@ -264,7 +264,7 @@ func (s *GitHubServer) openPull(c *call) {
 	if !c.read(&in) {
 		return
 	}
-	head, base := c.repo.ref("heads/"+in.Head), c.repo.ref("heads/"+in.Base)
+	head, base := c.repo.Ref("heads/"+in.Head), c.repo.Ref("heads/"+in.Base)
 	switch {
 	case head == "":
 		c.invalid("head", "invalid", "")

@@ -90,8 +90,8 @@ func imported(branch, before, message string, files map[string]File, at time.Tim
 func (r *Repository) Commit(branch, message string, files map[string]File, at time.Time) (sha string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.must(imported(branch, r.ref("heads/"+branch), message, files, at), "fast-import", "--quiet")
-	return r.ref("heads/" + branch)
+	r.must(imported(branch, r.Ref("heads/"+branch), message, files, at), "fast-import", "--quiet")
+	return r.Ref("heads/" + branch)
 }
 
 // Tag makes an annotated tag.
@@ -101,9 +101,7 @@ func (r *Repository) Tag(name, commit string) {
 }
 
 // Ref returns the hash of heads/… or tags/…, or "".
-func (r *Repository) Ref(name string) string { return r.ref(name) }
-
-func (r *Repository) ref(name string) string {
+func (r *Repository) Ref(name string) string {
 	sha, _ := r.git("", "rev-parse", "--verify", "--quiet", "refs/"+name)
 	return strings.TrimSpace(sha)
 }

@@ -38,11 +38,11 @@ var allRooms = []Room{{"fuji", "富士", 3, 12}, {"haruna", "榛名", 3, 6}, {"a
 // HTTP.
 type Rooms struct {
 	http.Handler
+	MCP *mcp.Server // for transports other than HTTP
 
 	mu       sync.Mutex
 	bookings []Booking
 	orders   []Order
-	server   *mcp.Server
 	named    func(ja, en string) string
 }
 
@@ -63,23 +63,20 @@ func NewRooms() *Rooms {
 		text := s.named("使った後はホワイトボードを消してください。", "Please wipe the whiteboard after use.")
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 	})
-	s.server = m
+	s.MCP = m
 	s.Handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	return s
 }
 
-// MCP returns the server, for transports other than HTTP.
-func (s *Rooms) MCP() *mcp.Server { return s.server }
-
 // Describe changes the description of the booking tool, as after an update or a takeover of the server.
 func (s *Rooms) Describe(description string) {
-	mcp.AddTool(s.server, &mcp.Tool{Name: bookRoom, Title: "会議室の予約 / Book a room", Description: description}, s.book)
+	mcp.AddTool(s.MCP, &mcp.Tool{Name: bookRoom, Title: "会議室の予約 / Book a room", Description: description}, s.book)
 }
 
 // DescribeList changes the description of the tool that lists rooms.
 func (s *Rooms) DescribeList(description string) {
-	mcp.AddTool(s.server, &mcp.Tool{Name: "list_rooms", Title: "会議室の一覧 / List rooms", Description: description}, s.list)
+	mcp.AddTool(s.MCP, &mcp.Tool{Name: "list_rooms", Title: "会議室の一覧 / List rooms", Description: description}, s.list)
 }
 
 // Bookings returns all bookings, oldest first.
@@ -166,15 +163,9 @@ const (
 	HouseRules  = "rooms.house_rules"
 )
 
-// Rooms is the MCP server that RoomsPath serves.
-func (v *Vendors) Rooms() *Rooms { return v.rooms }
-
-// RoomsToken is the bearer token that the MCP server accepts.
-func (v *Vendors) RoomsToken() string { return v.roomsToken }
-
 // meetings wraps the MCP server: it checks the token and applies the tool's faults.
 func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
-	if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); (!ok || got != v.roomsToken) &&
+	if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); (!ok || got != v.RoomsToken) &&
 		!v.accounts["rooms"].knows(r) {
 		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+origin(r)+resourceMetadata+RoomsPath+`"`)
 		http.Error(w, "unauthorized", http.StatusUnauthorized)
@@ -196,7 +187,7 @@ func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
 	if json.Unmarshal(body, &call) == nil && call.Method == "tools/call" {
 		tool = RoomsServer + "." + call.Params.Name
 	}
-	v.faults.apply(tool, w, r, v.rooms.ServeHTTP,
+	v.faults.apply(tool, w, r, v.Rooms.ServeHTTP,
 		func(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) })
 }
 

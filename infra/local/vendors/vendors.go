@@ -29,27 +29,25 @@ const Sheet = "ringi-demo-sheet"
 
 // Vendors stands in for all vendors. It keeps data in memory.
 type Vendors struct {
-	GitHub *GitHubServer
+	GitHub     *GitHubServer
+	Rooms      *Rooms // the MCP server that RoomsPath serves
+	RoomsToken string // the bearer token that it accepts
 
 	accounts map[string]*accounts // by provider
 	tokens   map[string]string    // one access token for each provider
 	staff    atomic.Pointer[[]employee]
 	faults   *faults
 	book     *book
-	rooms    *Rooms
 	english  atomic.Bool // names are in English
 	now      func() time.Time
-
-	roomsToken string
 }
 
 // New makes a company with 42 employees and an empty spreadsheet, with new tokens.
 func New() *Vendors {
 	v := &Vendors{tokens: map[string]string{}, faults: &faults{of: map[string]*fault{}}, book: &book{},
-		rooms: NewRooms(), now: time.Now,
-		roomsToken: "rooms-" + rand.Text()}
+		Rooms: NewRooms(), RoomsToken: "rooms-" + rand.Text(), now: time.Now}
 	v.staff.Store(new(staff()))
-	v.rooms.named = v.named
+	v.Rooms.named = v.named
 	v.accounts = map[string]*accounts{
 		"freee":  newAccounts("freee", 6*time.Hour, true, v.now),
 		"google": newAccounts("google", time.Hour, false, v.now),

@@ -111,7 +111,7 @@ func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
 		{"an order", call("place_order", order), "CallToolResultResponse", `"PO-0001"`},
 		{"no such tool", call("no", "{}"), "JSONRPCErrorResponse", `-32602`},
 	} {
-		for token, want := range map[string]int{v.RoomsToken(): http.StatusOK, "another": http.StatusUnauthorized} {
+		for token, want := range map[string]int{v.RoomsToken: http.StatusOK, "another": http.StatusUnauthorized} {
 			r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+vendors.RoomsPath,
 				strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":`+tt.method+`}`)))(t)
 			for name, value := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json",
@@ -295,7 +295,7 @@ func newWorld(t *testing.T) *world {
 // signed returns a token of the App itself, valid for a time.
 func (w *world) signed(t *testing.T, app string, valid time.Duration) string {
 	t.Helper()
-	block, _ := pem.Decode([]byte(w.Key()))
+	block, _ := pem.Decode([]byte(w.Key))
 	key := expect.Value(x509.ParsePKCS1PrivateKey(block.Bytes))(t)
 	now := time.Now()
 	in := base64.RawURLEncoding.EncodeToString

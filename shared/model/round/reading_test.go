@@ -49,12 +49,12 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	v := vendors.New()
 	s := expect.Server(t, v.Handler())
-	w := &world{T: t, tenant: aggregate.TenantID("T0READS"), rooms: v.Rooms()}
+	w := &world{T: t, tenant: aggregate.TenantID("T0READS"), rooms: v.Rooms}
 	w.rows, _ = db.Store(t)
 	x := expect.Value(w.rows.Settings(t.Context(), w.tenant))(t)
 	x.MCPServers = []tenancy.MCPServer{{Name: vendors.RoomsServer, URL: s.URL + vendors.RoomsPath}}
 	expect.Value(w.rows.SaveSettings(t.Context(), w.tenant, x, admin, time.Now()))(t)
-	out, secret := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(), key(v.RoomsToken())
+	out, secret := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(), key(v.RoomsToken)
 	w.admin = mcp.Admin{Rows: w.rows, Credentials: secret, Client: mcp.Client{HTTP: out}, Now: time.Now}
 	w.source = round.Source{Rows: w.rows, Credentials: secret, Client: w.admin.Client, Now: time.Now}
 	return w
@@ -202,7 +202,7 @@ func testUnseen(w *world) {
 		if name == "facts" {
 			tool.OutputSchema = object
 		}
-		w.rooms.MCP().AddTool(tool, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		w.rooms.MCP.AddTool(tool, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &says,
 				nil
 		})
@@ -227,7 +227,7 @@ func testFew(w *world) {
 		now += n
 		highest = max(highest, now)
 	}
-	w.rooms.MCP().AddTool(&sdk.Tool{Name: "slow", InputSchema: map[string]any{"type": "object"}},
+	w.rooms.MCP.AddTool(&sdk.Tool{Name: "slow", InputSchema: map[string]any{"type": "object"}},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			add(1)
 			defer add(-1)

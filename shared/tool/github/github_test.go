@@ -72,7 +72,7 @@ func app(t *testing.T, key string) github.App {
 
 func (w *world) open(t *testing.T, p github.Permissions) *github.Client {
 	t.Helper()
-	return w.config().Open(app(t, w.Key()), "acme/shop", w.repo.ID, p)
+	return w.config().Open(app(t, w.Key), "acme/shop", w.repo.ID, p)
 }
 
 func problem(err error) explain.Problem {
@@ -86,7 +86,7 @@ func TestACommitIsFound(t *testing.T) {
 	w := newWorld(t)
 	w.repo.Tag("v1", w.first)
 	ctx := t.Context()
-	found := expect.Value(w.config().Find(app(t, w.Key()), "acme/shop").Repository(ctx))(t)
+	found := expect.Value(w.config().Find(app(t, w.Key), "acme/shop").Repository(ctx))(t)
 	expect.Same(t, github.Repository{ID: w.repo.ID, FullName: "acme/shop", DefaultBranch: "main"}, found)
 	c := w.open(t, github.Reads())
 	for _, ref := range []string{"heads/main", "tags/v1"} {
@@ -130,9 +130,9 @@ func TestTokensAreNarrow(t *testing.T) {
 	ctx := t.Context()
 	_, err := w.open(t, github.Reads()).Carry(ctx, w.order(t), w.begun(), nil)
 	expect.Is(t, problem(err), explain.ProblemDenied, "a write with a token for reading")
-	_, err = w.config().Open(app(t, w.Key()), "acme/other", w.repo.ID, github.Reads()).Repository(ctx)
+	_, err = w.config().Open(app(t, w.Key), "acme/other", w.repo.ID, github.Reads()).Repository(ctx)
 	expect.Is(t, problem(err), explain.ProblemNotFound, "another repository")
-	_, err = w.config().Open(app(t, w.Key()), "acme/shop", 99, github.Reads()).Repository(ctx)
+	_, err = w.config().Open(app(t, w.Key), "acme/shop", 99, github.Reads()).Repository(ctx)
 	expect.Is(t, problem(err), explain.ProblemRejected, "an id that isn't installed")
 	stranger := expect.Value(rsa.GenerateKey(rand.Reader, 2048))(t)
 	key := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(stranger)})
@@ -151,7 +151,7 @@ func TestATokenThatEndedIsMadeAnew(t *testing.T) {
 func TestAnAppsKeyIsChecked(t *testing.T) {
 	w := newWorld(t)
 	for field, test := range map[string][3]string{
-		"app_id": {"x", "1", w.Key()}, "installation_id": {"1", "", w.Key()}, "private_key": {"1", "1", "no key"},
+		"app_id": {"x", "1", w.Key}, "installation_id": {"1", "", w.Key}, "private_key": {"1", "1", "no key"},
 	} {
 		_, err := github.NewApp(test[0], test[1], test[2])
 		expect.Must(t, err != nil, "%s is taken", field)

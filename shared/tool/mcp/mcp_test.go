@@ -36,7 +36,7 @@ func TestACallIsMadeOnce(t *testing.T) {
 
 func TestAServerOfAnOlderProtocol(t *testing.T) {
 	s := vendors.NewRooms()
-	speaks := func(*http.Request) *sdk.Server { return s.MCP() }
+	speaks := func(*http.Request) *sdk.Server { return s.MCP }
 	kept := sdk.NewStreamableHTTPHandler(speaks, &sdk.StreamableHTTPOptions{SessionTimeout: time.Minute})
 	v := newVendor(t, kept)
 	v.faults["server/discover"] = http.NotFound
