@@ -80,14 +80,9 @@ type Slack struct {
 	kept  SlackSecret
 }
 
-// OpenSlack is NewSlack with a function's client.
+// OpenSlack returns the secret that the environment names. A secret without api_url uses the environment's.
 func OpenSlack(cfg aws.Config, env boot.Slack) *Slack {
-	return NewSlack(ReaderAt(cfg), env)
-}
-
-// NewSlack returns the secret that the environment names. A secret without api_url uses the environment's.
-func NewSlack(r Reader, env boot.Slack) *Slack {
-	return &Slack{Reader: r, ID: env.SlackSecretID, Now: time.Now, address: env.SlackAPIURL}
+	return &Slack{Reader: ReaderAt(cfg), ID: env.SlackSecretID, Now: time.Now, address: env.SlackAPIURL}
 }
 
 // Preload reads the secret while a function starts, so that the first request need not wait. It ignores failures: the

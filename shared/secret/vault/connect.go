@@ -78,12 +78,6 @@ func (v Vault) Row(ctx context.Context, tenant, provider string) (tenancy.Integr
 	return row, err
 }
 
-// sealedClient is the JSON of a client; it is encrypted before it is stored.
-type sealedClient struct {
-	ID     string `json:"client_id"`
-	Secret string `json:"client_secret,omitempty"`
-}
-
 // clientOf returns the provider name under which a client is sealed, so that it can't be opened as a credential of that
 // provider.
 func clientOf(provider string) string { return "client:" + provider }
@@ -91,7 +85,7 @@ func clientOf(provider string) string { return "client:" + provider }
 // SealClient seals a tenant's client at a vendor into its row.
 func (e Envelope) SealClient(ctx context.Context, x tenancy.VendorClient,
 	c OAuthClient) (tenancy.VendorClient, error) {
-	b, err := json.Marshal(sealedClient{c.ID, c.Secret})
+	b, err := json.Marshal(map[string]string{"client_id": c.ID, "client_secret": c.Secret}) // a client hides itself
 	if err != nil {
 		return x, fmt.Errorf("seal the client at %s: %w", x.Provider, err)
 	}
@@ -106,11 +100,11 @@ func (e Envelope) OpenClient(ctx context.Context, x tenancy.VendorClient) (OAuth
 	if err != nil {
 		return OAuthClient{}, err
 	}
-	var c sealedClient
+	var c OAuthClient
 	if json.Unmarshal(b, &c) != nil || c.ID == "" || c.ID != x.ClientID { // the error would quote the secret
 		return OAuthClient{}, errors.New("open the client at " + x.Provider + ": it is not the row's")
 	}
-	return OAuthClient{ID: c.ID, Secret: c.Secret}, nil
+	return c, nil
 }
 
 // ErrDenied: the person or the vendor refused access.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
@@ -32,8 +34,8 @@ func (v *pastedSecret) hold(value string) { v.value, v.err = value, nil }
 // environment is a new execution environment with its clock.
 func environment(v *pastedSecret) (*secret.Slack, *time.Time) {
 	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
-	s := secret.NewSlack(v.read, boot.Slack{SlackSecretID: "slack"})
-	s.Now = func() time.Time { return now }
+	s := secret.OpenSlack(aws.Config{}, boot.Slack{SlackSecretID: "slack"})
+	s.Reader, s.Now = v.read, func() time.Time { return now }
 	return s, &now
 }
 

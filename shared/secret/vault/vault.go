@@ -208,15 +208,7 @@ func (v Vault) SlackToken(ctx context.Context, tenant, deployments string,
 // Bot returns the token of a tenant's own bot, which is in its row since the app was installed. It returns
 // tenancy.ErrNotConnected if there is none, as in the deployment's own workspace.
 func (v Vault) Bot(ctx context.Context, tenant string) (string, error) {
-	row, err := v.Rows.Integration(ctx, tenant, tenancy.SlackProvider)
-	switch {
-	case errors.Is(err, aggregate.ErrNotFound), err == nil && row.Status == tenancy.Connected && row.Credentials == "":
-		return "", tenancy.ErrNotConnected{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}
-	case err != nil:
-		return "", fmt.Errorf("find the integration slack: %w", err)
-	}
-	c, err := v.Open(ctx, row)
-	return c.AccessToken, err
+	return v.SlackToken(ctx, tenant, "", func(context.Context, string) (bool, error) { return false, nil })
 }
 
 // Company returns the id of the freee company that a person chose, empty if none was chosen or freee is not connected.

@@ -105,7 +105,7 @@ func (e Edge) Serve(
 		refusal := Refusal{http.StatusInternalServerError, "internal error"}
 		errors.As(err, &refusal)
 		slog.WarnContext(ctx, "refused", "status", refusal.Status, "err", err.Error())
-		out = refuse(refusal)
+		out = JSON(refusal.Status, map[string]string{"error": refusal.Message})
 	}
 	if out.StatusCode >= http.StatusInternalServerError && !missing {
 		boot.Count(boot.NotAnswered, 1)
@@ -177,8 +177,6 @@ func JSON(status int, v any) Response {
 	}
 	return Response{StatusCode: status, Headers: map[string]string{"content-type": "application/json"}, Body: string(b)}
 }
-
-func refuse(r Refusal) Response { return JSON(r.Status, map[string]string{"error": r.Message}) }
 
 const (
 	HeaderTimestamp = "X-Slack-Request-Timestamp"

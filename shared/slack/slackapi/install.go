@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/secret"
 )
 
 // BotScopes are the bot scopes of the app's manifest.
@@ -20,20 +21,15 @@ var BotScopes = []string{
 	"im:history", "im:write", "usergroups:read", "users:read", "users:read.email",
 }
 
-// Installation is the app's installation in one workspace.
+// Installation is the app's installation in one workspace. Printing it shows nothing.
 type Installation struct {
+	secret.Hidden
 	Team     string
 	TeamName string
 	User     string // who installed it
 	Bot      string // the bot's user id
 	Token    string // the bot's token; a secret
 }
-
-// String omits the token, so that logs and errors never have it.
-func (i Installation) String() string { return "the installation in " + i.Team }
-
-// GoString is String.
-func (i Installation) GoString() string { return i.String() }
 
 // ErrOrganization means that the app was installed for all workspaces of an organization. Ringi doesn't support that: a
 // tenant is one workspace.
@@ -49,11 +45,11 @@ func (s *SignIn) InstallAddress(ctx context.Context, redirect, state string) (st
 // Installed exchanges the code from Slack's redirect for the installation. It returns ErrSignInRefused if Slack refuses
 // the code or its answer is invalid. For an organization it revokes the token and returns ErrOrganization.
 func (s *SignIn) Installed(ctx context.Context, code, redirect string) (Installation, error) {
-	id, secret, api, err := s.App.Client(ctx)
+	id, password, api, err := s.App.Client(ctx)
 	if err != nil {
 		return Installation{}, err
 	}
-	out, err := slack.GetOAuthV2ResponseContext(ctx, s.HTTP, id, secret, code, redirect, slack.OAuthOptionAPIURL(api))
+	out, err := slack.GetOAuthV2ResponseContext(ctx, s.HTTP, id, password, code, redirect, slack.OAuthOptionAPIURL(api))
 	if refused := (slack.SlackErrorResponse{}); errors.As(err, &refused) {
 		return Installation{}, fmt.Errorf("%w: Slack says %.60s", ErrSignInRefused, refused.Err)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/slack-go/slack"
+
+	"ringi/shared/words/language"
 )
 
 // EventType is the metadata type of a card's message.
@@ -148,11 +150,8 @@ const maxTitle = 200
 
 // SetAgentStatus sets an agent's state in a thread. It is idempotent.
 func (c *Client) SetAgentStatus(ctx context.Context, channel, thread string, status AgentStatus, title string) error {
-	if runes := []rune(title); len(runes) > maxTitle {
-		title = string(runes[:maxTitle])
-	}
-	_, err := c.api.SetAgentSessionStatusContext(ctx,
-		slack.AgentSessionSetStatusParameters{ChannelID: channel, ThreadTS: thread, Status: string(status), Title: title})
+	_, err := c.api.SetAgentSessionStatusContext(ctx, slack.AgentSessionSetStatusParameters{
+		ChannelID: channel, ThreadTS: thread, Status: string(status), Title: language.First(title, maxTitle)})
 	return outcome("agents.sessions.setStatus", err)
 }
 
