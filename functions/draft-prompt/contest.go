@@ -18,6 +18,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/slack/card"
+	"ringi/shared/store"
 )
 
 // contest leaves the first draft to a contest if the settings want one; what is drafted after a rejection, the
@@ -158,7 +159,7 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	}
 	text, err := json.Marshal(config)
 	if err == nil {
-		o.Config, err = h.Contests.KeepConfig(ctx, ref.Tenant, o.Execution, text)
+		o.Config, err = h.Contests.Values.KeepContest(ctx, contest.Ref(ref.Tenant, o.Execution), text, store.MaxInline)
 	}
 	if err != nil {
 		err = fmt.Errorf("keep the teams of a contest: %w", err)

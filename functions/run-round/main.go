@@ -143,7 +143,7 @@ func finished(outcome string) aggregate.Next {
 }
 
 func (t *team) read(ctx context.Context) error {
-	text, err := t.Store.Config(ctx, t.contest)
+	text, err := t.Store.Values.Open(ctx, t.contest.Ref(), t.contest.Contest.Config)
 	if err != nil {
 		return fmt.Errorf("open the configuration: %w", err)
 	}

@@ -67,7 +67,7 @@ func (s *Store) commit(ctx context.Context, a aggregate.Aggregate, c *aggregate.
 	switch {
 	case err == nil, s.wentThrough(ctx, a.Ref(), c.ID, err):
 		return nil
-	case !answered(err):
+	case !errors.As(err, new(*table.Lost)) && !errors.As(err, new(smithy.APIError)): // no answer says that it failed
 		return fmt.Errorf("%w: %w", aggregate.ErrUnconfirmed, err)
 	}
 	return full(meant(err, says), counts, len(items))
@@ -147,11 +147,6 @@ func (s *Store) wentThrough(ctx context.Context, ref aggregate.Ref, change strin
 
 // lastLook bounds the check whether a commit that was cut off was written. It fits into decideMargin.
 const lastLook = 150 * time.Millisecond
-
-// answered reports whether DynamoDB answered that a transaction failed, as opposed to a timeout or a lost answer.
-func answered(err error) bool {
-	return errors.As(err, new(*table.Lost)) || errors.As(err, new(smithy.APIError))
-}
 
 // numbered returns a change with ids for itself and its audit entries.
 func (s *Store) numbered(c aggregate.Change) aggregate.Change {

@@ -45,17 +45,6 @@ func ContestsOf(s *Store, v Values) *ContestStore {
 	}
 }
 
-// KeepConfig stores a contest's configuration (teams and evaluator) and returns its reference for an Order.
-func (s *ContestStore) KeepConfig(ctx context.Context, tenant, execution string,
-	config json.RawMessage) (aggregate.Blob, error) {
-	return s.Values.KeepContest(ctx, contest.Ref(tenant, execution), config, MaxInline)
-}
-
-// Config returns the configuration that KeepConfig stored.
-func (s *ContestStore) Config(ctx context.Context, a *contest.Aggregate) (json.RawMessage, error) {
-	return s.Values.Open(ctx, a.Ref(), a.Contest.Config)
-}
-
 // Over reports whether the teams of a contest must not call models any more in this run. It makes one small read, so
 // that it can be asked before each call.
 func (s *ContestStore) Over(ctx context.Context, ref aggregate.Ref, run int) (bool, error) {

@@ -34,14 +34,6 @@ func (s *Store) DecideFrom(ctx context.Context, a aggregate.Aggregate,
 	return s.decide(ctx, a.Ref(), a, false, decide)
 }
 
-// DecideOn is DecideFrom for a caller whose rows may be stale: if the head has not changed, nothing is read. Therefore
-// an error of decide, a change without a head or a conflict is not final at first: DecideOn reads the rows and decides
-// again.
-func (s *Store) DecideOn(ctx context.Context, a aggregate.Aggregate,
-	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	return s.decide(ctx, a.Ref(), a, true, decide)
-}
-
 // decide decides on an aggregate, the first time as it is loaded already, if it is; its rows may be stale.
 func (s *Store) decide(ctx context.Context, ref aggregate.Ref, a aggregate.Aggregate, stale bool,
 	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {

@@ -89,8 +89,11 @@ func (s KindStore[A]) Decide(ctx context.Context, ref aggregate.Ref, decide aggr
 	return as[A](s.Store.Decide(ctx, ref, on(decide)))
 }
 
+// DecideOn is Decide for a caller whose rows may be stale: if the head has not changed, nothing is read. Therefore
+// an error of decide, a change without a head or a conflict is not final at first: DecideOn reads the rows and decides
+// again.
 func (s KindStore[A]) DecideOn(ctx context.Context, a A, decide aggregate.Decision[A]) (A, error) {
-	return as[A](s.Store.DecideOn(ctx, a, on(decide)))
+	return as[A](s.Store.decide(ctx, a.Ref(), a, true, on(decide)))
 }
 
 func as[A aggregate.Aggregate](a aggregate.Aggregate, err error) (A, error) {

@@ -50,9 +50,9 @@ func HostedBucket(cfg aws.Config, name string) *Bucket {
 }
 
 // path returns an object's path. x-id tells access logs the operation, as in the SDK's requests.
-func (b *Bucket) path(key, operation string) string { return b.of(key) + "?x-id=" + operation }
-
-func (b *Bucket) of(key string) string { return b.root + "/" + httpbinding.EscapePath(key, false) }
+func (b *Bucket) path(key, operation string) string {
+	return b.root + "/" + httpbinding.EscapePath(key, false) + "?x-id=" + operation
+}
 
 // Get returns an object. One of more than limit bytes is an error, as is one that arrives incomplete.
 func (b *Bucket) Get(ctx context.Context, key string, limit int64) ([]byte, error) {
