@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -37,18 +36,14 @@ const (
 )
 
 type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	pipeline.Numbers[*task.Aggregate]
+	pipeline.Committer
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
 	Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
-	Series(ctx context.Context, tenant string, year int) (task.Series, error)
 	PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
-	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	pipeline.SpentReader
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error)

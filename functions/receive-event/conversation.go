@@ -25,7 +25,6 @@ type Conversations interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Begin(ctx context.Context, c aggregate.Change) error
 	Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
-	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 

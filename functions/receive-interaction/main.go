@@ -64,31 +64,22 @@ type Rows interface {
 	decide.Store
 	decide.InboxRows
 	Redraw(ctx context.Context, ref aggregate.Ref) error
-	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (
-		aggregate.Aggregate, error)
 }
 
 // Store reads and writes a tenant's rows that are not subject to decisions.
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
-	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	slackapi.Store
-	Once(ctx context.Context, tenant, what string) (first bool, came store.Came, err error)
-	Came(ctx context.Context, tenant, what string, c store.Came) error
-	Again(ctx context.Context, tenant, what string) error
+	decide.AskStore
 }
 
 type Slack interface {
-	Team(ctx context.Context) (string, error)
 	Ephemeral(ctx context.Context, channel, thread, user, text string, blocks ...slack.Block) error
 	OpenView(ctx context.Context, trigger string, view slack.ModalViewRequest) error
 	people.Directory
-	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
-	Delete(ctx context.Context, channel, ts string) error
+	decide.AskSlack
+	Team(ctx context.Context) (string, error)
 	Direct(ctx context.Context, user, text string) error
-	OpenDM(ctx context.Context, user string) (channel string, err error)
-	Link(ctx context.Context, channel, ts, thread string) string
 }
 
 // Results reads and copies values that are too large for a row.

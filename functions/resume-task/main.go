@@ -286,7 +286,6 @@ type Slack interface {
 	people.Grouped
 	Team(ctx context.Context) (string, error)
 	Self(ctx context.Context) (slackapi.Self, error)
-	OpenDM(ctx context.Context, user string) (channel string, err error)
 }
 
 const slackWithin = 6 * time.Second

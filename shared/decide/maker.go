@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -51,7 +50,6 @@ type Subject interface {
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
-	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	DecideFrom(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (
 		aggregate.Aggregate, error)
