@@ -117,22 +117,15 @@ type message struct {
 	User        string          `json:"user"`
 	BotID       string          `json:"bot_id"`
 	AppID       string          `json:"app_id"` // of the app that wrote it
-	Edited      *edited         `json:"edited"`
+	Edited      *struct{}       `json:"edited"` // in channels an edit of what mentions the bot comes as its app_mention again
 	TS          string          `json:"ts"`
 	ThreadTS    string          `json:"thread_ts"`
-	Parent      string          `json:"parent_user_id"` // who wrote the thread's first message
 	Channel     string          `json:"channel"`
 	ChannelType string          `json:"channel_type"`
 	Team        string          `json:"team"`
 	UserTeam    string          `json:"user_team"`
 	SourceTeam  string          `json:"source_team"`
 	BotProfile  json.RawMessage `json:"bot_profile"`
-}
-
-// edited says when the author last edited a message. In channels an edit of what mentions the bot comes as its
-// app_mention again.
-type edited struct {
-	TS string `json:"ts"`
 }
 
 // slackbot is the user in whose name Slack itself writes, without a bot_id.

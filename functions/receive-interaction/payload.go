@@ -47,13 +47,11 @@ type named struct {
 
 type container struct {
 	ChannelID string `json:"channel_id"`
-	MessageTS string `json:"message_ts"`
 	ThreadTS  string `json:"thread_ts"`
 }
 
 type message struct {
 	slackapi.Message
-	User     string `json:"user"`   // who wrote it
 	AppID    string `json:"app_id"` // of the app that posted it
 	TS       string `json:"ts"`
 	ThreadTS string `json:"thread_ts"`
@@ -73,7 +71,6 @@ type action struct {
 }
 
 type view struct {
-	Type            string `json:"type"` // modal or home
 	ID              string `json:"id"`
 	CallbackID      string `json:"callback_id"`
 	PrivateMetadata string `json:"private_metadata"`
@@ -81,7 +78,6 @@ type view struct {
 		Values map[string]map[string]struct {
 			Value        string   `json:"value"` // null when nothing was entered
 			Conversation string   `json:"selected_conversation"`
-			User         string   `json:"selected_user"`
 			Files        []file   `json:"files"`
 			Selected     option   `json:"selected_option"`
 			Several      []option `json:"selected_options"`

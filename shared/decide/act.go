@@ -218,7 +218,7 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 	c := g.Circulating()
 	st := circulation.Walk(c)
 	if by.Stage <= 0 && st.Present > 0 && g.Ruled() { // they saw none, and are told whose turn it is
-		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyStage, Stage: st.Present,
+		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyStage,
 			Name: st.CurrentStage().Name, People: st.Owes()}
 	}
 	act := g.Acting(kind, by, aggregate.SeenReason(text))

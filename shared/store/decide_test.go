@@ -341,7 +341,7 @@ func testPending(t *testing.T, st *taskStore) {
 	}
 	process, step := kinds[refs[0].ID], kinds[refs[3].ID]
 	expect.That(t, process.Kind == task.CardProcess && process.Version == 1, "%+v, want a process", process)
-	expect.That(t, step.Kind == task.CardStep && step.StepID == "step-1", "%+v, want a step", step)
+	expect.That(t, step.Kind == task.CardStep && step.Version == 1, "%+v, want a step", step)
 	t.Run("when the settings say otherwise who decides, cards that wait are drawn anew",
 		func(t *testing.T) { testRedrawnWithSettings(t, st) })
 }

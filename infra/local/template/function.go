@@ -37,8 +37,8 @@ type Function struct {
 
 // Route is a route of the HTTP API. Method is in upper case, or "ANY".
 type Route struct {
-	Event, Method, Path string
-	Timeout             time.Duration
+	Method, Path string
+	Timeout      time.Duration
 }
 
 // StreamMapping feeds a function from a table's stream.
@@ -123,7 +123,7 @@ func (f *Function) addEvent(event, kind string, properties map[string]any) error
 	}
 	switch kind {
 	case "HttpApi":
-		return f.addRoute(event, properties)
+		return f.addRoute(properties)
 	case "DynamoDB":
 		return f.addStream(event, properties)
 	case "SQS":
@@ -135,7 +135,7 @@ func (f *Function) addEvent(event, kind string, properties map[string]any) error
 	}
 }
 
-func (f *Function) addRoute(event string, properties map[string]any) error {
+func (f *Function) addRoute(properties map[string]any) error {
 	var p struct {
 		Method, Path    string
 		TimeoutInMillis int
@@ -148,7 +148,7 @@ func (f *Function) addRoute(event string, properties map[string]any) error {
 	}
 	timeout := time.Duration(cmp.Or(p.TimeoutInMillis, defaultHTTPMilli)) * time.Millisecond
 	method := strings.ToUpper(cmp.Or(p.Method, "ANY"))
-	f.Routes = append(f.Routes, Route{Event: event, Method: method, Path: p.Path, Timeout: timeout})
+	f.Routes = append(f.Routes, Route{Method: method, Path: p.Path, Timeout: timeout})
 	return nil
 }
 

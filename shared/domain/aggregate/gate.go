@@ -125,7 +125,6 @@ type Question struct {
 	ID        string
 	Kind      CardType // type of the card that asks
 	Version   int
-	StepID    string   // set for a step's gate
 	Askers    []string `json:"-"` // users whose own request this is; empty: whoever asked for the aggregate
 	CreatedAt time.Time
 	DecideBy  *time.Time

@@ -93,13 +93,7 @@ func Committed[A Aggregate](a A, c Change) A {
 // See raises ShownRev to the highest revision in the cards' rows, except rows older than the last redraw request. It
 // also leaves out waits at gates that the run has left.
 func (h *Head) See(s *Shared) {
-	waits := s.Waits
-	s.Waits = nil
-	for i := range waits {
-		if !waits[i].Left(h) {
-			s.Waits = append(s.Waits, waits[i])
-		}
-	}
+	s.Waits = slices.DeleteFunc(s.Waits, func(w Wait) bool { return w.Left(h) })
 	for _, c := range s.Cards {
 		if c.ShownRedraws == h.Redraws {
 			h.ShownRev = max(h.ShownRev, c.ShownRev)

@@ -124,8 +124,7 @@ const (
 // Refusal says why an act may not be made.
 type Refusal struct {
 	Why     Why
-	Stage   int      // number of the present stage; 0: none
-	Name    string   // of that stage
+	Name    string   // of the present stage
 	People  []Person // who owes the present stage, or who stamped
 	Missing int      // of WhyHands, how many more people have to stamp
 	Yours   string   // of WhyTurn, name of the stage that asks the principal later; empty: an earlier one did

@@ -75,7 +75,7 @@ func Admit(g Gate, st State, act Act) error {
 
 // take changes the state to the one that an act leaves. If it returns why the act isn't admitted, the state is none.
 func (st *State) take(g *Gate, act *Act) *Refusal {
-	refused := &Refusal{Why: st.why(g, act), Stage: st.Present}
+	refused := &Refusal{Why: st.why(g, act)}
 	if s := st.CurrentStage(); s != nil {
 		refused.Name = s.Name
 	}

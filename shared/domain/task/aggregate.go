@@ -285,6 +285,6 @@ func (p *Process) Asks() aggregate.Question {
 }
 
 func (g *StepGate) Asks() aggregate.Question {
-	return aggregate.Question{Key: g.Key(), ID: g.ID, Kind: CardStep, Version: g.ProcessVersion, StepID: g.StepID,
+	return aggregate.Question{Key: g.Key(), ID: g.ID, Kind: CardStep, Version: g.ProcessVersion,
 		CreatedAt: g.CreatedAt, DecideBy: g.Terms.DecideBy}
 }

@@ -147,13 +147,10 @@ func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
 	ctx, done := p.untilStopped(ctx)
 	defer done()
 	out, err := p.play(ctx)
-	if err != nil && stopped(ctx) {
+	if err != nil && errors.Is(context.Cause(ctx), ErrStopped) {
 		err = ErrStopped
 	}
 	out.Usage = p.spent
-	if failed := new(Error); errors.As(err, &failed) {
-		failed.Spent = p.spent
-	}
 	return out, err
 }
 

@@ -123,10 +123,7 @@ func (c *Client) path(format string, args ...any) string {
 
 // Repository is what is known of a repository.
 type Repository struct {
-	ID            int64  `json:"id"`
-	FullName      string `json:"full_name"`
-	DefaultBranch string `json:"default_branch"`
-	Archived      bool   `json:"archived"`
+	ID int64 `json:"id"`
 }
 
 // Repository returns the repository of the client's name.
