@@ -185,9 +185,9 @@ func (h *Handler) ofRequest(ctx context.Context, r task.Request, deleted bool) (
 		return false, nil
 	}
 	slog.InfoContext(ctx, "changed", "task_id", a.Head.TaskID, "event_id", r.EventID, "deleted", deleted)
-	if deleted || !a.Edited(r.User) {
+	if deleted || a.Head.Ended != nil || r.User != a.Head.Requester {
 		return true, nil
-	}
+	} // nothing follows from an edit, and whose request it is is told so
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {
 		return true, unkept(ctx, r.EventID, err)

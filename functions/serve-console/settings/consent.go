@@ -221,8 +221,6 @@ func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	return begun, nil
 }
 
-func isServer(provider string) bool { return strings.HasPrefix(provider, tenancy.ServerProvider) }
-
 const within = 10 * time.Second // bounds the discovery and the registration
 
 var (

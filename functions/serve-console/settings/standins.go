@@ -74,7 +74,8 @@ func (c *Pages) showStandIns(w http.ResponseWriter, r *http.Request, v *web.View
 	c.Naming(r.Context(), v, func(named func(id string) string) {
 		out.Rows = web.Each(all, func(d tenancy.Delegation) standInRow {
 			return standInRow{Key: d.Key(), Hand: named(d.Hand), Principal: named(d.Principal), From: d.From.String(),
-				Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now), Ends: v.Admin || d.Party(v.User)}
+				Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now),
+				Ends: v.Admin || v.User == d.Hand || v.User == d.Principal}
 		})
 	})
 	d := web.Document{Here: "stand-ins", Data: out, Status: web.Answer(false, problem != "")}

@@ -81,7 +81,7 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 		}
 		next, err := w(ctx, in)
 		if explain.ClassOf(err) == explain.Superseded {
-			next, err = aggregate.Superseded(), nil
+			next, err = aggregate.Next{State: aggregate.StateFinish, Outcome: "superseded"}, nil
 		}
 		if err != nil {
 			name := Name(err)

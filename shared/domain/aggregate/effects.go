@@ -68,9 +68,6 @@ const EndedNoRoom = "NoRoom"
 // StateFinish is the state in which every machine ends a run that has no more work.
 const StateFinish = "Finish"
 
-// Superseded ends a run that the head no longer names.
-func Superseded() Next { return Next{State: StateFinish, Outcome: "superseded"} }
-
 // Wait is a run that waits at a gate, with the task token that wakes the run.
 type Wait struct {
 	Unrevised

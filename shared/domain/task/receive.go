@@ -286,10 +286,6 @@ func (r *Request) Saying() string {
 // Threaded reports whether the message is a reply in a thread.
 func (r *Request) Threaded() bool { return r.ThreadTS != "" && r.ThreadTS != r.MessageTS }
 
-// Edited reports whether an edit of its message by this person is of a request that is theirs and isn't over: nothing
-// follows from it, and they are told so.
-func (a *Aggregate) Edited(by string) bool { return a.Head.Ended == nil && by == a.Head.Requester }
-
 // Deleted cancels what waits, because the message of this person's request was deleted. Nothing changes once an
 // execution has begun. Slack doesn't say who deleted a message: people may also delete those of others
 // (https://docs.slack.dev/reference/events/message/message_deleted).

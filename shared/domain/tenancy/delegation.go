@@ -85,9 +85,6 @@ func (d Delegation) Counts(now time.Time) bool {
 	return s.Counts(now)
 }
 
-// Party reports whether somebody is the delegation's hand or principal, who may both end it.
-func (d Delegation) Party(user string) bool { return user == d.Hand || user == d.Principal }
-
 // Setter is who sets or ends a delegation.
 type Setter struct {
 	aggregate.Actor

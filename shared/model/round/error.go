@@ -37,7 +37,6 @@ type Error struct {
 	Exit  contest.ExitReason // partial_failure, team_timeout, budget_exhausted
 	Agent string             // Leader or Evaluator; empty when the team ran out of time or budget, and with ErrUnread
 	Kind  model.Kind         // how the agent's model failed; empty: its answers were unusable
-	Spent model.Usage        // in the round so far
 	Err   error
 }
 
@@ -166,15 +165,13 @@ func (p *playing) forRate(e *model.Error, limited int) time.Duration {
 	if e.RetryAfter >= left || left < 2*time.Second {
 		return 0
 	}
-	wait := varied(min(growing(limited, mostPause), left/2))
+	most := min(growing(limited, mostPause), left/2)
+	wait := most/2 + rand.N(1+most/2)
 	if e.RetryAfter > 0 {
 		wait = max(wait, e.RetryAfter+rand.N(1+min(e.RetryAfter/2, mostLater, left-e.RetryAfter)))
 	}
 	return wait
 }
-
-// varied returns a pause of at least the half of d.
-func varied(d time.Duration) time.Duration { return d/2 + rand.N(1+d/2) }
 
 // over returns an error if the team's or the caller's time is up.
 func (p *playing) over(ctx context.Context) error {
@@ -234,9 +231,6 @@ func (p *playing) untilStopped(ctx context.Context) (_ context.Context, done fun
 		looking.Wait()
 	}
 }
-
-// stopped reports whether a round's context ended because the contest did.
-func stopped(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrStopped) }
 
 // pause waits before a retry, at most until the time is up.
 func (p *playing) pause(ctx context.Context, d time.Duration) error {

@@ -184,16 +184,12 @@ func (t Turn) request() (r model.Request, prompt string, err error) {
 	last := &messages[len(messages)-1]
 	last.Parts = append(last.Parts, t.passing()...)
 	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: messages, Tools: tools,
-		MaxTokens: t.most()}, p.Name(), errors.Join(err, wrong)
+		MaxTokens: min(MaxTokens, t.Agent.Context()/4)}, p.Name(), errors.Join(err, wrong)
 }
 
-// MaxTokens bounds an answer including its proposals.
+// MaxTokens bounds an answer including its proposals. It never has more than a quarter of what the agent's model takes
+// at once.
 const MaxTokens = 16_000
-
-// most is how many tokens the answer may have: no more than a quarter of what the agent's model takes at once.
-func (t Turn) most() int {
-	return min(MaxTokens, t.Agent.Context()/4)
-}
 
 const (
 	aboutEdits = " Write with plain line ends, also for a file with CRLF: it keeps its line ends and its mode. " +
