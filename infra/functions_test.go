@@ -135,7 +135,7 @@ func deliveryRule(s *stack, wrong report) {
 			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one record repeats the whole batch", id)
 			wrong.where(id == "SealAuditFunction" && m.Parallel > 1,
 				"%s: %d batches of a shard at once meet in the head of one chain, and all but one sign in vain", id, m.Parallel)
-			if dead, ok := s.queues[m.OnFailure]; !ok || dead.FIFO() {
+			if dead, ok := s.queues[m.OnFailure]; !ok || dead.Attributes["FifoQueue"] == "true" {
 				wrong("%s: OnFailure of a stream takes a standard queue", id)
 			}
 			_, err := lambda.ParseFilter(m.Filters)
@@ -147,7 +147,7 @@ func deliveryRule(s *stack, wrong report) {
 			wrong.where(time.Duration(seconds)*time.Second < f.Timeout, "%s: %s shows a message again while it works", id, q.ID)
 			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one message repeats the whole batch", id)
 			dead, ok := s.queues[q.DeadLetters]
-			wrong.where(!ok || dead.FIFO() != q.FIFO(), "%s: the dead letters of %s must be FIFO like it", id, q.ID)
+			wrong.where(!ok || dead.Attributes["FifoQueue"] != q.Attributes["FifoQueue"], "%s: the dead letters of %s must be FIFO like it", id, q.ID)
 		}
 	}
 }

@@ -33,7 +33,7 @@ type hub struct {
 func newHub(t *testing.T) *hub {
 	t.Helper()
 	h := &hub{server: expect.Value(vendors.NewGitHub(t.TempDir()))(t)}
-	h.repo = h.server.Add("acme", "shop")
+	h.repo = h.server.Add("acme", "shop", nil)
 	at := time.Now().UTC()
 	h.first = h.repo.Commit("main", "first", map[string]vendors.File{"a.py": {Content: "1\n"},
 		"b.bin": {Content: "\x00"}}, at)

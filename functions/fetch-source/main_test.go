@@ -79,7 +79,7 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *tenancy.Source)
 	w := &world{GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t), calls: map[string]int{},
 		kept: &kept{trees: map[string]*files.Tree{}}, now: time.Now().UTC().Truncate(time.Millisecond)}
 	rows, now := store.NewConversations(db.DB, table), func() time.Time { return w.now }
-	w.repo = w.Add("acme", "shop")
+	w.repo = w.Add("acme", "shop", nil)
 	w.sha = w.repo.Commit("main", "first", odd(), w.now)
 	w.Fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 		w.mu.Lock()
@@ -289,7 +289,7 @@ func testRefused(t *testing.T, db *storetest.Server) {
 		"it is not listed any more": {func(w *world) { w.lists() }, conversation.ReasonSourceGone},
 		"GitHub is not connected":   {func(w *world) { w.noApp = true }, conversation.ReasonSourceRefused},
 		"the name is another's": {func(w *world) {
-			w.Add("acme", "shop").Commit("main", "x", nil, w.now)
+			w.Add("acme", "shop", nil).Commit("main", "x", nil, w.now)
 		}, conversation.ReasonSourceRefused},
 		"it has too many entries":        {manyEntries, conversation.ReasonSourceTooLarge},
 		"its archive is no archive":      {func(w *world) { w.fault = noArchive }, ""},

@@ -211,7 +211,7 @@ func connected(w *consoletest.World) *gitHub {
 	t := w.T
 	g := &gitHub{GitHubServer: expect.Value(standin.NewGitHub(t.TempDir()))(t)}
 	files := map[string]standin.File{"main.py": {Content: "print(1)\n"}}
-	g.Add("acme", "shop").Commit("main", "first", files, time.Unix(0, 0))
+	g.Add("acme", "shop", nil).Commit("main", "first", files, time.Unix(0, 0))
 	g.Fault = func(_ string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 		g.asked.Add(1)
 		if g.down.Load() {
@@ -276,7 +276,7 @@ func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 func testANameOfAnother(t *testing.T, w *consoletest.World) {
 	hub, b := connected(w), w.As(webapi.Suzuki)
 	b.Post(formPage, sources(w)).Leads(t, formPage+"?done=saved")
-	r := hub.Add("acme", "shop")
+	r := hub.Add("acme", "shop", nil)
 	r.Commit("next", "another", nil, w.Now())
 	b.Post(formPage, sources(w, "heads/main", "heads/next")).Says(t, http.StatusUnprocessableEntity,
 		ja.Rule("source_other"))

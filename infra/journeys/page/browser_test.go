@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -8,6 +9,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
@@ -145,7 +147,9 @@ func (v *visitor) shows(text string) {
 
 // aLongGateIsReadToItsEnd: content too long for a card can only be approved in its dialog.
 func aLongGateIsReadToItsEnd(v *visitor) {
-	v.t.Cleanup(v.s.Vendors.AddEmployees(118)) // 160 people: more rows than a card shows
+	more := slices.Repeat([]vendors.Person{{Name: "新人", Entry: "2020-04-01",
+		Departments: [][2]string{{"2020-04-01", "HR"}}}}, 118) // 160 people: more rows than a card shows
+	v.t.Cleanup(v.s.Vendors.AddPeople(more...))
 	v.d = driver.Say(v.t, v.s, v.requester, v.channel, "<@"+webapi.Bot+"> 従業員一覧を取得して、DM は不要 demo: human check")
 	v.becomes(v.approver)
 	v.presses("approve_prompt")
@@ -155,7 +159,7 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 	v.looks("long-gate")
 
 	v.presses("review_step")
-	v.shows("B0118")
+	v.shows("C0118")
 	v.looks("read-first")
 	v.Eval(`document.querySelector("dialog .modal-body").scrollTop = 1e6`)
 	v.looks("read-end")
@@ -175,7 +179,7 @@ func (v *visitor) approves() {
 	v.t.Helper()
 	v.again = func() {
 		v.presses("review_step")
-		v.shows("B0118")
+		v.shows("C0118")
 		v.approves()
 	}
 	v.Press(submit)

@@ -196,10 +196,6 @@ func (d *Dialogue) Ref() aggregate.Ref {
 	return conversation.RefOf(aggregate.TenantID(team), conversation.ID(team, d.Channel, d.Root))
 }
 
-func (d *Dialogue) Rows() *store.ConversationStore {
-	return store.NewConversations(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
-}
-
 // Page is the path of the conversation's page in the console.
 func (d *Dialogue) Page() string { return "/console/sessions/" + d.Ref().ID }
 
@@ -213,7 +209,8 @@ func (d *Dialogue) Audit(actions ...aggregate.Action) []aggregate.AuditEntry {
 
 func (d *Dialogue) Load() *conversation.Aggregate {
 	d.T.Helper()
-	return expect.Value(d.Rows().Load(context.Background(), d.Ref()))(d.T)
+	rows := store.NewConversations(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
+	return expect.Value(rows.Load(context.Background(), d.Ref()))(d.T)
 }
 
 // Rests waits until the agent has nothing to do and its cards are up to date.

@@ -91,9 +91,6 @@ func say(w http.ResponseWriter, status int, message string) {
 	json.NewEncoder(w).Encode(map[string]string{"message": message})
 }
 
-// gatewayRequestID has the form of API Gateway's extended request ids.
-func gatewayRequestID() string { return rand.Text()[:15] + "=" }
-
 // event converts a request to payload format 2.0, without the parameters of path and query, which no function reads.
 func (g *gateway) event(r *http.Request, body []byte) events.APIGatewayV2HTTPRequest {
 	now, ip := g.now().UTC(), sourceIP(r)
@@ -108,7 +105,7 @@ func (g *gateway) event(r *http.Request, body []byte) events.APIGatewayV2HTTPReq
 			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: r.Method, Path: r.URL.Path, Protocol: r.Proto,
 				SourceIP:  ip,
 				UserAgent: r.UserAgent()},
-			RequestID: gatewayRequestID(), RouteKey: g.route, Time: now.Format("02/Jan/2006:15:04:05 -0700"),
+			RequestID: rand.Text()[:15] + "=", RouteKey: g.route, Time: now.Format("02/Jan/2006:15:04:05 -0700"),
 			TimeEpoch: now.UnixMilli(),
 		},
 	}

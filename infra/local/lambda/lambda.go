@@ -70,8 +70,10 @@ type Service struct {
 // New makes a service. It starts a process only when a function is invoked.
 func New(o Options) *Service {
 	s := &Service{options: o, functions: map[string]*pool{},
-		log: &sink{out: cmp.Or(o.Log, io.Discard), kept: map[string][]string{}}, transport: tapTransport(),
-		starts: make(chan struct{}, startsPerCore*runtime.NumCPU())}
+		log: &sink{out: cmp.Or(o.Log, io.Discard), kept: map[string][]string{}},
+		// It never repeats a request, because a function's write must not be sent twice.
+		transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second},
+		starts:    make(chan struct{}, startsPerCore*runtime.NumCPU())}
 	for _, f := range o.Functions {
 		s.functions[f.ID] = &pool{service: s, function: f, environments: map[*environment]bool{},
 			once: map[*process.Process]bool{}}

@@ -21,12 +21,6 @@ type tap struct {
 	servers []*http.Server
 }
 
-// tapTransport sends the calls of all taps. It never repeats a request, because a function's write must not be sent
-// twice.
-func tapTransport() *http.Transport {
-	return &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second}
-}
-
 // through opens a proxy for each service whose http URL is in the NAME=value list, and returns the list with the
 // proxies' addresses. The console's, which cards show and nobody calls, stays: with another in each process, each would
 // draw all cards anew.

@@ -248,8 +248,6 @@ type Queue struct {
 	DeadLetters        string // ARN of the queue for failed messages, or ""
 }
 
-func (q Queue) FIFO() bool { return q.Attributes["FifoQueue"] == "true" }
-
 var queueAttributes = []string{
 	"FifoQueue", "DeduplicationScope", "FifoThroughputLimit", "VisibilityTimeout", "MessageRetentionPeriod",
 	"RedrivePolicy",

@@ -358,7 +358,7 @@ func (n Names) Attribute(id, kind, attribute string) string {
 	name := n.Name(id, kind)
 	switch kind + "." + attribute {
 	case typeFunction + ".Arn":
-		return n.FunctionARN(id)
+		return n.arn("lambda", "function:"+id)
 	case typeTable + ".Arn":
 		return n.arn("dynamodb", "table/"+name)
 	case typeTable + ".StreamArn":
@@ -379,5 +379,3 @@ func (n Names) Attribute(id, kind, attribute string) string {
 		return n.arn("local", id+"/"+attribute)
 	}
 }
-
-func (n Names) FunctionARN(id string) string { return n.arn("lambda", "function:"+id) }

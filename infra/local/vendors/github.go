@@ -74,12 +74,8 @@ func (s *GitHubServer) Tokens() []string {
 	return slices.Sorted(maps.Keys(s.tokens))
 }
 
-// Add makes an empty repository in which the App is installed. Of two with the same name the newer one has it.
-func (s *GitHubServer) Add(owner, name string) *Repository {
-	return s.add(owner, name, nil)
-}
-
-func (s *GitHubServer) add(owner, name string, files map[string]File) *Repository {
+// Add makes a repository with these files in which the App is installed. Of two with the same name the newer one has it.
+func (s *GitHubServer) Add(owner, name string, files map[string]File) *Repository {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &Repository{Owner: owner, Name: name, ID: int64(7_000_001 + len(s.repos))}

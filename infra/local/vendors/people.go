@@ -128,13 +128,8 @@ func (v *Vendors) AddPeople(people ...Person) (undo func()) {
 		}
 		all = append(all, e)
 	}
-	return v.employ(all)
-}
-
-// employ adds employees. undo removes them.
-func (v *Vendors) employ(more []employee) (undo func()) {
 	before := v.staff.Load()
-	v.staff.Store(new(slices.Concat(*before, more)))
+	v.staff.Store(new(slices.Concat(*before, all)))
 	return func() { v.staff.Store(before) }
 }
 
@@ -149,17 +144,6 @@ func (v *Vendors) people() []employee {
 		all[i].DisplayName = v.named(all[i].DisplayName, all[i].nameEN)
 	}
 	return all
-}
-
-// AddEmployees adds n employees, for lists that don't fit on a card. undo removes them.
-func (v *Vendors) AddEmployees(n int) (undo func()) {
-	var all []employee
-	for i := range n {
-		e := (*v.staff.Load())[i%director]
-		e.ID, e.Num = int64(3_600_001+i), fmt.Sprintf("B%04d", 1+i)
-		all = append(all, e)
-	}
-	return v.employ(all)
 }
 
 // group is a department in the format of freee's list.

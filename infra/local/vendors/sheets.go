@@ -93,7 +93,7 @@ func (v *Vendors) batchUpdate(w http.ResponseWriter, r *http.Request) {
 	switch q := in.Requests[0]; {
 	case q.Add != nil:
 		p := q.Add.Properties
-		if err = v.book.add(p.Title, p.GridProperties.RowCount, p.GridProperties.ColumnCount); err == nil {
+		if err = v.Add(p.Title, p.GridProperties.RowCount, p.GridProperties.ColumnCount); err == nil {
 			grids := v.book.grids()
 			reply = map[string]any{"addSheet": describe(len(grids)-1, grids[len(grids)-1])}
 		}
@@ -236,7 +236,7 @@ func column(letters string) int {
 	return n
 }
 
-func (b *book) titles() []string {
+func (b *book) Tabs() []string {
 	titles := []string{}
 	for _, t := range b.grids() {
 		titles = append(titles, t.title)
@@ -265,7 +265,7 @@ func (b *book) find(title string) *tab {
 }
 
 // add creates a tab. A height or width of 0 means the default.
-func (b *book) add(title string, height, width int) error {
+func (b *book) Add(title string, height, width int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if title == "" || b.find(title) != nil {

@@ -35,7 +35,7 @@ func newGitHub(v *Vendors) *GitHubServer {
 			_, _ = w.Write([]byte(`{"message":"Server Error"}`)) // a failure means that the client has disconnected
 		})
 	}
-	s.add(ShopOwner, ShopName, map[string]File{
+	s.Add(ShopOwner, ShopName, map[string]File{
 		"README.md":            {Content: "# Shop\n\n`python3 -m unittest` runs the tests.\n"},
 		"shop/__init__.py":     {},
 		"shop/price.py":        {Content: shopPrice},

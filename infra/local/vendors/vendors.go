@@ -32,12 +32,12 @@ type Vendors struct {
 	GitHub     *GitHubServer
 	Rooms      *Rooms // the MCP server that RoomsPath serves
 	RoomsToken string // the bearer token that it accepts
+	*book
 
 	accounts map[string]*accounts // by provider
 	tokens   map[string]string    // one access token for each provider
 	staff    atomic.Pointer[[]employee]
 	faults   *faults
-	book     *book
 	english  atomic.Bool // names are in English
 	now      func() time.Time
 }
@@ -247,7 +247,7 @@ func (v *Vendors) page(w http.ResponseWriter, r *http.Request) {
 		Rows  [][]any
 	}
 	tabs := []view{}
-	for _, title := range slices.Backward(v.book.titles()) {
+	for _, title := range slices.Backward(v.Tabs()) {
 		t := view{Title: title}
 		if rows := v.book.rows(title); len(rows) > 0 {
 			t.Head, t.Rows = rows[0], rows[1:]
@@ -284,9 +284,6 @@ func (v *Vendors) Rows(spreadsheet, tab string) [][]any {
 	return v.book.rows(tab)
 }
 
-// Add creates a tab of a given size, as a person would.
-func (v *Vendors) Add(tab string, rows, columns int) error { return v.book.add(tab, rows, columns) }
-
 // Put writes values into an area in A1 notation with both corners, as a person would.
 func (v *Vendors) Put(area string, values [][]any) error {
 	a, err := parseArea(area)
@@ -295,9 +292,6 @@ func (v *Vendors) Put(area string, values [][]any) error {
 	}
 	return err
 }
-
-// Tabs returns the titles of the tabs in the order of their creation.
-func (v *Vendors) Tabs() []string { return v.book.titles() }
 
 //go:embed *.json
 var files embed.FS

@@ -284,7 +284,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t)}
-	w.repo = w.Add("acme", "shop")
+	w.repo = w.Add("acme", "shop", nil)
 	w.first = w.repo.Commit("main", "first", someFiles(), at)
 	w.repo.Tag("v1", w.first)
 	s := expect.Server(t, w.Handler())

@@ -44,7 +44,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{GitHubServer: expect.Value(vendors.NewGitHub(t.TempDir()))(t)}
-	w.repo = w.Add("acme", "shop")
+	w.repo = w.Add("acme", "shop", nil)
 	w.first = w.repo.Commit("main", "first", map[string]vendors.File{
 		"main.py": {Content: "print(1)\n"}, "old.py": {Content: "x\n"}, "run.sh": {Content: "true\n", Mode: "100755"},
 		"untouched.bin": {Content: "\x00\x01"},
@@ -125,7 +125,7 @@ func TestAnArchiveIsReadWhereItIs(t *testing.T) {
 // A token is good for one repository and what it is made for.
 func TestTokensAreNarrow(t *testing.T) {
 	w := newWorld(t)
-	other := w.Add("acme", "other")
+	other := w.Add("acme", "other", nil)
 	other.Commit("main", "first", nil, at)
 	ctx := t.Context()
 	_, err := w.open(t, github.Reads()).Carry(ctx, w.order(t), w.begun(), nil)
