@@ -110,8 +110,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 }
 
 type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
+	pipeline.Conversations
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error)
 	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)

@@ -45,15 +45,13 @@ type Store interface {
 
 type Slack interface {
 	Team(ctx context.Context) (string, error)
-	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
+	decide.AskSlack
 	Update(ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata) error
-	Delete(ctx context.Context, channel, ts string) error
 	FindCards(ctx context.Context, channel, thread string, about slackapi.Metadata) ([]string, error)
 	Direct(ctx context.Context, user, text string) error
 	Suggest(ctx context.Context, channel string, suggestions []card.Suggestion) error
 	SetAgentStatus(ctx context.Context, channel, thread string, status slackapi.AgentStatus, title string) error
 	SetWaiting(ctx context.Context, channel, thread, text string) error
-	OpenDM(ctx context.Context, user string) (channel string, err error)
 	Link(ctx context.Context, channel, ts, thread string) string
 	PublishHome(ctx context.Context, user string, view slack.HomeTabViewRequest) error
 	people.Directory

@@ -27,18 +27,13 @@ const reserved = 500 * time.Millisecond
 // Subject is an aggregate that asks people to decide. A new kind that does needs these methods; its acts other than
 // approving and rejecting must be in Buttons.
 type Subject interface {
-	aggregate.Aggregate
+	explain.Asking
 	// Readable returns aggregate.ErrNotFound for a subject that is forgotten, and aggregate.ErrConflict for a torn
 	// read.
 	Readable(now time.Time) error
-	Origin() aggregate.Origin
-	Beginning() (message, thread string)
-	// Askers returns the people whose own request is waiting.
-	Askers() []string
 	// Asks returns the gate that waits for approval, if there is one.
 	Asks() (q aggregate.Question, waits bool)
-	// Asked returns the gate with this id, and GateAt that of the row with this key, or nil.
-	Asked(id string) aggregate.Asked
+	// GateAt returns the gate of the row with this key, or nil.
 	GateAt(key string) *aggregate.Gate
 	Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
 		on ...aggregate.Owned) (aggregate.Change, error)

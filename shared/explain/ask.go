@@ -26,8 +26,8 @@ type Ask struct {
 // Asking is an aggregate with gates.
 type Asking interface {
 	aggregate.Placed
-	Askers() []string
-	Asked(id string) aggregate.Asked
+	Askers() []string                // the people whose own request is waiting
+	Asked(id string) aggregate.Asked // the gate with this id
 }
 
 // AskOf returns what is shown of the gate with this id; ok is false if there is none.

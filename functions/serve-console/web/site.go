@@ -5,7 +5,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +19,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -63,9 +63,8 @@ func Returned(ctx context.Context, from Results, ref aggregate.Ref, result *aggr
 
 // Results opens values that are too large for a row.
 type Results interface {
-	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
+	card.Large
 	large.Copier
-	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 	Files
 }
 
