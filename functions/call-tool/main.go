@@ -109,17 +109,10 @@ type Results interface {
 	KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
 }
 
-// Tools makes calls. *runner.Runner implements it.
-type Tools interface {
-	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
-	// Look returns the result of an earlier call if it can be seen to have arrived.
-	Look(ctx context.Context, c tool.Call) (result json.RawMessage, found bool)
-}
-
 type Handler struct {
 	Store     Store
 	Results   Results
-	Tools     Tools
+	Tools     tool.Runner
 	Catalog   *tool.Catalog
 	App       func(ctx context.Context, tenant string) (github.App, error)
 	GitHub    github.Config

@@ -90,7 +90,7 @@ func testSeen(t *testing.T, w *world) {
 
 func testHangs(t *testing.T, w *world) {
 	w.approved(w.lone(1))
-	s := &slow{Tools: w.h.Tools, w: w, takes: time.Minute}
+	s := &slow{Runner: w.h.Tools, w: w, takes: time.Minute}
 	w.h.Tools = s
 	ctx := w.span()
 	ctx.end = w.h.Now().Add(minTurn + 5*time.Second)
@@ -227,7 +227,7 @@ func testLateWrite(t *testing.T, w *world) {
 		}
 		w.later(2 * time.Minute)
 		another := *w.h
-		another.Tools = w.tools.Tools
+		another.Tools = w.tools.Runner
 		expect.Is(t, expect.Value(another.Handle(t.Context(), w.In()))(t).State, task.StateFail)
 		e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
 		w.retry(e)

@@ -57,16 +57,10 @@ type Results interface {
 	Prompts(ref aggregate.Ref) model.Keep
 }
 
-type Tools interface {
-	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
-	// Look returns the result of an earlier call if it can be seen to have arrived.
-	Look(ctx context.Context, c tool.Call) (result json.RawMessage, found bool)
-}
-
 type Handler struct {
 	Store   Store
 	Results Results
-	Tools   Tools
+	Tools   tool.Runner
 	Catalog *tool.Catalog
 	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's model unless empty

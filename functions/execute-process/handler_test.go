@@ -108,7 +108,7 @@ func testTimeUp(t *testing.T, w *world) {
 	s := tenancy.DefaultSettings()
 	s.L4TimeoutSeconds = 45
 	w.Approved(s, w.read(1), w.lone(2))
-	w.h.Tools = &slow{Tools: w.h.Tools, w: w, takes: 50 * time.Second}
+	w.h.Tools = &slow{Runner: w.h.Tools, w: w, takes: 50 * time.Second}
 	w.run()
 	w.ends(task.ExecutionFailed, task.ReasonTimeout, task.StepCompleted)
 	w.written(0)
@@ -223,7 +223,7 @@ func newMeeting(t *testing.T) *meeting {
 	reach := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client()
 	real := expect.Value(runner.New(m.h.Catalog, runner.Config{Credentials: tokens{m.vendors}, Outbound: reach,
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}))(t)
-	m.tools.Tools = real
+	m.tools.Runner = real
 	settings := tenancy.DefaultSettings()
 	settings.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: s.URL}}
 	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, ringitest.Approver(), m.Now()))(t)
@@ -323,7 +323,7 @@ func (s span) Deadline() (time.Time, bool) { return time.Now().Add(s.end.Sub(s.w
 
 // slow are tools whose calls take some time by the handler's clock.
 type slow struct {
-	Tools
+	tool.Runner
 	w     *world
 	takes time.Duration
 	had   []time.Duration // the time that each call had
@@ -343,7 +343,7 @@ func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 		return nil, &explain.CallError{Outcome: explain.CallUnknown, Problem: explain.ProblemTimeout,
 			Detail: "it took too long"}
 	}
-	v, err := s.Tools.Run(ctx, c)
+	v, err := s.Runner.Run(ctx, c)
 	s.w.later(s.takes)
 	return v, err
 }
@@ -376,7 +376,7 @@ func TestACallHasItsToolsWholeTimeout(t *testing.T) {
 	t.Parallel()
 	t.Run("five reads of 30 s each", func(t *testing.T) {
 		w := newWorld(t)
-		s := &slow{Tools: w.h.Tools, w: w, takes: 30 * time.Second}
+		s := &slow{Runner: w.h.Tools, w: w, takes: 30 * time.Second}
 		w.h.Tools = s
 		w.approved(w.read(1), w.read(2), w.read(3), w.read(4), w.read(5))
 		n, next := w.rounds()
@@ -386,7 +386,7 @@ func TestACallHasItsToolsWholeTimeout(t *testing.T) {
 	})
 	t.Run("a fresh invocation gives what it has", func(t *testing.T) {
 		w := newWorld(t)
-		s := &slow{Tools: w.h.Tools, w: w, takes: time.Second}
+		s := &slow{Runner: w.h.Tools, w: w, takes: time.Second}
 		w.h.Tools = s
 		w.approved(w.lone(1), w.lone(2))
 		ctx := w.span()

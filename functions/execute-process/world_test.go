@@ -55,7 +55,7 @@ type world struct {
 
 // tools are the real ones, with a hook before each call.
 type tools struct {
-	Tools
+	tool.Runner
 	before func(c tool.Call)
 	sees   bool // whether a write can be looked for, as not every vendor lets one
 }
@@ -67,14 +67,14 @@ func (t *tools) Look(ctx context.Context, c tool.Call) (json.RawMessage, bool) {
 	if t.before != nil {
 		t.before(c)
 	}
-	return t.Tools.Look(ctx, c)
+	return t.Runner.Look(ctx, c)
 }
 
 func (t *tools) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	if t.before != nil {
 		t.before(c)
 	}
-	return t.Tools.Run(ctx, c)
+	return t.Runner.Run(ctx, c)
 }
 
 type tokens struct{ *vendors.Vendors }
@@ -108,7 +108,7 @@ func newWorld(t *testing.T, dies ...*ringitest.Death) *world {
 		},
 		Company: func(context.Context, string) (string, error) { return "", nil }, Now: time.Now, Log: quiet,
 	}))(t)
-	w.tools = &tools{Tools: real}
+	w.tools = &tools{Runner: real}
 	w.h = &Handler{
 		Store: w.StoreOverTransport(), Results: w.Results(), Tools: w.tools, Catalog: catalog,
 		Open: func(string) (model.Wire, error) { return demo.Layers{}, nil },

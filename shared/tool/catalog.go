@@ -6,6 +6,7 @@
 package tool
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -186,6 +187,13 @@ func (c *Catalog) Modelled() *Catalog {
 // Only returns a catalog of the tools for which keep returns true.
 func (c *Catalog) Only(keep func(Spec) bool) *Catalog {
 	return &Catalog{slices.DeleteFunc(slices.Clone(c.specs), func(s Spec) bool { return !keep(s) })}
+}
+
+// Runner makes calls. *runner.Runner implements it.
+type Runner interface {
+	Run(ctx context.Context, c Call) (json.RawMessage, error)
+	// Look returns the result of an earlier call if it can be seen to have arrived.
+	Look(ctx context.Context, c Call) (result json.RawMessage, found bool)
 }
 
 // Call is one call of a tool. Its arguments are resolved and checked.
