@@ -78,7 +78,7 @@ func TestAnswersOfModelsAreAsTheVendorsPublishThem(t *testing.T) {
 			v.ask(t, s.URL, m.Key, 200, v.answer)
 			v.ask(t, s.URL, "", v.unauthorized, v.failure)
 			for _, status := range []int{400, 402, 403, 404, 429, 500, 503, 529} {
-				m.Fail(models.Failure{Status: status})
+				m.Fail(status)
 				v.ask(t, s.URL, m.Key, status, v.failure)
 			}
 		})

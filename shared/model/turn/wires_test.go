@@ -330,7 +330,7 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 		for _, refused := range []bool{false, true} {
 			want := map[string]any{}
 			if refused {
-				w.Fail(models.Failure{Status: 400})
+				w.Fail(400)
 			} else {
 				want = wants[w.name]
 			}
@@ -344,7 +344,7 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 			}
 		}
 		for range 2 { // refused with its sampling, and again without
-			w.Fail(models.Failure{Status: 400})
+			w.Fail(400)
 		}
 		expect.That(t, expect.Err(w.wire.Say(t.Context(), sampled())) != nil, "a bad request was answered")
 	})

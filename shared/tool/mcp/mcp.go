@@ -29,9 +29,6 @@ import (
 // Client calls MCP servers.
 type Client struct {
 	HTTP *http.Client // must connect through the outbound dialer
-	// ReadOnly allows only calls of tools that the server declares as read-only at that moment. It is for callers
-	// without an administrator who decides what a tool does.
-	ReadOnly bool
 }
 
 // Server is a server and its secret.
@@ -61,9 +58,6 @@ func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	}
 	defer s.close()
 	tool, err := s.find(ctx, call.Tool, call.Hash)
-	if err == nil && c.ReadOnly && !tool.ReadOnly {
-		err = changed(call.Server, call.Tool, errors.New("the server no longer says that it only reads"))
-	}
 	if err != nil {
 		return nil, err
 	}

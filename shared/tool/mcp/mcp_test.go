@@ -302,22 +302,3 @@ func TestAServerThatIsNotAllowedIsNotReached(t *testing.T) {
 	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemAddress, "%v", e)
 	expect.Is(t, len(v.asked), 0, "asked %v", v.asked)
 }
-
-// With ReadOnly a tool is called only while its server says that the tool only reads.
-func TestAToolThatNoLongerOnlyReadsIsNotCalled(t *testing.T) {
-	server, v := newRooms(t)
-	read := client(v.URL)
-	read.ReadOnly = true
-	call := func() error {
-		const free = `{"date":"2026-04-01","start":"10:00","end":"11:00"}`
-		hash := v.hash(t, "list_rooms")
-		_, err := read.Call(t.Context(), mcp.Call{Server: v.Server, Tool: "list_rooms", Hash: hash,
-			Arguments: json.RawMessage(free)})
-		return err
-	}
-	expect.NoError(t, call())
-	server.DescribeList("Lists the meeting rooms that are free at a time.") // the same words, without the hint
-	e := known(t, call())
-	expect.That(t, e.Problem == explain.ProblemChanged && e.Outcome == explain.CallFailed && v.times("tools/call") == 1,
-		"%v after %d calls", e, v.times("tools/call"))
-}

@@ -31,7 +31,7 @@ type Models struct {
 
 	mu       sync.Mutex
 	calls    map[string]int
-	failures []Failure
+	failures []int // statuses
 	scripts  []Script
 	asked    []string // bodies of the conversations' requests
 	rules    Rules
@@ -113,12 +113,6 @@ func (m *Models) script(q *spokenTo, body []byte) Script {
 	return s
 }
 
-// Failure is an error that replaces the next answer.
-type Failure struct {
-	Status     int
-	RetryAfter string
-}
-
 func NewModels() *Models {
 	return &Models{Key: "model-" + rand.Text(), calls: map[string]int{}}
 }
@@ -143,14 +137,14 @@ func (m *Models) Calls(vendor string) int {
 	return m.calls[vendor]
 }
 
-// Fail makes the next calls fail, each with one of these failures.
-func (m *Models) Fail(f ...Failure) {
+// Fail makes the next calls fail, each with one of these statuses.
+func (m *Models) Fail(statuses ...int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failures = append(m.failures, f...)
+	m.failures = append(m.failures, statuses...)
 }
 
-func (m *Models) next() (f Failure, ok bool) {
+func (m *Models) next() (status int, fails bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return takeFirst(&m.failures)
@@ -180,11 +174,8 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set(of.id, requestID)
-		if f, ok := m.next(); ok {
-			if f.RetryAfter != "" {
-				w.Header().Set("Retry-After", f.RetryAfter)
-			}
-			of.fail(w, f.Status, "")
+		if status, fails := m.next(); fails {
+			of.fail(w, status, "")
 			return
 		}
 		if of.key == nil && !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") ||
