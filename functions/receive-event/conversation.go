@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
 
@@ -86,7 +85,7 @@ func (h *Handler) toAgent(
 	if err == nil {
 		err = h.Conversations.Begin(ctx, c)
 	}
-	if errors.Is(err, store.ErrExists) && r.Threaded() { // somebody else's message may have begun it in this moment
+	if errors.Is(err, aggregate.ErrExists) && r.Threaded() { // somebody else's message may have begun it in this moment
 		if c, err = conversation.Tell(in, opening, h.Now()); err == nil {
 			err = h.Conversations.Tell(ctx, in.Ref(), c)
 		}
@@ -143,7 +142,7 @@ func openingOf(s tenancy.Settings) conversation.Opening {
 func said(ctx context.Context, in conversation.Inbound, agent string, r task.Request, err error) error {
 	log := slog.With("session_id", in.Ref().ID, "event_id", r.EventID)
 	switch {
-	case errors.Is(err, store.ErrExists):
+	case errors.Is(err, aggregate.ErrExists):
 		log.InfoContext(ctx, "repeated")
 	case err != nil:
 		return unkept(ctx, r.EventID, err)

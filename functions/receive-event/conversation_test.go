@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
 
@@ -231,7 +230,7 @@ func (a *atOnce) Tell(context.Context, aggregate.Ref, aggregate.Change) error {
 	return nil
 }
 
-func (a *atOnce) Begin(context.Context, aggregate.Change) error { return store.ErrExists }
+func (a *atOnce) Begin(context.Context, aggregate.Change) error { return aggregate.ErrExists }
 
 func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	stop := func(h *Handler, user, thread string) int {

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
 )
 
 // messages are requests as Slack sends them: how they differ from a mention in a channel, and which different fields
@@ -297,7 +296,7 @@ func TestWhatTheWriteSaysIsAnswered(t *testing.T) {
 		status int
 	}{
 		{"it is new", nil, 200},
-		{"it is there already", store.ErrExists, 200},
+		{"it is there already", aggregate.ErrExists, 200},
 		{"it could not be kept: Slack sends it again", errors.New("throttled"), 503},
 		{"time ran out", context.DeadlineExceeded, 503},
 	} {

@@ -60,7 +60,7 @@ func (s CallStore) Thread(ctx context.Context, key tenancy.Key, day time.Time) (
 func (s CallStore) Ask(ctx context.Context, x *call.Proposal, c aggregate.Change) (*call.Aggregate, error) {
 	ref, first := x.Ref(), x.First()
 	err := s.Create(ctx, ref, c)
-	if err != nil && !errors.Is(err, ErrExists) {
+	if err != nil && !errors.Is(err, aggregate.ErrExists) {
 		return nil, err
 	}
 	if err == nil && first != ref {

@@ -240,7 +240,7 @@ func (s *Store) entries(all []aggregate.AuditEntry) []aggregate.AuditEntry {
 	return all
 }
 
-// Create writes an aggregate's first rows without reading before, each only if it is absent. It returns ErrExists when
+// Create writes an aggregate's first rows without reading before, each only if it is absent. It returns aggregate.ErrExists when
 // the head exists because the same message came before. It returns aggregate.ErrFull when a new aggregate would exceed
 // a quota. While the table is busy it retries for two seconds, or until ctx ends.
 func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
@@ -262,7 +262,7 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 		if table.TextOf(l.Found(0), "last_change") == c.ID {
 			return nil // an earlier try went through, its answer was lost
 		}
-		err = ErrExists
+		err = aggregate.ErrExists
 	}
 	says := map[int]error{}
 	for j, o := range c.Owned {

@@ -234,7 +234,7 @@ func testCreate(t *testing.T, st *taskStore) {
 		before := rows(t, st, "TASK#"+tenant+"#"+ref.ID)
 		later, _, err := task.Receive(tenant, request(1), at().Add(time.Hour))
 		expect.NoError(t, err)
-		wantError(t, st.Create(t.Context(), later), ErrExists)
+		wantError(t, st.Create(t.Context(), later), aggregate.ErrExists)
 		expect.Same(t, before, rows(t, st, "TASK#"+tenant+"#"+ref.ID), items())
 	})
 
@@ -243,7 +243,7 @@ func testCreate(t *testing.T, st *taskStore) {
 
 func testDeliveriesAtOnce(t *testing.T, st *taskStore) {
 	c, _ := received(t, 2)
-	won, lost := atOnce(t, 5, func(int) error { return st.Create(t.Context(), c) }, ErrExists)
+	won, lost := atOnce(t, 5, func(int) error { return st.Create(t.Context(), c) }, aggregate.ErrExists)
 	expect.That(t, won == 1 && lost == 4, "%d made the task, want 1", won)
 }
 

@@ -213,7 +213,7 @@ func testSettle(t *testing.T, w *contestWorld) {
 	expect.That(t, errors.Is(err, aggregate.ErrMoved), "a round after the end: %v", err)
 	late := expect.Value(w.Enter(t.Context(), settled, 3))(t)
 	expect.Is(t, late.Team.Status, contest.TeamFailed, "a team that comes after the end")
-	expect.Fails(t, storetest.Begin(t, w.ContestStore, order(id, "scored")), store.ErrExists, "begun twice")
+	expect.Fails(t, storetest.Begin(t, w.ContestStore, order(id, "scored")), aggregate.ErrExists, "begun twice")
 	none := contest.NewID()
 	expect.NoError(t, storetest.Begin(t, w.ContestStore, order(none, "a", "b")))
 	var settling sync.WaitGroup

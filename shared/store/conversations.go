@@ -53,7 +53,7 @@ func (s *ConversationStore) Head(ctx context.Context, ref aggregate.Ref) (conver
 	return ownHead[conversation.Head](ctx, s.KindStore.Store, ref)
 }
 
-// Begin opens a conversation with its first message. It returns store.ErrExists when its thread has a conversation: the
+// Begin opens a conversation with its first message. It returns aggregate.ErrExists when its thread has a conversation: the
 // message came before, or belongs to that conversation.
 func (s *ConversationStore) Begin(ctx context.Context, c aggregate.Change) error {
 	h := c.Head.(*conversation.Head)

@@ -104,7 +104,7 @@ func (s *Store) changeTelling(ctx context.Context, c tenancy.Change, d tenancy.D
 // last_change stays unchanged because a commit whose answer was lost is recognised by it. The rows count as written by
 // the first commit.
 //
-// It returns ErrExists when one of the rows exists, and aggregate.ErrNotFound when there is no head or the aggregate is
+// It returns aggregate.ErrExists when one of the rows exists, and aggregate.ErrNotFound when there is no head or the aggregate is
 // forgotten.
 func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
 	pk, err := s.partition(ref)
@@ -128,7 +128,7 @@ func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change)
 	case errors.As(err, &l) && l.Failed(0):
 		err = aggregate.ErrNotFound
 	case errors.As(err, &l) && !l.OnlyInTheWay():
-		err = ErrExists // also if an earlier try succeeded and its answer was lost
+		err = aggregate.ErrExists // also if an earlier try succeeded and its answer was lost
 	}
 	return fmt.Errorf("tell %s: %w", ref, err)
 }

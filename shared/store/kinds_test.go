@@ -303,10 +303,10 @@ func TestSessionsInTheTable(t *testing.T) {
 
 func testIngress(t *testing.T, w *world) {
 	err := w.Begin(t.Context(), expect.Value(conversation.Begin(inbound(root, "hello"), conversation.Opening{}, w.now))(t))
-	expect.That(t, errors.Is(err, store.ErrExists), "opened twice: %v", err)
+	expect.That(t, errors.Is(err, aggregate.ErrExists), "opened twice: %v", err)
 	expect.NoError(t, w.tell(t, "1775034001.000100", "more"))
-	expect.Fails(t, w.tell(t, "1775034001.000100", "more"), store.ErrExists, "told twice")
-	expect.Fails(t, w.tell(t, root, "hello"), store.ErrExists, "the first one told again")
+	expect.Fails(t, w.tell(t, "1775034001.000100", "more"), aggregate.ErrExists, "told twice")
+	expect.Fails(t, w.tell(t, root, "hello"), aggregate.ErrExists, "the first one told again")
 	c := expect.Value(conversation.Tell(conversation.Inbound{Team: "T1", Channel: "D1", Thread: "1775034009.000100",
 		TS: root, User: "U1"}, conversation.Opening{}, w.now))(t)
 	err = w.Tell(t.Context(), conversation.RefOf(w.ref.Tenant, conversation.ID("T1", "D1", "1775034009.000100")), c)

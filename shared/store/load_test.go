@@ -136,7 +136,7 @@ func testBusyTable(t *testing.T, st *taskStore) {
 	change, _ := received(t, 100)
 	expect.Within(t, 2500*time.Millisecond, func() {
 		err := busy.Create(t.Context(), change)
-		expect.That(t, err != nil && !errors.Is(err, ErrExists), "%v, want that the table is busy", err)
+		expect.That(t, err != nil && !errors.Is(err, aggregate.ErrExists), "%v, want that the table is busy", err)
 	})
 	ref := waitingPrompt(t, st, 101)
 	expect.Within(t, time.Second, func() {

@@ -24,7 +24,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
 
@@ -290,7 +289,7 @@ func (e ErrTimestamp) Error() string { return e.Cause.Error() }
 
 // Create makes the write. repeated reports that the rows existed.
 func Create(ctx context.Context, s Store, c aggregate.Change) (repeated bool, err error) {
-	if err := s.Create(ctx, c); !errors.Is(err, store.ErrExists) {
+	if err := s.Create(ctx, c); !errors.Is(err, aggregate.ErrExists) {
 		return false, err
 	}
 	return true, nil
