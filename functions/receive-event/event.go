@@ -128,13 +128,10 @@ type message struct {
 	BotProfile  json.RawMessage `json:"bot_profile"`
 }
 
-// slackbot is the user in whose name Slack itself writes, without a bot_id.
-const slackbot = "USLACKBOT"
-
 // automatic reports whether Slack, Ringi or another app wrote the message.
 func (m message) automatic(e envelope) bool {
 	return m.BotID != "" || m.AppID != "" || len(m.BotProfile) > 0 && string(m.BotProfile) != "null" ||
-		m.User == slackbot || m.User != "" && m.User == e.bot()
+		m.User == slackapi.Slackbot || m.User != "" && m.User == e.bot()
 }
 
 // foreign reports whether the author belongs to another workspace. An organization's id doesn't say to which of its

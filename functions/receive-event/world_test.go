@@ -85,7 +85,7 @@ func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) {
 func (k *kept) Begin(_ context.Context, c aggregate.Change) error {
 	a := (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)
 	if k.opened[a.Head.SessionID] != nil {
-		return store.ErrExists
+		return aggregate.ErrExists
 	}
 	if k.opened == nil {
 		k.opened = map[string]*conversation.Aggregate{}

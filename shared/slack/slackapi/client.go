@@ -123,7 +123,7 @@ const maxRefusal = 4 << 10
 func With(keys Keys, timeout time.Duration) *Client {
 	b := &bearer{keys: keys, http: httpClient(timeout)}
 	return &Client{
-		api: slack.New("", slack.OptionHTTPClient(Heeding(b))), keys: keys, files: httpClient(timeout)}
+		api: slack.New("", slack.OptionHTTPClient(Heeding{b})), keys: keys, files: httpClient(timeout)}
 }
 
 // bearer adds the token and the address to slack-go's requests.
@@ -223,12 +223,10 @@ type Doer interface {
 // Heeding wraps the HTTP client of a slack-go client, which reads only whole seconds: a 429 with another wait would
 // be an error of unknown outcome. It also refuses all messages of an answer for one of a form that it doesn't know, so
 // it is given only what says whose message it is.
-func Heeding(calls Doer) Doer { return heeding{calls} }
+type Heeding struct{ Doer }
 
-type heeding struct{ calls Doer }
-
-func (h heeding) Do(r *http.Request) (*http.Response, error) {
-	answer, err := h.calls.Do(r)
+func (h Heeding) Do(r *http.Request) (*http.Response, error) {
+	answer, err := h.Doer.Do(r)
 	switch {
 	case err != nil:
 		return nil, err

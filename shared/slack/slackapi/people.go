@@ -61,7 +61,7 @@ func userOf(u *slack.User) User {
 	return User{
 		ID: u.ID, Team: u.TeamID, Name: cmp.Or(shown(u.Profile.DisplayName), shown(u.RealName), shown(u.Name)),
 		Gone: u.Deleted, Mail: u.Profile.Email,
-		Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Bot: u.IsBot || u.ID == slackbot,
+		Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Bot: u.IsBot || u.ID == Slackbot,
 		Teams: u.Enterprise.Teams, Language: language,
 	}
 }
@@ -145,8 +145,8 @@ func (c *Client) UsergroupMembers(ctx context.Context, group string) ([]string, 
 // pageOfUsers is how many people one call asks for. Slack allows 1,000, and may return fewer.
 const pageOfUsers = 1000
 
-// slackbot is Slack's own bot, which users.list returns as a person.
-const slackbot = "USLACKBOT"
+// Slackbot is Slack's own bot, which users.list returns as a person. In its name Slack itself writes, without a bot_id.
+const Slackbot = "USLACKBOT"
 
 // Users lists the people and bots of the workspace, including deactivated accounts. It fetches each page when it is
 // needed. An error ends the list.

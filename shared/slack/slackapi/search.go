@@ -153,7 +153,7 @@ func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) 
 		content := is.Content()
 		text := content.Whole()
 		if text == "" || m.Timestamp >= ts || m.Metadata.EventType == EventType || m.SubType == tombstone ||
-			m.User == slackbot {
+			m.User == Slackbot {
 			continue
 		}
 		quoted := append(aggregate.AuthorsOf(content.Forwarded), aggregate.OwnersOf(content.Files)...)

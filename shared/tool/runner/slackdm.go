@@ -44,7 +44,7 @@ func (r *Runner) dm(ctx context.Context, c tool.Call) (*DM, error) {
 		return nil, noTokenError(explain.Slack, err)
 	}
 	by := func(h *http.Client) *slack.Client {
-		return slack.New(token, slack.OptionAPIURL(address), slack.OptionHTTPClient(slackapi.Heeding(h)))
+		return slack.New(token, slack.OptionAPIURL(address), slack.OptionHTTPClient(slackapi.Heeding{Doer: h}))
 	}
 	return &DM{reads: by(r.http.Reads), writes: by(r.http.Writes)}, nil
 }
