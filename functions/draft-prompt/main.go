@@ -47,9 +47,11 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Files:   large,
 		Now:     time.Now,
 
-		Contests:  store.ContestsOf(store.OpenAll(cfg, env.Table), large),
-		Workspace: teamconfig.For(cfg, env.Workspace),
-		Models:    teamconfig.Models{Keys: models.Secret, Instead: env.Model},
+		Contests: store.ContestsOf(store.OpenAll(cfg, env.Table), large),
+		Workspace: func() (teamconfig.Workspace, error) {
+			return teamconfig.Open(env.Workspace, teamconfig.Bucket(cfg))
+		},
+		Models: teamconfig.Models{Keys: models.Secret, Instead: env.Model},
 	}, nil
 }
 

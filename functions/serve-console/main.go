@@ -73,9 +73,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 
 // connections connects the vendors whose addresses the environment has.
 func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *vault.BotKeys) settings.Connections {
-	held := vault.New(rows, vault.EnvelopeAt(cfg, env.CredentialsKeyID),
-		vault.FreeeOAuth(env.FreeeTokenURL), vault.GoogleOAuth(env.GoogleTokenURL))
-	out := outbound.Allowing(env.OutboundAllow).Client()
-	held.Outbound = out.Transport
-	return settings.Connections{Vault: held, Outbound: out, Bot: bot.Token}
+	held := vault.ForTools(cfg, rows, env.Credentials,
+		boot.Vendors{FreeeTokenURL: env.FreeeTokenURL, GoogleTokenURL: env.GoogleTokenURL}, env.OutboundAllow)
+	return settings.Connections{Vault: held, Outbound: outbound.Allowing(env.OutboundAllow).Client(), Bot: bot.Token}
 }

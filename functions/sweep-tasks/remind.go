@@ -312,7 +312,7 @@ func (r *reminding) tell(ctx context.Context, user string, day tenancy.Date, owe
 		}
 	}
 	change, ref := task.Remind(r.tenant, owed[0].team, user, day, told, r.now)
-	if err := r.Reminders.Create(ctx, ref, change); err != nil && !errors.Is(err, store.ErrExists) {
+	if err := r.Reminders.Create(ctx, ref, change); err != nil && !errors.Is(err, aggregate.ErrExists) {
 		return fmt.Errorf("remind somebody: %w", err)
 	}
 	return nil

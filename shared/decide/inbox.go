@@ -215,7 +215,7 @@ func (l *look) waiting(ctx context.Context) (out []card.Waits, looked int, err e
 	for len(may) > 0 && len(out) < mostFound {
 		n := min(len(may), mostFound-len(out))
 		for _, x := range l.open(ctx, may[:n]) {
-			if g := x.Of.Asked(x.Question.ID).Gate; g != nil && l.along(g, x.Of.Origin(), x.Of.Askers()) {
+			if g := x.Of.Asked(x.Question.ID).Gate; g != nil && (l.named(g, x.Of.Askers()) || l.reach.Owes(g, x.Of.Origin())) {
 				out = append(out, x)
 			}
 		}
@@ -272,11 +272,6 @@ type look struct {
 
 func (r InboxReader) look(tenant, team, user string, s tenancy.Settings) *look {
 	return &look{InboxReader: r, tenant: tenant, user: user, team: team, settings: s, until: r.Now().Add(lookFor)}
-}
-
-// along reports whether the present stage of a gate waits for the person.
-func (l *look) along(g *aggregate.Gate, o aggregate.Origin, askers []string) bool {
-	return l.named(g, askers) || l.reach.Owes(g, o)
 }
 
 // named reports whether the present stage waits for the person, or for whom they stand in, by name.

@@ -80,12 +80,6 @@ type Wait struct {
 	DeleteAfter int64 `json:"delete_after,omitempty"`
 }
 
-// Left reports whether the run has certainly left the gate: it made a commit in a state that it entered later. A run
-// may have left it anyway.
-func (w *Wait) Left(h *Head) bool {
-	return w.Run == h.Run && h.Entered != nil && w.Entered.Before(*h.Entered)
-}
-
 func (w Wait) Key() string { return "WAIT#" + w.Gate }
 
 func (w Wait) Type() string { return "wait" }

@@ -93,7 +93,10 @@ func Committed[A Aggregate](a A, c Change) A {
 // See raises ShownRev to the highest revision in the cards' rows, except rows older than the last redraw request. It
 // also leaves out waits at gates that the run has left.
 func (h *Head) See(s *Shared) {
-	s.Waits = slices.DeleteFunc(s.Waits, func(w Wait) bool { return w.Left(h) })
+	// A run has certainly left a gate once it made a commit in a state that it entered later. It may have left it anyway.
+	s.Waits = slices.DeleteFunc(s.Waits, func(w Wait) bool {
+		return w.Run == h.Run && h.Entered != nil && w.Entered.Before(*h.Entered)
+	})
 	for _, c := range s.Cards {
 		if c.ShownRedraws == h.Redraws {
 			h.ShownRev = max(h.ShownRev, c.ShownRev)

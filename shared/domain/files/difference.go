@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -143,7 +144,7 @@ func Difference(was, is *Tree) []Change {
 		a, there := was.entries[p]
 		b, stays := is.entries[p]
 		switch {
-		case there && stays && a.same(b):
+		case there && stays && a.mode() == b.mode() && a.link == b.link && bytes.Equal(a.content, b.content):
 			continue
 		case there != stays && (there && a.folder && full[0][p] || stays && b.folder && full[1][p]):
 			continue
@@ -176,10 +177,6 @@ func (c *Change) compare(was, is []byte, most int) int {
 	}
 	c.Hunks = hunksOf(string(was), string(is))
 	return len(was) + len(is)
-}
-
-func (e entry) same(other entry) bool {
-	return e.mode() == other.mode() && e.link == other.link && string(e.content) == string(other.content)
 }
 
 func (e entry) side() *Side {

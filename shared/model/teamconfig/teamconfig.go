@@ -249,8 +249,3 @@ type object struct{ *bytes.Reader }
 
 func (object) Stat() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
 func (object) Close() error               { return nil }
-
-// For returns what opens the files at an address.
-func For(cfg aws.Config, address string) func() (Workspace, error) {
-	return func() (Workspace, error) { return Open(address, Bucket(cfg)) }
-}
