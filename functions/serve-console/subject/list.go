@@ -67,7 +67,9 @@ func (f taskFilter) form(words web.Texts) web.Filter {
 		Hint: words.Say("search_hint"), HintID: "q-hint"}
 	out := web.Filter{Path: tasksPath, Search: true, Submit: words.Say("filter"),
 		Fields: []web.Field{search, web.Select("status", words.Say("status"), words.Say("anything"),
-			web.Choices(words, "statuses", f.Status, task.Statuses...))}}
+			web.Each(task.Statuses, func(s task.Status) web.Choice {
+				return web.Choice{Value: string(s), Text: words.In("statuses", s), Chosen: string(s) == f.Status}
+			}))}}
 	if f.narrows() {
 		out.Clear = words.Say("clear")
 	}

@@ -103,12 +103,9 @@ func Day(name, label, value string) Field {
 	return Field{Name: name, Label: label, Value: value, Type: "date"}
 }
 
-// Select is a field with choices; anything is the text of the choice of none, if there is one.
+// Select is a field with choices; anything is the text of the choice of none.
 func Select(name, label, anything string, choices []Choice) Field {
-	if anything != "" {
-		choices = append([]Choice{{Text: anything}}, choices...)
-	}
-	return Field{Name: name, Label: label, Choices: choices}
+	return Field{Name: name, Label: label, Choices: append([]Choice{{Text: anything}}, choices...)}
 }
 
 // At returns an address with the non-empty values.
@@ -154,11 +151,6 @@ func MembersToChoose(m people.Members, chosen, without, none string) (out []Choi
 		}
 	}
 	return out
-}
-
-// Choices returns the options of a filter by values, labelled by a table of the page's texts.
-func Choices[T ~string](words Texts, table, chosen string, all ...T) []Choice {
-	return Each(all, func(x T) Choice { return Choice{string(x), words.In(table, x), string(x) == chosen} })
 }
 
 // Known refuses a filter's value that isn't known.
