@@ -191,9 +191,12 @@ func edgeRule(s *stack, wrong report) {
 	}
 }
 
+// noRoom is Step Functions' error when Lambda's concurrency limit is reached.
+const noRoom = "Lambda.TooManyRequestsException"
+
 // everyState is tried again as the template says for all of them.
 var everyState = []retrier{
-	{ErrorEquals: []string{pipeline.NoRoom}, MaxAttempts: 28},
+	{ErrorEquals: []string{noRoom}, MaxAttempts: 28},
 	{ErrorEquals: []string{pipeline.Unavailable, "Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException",
 		"Lambda.AWSLambdaException", "Lambda.SdkClientException"}, MaxAttempts: 8},
 	{ErrorEquals: diedOrHung, MaxAttempts: 3},
@@ -238,7 +241,7 @@ func errorRule(s *stack, wrong report) {
 			"%s: Catch ends with States.ALL, alone", name)
 		room := false
 		for _, c := range st.Catch {
-			room = room || slices.Equal(c.ErrorEquals, []string{pipeline.NoRoom}) && c.Next == aggregate.EndedNoRoom
+			room = room || slices.Equal(c.ErrorEquals, []string{noRoom}) && c.Next == aggregate.EndedNoRoom
 			kept := map[bool]string{true: `"$.error"`, false: "null"}[c.Next == "CloseTask"]
 			wrong.where(string(c.ResultPath) != kept, "%s: on the way to %s an error is at %s", name, c.Next, c.ResultPath)
 		}

@@ -47,9 +47,6 @@ const (
 	BadInput         = "BadInput"         // no such aggregate, or no such field
 )
 
-// NoRoom is Step Functions' error when Lambda's concurrency limit is reached.
-const NoRoom = "Lambda.TooManyRequestsException"
-
 // ErrorNames are all errors that functions return.
 var ErrorNames = []string{Unavailable, ModelUnavailable, Internal, BadInput}
 
