@@ -147,7 +147,8 @@ func deliveryRule(s *stack, wrong report) {
 			wrong.where(time.Duration(seconds)*time.Second < f.Timeout, "%s: %s shows a message again while it works", id, q.ID)
 			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one message repeats the whole batch", id)
 			dead, ok := s.queues[q.DeadLetters]
-			wrong.where(!ok || dead.Attributes["FifoQueue"] != q.Attributes["FifoQueue"], "%s: the dead letters of %s must be FIFO like it", id, q.ID)
+			wrong.where(!ok || dead.Attributes["FifoQueue"] != q.Attributes["FifoQueue"],
+				"%s: the dead letters of %s must be FIFO like it", id, q.ID)
 		}
 	}
 }

@@ -117,7 +117,7 @@ type message struct {
 	User        string          `json:"user"`
 	BotID       string          `json:"bot_id"`
 	AppID       string          `json:"app_id"` // of the app that wrote it
-	Edited      *struct{}       `json:"edited"` // in channels an edit of what mentions the bot comes as its app_mention again
+	Edited      *struct{}       `json:"edited"` // in channels an edit of what mentions the bot is its app_mention again
 	TS          string          `json:"ts"`
 	ThreadTS    string          `json:"thread_ts"`
 	Channel     string          `json:"channel"`

@@ -240,9 +240,9 @@ func (s *Store) entries(all []aggregate.AuditEntry) []aggregate.AuditEntry {
 	return all
 }
 
-// Create writes an aggregate's first rows without reading before, each only if it is absent. It returns aggregate.ErrExists when
-// the head exists because the same message came before. It returns aggregate.ErrFull when a new aggregate would exceed
-// a quota. While the table is busy it retries for two seconds, or until ctx ends.
+// Create writes an aggregate's first rows without reading before, each only if it is absent. It returns
+// aggregate.ErrExists when the head exists because the same message came before, and aggregate.ErrFull when a new
+// aggregate would exceed a quota. While the table is busy it retries for two seconds, or until ctx ends.
 func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
 	c = s.numbered(c)
 	items, err := s.creating(ref, c)

@@ -53,8 +53,8 @@ func (s *ConversationStore) Head(ctx context.Context, ref aggregate.Ref) (conver
 	return ownHead[conversation.Head](ctx, s.KindStore.Store, ref)
 }
 
-// Begin opens a conversation with its first message. It returns aggregate.ErrExists when its thread has a conversation: the
-// message came before, or belongs to that conversation.
+// Begin opens a conversation with its first message. It returns aggregate.ErrExists when its thread has a
+// conversation: the message came before, or belongs to that conversation.
 func (s *ConversationStore) Begin(ctx context.Context, c aggregate.Change) error {
 	h := c.Head.(*conversation.Head)
 	return s.KindStore.Create(ctx, conversation.RefOf(h.TenantID, h.SessionID), c)

@@ -104,8 +104,8 @@ func (s *Store) changeTelling(ctx context.Context, c tenancy.Change, d tenancy.D
 // last_change stays unchanged because a commit whose answer was lost is recognised by it. The rows count as written by
 // the first commit.
 //
-// It returns aggregate.ErrExists when one of the rows exists, and aggregate.ErrNotFound when there is no head or the aggregate is
-// forgotten.
+// It returns aggregate.ErrExists when one of the rows exists, and aggregate.ErrNotFound when there is no head or the
+// aggregate is forgotten.
 func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
 	pk, err := s.partition(ref)
 	if err != nil {

@@ -121,7 +121,8 @@ func integrationOf(words web.Texts, row tenancy.Integration, address string) int
 	x := integration{Integration: row, Name: explain.Provider(is).Called(words.Locale()), About: words.In("abouts", is),
 		Address: address, State: words.In("states", row.Status), Reason: words.In("reasons", row.StatusReason),
 		Connected: row.Status == tenancy.Connected, IsSlack: is == tenancy.SlackProvider,
-		IsServer: strings.HasPrefix(is, tenancy.ServerProvider), IsGitHub: is == tenancy.GitHubProvider, Steps: words.List("registering", is), Stops: words.In("stops", is)}
+		IsServer: strings.HasPrefix(is, tenancy.ServerProvider), IsGitHub: is == tenancy.GitHubProvider,
+		Steps: words.List("registering", is), Stops: words.In("stops", is)}
 	if x.IsServer {
 		x.Name = words.Say("server") + " " + strings.TrimPrefix(is, tenancy.ServerProvider)
 		x.About, x.Stops = words.Say("server_about"), words.In("stops", "mcp")

@@ -53,8 +53,8 @@ func Mention(text string) string { return "<@" + webapi.Bot + "> " + text }
 func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	id := "Ev" + rand.Text()[:9]
 	body, err := json.Marshal(map[string]any{
-		"token": "sandbox-verification-token", "team_id": s.Workspace.TeamID(), "api_app_id": s.Workspace.AppID(), "event": inner,
-		"type": "event_callback", "event_id": id, "event_time": s.opts.Now().Unix(),
+		"token": "sandbox-verification-token", "team_id": s.Workspace.TeamID(), "api_app_id": s.Workspace.AppID(),
+		"type": "event_callback", "event_id": id, "event_time": s.opts.Now().Unix(), "event": inner,
 		"is_ext_shared_channel": channel == webapi.General,
 		"authorizations": []any{map[string]any{
 			"enterprise_id": nil, "team_id": s.Workspace.TeamID(), "user_id": webapi.Bot, "is_bot": true,

@@ -74,7 +74,7 @@ func (s *GitHubServer) Tokens() []string {
 	return slices.Sorted(maps.Keys(s.tokens))
 }
 
-// Add makes a repository with these files in which the App is installed. Of two with the same name the newer one has it.
+// Add makes a repository with these files in which the App is installed. Of two with the same name the newer has it.
 func (s *GitHubServer) Add(owner, name string, files map[string]File) *Repository {
 	s.mu.Lock()
 	defer s.mu.Unlock()
