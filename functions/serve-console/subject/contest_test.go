@@ -172,7 +172,7 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	won(k, "一行目\n堅実な案", "一行目\n<i>速い案</i>")
 	path, _ := other(w)
 	sato.Get(w.TaskPage()).
-		Holds(t, "🏆 2 チームから選ばれた、堅実 の案です (90.00 点)", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため",
+		Holds(t, "🏆 「堅実」の案です (2 チームの中で最高の 90.00 点)", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため",
 			`href="`+path+`"`, k.Page()).Lacks(t, "すべてのラウンドを終えました。")
 	sato.Get(path).Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に変更する</button>").Lacks(t, "<i>速い案", "<b>速攻")
 }
