@@ -86,7 +86,7 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 			Outcome: rules.Outcome{Stages: []rules.Stage{desk("課長", 1, webapi.Tanaka)}}})
 	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに、PC 3台 447,000円を発注してください")
 	d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-	d.Card(driver.ProcessCard, "回覧 🔵 課長 → ⬜ 経理 (3 人のうち 2 人の承認が必要 · <@U0SANDSUZU> さんの前の段階での承認を含みます) → ⬜ 部長")
+	d.Card(driver.ProcessCard, "回覧 🔵 課長 → ⬜ 経理 (3 人のうち 2 人の承認が必要 · <@U0SANDSUZU> さんの承認はここでも数えます) → ⬜ 部長")
 	d.Click(webapi.Tanaka, driver.ProcessCard, "approve_process")
 	expect.Has(t, strings.Join(d.Told(webapi.Tanaka), "\n"), "いまは 課長", "Tanaka is told")
 	before := s.Vendors.Calls(vendors.PlaceOrder)
