@@ -30,6 +30,8 @@ type endWords struct {
 	Detail, Seconds      string
 	Spent                string // the amount and its limit
 	AtMost               string // a limit on the number of tasks
+	Untouched            string // no write was called
+	NotWritten           string // each failed
 	People               string // people whom a policy mentions, and the limit
 	Sources              string // by which a person may begin conversations
 	NoSources            string
@@ -69,6 +71,25 @@ func EndedInTalk(locale string, r aggregate.Reason, detail string) string {
 	return w.sentence(w.Talk, r, detail)
 }
 
+// Unwritten says of steps' results that no call can have written; "" if one did, or may have.
+func Unwritten(locale string, rows []*task.StepResult) string {
+	w, partly := endWordsOf.In(locale), false
+	for _, row := range rows {
+		if row.Access == aggregate.Read {
+			continue
+		}
+		if row.Status != task.StepFailed {
+			return ""
+		}
+		_, _, server := tenancy.ServerTool(row.Tool)
+		partly = partly || server // it may have done something before it reported an error
+	}
+	if partly {
+		return w.NotWritten
+	}
+	return w.Untouched
+}
+
 // DecidedOn says what a decision alone was on, with its number.
 func DecidedOn(locale, title, number string) string {
 	return fill(endWordsOf.In(locale).Decided, "title", title, "number", number)
@@ -105,6 +126,9 @@ func (w endWords) sentence(how goOn, r aggregate.Reason, detail string) string {
 		text = how.put(text, "")
 		if r == task.ReasonToolConstraint { // the detail says what happened
 			text = strings.TrimSpace(strings.TrimPrefix(text, Happened(text)))
+		}
+		if r == task.ReasonUnsupported { // the verdict, then the reason and what helps
+			detail, text = text, detail
 		}
 		return strings.TrimSpace(detail + "\n" + text)
 	}

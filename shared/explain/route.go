@@ -72,7 +72,7 @@ type RouteWords struct {
 	Amount, AmountUnknown, AmountCounts, Askers, SendBacks                     string
 	And, Others, Need, NeedAll, StandsIn, StandIn, Members, Owes, Waits        string
 	Before, Now, NowAny, NowNobody, Yours, YoursFor, Rule, OneDenies, OneStops string
-	NotCarried, Left, LeftOut, SetStandIn                                      string
+	NotCarried, Left, LeftOut, SetStandIn, Stage                               string
 	Decided, Closed                                                            string
 }
 
@@ -107,7 +107,26 @@ func (r *Route) Is(i int) Standing {
 
 // Name is what a stage is called.
 func (r *Route) Name(s *circulation.StageState) string {
-	return cmp.Or(r.on.Marks.Text(s.Name, maxStage), r.Words.NoName)
+	return r.stage(s.Name)
+}
+
+func (r *Route) stage(name string) string {
+	return cmp.Or(r.on.Marks.Text(StageName(r.on.Locale, name), maxStage), r.Words.NoName)
+}
+
+// NewStage is the name that a rule's n-th stage has until somebody gives it one.
+func NewStage(locale string, n int) string { return fill(routeWordsOf.In(locale).Stage, "n", n) }
+
+// StageName is what a stage is called, in the reader's language if nobody has named it.
+func StageName(locale, name string) string {
+	for n := range rules.MaxStages {
+		for _, saved := range language.All {
+			if name == NewStage(saved, n+1) {
+				return NewStage(locale, n+1)
+			}
+		}
+	}
+	return name
 }
 
 const maxStage = 40 // characters of a stage's or a rule's name
@@ -292,7 +311,7 @@ func (r *Route) askers() (users []string) {
 func (r *Route) LeftOut() string {
 	var names []string
 	for _, name := range r.Gate.Route.LeftOut {
-		names = append(names, cmp.Or(r.on.Marks.Text(name, maxStage), r.Words.NoName))
+		names = append(names, r.stage(name))
 	}
 	if names == nil {
 		return ""

@@ -46,6 +46,19 @@ func TestEachLanguageHasAllTexts(t *testing.T) {
 	}
 }
 
+// A stage that nobody named is called in the reader's language, whoever made it; another name stays.
+func TestAStageWithoutANameIsCalledInTheReadersLanguage(t *testing.T) {
+	for name, want := range map[string]string{"Approval 1": "承認 1", "承認 8": "承認 8", "Approval 9": "Approval 9", "部長": "部長"} {
+		expect.Is(t, StageName("ja", name), want)
+	}
+}
+
+// The verdict on what Ringi doesn't do comes before the reason.
+func TestADeclinedRequestBeginsWithThat(t *testing.T) {
+	said := Ended("en", task.ReasonUnsupported, "I can't book trains.", NoRetry)
+	expect.That(t, strings.HasPrefix(said, "Ringi can’t") && strings.HasSuffix(said, "\nI can't book trains."), "%s", said)
+}
+
 // Each end of a team in a contest has a sentence of its own.
 func TestEveryEndOfATeamHasASentence(t *testing.T) {
 	ends := []TeamEnd{}

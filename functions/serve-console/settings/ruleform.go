@@ -320,7 +320,7 @@ func (a *asked) form(e edited, wrong []web.Fault) error {
 	d.Labels = append(d.Labels, [2]string{})
 	d.Further = r.Asker() || len(r.Channels)+len(r.Labels) > 0
 	for i, s := range r.Stages {
-		x := stageData{At: stageField(i), Mark: number(i), Name: a.stage(s.Name),
+		x := stageData{At: stageField(i), Mark: number(i), Name: explain.StageName(a.Locale(), s.Name),
 			Need: a.r.PostForm.Get(stageField(i) + "need")}
 		if s.Need >= 0 {
 			x.Need = strings.TrimPrefix(strconv.Itoa(s.Need), "0")

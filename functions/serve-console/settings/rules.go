@@ -123,7 +123,7 @@ func (a *asked) act() error {
 }
 
 func (a *asked) newStage(i int) rules.Stage {
-	return rules.Stage{Name: a.Say("stage_name", "n", i+1), Need: 1}
+	return rules.Stage{Name: explain.NewStage(a.Locale(), i+1), Need: 1}
 }
 
 func (a *asked) rules() *rules.Rules { return &rules.Rules{Rules: a.draft.Rules} }

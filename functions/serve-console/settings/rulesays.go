@@ -121,18 +121,6 @@ func (s speaker) givenName(r *rules.Rule) string {
 	return r.Name
 }
 
-// stage returns a stage's name. One that a new stage gets is in the reader's language.
-func (s speaker) stage(name string) string {
-	for n := range rules.MaxStages {
-		for _, locale := range language.All {
-			if name == web.TextsOf("rules", locale).Say("stage_name", "n", n+1) {
-				return s.Say("stage_name", "n", n+1)
-			}
-		}
-	}
-	return name
-}
-
 // useOf is how the form names the condition on tools.
 func useOf(c *rules.Conditions) string {
 	switch {
@@ -177,7 +165,7 @@ func (s speaker) chips(o *rules.Outcome) (all []chip) {
 		if note == "" {
 			continue // nobody is chosen yet
 		}
-		c := chip{Text: cmp.Or(language.OneLine(s.stage(x.Name)), note), Note: note}
+		c := chip{Text: cmp.Or(language.OneLine(explain.StageName(s.Locale(), x.Name)), note), Note: note}
 		switch {
 		case x.Need == 0:
 			c.Note = s.Say("chip_all", "who", note)

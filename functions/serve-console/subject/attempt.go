@@ -23,6 +23,7 @@ type Attempt struct {
 	Started, Completed time.Time
 	Took, Waited       string // in words; for people
 	Error              string // why it failed, in a sentence
+	Unwritten          string // says that nothing was written, if that is known
 	StoppedBy, Retried string
 	Summary            string
 	Steps              []Run
@@ -70,6 +71,9 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	if e.Error != "" {
 		t.Error = explain.Ended(r.Locale, e.Error, language.ForeignLine(card.StepNamed(r.Locale, a, e, e.ErrorDetail)),
 			explain.RetryOf(a, e))
+	}
+	if e.Status == task.ExecutionFailed {
+		t.Unwritten = explain.Unwritten(r.Locale, a.Steps)
 	}
 	if e.CancelledAt != nil {
 		t.StoppedBy, t.Completed = r.Person(e.CancelledBy), *e.CancelledAt

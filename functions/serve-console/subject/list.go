@@ -246,7 +246,7 @@ func (n namer) asks(x store.ListedTask) string {
 	if !x.Routed {
 		return n.surface.Approvers(n.settings, originOf(n.v, x))
 	}
-	stage := cmp.Or(language.OneLine(g.Stage), words.Say("along_route"))
+	stage := cmp.Or(language.OneLine(explain.StageName(words.Locale(), g.Stage)), words.Say("along_route"))
 	if g.Need > 1 {
 		stage += " " + strconv.Itoa(g.Given) + "/" + strconv.Itoa(g.Need)
 	}

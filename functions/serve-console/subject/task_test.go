@@ -93,6 +93,7 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 	_, about, _ := strings.Cut(failed.Body, `id="about"`)
 	about, _, _ = strings.Cut(about, "</section>")
 	expect.Is(t, strings.Count(about, "ツールの呼び出しに失敗しました"), 1, "times that the section says why it failed")
+	expect.Has(t, about, "書き込みも送信も行われていません。")
 	sato.Did(w.TaskPage(), task.ActRetryExecution, "")
 	expect.Is(t, len(w.Load().Executions), 2, "it does not run again")
 	sato.Did(w.TaskPage(), task.ActCancelExecution, "")

@@ -114,7 +114,8 @@ func (r Reader) Stamped(g *aggregate.Gate) (out []Stage) {
 	d, st := r.walk(g, true), circulation.Walk(g.Circulating())
 	for _, s := range st.Stages {
 		if len(s.Stamps) > 0 {
-			out = append(out, Stage{Name: language.OneLine(s.Name), Stamps: Each(s.Stamps, d.act)})
+			name := language.OneLine(explain.StageName(r.Locale, s.Name))
+			out = append(out, Stage{Name: name, Stamps: Each(s.Stamps, d.act)})
 		}
 	}
 	return out

@@ -72,7 +72,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	return d.listed(top, most).with(rest)
 }
 
-// reads draws in one line what is read, each in its turn. What needs more than that stands below.
+// reads draws what is read, each in its turn and in a line. What needs more than that stands below.
 func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 	var line, orders []string
 	var long listing
@@ -96,12 +96,8 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 			line[i] = of + ". " + line[i]
 		}
 	}
-	said := strings.Join(line, " / ")
-	if units(said) > maxInlineCode {
-		said = "\n• " + strings.Join(line, "\n• ")
-	}
-	if said != "" {
-		below.add(0, "", strings.Replace(fill(d.w.Reads, "reads", said), " \n", "\n", 1))
+	for _, said := range line {
+		below.add(0, "", fill(d.w.Reads, "reads", said))
 	}
 	below.parts = append(below.parts, long.parts...)
 	below.below = max(below.below, long.below)
@@ -181,6 +177,7 @@ func (d drawing) arguments(e *explain.Effect) (lines []string) {
 
 const (
 	maxTable = 76 // columns of a table, as Slack's desktop app has room for in an attachment
+	manyRows = 6  // of whose one value in each the table has no column
 	tableGap = 2  // spaces between two values, as no value has that isn't in quotation marks
 )
 
@@ -196,10 +193,15 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 		numbers = append(numbers, row.Number())
 	}
 	var lines, part []string
+	name := d.line(list) + ":"
 	for i, cell := range all[0].Cells {
 		column := []string{explain.Plain(cell.Name)}
 		for _, row := range all[:n] {
 			column = append(column, explain.Plain(row.Cells[i].Value))
+		}
+		if n >= manyRows && i > 0 && len(slices.Compact(slices.Clone(column[1:]))) == 1 {
+			name += " " + fill(d.w.EachRow, "n", n, "name", d.line(cell.Name), "value", d.line(cell.Value))
+			continue
 		}
 		if part == nil || widest(part)+tableGap+widest(column) > maxTable {
 			lines = append(append(lines, ""), numbers...)
@@ -221,7 +223,7 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 	if more { // the rest would stand without the names
 		return d.table(all[:n/2])
 	}
-	return n, append([]string{d.line(list) + ":"}, fences...)
+	return n, append([]string{name}, fences...)
 }
 
 // widest returns the columns that the widest text has in code.

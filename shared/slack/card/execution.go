@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 )
 
@@ -114,20 +113,10 @@ func (d drawing) kept(r attempt) []slack.Block {
 		rows, _ := resultOf(r.rows[s.StepID])["updated_rows"].(json.Number) // "": the result doesn't say
 		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, inline(rows.String(), maxTool))))
 	}
-	unsure := func(row *task.StepResult) bool { return row.Access != aggregate.Read && row.Status != task.StepFailed }
-	partly := func(row *task.StepResult) bool { // a server's tool may have done something before it reported an error
-		_, _, server := tenancy.ServerTool(row.Tool)
-		return row.Access != aggregate.Read && server
-	}
-	switch {
-	case lines != nil:
+	if lines != nil {
 		return sectionOf(append([]string{d.w.Kept}, lines...))
-	case slices.ContainsFunc(d.a.Steps, unsure):
-		return nil
-	case slices.ContainsFunc(d.a.Steps, partly):
-		return []slack.Block{section(d.w.NotWritten)}
 	}
-	return []slack.Block{section(d.w.Untouched)}
+	return sectionOf([]string{explain.Unwritten(d.w.Locale, d.a.Steps)})
 }
 
 type attempt struct {

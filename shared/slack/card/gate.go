@@ -146,8 +146,14 @@ func changed(was, is string) string {
 	}
 	x, y := strings.Split(was, "\n"), strings.Split(is, "\n")
 	for _, s := range files.Compare(x, y) {
-		quote("➖", x[s.X0:s.X1])
-		quote("➕", y[s.Y0:s.Y1])
+		was, is := x[s.X0:s.X1], y[s.Y0:s.Y1]
+		for len(was) > 1 && len(was) == len(is) { // each beside what it became
+			quote("➖", was[:1])
+			quote("➕", is[:1])
+			was, is = was[1:], is[1:]
+		}
+		quote("➖", was)
+		quote("➕", is)
 	}
 	if all := strings.Join(quoted, ""); len(quoted) <= maxChanged && units(all) < maxSection/2 {
 		return all

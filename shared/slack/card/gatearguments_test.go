@@ -300,6 +300,8 @@ func TestRowsOfAListAreATable(t *testing.T) {
 				"\n1  " + strings.Repeat("y", 40) + "\n2  y"},
 		"one without room": {`[{"a":"` + strings.Repeat("x", 80) + `"},{"a":"x"},{"a":"y"}]`,
 			"\n• items:\n```\n#  a\n2  x\n3  y\n```\n"},
+		"one value in each": {"[" + strings.Repeat(`{"item":"机","n":2},`, 5) + `{"item":"椅子","n":2}]`,
+			"\n• items: (6 行とも n: 2)\n```\n#  item\n1  机\n"},
 		"two lists": {`[{"a":"x"},{"a":"y"}],"more":[{"a":"z"},{"a":"w"}]`,
 			"\n• items:\n```\n#  a\n1  x\n2  y\n```\n• more:\n```\n#  a\n1  z\n2  w\n```\n"},
 		"what ends a block": {"[{\"a```\":\"```\"},{\"a```\":\"b\"}]",
