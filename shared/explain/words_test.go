@@ -48,7 +48,8 @@ func TestEachLanguageHasAllTexts(t *testing.T) {
 
 // A stage that nobody named is called in the reader's language, whoever made it; another name stays.
 func TestAStageWithoutANameIsCalledInTheReadersLanguage(t *testing.T) {
-	for name, want := range map[string]string{"Approval 1": "承認 1", "承認 8": "承認 8", "Approval 9": "Approval 9", "部長": "部長"} {
+	for name, want := range map[string]string{"Approval 1": "承認 1", "承認 8": "承認 8", "Approval 9": "Approval 9",
+		"部長": "部長"} {
 		expect.Is(t, StageName("ja", name), want)
 	}
 }
