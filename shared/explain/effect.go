@@ -58,13 +58,31 @@ func Rows(all []Argument) (list []Piece, n int) {
 	return of(all[0]), n
 }
 
+// manyRows are so many that a value which each has is said once.
+const manyRows = 6
+
+// Alike says once what each of many rows has as its value at i; nil: they are few, or differ, or i is 0.
+func Alike(locale string, rows []Argument, i int) []Piece {
+	for _, row := range rows {
+		if i == 0 || len(rows) < manyRows || !slices.Equal(row.Cells[i].Value, rows[0].Cells[i].Value) {
+			return nil
+		}
+	}
+	l := &writer{locale: locale, w: lineWordsOf(locale)}
+	l.fill(fill(effectWordsOf.In(locale).EachRow, "n", len(rows)), func(name string) {
+		cell := rows[0].Cells[i]
+		l.out = append(l.out, map[string][]Piece{"name": cell.Name, "value": cell.Value}[name]...)
+	})
+	return l.out
+}
+
 type effectWords struct {
 	// Acts are an act's forms: of sentences about a party and items, the same once done, short ones, and why it is final.
 	Acts map[string]map[string]string
 
 	Check, ByLast, Person, Separator, EmptyList, EmptyObject, Unread,
 	Total, Unknown, Unstated, Unpriced, NoMoney, OnlyReads, Others, Step, Missing, Unwritten, Default,
-	Moved, Anew, Unreadable string
+	Moved, Anew, Unreadable, EachRow string
 	Description, Attached string // what differs of a form beside its steps
 }
 

@@ -77,17 +77,22 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 			out, all = append(out, Argument{Name: r.Line(all[0].Name), Value: r.Line(all[0].Value)}), all[1:]
 			continue
 		}
-		t := &Table{Columns: []Column{{"#", true}}}
-		for _, c := range all[0].Cells {
+		name, t := r.Line(list), &Table{Columns: []Column{{"#", true}}}
+		for _, row := range all[:n] {
+			t.Rows = append(t.Rows, []string{row.Number()})
+		}
+		for i, c := range all[0].Cells {
+			if said := explain.Alike(r.Locale, all[:n], i); said != nil {
+				name = append(append(name, Piece{Text: " "}), r.Line(said)...)
+				continue
+			}
 			number := strings.IndexAny(explain.Plain(c.Value), "-0123456789") == 0
 			t.Columns = append(t.Columns, Column{explain.Plain(c.Name), number})
+			for at, row := range all[:n] {
+				t.Rows[at] = append(t.Rows[at], Joined(r.Line(row.Cells[i].Value), func(p Piece) string { return p.Text }, ""))
+			}
 		}
-		for _, row := range all[:n] {
-			t.Rows = append(t.Rows, append([]string{row.Number()}, Each(row.Cells, func(c explain.Argument) string {
-				return Joined(r.Line(c.Value), func(p Piece) string { return p.Text }, "")
-			})...))
-		}
-		out, all = append(out, Argument{Name: r.Line(list), Rows: t}), all[n:]
+		out, all = append(out, Argument{Name: name, Rows: t}), all[n:]
 	}
 	return out
 }

@@ -177,7 +177,6 @@ func (d drawing) arguments(e *explain.Effect) (lines []string) {
 
 const (
 	maxTable = 76 // columns of a table, as Slack's desktop app has room for in an attachment
-	manyRows = 6  // of whose one value in each the table has no column
 	tableGap = 2  // spaces between two values, as no value has that isn't in quotation marks
 )
 
@@ -199,8 +198,8 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 		for _, row := range all[:n] {
 			column = append(column, explain.Plain(row.Cells[i].Value))
 		}
-		if n >= manyRows && i > 0 && len(slices.Compact(slices.Clone(column[1:]))) == 1 {
-			name += " " + fill(d.w.EachRow, "n", n, "name", d.line(cell.Name), "value", d.line(cell.Value))
+		if said := explain.Alike(d.w.Locale, all[:n], i); said != nil {
+			name += " " + d.line(said)
 			continue
 		}
 		if part == nil || widest(part)+tableGap+widest(column) > maxTable {

@@ -53,7 +53,7 @@ type words struct {
 	EndedBy, EndedCost, EndedFailed, EndedOtherwise                        string
 	EndedByRules, OfCheck, Hours, Days, Progress, WaitsForCheck, Completed string
 	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight          string
-	StoppedUnknown, Kept, EachRow, FailedStep                              string
+	StoppedUnknown, Kept, FailedStep                                       string
 
 	SentAsIs string
 
