@@ -187,7 +187,8 @@ func (h *Handler) ofRequest(ctx context.Context, r task.Request, deleted bool) (
 	slog.InfoContext(ctx, "changed", "task_id", a.Head.TaskID, "event_id", r.EventID, "deleted", deleted)
 	if deleted || a.Head.Ended != nil || r.User != a.Head.Requester {
 		return true, nil
-	} // nothing follows from an edit, and whose request it is is told so
+	}
+	// Nothing follows from an edit, and whose request it is is told so.
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {
 		return true, unkept(ctx, r.EventID, err)

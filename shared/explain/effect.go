@@ -41,6 +41,9 @@ type Argument struct {
 	Cells       []Argument // the values of a row that Value has in one line, with their names; nil: it is no such row
 }
 
+// Numeric reports whether a value begins as a number does; a text that does has quotation marks.
+func (a *Argument) Numeric() bool { return strings.IndexAny(Plain(a.Value), "-0123456789") == 0 }
+
 // Number of a row in its list.
 func (a *Argument) Number() string { return a.Name[len(a.Name)-1].Text }
 

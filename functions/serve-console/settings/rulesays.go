@@ -121,6 +121,11 @@ func (s speaker) givenName(r *rules.Rule) string {
 	return r.Name
 }
 
+// stage is what a stage is called, in the reader's language if nobody has named it.
+func (s speaker) stage(name string) string {
+	return language.OneLine(explain.StageName(s.Locale(), name))
+}
+
 // useOf is how the form names the condition on tools.
 func useOf(c *rules.Conditions) string {
 	switch {
@@ -165,7 +170,7 @@ func (s speaker) chips(o *rules.Outcome) (all []chip) {
 		if note == "" {
 			continue // nobody is chosen yet
 		}
-		c := chip{Text: cmp.Or(language.OneLine(explain.StageName(s.Locale(), x.Name)), note), Note: note}
+		c := chip{Text: cmp.Or(s.stage(x.Name), note), Note: note}
 		switch {
 		case x.Need == 0:
 			c.Note = s.Say("chip_all", "who", note)

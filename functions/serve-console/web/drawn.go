@@ -70,6 +70,7 @@ func (r Reader) Effect(e explain.Effect) Effect {
 	return out
 }
 
+// rest draws arguments, those that are rows of one list as a table.
 func (r Reader) rest(all []explain.Argument) (out []Argument) {
 	for len(all) > 0 {
 		list, n := explain.Rows(all)
@@ -86,8 +87,7 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 				name = append(append(name, Piece{Text: " "}), r.Line(said)...)
 				continue
 			}
-			number := strings.IndexAny(explain.Plain(c.Value), "-0123456789") == 0
-			t.Columns = append(t.Columns, Column{explain.Plain(c.Name), number})
+			t.Columns = append(t.Columns, Column{explain.Plain(c.Name), c.Numeric()})
 			for at, row := range all[:n] {
 				t.Rows[at] = append(t.Rows[at], Joined(r.Line(row.Cells[i].Value), func(p Piece) string { return p.Text }, ""))
 			}

@@ -206,7 +206,7 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 			lines = append(append(lines, ""), numbers...)
 			part = lines[len(lines)-len(numbers):]
 		}
-		at, number := widest(part)+tableGap, strings.IndexAny(column[1], "-0123456789") == 0
+		at, number := widest(part)+tableGap, cell.Numeric()
 		if at+widest(column) > maxTable {
 			return 0, nil
 		}
