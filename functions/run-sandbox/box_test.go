@@ -111,8 +111,7 @@ func newStore(t *testing.T) *store {
 		s.uploaded, _ = io.ReadAll(f)
 		w.WriteHeader(http.StatusNoContent)
 	})
-	s.Server = httptest.NewServer(mux)
-	t.Cleanup(s.Close)
+	s.Server = expect.Server(t, mux)
 	return s
 }
 

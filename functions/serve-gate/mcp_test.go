@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -42,8 +41,7 @@ func (b *bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 // connected is a client of MCP with the key.
 func (w *world) connected(version string) *mcp.ClientSession {
 	w.t.Helper()
-	s := httptest.NewServer(w.http)
-	w.t.Cleanup(s.Close)
+	s := expect.Server(w.t, w.http)
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session := expect.Value(c.Connect(w.t.Context(), &mcp.StreamableClientTransport{Endpoint: s.URL + "/mcp",
 		HTTPClient: &http.Client{Transport: &bearing{secret: w.secret}}},

@@ -147,7 +147,7 @@ func (d *drawing) show(ctx context.Context) (err error) {
 
 // shown records that Slack shows the task at head, unless nothing would follow from that.
 func (d *drawing) shown(ctx context.Context) error {
-	if d.head.ShownRev >= d.head.Rev || !d.a.Effects(d.Now()).Cards {
+	if d.head.Shown() || !d.a.Effects(d.Now()).Cards {
 		return nil
 	}
 	if err := d.Store.Shown(ctx, d.ref, *d.head); err != nil {

@@ -215,7 +215,7 @@ func (w *walk) stamp(ctx context.Context, what string, kind aggregate.CardType) 
 		gate, open := waits(a)
 		at := slices.IndexFunc(a.Cards,
 			func(c *aggregate.Card) bool { return c.CardType == kind && c.Subject == gate.Key && c.MessageTS != "" })
-		if !open || at < 0 || a.Head.ShownRev < a.Head.Rev {
+		if !open || at < 0 || !a.Head.Shown() {
 			return false
 		}
 		id, ts = gate.ID, a.Cards[at].MessageTS
@@ -245,7 +245,7 @@ func (w *walk) done(ctx context.Context) error {
 	return w.rowsSay(ctx, "the work is done, and the cards show it", func(a *task.Aggregate) bool {
 		e := a.Execution()
 		return a.Task != nil && a.Task.Status == task.TaskCompleted && e != nil && e.Status == task.ExecutionCompleted &&
-			a.Head.ShownRev >= a.Head.Rev
+			a.Head.Shown()
 	})
 }
 

@@ -72,7 +72,7 @@ func unattendedContest(p *play) {
 			}
 			p.sweep()
 			a := p.Load()
-			return holds(a) && a.Head.ShownRev >= a.Head.Rev
+			return holds(a) && a.Head.Shown()
 		})
 	}
 	waits := func(gate string) func(*task.Aggregate) bool {

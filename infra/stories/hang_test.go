@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -105,11 +104,10 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 			release := p.untilUnknown(direct, "POST /api/conversations.history")
 			defer release()
 			shown := p.Card(driver.ExecutionCard, "confirm_write")
-			var all sync.WaitGroup
-			for _, who := range []string{webapi.Sato, webapi.Sato, webapi.Suzuki} {
-				all.Go(func() { _ = p.Sandbox.Click(who, webapi.HR, shown.TS, "confirm_write") })
-			}
-			all.Wait()
+			expect.AtOnce(3, func(i int) {
+				who := []string{webapi.Sato, webapi.Sato, webapi.Suzuki}[i]
+				_ = p.Sandbox.Click(who, webapi.HR, shown.TS, "confirm_write")
+			})
 			p.Eventually("it goes on", func() bool { return !p.Shows(driver.ExecutionCard, "結果不明") })
 			p.untilCompleted()
 			release()

@@ -189,7 +189,7 @@ func offer(p *play) {
 	p.also = append(p.also, made.Ref)
 	p.Eventually("its policy waits", func() bool {
 		a, err := made.Store.Load(context.Background(), made.Ref)
-		return err == nil && a.Prompt() != nil && len(a.Waits) == 1 && a.Head.ShownRev >= a.Head.Rev
+		return err == nil && a.Prompt() != nil && len(a.Waits) == 1 && a.Head.Shown()
 	})
 	r := made.Load().Request
 	expect.Must(p.t, r.EventID == "session:"+p.Ref.ID && r.ThreadTS == p.Root, "the request is %+v", r)

@@ -234,18 +234,18 @@ func (p *play) rests() bool {
 	switch p.Ref.Kind {
 	case conversation.Kind.Name:
 		a := p.talk()
-		return a != nil && len(a.Inbox) == 0 && a.Head.Resting && a.Head.ShownRev >= a.Head.Rev && !p.runs()
+		return a != nil && len(a.Inbox) == 0 && a.Head.Resting && a.Head.Shown() && !p.runs()
 	case call.Kind.Name:
 		a := p.called()
-		return a != nil && a.Head.ShownRev >= a.Head.Rev && !p.runs()
+		return a != nil && a.Head.Shown() && !p.runs()
 	}
 	a := p.Load()
 	running := slices.ContainsFunc(a.Steps, func(s *task.StepResult) bool { return s.Status == task.StepRunning })
-	return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev && len(a.Waits) == 0 && !running && told(a)
+	return a.Head.Ended != nil && a.Head.Shown() && len(a.Waits) == 0 && !running && told(a)
 }
 
-// shown reports whether all that happened is shown, and whoever is to know was told.
-func (p *play) shown() bool { head := p.Load().Head; return head.ShownRev >= head.Rev }
+// shown reports whether all that happened is shown.
+func (p *play) shown() bool { return p.Load().Head.Shown() }
 
 // runs reports whether the aggregate has a run.
 func (p *play) runs() bool {

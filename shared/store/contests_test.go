@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -188,14 +187,10 @@ func testSettle(t *testing.T, w *contestWorld) {
 	ref := contest.Ref(contestTenant, id)
 	a := expect.Value(w.Load(t.Context(), ref))(t)
 	expect.Value(w.Enter(t.Context(), a, 1))(t)
-	var entering sync.WaitGroup
-	for range 4 { // of several invocations at once one enters the team, and all work for it
-		entering.Go(func() {
-			k, err := w.Enter(t.Context(), a, 2)
-			expect.That(t, err == nil && k.Team.TeamID == "idle", "%v", err)
-		})
-	}
-	entering.Wait()
+	expect.AtOnce(4, func(int) { // of several invocations at once one enters the team, and all work for it
+		k, err := w.Enter(t.Context(), a, 2)
+		expect.That(t, err == nil && k.Team.TeamID == "idle", "%v", err)
+	})
 	w.save(t, id, "scored", 1, 0.8)
 	expect.That(t, !expect.Value(w.Over(t.Context(), ref, 1))(t), "over before the end")
 	_, err := w.Settle(t.Context(), ref, 2)
@@ -216,15 +211,11 @@ func testSettle(t *testing.T, w *contestWorld) {
 	expect.Fails(t, storetest.Begin(t, w.ContestStore, order(id, "scored")), aggregate.ErrExists, "begun twice")
 	none := contest.NewID()
 	expect.NoError(t, storetest.Begin(t, w.ContestStore, order(none, "a", "b")))
-	var settling sync.WaitGroup
-	for range 4 { // of several at once one settles it, and all learn of it
-		settling.Go(func() {
-			failed, err := w.Settle(t.Context(), contest.Ref(contestTenant, none), 1)
-			expect.That(t, err == nil && failed.Summary.Status == contest.SummaryFailed && failed.Summary.BestTeamID == nil &&
-				failed.Summary.BestScore == nil, "%+v, %v", failed, err)
-		})
-	}
-	settling.Wait()
+	expect.AtOnce(4, func(int) { // of several at once one settles it, and all learn of it
+		failed, err := w.Settle(t.Context(), contest.Ref(contestTenant, none), 1)
+		expect.That(t, err == nil && failed.Summary.Status == contest.SummaryFailed && failed.Summary.BestTeamID == nil &&
+			failed.Summary.BestScore == nil, "%+v, %v", failed, err)
+	})
 	s := expect.Value(w.Summary(t.Context(), contestTenant, none))(t)
 	expect.That(t, s.TeamResults != nil && len(s.TeamResults) == 0, "%+v", s.TeamResults)
 }

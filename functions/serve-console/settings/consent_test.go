@@ -99,8 +99,7 @@ func issues(t *testing.T) *issuing {
 		json.NewEncoder(w).Encode(map[string]any{"access_token": "t", "token_type": "Bearer", "expires_in": 3600,
 			"refresh_token": "r"})
 	})
-	s.Server = httptest.NewServer(mux)
-	t.Cleanup(s.Close)
+	s.Server = expect.Server(t, mux)
 	return s
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -41,8 +40,7 @@ func (s serverSecret) ServerToken(context.Context, string, tenancy.MCPServer) (s
 func rooms(w *consoletest.World) *standin.Vendors {
 	w.T.Helper()
 	v := standin.New()
-	s := httptest.NewServer(v.Handler())
-	w.T.Cleanup(s.Close)
+	s := expect.Server(w.T, v.Handler())
 	w.Settings(func(x *tenancy.Settings) {
 		x.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: s.URL + standin.RoomsPath}}
 	})

@@ -252,7 +252,7 @@ func (r *Request) Until(what string, holds func(*task.Aggregate) bool) *task.Agg
 	late := time.Now().Add(defaultQuietTime)
 	if r.wait(func() bool {
 		a = r.Load()
-		if !holds(a) || a.Head.ShownRev >= a.Head.Rev {
+		if !holds(a) || a.Head.Shown() {
 			late = time.Now().Add(defaultQuietTime)
 			return holds(a)
 		}

@@ -220,7 +220,7 @@ func (d *Dialogue) Rests() *conversation.Aggregate {
 	d.Eventually("it rests", func() bool {
 		a = d.Load()
 		idle := a.Next(time.Now()).State == aggregate.StateFinish // a newly approved action may not have started yet
-		return a.Head.Resting && idle && len(a.Inbox) == 0 && a.Head.ShownRev >= a.Head.Rev
+		return a.Head.Resting && idle && len(a.Inbox) == 0 && a.Head.Shown()
 	})
 	return a
 }

@@ -104,6 +104,9 @@ func (h *Head) See(s *Shared) {
 	}
 }
 
+// Shown reports whether all cards show the newest revision.
+func (h *Head) Shown() bool { return h.ShownRev >= h.Rev }
+
 // Lease says which invocation works on an external resource, such as a managed session, and until when. No Change
 // writes it: it is renewed far more often than the aggregate changes, and carries no state. Writers require that the
 // lease is still as they read it.

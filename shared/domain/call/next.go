@@ -30,7 +30,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	if a.work(now) {
 		out.Run = aggregate.RunOf(a.Ref(), a.Head.Run)
 	}
-	out.Cards, _ = aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, a.Asked(a.Head.CallID).Open, now)
+	out.Cards, _ = aggregate.Drawing(a, !a.Head.Shown(), a.Asked(a.Head.CallID).Open, now)
 	return out
 }
 
@@ -81,7 +81,7 @@ func (a *Aggregate) GiveUp(run int, now time.Time) (aggregate.Change, error) {
 
 // DueAt returns when the sweeper must look again.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
-	_, due := aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, a.Asked(a.Head.CallID).Open, now)
+	_, due := aggregate.Drawing(a, !a.Head.Shown(), a.Asked(a.Head.CallID).Open, now)
 	by := func(t *time.Time) {
 		if t != nil {
 			due = aggregate.Sooner(due, *t)

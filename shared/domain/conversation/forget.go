@@ -51,7 +51,7 @@ func (a *Aggregate) erasable(now time.Time) bool {
 // undrawn reports whether cards of a conversation that is being forgotten may still have the button to begin anew.
 func (a *Aggregate) undrawn() bool {
 	return a.Head.ForgettingAt != nil && a.Head.ErasedAt == nil && a.Conversation != nil && len(a.Cards) > 0 &&
-		a.Head.ShownRev < a.Head.Rev
+		!a.Head.Shown()
 }
 
 // erased records that nothing is left but the head and what was stamped. It returns ErrNotDue if that is recorded, or

@@ -79,7 +79,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 		}
 	}
 	out.Wake = a.Waits // a conversation's run never waits for a token
-	out.Cards, _ = aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, a.Pending() != nil, now)
+	out.Cards, _ = aggregate.Drawing(a, !a.Head.Shown(), a.Pending() != nil, now)
 	return out
 }
 
@@ -132,7 +132,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		by(*a.Head.ForgottenAt)
 	}
 	soon := now.Add(5 * time.Minute)
-	if _, drawn := aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, a.Pending() != nil, now); drawn != nil {
+	if _, drawn := aggregate.Drawing(a, !a.Head.Shown(), a.Pending() != nil, now); drawn != nil {
 		by(*drawn)
 	}
 	if slices.ContainsFunc(a.Offered, (*Offered).making) || a.waitsInVain() != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -30,9 +29,7 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 		got = append(got, r.URL.Path+" "+r.Header.Get("Authorization")+r.Header.Get("X-Api-Key"))
 		w.WriteHeader(http.StatusTeapot)
 	}
-	home, away := httptest.NewServer(http.HandlerFunc(serve)), httptest.NewServer(http.HandlerFunc(serve))
-	defer home.Close()
-	defer away.Close()
+	home, away := expect.Server(t, http.HandlerFunc(serve)), expect.Server(t, http.HandlerFunc(serve))
 	keys := &secretReader{value: fmt.Sprintf(
 		`{"anthropic":"key-a","openai":"key-o","compatible":{"hub":{"url":"%s/v1","key":"key-h"}},
 		"agents":{"docs":{"url":"%s","key":"key-d"},"free":{"url":"","key":"key-f"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -111,13 +110,12 @@ func TestTheContractOnBedrock(t *testing.T) {
 		"too long": {400, "ValidationException", `{"message":"Input is too long for requested model."}`,
 			model.TooLong, false},
 	} {
-		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		s := expect.Server(t, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("X-Amzn-ErrorType", tt.code)
 			rw.WriteHeader(tt.status)
 			io.WriteString(rw, tt.body)
 		}))
 		_, err := w.New(s.URL).Say(t.Context(), modeltest.Request())
-		s.Close()
 		e, is := errors.AsType[*model.Error](err)
 		expect.That(t, is && e.Kind == tt.kind && e.Retryable == tt.again && e.Provider == "bedrock", "%s: %v", about, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -154,11 +153,10 @@ func FuzzAnswer(f *testing.F) {
 	}
 	var status int
 	var body string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s := expect.Server(f, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		io.WriteString(w, body)
 	}))
-	f.Cleanup(s.Close)
 	c := open(s.URL)
 	f.Fuzz(func(t *testing.T, code int, text string) {
 		if code < 200 || code > 599 || code == 204 || code == 304 || code/100 == 3 {

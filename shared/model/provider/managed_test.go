@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -264,7 +263,7 @@ func TestPoll(t *testing.T) {
 
 func TestAnswersThatAreNone(t *testing.T) {
 	for name, body := range map[string]string{"no JSON": "<html>" + asked, "an endless session": ""} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			if body != "" {
 				_, _ = w.Write([]byte(body))
@@ -280,7 +279,6 @@ func TestAnswersThatAreNone(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		_, err := client(s.URL, "k").Poll(ctx, "sesn_1")
 		cancel()
-		s.Close()
 		var e *model.Error
 		expect.That(t, errors.As(err, &e) && e.Retryable && !strings.Contains(err.Error(), asked), "%s: %v", name, err)
 	}

@@ -245,7 +245,7 @@ func TestOneOddMessageHidesNoThread(t *testing.T) {
 		"its user is no text":                 `"user":7,"subtype":[],"text":"a"`,
 		"an app that users.info doesn't know": `"user":"U9","app_id":"A9","text":"a"`,
 	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			odd := `{"type":"message","bot_id":"B7","ts":"1776675005.000100","thread_ts":"` + root + `",` + more + `}`
 			switch {
@@ -267,6 +267,5 @@ func TestOneOddMessageHidesNoThread(t *testing.T) {
 		expect.That(t, err == nil && len(got) == 2, "%s: %d messages of the thread, %v", name, len(got), err)
 		cards, err := c.FindCards(t.Context(), "C1", root, about)
 		expect.That(t, err == nil && len(cards) == 1, "%s: its card is found %d times, %v", name, len(cards), err)
-		s.Close()
 	}
 }

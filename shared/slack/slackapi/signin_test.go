@@ -7,7 +7,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"testing"
 	"time"
@@ -113,7 +112,7 @@ func TestANameIsWhatPeopleSee(t *testing.T) {
 
 func TestASlackThatIsDownIsNoRefusal(t *testing.T) {
 	for body, refused := range map[string]bool{`{"ok":false,"error":"invalid_code"}`: true, "": false, "<p>": false} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			if body == "" {
 				w.WriteHeader(http.StatusServiceUnavailable)
 			}
@@ -122,6 +121,5 @@ func TestASlackThatIsDownIsNoRefusal(t *testing.T) {
 		x := &SignIn{App: app{s.URL + "/api/"}, HTTP: s.Client(), Now: at}
 		_, err := x.Person(t.Context(), "code", "r", "n")
 		expect.That(t, err != nil && errors.Is(err, ErrSignInRefused) == refused, "%q: %v", body, err)
-		s.Close()
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -60,12 +59,11 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 		"403 that tells nothing":              {403, api.Example("forbiddenError", nil), explain.ProblemForbidden, ""},
 		"bad arguments":                       {400, api.Example("error", nil), explain.ProblemRejected, "リクエストの形式が不正です。"},
 	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s := expect.Server(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(test.status)
 			_ = json.NewEncoder(w).Encode(test.body) // it fails only if the client is gone
 		}))
 		_, err := freee(s.URL).ListPositions(t.Context())
-		s.Close()
 		e, is := errors.AsType[*explain.CallError](err)
 		expect.Must(t, is && e.Problem == test.problem && e.Outcome == explain.CallFailed, "%s: %v", name, err)
 		expect.Has(t, explain.FailedCall("ja", e.Problem, e.Args...), test.said, name)
