@@ -1,4 +1,4 @@
-"""Asks Ringi whether a call may run. `python3 ask.py --hook` is a PreToolUse hook for Claude Code."""
+"""Asks Ringi whether a call may run. `python3 -I ask.py` is a PreToolUse hook for Claude Code."""
 import http.client, json, os, re, sys, threading, time, urllib.error, urllib.request, uuid
 
 NOTHING = "Nothing was run. Repeat exactly this call later."
@@ -103,5 +103,5 @@ def _say(stream, text):
     stream.buffer.flush()
 
 
-if __name__ == "__main__" and sys.argv[1:] == ["--hook"]:
+if __name__ == "__main__":
     _hook()

@@ -122,7 +122,7 @@ func TestWithoutADoorNothingRuns(t *testing.T) {
 // hooked starts the hook for a call, as a client does, and returns what the client sees: code, standard output, error.
 func hooked(t *testing.T, url, stdin string, env ...string) (code int, out, say string) {
 	t.Helper()
-	cmd := exec.Command(python(t), "../gate/ask.py", "--hook")
+	cmd := exec.Command(python(t), "../gate/ask.py")
 	cmd.Env = append(append(os.Environ(), "RINGI_KEY="+key), env...)
 	if url != "" {
 		cmd.Env = append(cmd.Env, "RINGI_URL="+url)

@@ -57,7 +57,7 @@ func (c claude) setUp(t *testing.T) {
 	write(filepath.Join(c.folder, "ask.py"), string(expect.Value(os.ReadFile("../gate/ask.py"))(t)))
 	if c.hook != "" {
 		write(filepath.Join(c.home, ".claude/settings.json"),
-			strings.Replace(block(t, "json", 1), "python3 /path/to/ask.py --hook", c.hook, 1))
+			strings.Replace(block(t, "json", 1), "python3 -I /path/to/ask.py", c.hook, 1))
 		return
 	}
 	write(filepath.Join(c.folder, ".mcp.json"), `{"mcpServers": {"ringi": {"type": "http", "url": "http://127.0.0.1:1"}}}`)
@@ -96,8 +96,8 @@ func TestClaudeCodeAsksRingi(t *testing.T) {
 	}
 	dir := process.StartNode(t, "agents", expect.Value(fs.Sub(nodeFiles, "testdata/node"))(t))
 	s := start(t)
-	for name, hook := range map[string]string{"by MCP": "", "by its hook": "python3 ask.py --hook",
-		"its hook is killed": "(sleep 0.3; kill -9 $$) & exec python3 ask.py --hook"} {
+	for name, hook := range map[string]string{"by MCP": "", "by its hook": "python3 -I ask.py",
+		"its hook is killed": "(sleep 0.3; kill -9 $$) & exec python3 -I ask.py"} {
 		t.Run(name, func(t *testing.T) {
 			c := claude{program: filepath.Join(dir, "node_modules/@anthropic-ai/claude-code-linux-x64/claude"),
 				model: scripted(t), url: s.URL, key: driver.Key(t, s, name, "Bash"), folder: t.TempDir(), home: t.TempDir(),
