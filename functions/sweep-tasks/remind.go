@@ -122,7 +122,7 @@ func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding) (next
 		return next, err
 	}
 	if was.LookAgain {
-		err = r.drafted(ctx)
+		err = errors.Join(r.unasked(ctx, task.StatusDrafting), r.unasked(ctx, task.StatusReturned))
 	}
 	switch {
 	case err != nil:
@@ -195,12 +195,12 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 	}
 }
 
-// drafted has people looked up again before the next gate of each request that is being drafted.
-func (r *reminding) drafted(ctx context.Context) error {
+// unasked has people looked up again for each request of a status that waits for no approver.
+func (r *reminding) unasked(ctx context.Context, status task.Status) error {
 	for cursor := ""; ; {
-		page, err := r.Tasks.Search(ctx, r.tenant, task.Filter{Status: task.StatusDrafting}, cursor, store.MaxPage, 0, nil)
+		page, err := r.Tasks.Search(ctx, r.tenant, task.Filter{Status: status}, cursor, store.MaxPage, 0, nil)
 		if err != nil {
-			return fmt.Errorf("list what is drafted: %w", err)
+			return fmt.Errorf("list what is %s: %w", status, err)
 		}
 		for _, x := range page.Items {
 			if err := r.passed(ctx, r.lookAgain(ctx, task.RefOf(r.tenant, x.ID))); err != nil {

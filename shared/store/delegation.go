@@ -157,7 +157,7 @@ func (s *Store) DueReminders(ctx context.Context, at time.Time) iter.Seq2[tenanc
 // aggregate.ErrConflict if a sweep was faster.
 func (s *Store) LookAgain(ctx context.Context, tenant string, now time.Time) error {
 	was, err := savedOr(ctx, s, tenant, tenancy.Reminding{TenantID: tenant})
-	if err != nil || was.LookAgain {
+	if err != nil {
 		return err
 	}
 	next := was

@@ -298,8 +298,8 @@ func (a *Aggregate) Unopened() Gated {
 	})
 }
 
-// LookAgain has the run look people up again for the gate that waits for them, or for the next one: somebody may have
-// left.
+// LookAgain has the run look people up again for the gate that waits for them, or for the next one, and a new run for a
+// form that was given back: somebody may have left.
 func (a *Aggregate) LookAgain(now time.Time) (aggregate.Change, error) {
 	if a.Head.Ended != nil || a.Head.LookAgain {
 		return aggregate.Change{}, nil
@@ -309,13 +309,23 @@ func (a *Aggregate) LookAgain(now time.Time) (aggregate.Change, error) {
 	if a.WaitingTerms() != nil {
 		c.Head.TryingFrom = &c.Now
 	}
+	if a.Returned() != nil {
+		c.Head.Run++
+	}
 	a.relyOnStage(c)
 	return c.done()
 }
 
-// LooksAgain returns the gate for which people, who may decide all the while, are to be looked up again, or nil.
+// LooksAgain returns the gate for which people, who may decide all the while, are to be looked up again, or nil. It may
+// be that of a form that was given back.
 func (a *Aggregate) LooksAgain() Gated {
-	if open, _ := a.OpenGate(); a.Head.LookAgain && open.Terms.ApprovalRequired {
+	if !a.Head.LookAgain {
+		return nil
+	}
+	if p := a.Returned(); p != nil {
+		return p
+	}
+	if open, _ := a.OpenGate(); open.Terms.ApprovalRequired {
 		return a.gateOf(open.ID)
 	}
 	return nil

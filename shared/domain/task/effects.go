@@ -116,7 +116,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		} else if a.OpenSession() != nil {
 			by(soon)
 		}
-	case a.Head.Parked != nil, a.Returned() != nil:
+	case a.Head.Parked != nil, a.Returned() != nil && a.LooksAgain() == nil:
 	case lease != nil:
 		by(lease.Claim.LeaseUntil)
 	case !waits && held:

@@ -227,7 +227,7 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 	}
 	switch {
 	case a.Head.Parked != nil, a.Contesting() != nil, a.Returned() != nil: // another event starts the next run
-		return aggregate.Change{}, nil
+		return a.Looked(run, a.LooksAgain(), a.Head.Left, nil, tenancy.Settings{}, now)
 	case a.justDecided():
 		return a.restart(now)
 	case a.Execution() != nil:

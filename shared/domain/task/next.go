@@ -58,10 +58,10 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	case h.PausedUntil != nil && now.Before(*h.PausedUntil):
 		return waitState(*h.PausedUntil, now)
 	}
+	if a.LooksAgain() != nil {
+		return aggregate.Next{State: StateResumeTask}
+	}
 	if open, ok := a.OpenGate(); ok {
-		if a.LooksAgain() != nil {
-			return aggregate.Next{State: StateResumeTask}
-		}
 		state := map[aggregate.CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval,
 			CardStep: StateAwaitStepApproval}
 		return aggregate.Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}

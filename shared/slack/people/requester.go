@@ -142,14 +142,9 @@ func (q *Requesters) inChannel(
 	case err != nil:
 		slog.WarnContext(ctx, "a channel's members are not known", "channel", o.Channel, "err", err)
 		return nil
-	case p.AllowSelf: // the requester is in the channel
-		return nil
 	}
 	looked := 0
 	for _, id := range is.members {
-		if slices.Contains(askers, id) {
-			continue
-		}
 		if looked++; looked > mostLooked {
 			return nil
 		}

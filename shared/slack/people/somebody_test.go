@@ -117,13 +117,14 @@ func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
 		rule    aggregate.Rule
 		looked  int32
 	}{
-		"alone":          {[]string{"UASKS"}, []string{"UASKS"}, false, nil, aggregate.RuleNotMember, 0},
-		"alone, and may": {[]string{"UASKS"}, []string{"UASKS"}, true, nil, "", 0},
+		"alone":          {[]string{"UASKS"}, []string{"UASKS"}, false, nil, aggregate.RuleNotMember, 1},
+		"alone, and may": {[]string{"UASKS"}, []string{"UASKS"}, true, nil, "", 1},
+		"all have left":  {[]string{"UBOT"}, []string{"UASKS"}, true, nil, aggregate.RuleNotMember, 1},
 		"with Ringi and those who may not": {[]string{"UBOT", "UGUEST", "UASKS", "ULEFT", "USTRANGER"}, []string{"UASKS"},
-			false, nil, aggregate.RuleNotMember, 4},
-		"with another": {[]string{"UASKS", "UOURS", "UOTHER"}, []string{"UASKS"}, false, nil, "", 1},
+			false, nil, aggregate.RuleNotMember, 5},
+		"with another": {[]string{"UASKS", "UOURS", "UOTHER"}, []string{"UASKS"}, false, nil, "", 2},
 		"with another who asks, too": {[]string{"UASKS", "UOURS"}, []string{"UASKS", "UOURS"}, false, nil,
-			aggregate.RuleNotMember, 0},
+			aggregate.RuleNotMember, 2},
 		"Slack says nothing":      {nil, []string{"UASKS"}, false, slackapi.Unknown{Cause: "timeout"}, "", 0},
 		"many, who are not known": {crowd, []string{"UASKS"}, false, nil, "", mostLooked},
 	} {
