@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"ringi/shared/domain/aggregate"
 	"slices"
 	"strconv"
 	"strings"
@@ -251,10 +252,11 @@ func CanonicalSchema(text string) string {
 	return string(written(sorted(v)))
 }
 
-// named reports whether another list names a schema's values, as enumNames and x-enum-descriptions do.
+// named reports whether a schema has members that JSON Schema hasn't, such as enumNames, which may name its values in
+// their order.
 func named(s map[string]any) bool {
-	for keyword, x := range s {
-		if strings.Contains(keyword, "enum") && keyword != "enum" && listOf(x) != nil {
+	for keyword := range s {
+		if keywords()[aggregate.Form(keyword)] == "" {
 			return true
 		}
 	}
