@@ -222,7 +222,7 @@ var marks = []struct {
 }
 
 var group = language.Regexp{Text: `<!subteam\^[A-Z0-9]+\|?>`} // without a label
-var link = language.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
+var link = language.Regexp{Text: `(?i)<([a-z][a-z0-9+.-]*:[^|<>]+)(?:\|([^<>]+))?>`}
 
 var unescaping = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
@@ -231,17 +231,17 @@ func Unescaped(text string) string { return unescaping.Replace(text) }
 
 // people writes a text as people see it: without escapes and marks, and with the emoji of its blocks.
 func people(text string, blocks any) string {
-	text = strings.TrimSpace(Unescaped(text))
+	text = strings.TrimSpace(text)
 	for i := range marks {
 		text = marks[i].form.Get().ReplaceAllString(text, marks[i].shown)
 	}
 	anyGroup := language.InEach("@グループ", "@group").In(language.Detect(text, language.All[0]))
 	text = group.Get().ReplaceAllString(text, anyGroup)
 	text = strings.NewReplacer(emoji(blocks)...).Replace(text)
-	return link.Get().ReplaceAllStringFunc(text, func(of string) string {
+	return Unescaped(link.Get().ReplaceAllStringFunc(text, func(of string) string {
 		parts := link.Get().FindStringSubmatch(of)
 		return linked(parts[1], parts[2])
-	})
+	}))
 }
 
 // emoji returns the names of the emoji in blocks, each before its characters. A workspace's own emoji have none.
