@@ -153,16 +153,15 @@ func TestAnOrderNeedsItsTool(t *testing.T) {
 	}
 }
 
-// “Instead” replaces, “only” restricts. The demo guesses no other meaning, and says so in the first line of a version
-// that is otherwise the one before.
-func TestAReasonIsAppliedOrNamed(t *testing.T) {
+// “Instead” replaces, “only” restricts. The demo guesses no other meaning: the next version is the one before.
+func TestAReasonIsAppliedOrNothingIs(t *testing.T) {
 	for _, tt := range []struct{ request, reason, line, plans string }{
 		{"attendance for October", "September instead", "Period: September 2026 (",
 			"Attendance | 2026-09 | all | sheet | U0SANDSATO"},
 		{"8月の勤怠", "9月でお願いします。DMは不要", "期間: 2026年9月 (", "勤怠 | 2026-09 | all | sheet"},
 		{"10月の勤怠", "営業部に絞って", "対象: 営業部と、その下の部署に、2026年10月に在籍した", "勤怠 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
 		{"10月の残業", "シートは不要", "スプレッドシートには書き込みません", "2026-10 | all | U0SANDSATO"},
-		{"overtime for October, no sheet", "sheet only", "No DM is sent", "Overtime | 2026-10 | all | sheet"},
+		{"overtime for October, no sheet", "sheet only", "No step sends a DM", "Overtime | 2026-10 | all | sheet"},
 		{"attendance for October", "Validate the data after step 2", "3. Validate the data before calculating",
 			"Attendance | 2026-10 | all | validate,sheet | U0SANDSATO"},
 		{"10月の勤怠", "書き込み前に人が確認", "担当者が引数を確認して判断します", "勤怠 | 2026-10 | all | sheet | check,U0SANDSATO"},
@@ -189,21 +188,7 @@ func TestAReasonIsAppliedOrNamed(t *testing.T) {
 	} {
 		first, _ := carriedOut(t, tt[0])
 		policy, _ := carriedOut(t, tt[0], tt[1])
-		note, rest, _ := strings.Cut(policy, "\n")
-		expect.That(t, strings.Contains(note, tt[1]) && rest == first, "%s: %v", tt[1], policy)
-	}
-}
-
-// The reasons that a policy gives as examples would be followed by it.
-func TestTheExamplesOfAPolicyAreFollowed(t *testing.T) {
-	for _, text := range []string{"10月の勤怠をまとめて", "overtime for October", "役職一覧", "List all positions", "会議室を予約して",
-		"Order 2 PCs from Acme at 149,000 yen each", "<@U0SUZUKI> に「x」とDMして", "Send <@U0SUZUKI> a DM “x”"} {
-		w := understood(t, text)
-		examples := regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(w.Form("feedback"), -1)
-		expect.That(t, len(examples) > 0, "%s: %q", text, w.Form("feedback"))
-		for _, m := range examples {
-			expect.Is(t, len(rejected(t, text, "reason", m[1]+m[2]).Unread), 0, "%s: %s", text, m[0])
-		}
+		expect.Is(t, policy, first, tt[1])
 	}
 }
 

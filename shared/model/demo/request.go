@@ -99,14 +99,15 @@ func normal(text string) string {
 
 // meant is what a request asks for, with the reasons for which people rejected its versions. Templates read it.
 type meant struct {
-	In              input
-	words           *words
-	now             time.Time
-	Request         string            // all that it says
-	No              string            // why nothing is planned, by the name of its sentence
-	Part            string            // of the request, from where no clause fits
-	Said            map[string]string // what the clauses name, and each of them by its own name
-	Applied, Unread []string
+	In      input
+	words   *words
+	now     time.Time
+	Request string            // all that it says
+	No      string            // why nothing is planned, by the name of its sentence
+	Part    string            // of the request, from where no clause fits
+	Said    map[string]string // what the clauses name, and each of them by its own name
+	Applied []string
+	Unread  string // the newest reason, if not all of it is understood
 
 	// What follows from it. Kind groups topics by what their requests may say; List is the topic's, or that of people.
 	// Price is that of one, in yen. The same order is placed once under its reference.
@@ -253,14 +254,15 @@ func (w *meant) settle() string {
 	return ""
 }
 
-// heed follows the reasons of rejections on the policy or the steps: one of which all is understood is applied, any
-// other is named. Steps are planned after the policy is stamped, so less may be said of them.
+// heed follows the reasons of rejections on the policy or the steps: one of which all is understood is applied. If that
+// isn't so of the newest, the steps say so; a policy stays as it was. Steps are planned after the policy is stamped, so
+// less may be said of them.
 func (w *meant) heed(on string) {
-	for _, r := range w.In.Earlier {
+	for i, r := range w.In.Earlier {
 		if reason := strings.Join(strings.Fields(r.Reason), " "); w.says(reason, on) == "" {
 			w.Applied = append(w.Applied, reason)
-		} else {
-			w.Unread = append(w.Unread, reason)
+		} else if i == len(w.In.Earlier)-1 {
+			w.Unread = reason
 		}
 	}
 }
