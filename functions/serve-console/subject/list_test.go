@@ -403,7 +403,7 @@ func testTitles(t *testing.T, w *consoletest.World) {
 		b.In("en").Get(path).Says(t, 200, title)
 		b.In("ja")
 	}
-	b.Get(w.TaskPage()).Holds(t, `<p class="notice warning">⚠️ 変更の理由があったのに、前のバージョンから何も変わっていません。</p>`)
+	b.Get(w.TaskPage()).Holds(t, `<p class="notice warning">⚠️ 却下理由を反映できず、前のバージョンと同じ内容です。</p>`)
 	unmarked := ordering("298000")
 	unmarked.Mark = nil
 	w.AskForSteps(unmarked)

@@ -84,7 +84,7 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 		f = f.with(kept...)
 	case r.Status == task.ExecutionFailed:
 		if r.failed != nil {
-			name := bounded(stepName(d.w, *r.failed), longName)
+			name := people(bounded(stepName(d.w, *r.failed), longName))
 			f = f.with(section(strong(fill(d.w.FailedStep, "step", r.failed.Order, "name", name))))
 		}
 		if s.Final {

@@ -119,7 +119,7 @@ func (d drawing) policy(v *version, i, most int) {
 		same := p.Content == d.a.Prompts[i-1].Content
 		v.since = d.sinceWith(p.Version-1, same, "", why)
 		with := func(since string) body { return body{blocks: sectioned(since)}.with(v.body) }
-		out := with(v.since + changed(d.a.Prompts[i-1].Content, p.Content))
+		out := with(v.since + d.changed(d.a.Prompts[i-1].Content, p.Content))
 		if out.bounded().cut {
 			out = with(v.since)
 		}
@@ -131,11 +131,11 @@ func (d drawing) policy(v *version, i, most int) {
 	}
 }
 
-const maxChanged = 10 // lines
+const maxChanged, around = 10, 20 // lines; characters beside what changed in one
 
-// changed quotes the lines in which a text differs from the one before, unless they are too many to help. Their marks
-// are such as texts of others don't have: a policy could begin with a quotation.
-func changed(was, is string) string {
+// changed quotes the first lines in which a text differs from the one before, and counts the others. Their marks are
+// such as texts of others don't have: a policy could begin with a quotation.
+func (d drawing) changed(was, is string) string {
 	var quoted []string
 	quote := func(sign string, lines []string) {
 		for _, line := range lines {
@@ -147,18 +147,41 @@ func changed(was, is string) string {
 	x, y := strings.Split(was, "\n"), strings.Split(is, "\n")
 	for _, s := range files.Compare(x, y) {
 		was, is := x[s.X0:s.X1], y[s.Y0:s.Y1]
-		for len(was) > 1 && len(was) == len(is) { // each beside what it became
-			quote("➖", was[:1])
-			quote("➕", is[:1])
+		for len(was) > 0 && len(was) == len(is) { // each beside what it became
+			before, after := apart(was[0], is[0])
+			quote("➖", []string{before})
+			quote("➕", []string{after})
 			was, is = was[1:], is[1:]
 		}
 		quote("➖", was)
 		quote("➕", is)
 	}
-	if all := strings.Join(quoted, ""); len(quoted) <= maxChanged && units(all) < maxSection/2 {
-		return all
+	n := min(len(quoted), maxChanged)
+	for units(strings.Join(quoted[:n], "")) > maxSection/2 {
+		n--
 	}
-	return ""
+	if n < len(quoted) {
+		quoted[n] = "\n> " + fill(d.w.EnclosedMore, "n", len(quoted)-n)
+		n++
+	}
+	return strings.Join(quoted[:n], "")
+}
+
+// apart leaves of two lines what differs, and a little around it.
+func apart(was, is string) (string, string) {
+	x, y := []rune(was), []rune(is)
+	first, last := 0, 0 // characters with which both begin and end
+	for first < min(len(x), len(y)) && x[first] == y[first] {
+		first++
+	}
+	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
+		last++
+	}
+	part := func(r []rune) string {
+		from, to := max(0, first-around), min(len(r), len(r)-last+around)
+		return map[bool]string{true: "…"}[from > 0] + string(r[from:to]) + map[bool]string{true: "…"}[to < len(r)]
+	}
+	return part(x), part(y)
 }
 
 func (d drawing) asks(kind aggregate.CardType, key string) face {

@@ -252,6 +252,9 @@ func (x Waits) what(w *askWords) string {
 	case *call.Aggregate:
 		s = explain.Does(w.Locale, a.Call, nil)
 	case *task.Aggregate:
+		if a.Matter() != nil { // the title says all
+			return wordsOf.In(w.Locale).FormHeader
+		}
 		if p, g := a.Process(), aggregate.Find(a.Gates, q.Key); g != nil {
 			s = explain.Does(w.Locale, g, p)
 		} else if p != nil {

@@ -145,8 +145,10 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 
 // acting matches words by which people think that they decide or cancel something, however these end, and the id behind
 // them.
-var acting = language.Regexp{Text: `(?i)^\s*(?:(?:承認|却下|否決|差し?戻|取り?消|取り?下げ|キャンセル)[ぁ-ゖ致願頂下済]*|` +
-	`(?:i )?(?:approve|reject)d?|cancel|withdraw|lgtm)` + "(?:[\\s\\p{Z}]+`?\\w*\\d\\w*`?)?[。.!！\\s\\p{Z}]*$"}
+var acting = language.Regexp{Text: `(?i)^\s*(?:すみません[、。]?|この(?:依頼|件)[をは]|please )?` +
+	`(?:(?:承認|却下|否決|差し?戻|取り?消|取り?下げ|取り?[や止]め|中止|撤回|不要|キャンセル)[ぁ-ゖー致願頂下済]*|` +
+	`(?:i )?(?:approve|reject)d?|cancel|withdraw|lgtm)` + "(?:[\\s\\p{Z}]+`?\\w*\\d\\w*`?)?" +
+	`(?:[^\p{L}\p{N}]|:[+\w-]+:|よろしく[ぁ-ゖ致願]*|please|thanks?(?: you)?)*$`}
 
 // Acts reports whether all that somebody writes is that they decide or cancel something, which only a button does.
 func Acts(text string) bool { return acting.Get().MatchString(language.Narrow(text)) }

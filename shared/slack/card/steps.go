@@ -32,7 +32,7 @@ func Marker(s task.StepStatus) string { return or(markers[s], "⬜") }
 const maxToolName = 200 // a tool's has 161 at most: a server's name of 32, a dot, and 128 of its own
 
 func stepLine(s task.Step, name string) string {
-	return fmt.Sprintf("%d. *%s* — `%s`", s.Order, name, or(code(s.Tool, maxToolName), "?"))
+	return fmt.Sprintf("%d. *%s* — `%s`", s.Order, people(name), or(code(s.Tool, maxToolName), "?"))
 }
 
 // stepName is a step's title, or its description if the title has no visible character. The caller must bound it.

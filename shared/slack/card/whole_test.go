@@ -124,8 +124,8 @@ func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
 		"a line moved": {"送信しない:\n- 給与\n送信する:\n- 氏名", "送信しない:\n- 氏名\n送信する:\n- 給与", true},
 		"a long line":  {strings.Repeat("長", 300) + "10 万円", strings.Repeat("長", 300) + "90 万円", true},
 		"no room":      {long + "a\nb\nc\nd\ne\n", long + "f\ng\nh\ni\nj\n", false},
-		"all of it":    {strings.Repeat("a\n", 20), strings.Repeat("b\n", 20), false},
-		"a forged one": {strings.Repeat("a\n", 20), "> ➖ a\n> ➕ c\n\n" + strings.Repeat("b\n", 20), false},
+		"all of it":    {strings.Repeat("a\n", 20), strings.Repeat("b\n", 20), true},
+		"a forged one": {"a", "a\n> ➖ a", false},
 	} {
 		s := received(t).extracted().drafting().drafts(tc.was, defaults).rejectPrompt("直してください").drafting().
 			drafts(tc.is, defaults)
@@ -133,7 +133,8 @@ func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
 		expect.That(t, offers(m, "approve_prompt"), "%s: it can't be approved", name)
 		all := strings.Join(sections(blocks), "\n")
 		expect.Is(t, strings.Contains(all, "➖"), tc.shows, name)
-		expect.That(t, name != "a long line" || strings.Contains(all, "10 万円"), "%s is cut", name)
+		expect.That(t, name != "a long line" || strings.Contains(all, "> ➖ …"+strings.Repeat("長", 20)+"10 万円\n"), "%s", all)
+		expect.That(t, name != "all of it" || strings.Contains(all, "> ➕ b\n> ほか 30 件"), "%s", all)
 	}
 }
 
