@@ -323,7 +323,7 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	s := a.OpenSession()
 	leased := func(e *Execution) bool { _, held := a.leased(e, "", w.now); return held }
 	idle := a.Contesting() != nil || a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil &&
-		leased(s) || a.Head.Parked != nil || a.Returned() != nil || asks || paused ||
+		leased(s) || a.Head.Parked != nil || a.Returned() != nil && !looks || asks || paused ||
 		!looks && (a.LiveLease(w.now) != nil || leased(a.Execution()))
 	w.require(idle == (e.Run == nil), "a run to open: %v, and idle: %v", e.Run, idle)
 	w.require(e.Run == nil || e.Run.Run == a.Head.Run, "the run to open is %v", e.Run)
@@ -337,7 +337,7 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	a.Head.ShownRev = a.Head.Rev
 	due := a.DueAt(w.now)
 	w.require((due != nil) == (out || !w.contestsAreOver(a) || s != nil || a.Head.Ended == nil && a.Head.Parked == nil &&
-		a.Returned() == nil),
+		(a.Returned() == nil || looks)),
 		"due at %v", due)
 	w.require(due == nil || !asks || !due.After(later(*open.Terms.DecideBy, w.now.Add(5*time.Minute))),
 		"due at %v, to be decided by %v", due, open.Terms.DecideBy)

@@ -167,6 +167,28 @@ func TestAFormIsGivenBackToItsAsker(t *testing.T) {
 	expect.Is(t, s.head.Ended.Reason, ReasonByPerson)
 }
 
+// Whether the asker of a form that was given back is still there is looked up by a run of its own.
+func TestWhoeverFillsAFormInAgainIsLookedUp(t *testing.T) {
+	s := waitingForm(t)
+	s.do(s.giveBack(s.load().Process().ID, suzuki))
+	again := aggregate.At(s.now, (*Aggregate).LookAgain)
+	looked := func(no *aggregate.Refusal) {
+		t.Helper()
+		run := s.head.Run
+		s.do(func(a *Aggregate, _ time.Time) (aggregate.Change, error) { return again(a) })
+		a := s.load()
+		expect.Must(t, a.Next(s.now).State == StateResumeTask && a.Effects(s.now).Run != nil && s.head.Run == run+1 &&
+			a.DueAt(s.now) != nil, "%+v", a.Head)
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Looked(s.head.Run, a.LooksAgain(), nil, no, s.settings, now)
+		})
+	}
+	looked(nil)
+	expect.That(t, s.load().Returned() != nil && s.load().Next(s.now).State == StateFinish, "%+v", s.head)
+	looked(&aggregate.Refusal{Why: ReasonAskerLeft, Detail: requester})
+	expect.Is(t, s.head.Ended.Reason, ReasonAskerLeft)
+}
+
 // What is typed anew is the next version of the same request: its text, its steps, its title, and no stamp.
 func TestAFormThatIsFilledInAgainIsTheNextVersion(t *testing.T) {
 	s := waitingForm(t)

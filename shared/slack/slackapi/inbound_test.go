@@ -298,6 +298,8 @@ func TestWhatIsReadOfAMessage(t *testing.T) {
 			"@jinji 2 月 18 日 freee.co.jp 表 (https://e.example) <@U1>"},
 		"who and where, by their labels": {`{"text":"<@U2|suzuki> か<#C1|sales>、<#C2|>、<#C3> <!here> <!channel|channel>へ"}`,
 			"<@U2> か#sales、<#C2>、<#C3> @here @channelへ"},
+		"links by their labels": {`{"text":"<https://e.example|営業 &gt; 会議> <obsidian://open|メモ> &lt;!here&gt;"}`,
+			"営業 > 会議 (https://e.example) メモ (obsidian://open) <!here>"},
 		"a group without a label": {`{"text":"<!subteam^S1> に知らせる"}`, "@グループ に知らせる"},
 		"emoji, by their characters": {`{"text":":bow: :pray::skin-tone-2: :shonin: :wave:","blocks":[{"type":"rich_text",
 			"elements":[{"type":"rich_text_section","elements":[{"type":"emoji","name":"bow","unicode":"1f647"},
