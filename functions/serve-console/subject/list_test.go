@@ -136,6 +136,11 @@ func testForMe(t *testing.T, w *consoletest.World) {
 		r.Title, r.Kind = title, "channel"
 		w.Made(r)
 		w.Draft(s)
+		if r.User == webapi.Sato {
+			const may = "あなたも承認できます"
+			w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, may)
+			w.As(webapi.Takada).Get(w.TaskPage()).Says(t, 200, "人事の件").Lacks(t, may)
+		}
 	}
 	for user, want := range map[string][]string{
 		webapi.Suzuki: {"人事の件", "営業の件"}, // of the group
@@ -144,6 +149,7 @@ func testForMe(t *testing.T, w *consoletest.World) {
 	} {
 		got := w.As(user).Get("/console").Says(t, 200, fmt.Sprintf("あなたの番 (%d 件)", len(want)))
 		expect.Same(t, want, slices.Sorted(slices.Values(got.Titles())))
+		got.Lacks(t, webapi.Approvers) // groups have names
 	}
 }
 

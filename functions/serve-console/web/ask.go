@@ -101,7 +101,10 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 		p.Who, p.Mine = t.who, t.mine
 		stands = " · " + t.Route.Waits(MostOwing)
 	case slices.ContainsFunc(p.Buttons, func(b Button) bool { return b.Act == aggregate.ActApprove && b.No == "" }):
-		p.Heading, p.Mine = x.Viewer.Texts("route").Say("you_may"), true
+		reach, err := c.People.Reach(r.Context(), x.Viewer.Team, x.Viewer.User, x.Settings)
+		if err == nil && reach.Decides(x.Of.Origin()) {
+			p.Heading, p.Mine = x.Viewer.Texts("route").Say("you_may"), true
+		}
 	}
 	switch {
 	case p.Mine && t != nil:

@@ -261,7 +261,7 @@ type marks struct {
 }
 
 func (m marks) Person(id string) string  { return m.person(id) }
-func (m marks) Group(id string) string   { return m.Text(id, 64) }
+func (m marks) Group(id string) string   { return m.person(id) }
 func (m marks) Channel(id string) string { return m.channel(id) }
 func (m marks) Time(t time.Time) string  { return Minute(t) }
 

@@ -19,6 +19,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -40,7 +41,8 @@ type Site struct {
 	Links   Links
 	Now     func() time.Time
 
-	names people.Names
+	names  people.Names
+	groups clock.Answers[string, []slackapi.Group] // by workspace
 }
 
 // Slack is what the console asks.
@@ -125,12 +127,26 @@ func ForAdministrators(pattern string, serve Page) Route {
 	return Route{Pattern: pattern, Administrators: true, Serve: serve}
 }
 
-// Names returns people's names by id.
+const groupsFor = 10 * time.Minute // names of user groups are cached; usergroups.list is of Tier 2
+
+// Names returns the names of people and user groups by id.
 func (c *Site) Names(ctx context.Context, v *Viewer, ids ...string) map[string]string {
-	return c.names.Of(ctx, c.Slack, v.Team, c.Now(), ids...)
+	group := func(id string) bool { return strings.HasPrefix(id, "S") }
+	out := c.names.Of(ctx, c.Slack, v.Team, c.Now(), slices.DeleteFunc(slices.Clone(ids), group)...)
+	if slices.ContainsFunc(ids, group) {
+		list := func() ([]slackapi.Group, error) { return c.Slack.Usergroups(ctx) }
+		all, err := c.groups.Ask(v.Team, c.Now(), groupsFor, list)
+		if err != nil {
+			slog.WarnContext(ctx, "user groups are shown by id", "err", err)
+		}
+		for _, g := range all {
+			out[g.ID] = g.Name
+		}
+	}
+	return out
 }
 
-// Called returns what people are called, by id: an id whose name is unknown is called so.
+// Called returns what people and user groups are called, by id: an id whose name is unknown is called so.
 func (c *Site) Called(ctx context.Context, v *Viewer, ids ...string) func(id string) string {
 	return Named(c.Names(ctx, v, ids...))
 }
