@@ -235,7 +235,7 @@ func isWhole(w *walk) {
 		if b.BlockType() == slack.MBTDivider {
 			break
 		}
-		if b, ok := b.(*slack.SectionBlock); ok && !strings.HasPrefix(b.Text.Text, "⚠️ *変更の理由があったのに") { // what it changes
+		if b, ok := b.(*slack.SectionBlock); ok && !strings.HasPrefix(b.Text.Text, "⚠️ *反映できず") { // what it changes
 			shown += b.Text.Text
 		}
 	}
