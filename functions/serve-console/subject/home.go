@@ -34,6 +34,7 @@ const (
 type homePage struct {
 	Count string // how much waits
 	Rows  []waitingRow
+	Mine  []request // the viewer's newest
 }
 
 // waitingRow says what happens once something is approved, and who asked for it.
@@ -65,6 +66,7 @@ type waitingItem struct {
 }
 
 // home lists what waits for the viewer, what is due first at the top, and before it their forms that were sent back.
+// Below stand their own requests.
 func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	ctx := r.Context()
 	settings, err := c.Store.Settings(ctx, v.Tenant)
@@ -80,10 +82,15 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return err
 	}
 	p := homePage{Count: v.Texts("home").Say("mine", "n", len(all))}
-	if p.Rows, err = c.returned(ctx, v); err != nil {
+	mine, err := c.Store.Search(ctx, v.Tenant, task.Filter{Requester: v.User}, "", mostMine, mostMine, nil)
+	if err != nil {
 		return err
 	}
-	p.Rows = append(p.Rows, c.rows(ctx, v, all[:min(len(all), waitingOfPage)], reach, settings)...)
+	p.Rows = append(c.returned(ctx, v, mine.Items), c.rows(ctx, v, all[:min(len(all), waitingOfPage)], reach, settings)...)
+	newest := mine.Items[:min(len(mine.Items), newestMine)]
+	if p.Mine, err = c.requests(ctx, v, newest, reach.Channels()); err != nil {
+		return err
+	}
 	return c.Show(w, r, v, web.Document{Here: "home", Data: p}, "home")
 }
 
@@ -300,14 +307,14 @@ func quoted(text string) []web.Piece { return []web.Piece{{Text: text, Planned: 
 // otherAct stands in place of what nobody said.
 const otherAct = "other"
 
-// mostMine is how many of a person's latest requests are searched for those that were sent back.
-const mostMine = 50
+// mostMine is how many of a person's latest requests are searched for those that were sent back; newestMine are listed.
+const mostMine, newestMine = 50, 5
 
-// returned returns the viewer's requests whose form was sent back to them: it is their turn to fill it in again.
-func (c *Pages) returned(ctx context.Context, v *web.Viewer) (out []waitingRow, err error) {
-	page, err := c.Store.Search(ctx, v.Tenant, task.Filter{Requester: v.User}, "", mostMine, mostMine, nil)
+// returned returns those of the viewer's requests whose form was sent back to them: it is their turn to fill it in
+// again.
+func (c *Pages) returned(ctx context.Context, v *web.Viewer, mine []store.ListedTask) (out []waitingRow) {
 	words := v.Texts("home")
-	for _, x := range page.Items {
+	for _, x := range mine {
 		if x.Stands != task.StatusReturned {
 			continue
 		}
@@ -321,5 +328,5 @@ func (c *Pages) returned(ctx context.Context, v *web.Viewer) (out []waitingRow, 
 		}
 		out = append(out, row)
 	}
-	return out, err
+	return out
 }

@@ -295,7 +295,9 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	x.Feedback = card.Prose(contest.InPoints(draft.EvaluationFeedback, v.Locale))
 	called := web.Identified(c.Called(r.Context(), v, task.Mentioned(text+p.Content)...))
 	x.Text = web.Mentions(card.Prose(text), called)
-	x.Diff = web.Diff(web.Mentions(card.Prose(p.Content), called), x.Text)
+	if now := web.Mentions(card.Prose(p.Content), called); now != x.Text {
+		x.Diff = web.Diff(now, x.Text)
+	}
 	who := c.Likely(c.asking(v, t), aggregate.Offer{Act: aggregate.ActReject, ID: p.ID, Kind: task.CardPrompt,
 		Hash: t.task.Asked(p.ID).Hash})
 	switch {
