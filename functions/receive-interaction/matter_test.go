@@ -59,7 +59,7 @@ func TestAFormAsksForADecision(t *testing.T) {
 			out := w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{card.MatterAmount: "たくさん"}))
 			expect.Has(t, out.Body, `"`+card.MatterAmount+`":`)
 			expect.Is(t, strings.Count(out.Body, `":"`), 2, out.Body)
-			expect.Is(t, w.messages(webapi.HR, "決裁を求めます"), 0)
+			expect.Is(t, w.messages(webapi.HR, "複合機の入れ替え"), 0)
 		},
 		"from the Home tab, to direct messages": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.onTab(webapi.Sato, card.NewMatter, "")), webapi.Sato)

@@ -177,8 +177,12 @@ func (x Requests) begin(ctx context.Context, tenant, once string) (first bool, w
 
 // say posts the request's first message. note is for the person, even if nothing was posted.
 func (x Requests) say(ctx context.Context, w Wanted, locale string) (at task.Place, note card.AskNote, err error) {
+	said := w.Text
+	if m := w.Like.Matter; m != nil { // its card has all
+		said = m.Title
+	}
 	post := func(channel string) error {
-		ts, err := x.Slack.Post(ctx, channel, "", card.Asked(language.Detect(w.Text, locale), w.User, w.Text),
+		ts, err := x.Slack.Post(ctx, channel, "", card.Asked(language.Detect(w.Text, locale), w.User, said),
 			slackapi.Metadata{})
 		at = task.Place{Channel: channel, TS: ts}
 		return err

@@ -181,7 +181,6 @@ func (d *Dialogs) More(r Review, deny, cancel bool, locale string) slack.ModalVi
 		options = append(options, slack.NewOptionBlockObject(string(Cancels), label(c.Yes), label(c.Text)))
 	}
 	choice := slack.NewRadioButtonsBlockElement(ThenInput, options...)
-	choice.InitialOption = options[0]
 	blocks := append(sectionOf([]string{lost}), slack.NewInputBlock(ThenBlock, label(w.MoreWhat), nil, choice),
 		reasonField(w, ways[0].Example, "", true))
 	return modal(RejectionCallback, w.MoreTitle, w.MoreSubmit, w.ModalClose, r.of(x, "").metadata(), blocks...)
