@@ -82,13 +82,13 @@ func Sentence(locale string, r aggregate.Reason, detail string, by explain.Retry
 	return explain.Ended(locale, r, explain.FitDetail(r, detail, fit, wordsOf.In(locale).mention), by)
 }
 
-// reply answers a message that became no task: first the model's sentence, if there is one, then Ringi's in the same
+// reply answers a message that became no task: first Ringi's sentence, then the model's, if there is one, in the same
 // language.
 func (d drawing) reply() string {
 	why := d.a.Head.Ended.Reason
 	if r := d.a.Answer; r != nil {
 		if said := people(inline(r.Sentence, 2*task.MaxSentence)); said != "" {
-			return said + "\n" + Sentence(language.Detect(said, d.w.Locale), why, "", explain.NoRetry)
+			return Sentence(language.Detect(said, d.w.Locale), why, "", explain.NoRetry) + "\n" + said
 		}
 	}
 	if told, is := d.a.Reminded(); is {
