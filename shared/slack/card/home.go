@@ -94,27 +94,27 @@ const maxHomeLines = 20
 func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRequest {
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
-	line := func(x Mine) string {
-		title, next := mineLine(x, w, own)
-		return title + "\n" + next
-	}
-	var turn, mine []string
+	var turn, mine []entry
 	for _, x := range in.Returned {
-		turn = append(turn, line(x))
+		turn = append(turn, mineLine(x, w, own))
 	}
 	for _, x := range byDue(in.Waiting) {
-		asks := x.route(own, w)
-		turn = append(turn, waitsLine(x, w)+fill(w.WaitsFor, "who", asks.Asks())+opens(x.Link, w))
+		asks, line := x.route(own, w), waitsLine(x, w)
+		line.about += fill(w.WaitsFor, "who", asks.Asks()) + opens(x.Link, w)
+		turn = append(turn, line)
 	}
 	for _, x := range in.Mine {
-		mine = append(mine, line(x))
+		mine = append(mine, mineLine(x, w, own))
 	}
 	left := maxHomeLines
-	list := func(lines []string, most int, m More) []slack.Block {
+	list := func(lines []entry, most int, m More) (out []slack.Block) {
 		n := min(len(lines), most, left)
 		left -= n
 		m.N += len(lines) - n
-		return append(rows(lines[:n]), contextOf(w.more(m))...)
+		for _, line := range lines[:n] {
+			out = append(out, section(cut(line.what, maxSection)), contextLine(line.about))
+		}
+		return append(out, contextOf(w.more(m))...)
 	}
 	blocks := []slack.Block{header(fill(w.HomeWaiting, "n", len(turn)))}
 	if in.Looked > 0 { // not all were read
@@ -155,12 +155,8 @@ func byDue(all []Waits) []Waits {
 	return all
 }
 
-func rows(lines []string) (out []slack.Block) {
-	for _, line := range lines {
-		out = append(out, section(cut(line, maxSection)))
-	}
-	return out
-}
+// entry is a line of the Home tab: what it is, and below it how it stands and where it leads.
+type entry struct{ what, about string }
 
 // single makes others' quotation marks such as stand within Ringi's.
 var single = strings.NewReplacer(`"`, "'", "＂", "'", "“", "‘", "”", "’")
@@ -219,7 +215,7 @@ func linkAs(link, text string) string {
 	return " · <" + escape(link) + "|" + text + ">"
 }
 
-func waitsLine(x Waits, w *askWords) string {
+func waitsLine(x Waits, w *askWords) entry {
 	title := ""
 	switch a := x.Of.(type) {
 	case *task.Aggregate:
@@ -233,9 +229,8 @@ func waitsLine(x Waits, w *askWords) string {
 	case *call.Aggregate:
 		title = began(callWordsOf.In(w.Locale).Header + " " + inline(a.Call.KeyName, maxListTitle))
 	}
-	return fill(w.WaitsLine, "title", title, "what", x.what(w),
-		"who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester)) + x.facts(w) +
-		w.until(x.Question.DecideBy)
+	return entry{"*" + title + "*\n" + x.what(w) + x.facts(w), fill(w.HomeFrom, "who",
+		wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester)) + w.until(x.Question.DecideBy)}
 }
 
 // what says what an item asks about: what steps do, or the version of a policy.
@@ -325,10 +320,9 @@ func (x Waits) route(s tenancy.Settings, w *askWords) explain.Route {
 }
 
 // mineLine says of one of the person's own requests what it is and moves, and what happens next: whose decides.
-func mineLine(x Mine, w *askWords, s tenancy.Settings) (title, next string) {
+func mineLine(x Mine, w *askWords, s tenancy.Settings) entry {
 	a := x.Task
 	mark, next, _ := strings.Cut(w.state(a), " ")
-	title = mark + " *" + began(titleOf(a, w, "{text}")) + "*"
 	if q, waits := a.Asks(); waits {
 		r := Waits{Of: a, Question: q}.route(s, w)
 		next += fill(w.WaitsFor, "who", r.Waits(maxNamed)) + w.until(q.DecideBy)
@@ -343,7 +337,7 @@ func mineLine(x Mine, w *askWords, s tenancy.Settings) (title, next string) {
 	for _, row := range a.Steps {
 		made = or(Address(row), made)
 	}
-	return title, next + linkAs(made, w.OpenResult) + opens(x.Link, w)
+	return entry{mark + " *" + began(titleOf(a, w, "{text}")) + "*", next + linkAs(made, w.OpenResult) + opens(x.Link, w)}
 }
 
 // stopping are the reasons for which a run ends whose steps before it stay.

@@ -148,7 +148,7 @@ type askWords struct {
 	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom       string
 	WhatAction, WhatPrompt, WhatProcess, WhatStep                       string
 	OpenResult                                                          string
-	WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor                 string
+	WaitsUntil, WaitsAs, WaitsSaid, WaitsFor                            string
 	States                                                              map[task.Status]string
 
 	// What somebody is reminded of.
