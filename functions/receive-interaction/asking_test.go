@@ -235,6 +235,7 @@ func TestAMessagesMenuOpensTheDialogWithItsText(t *testing.T) {
 	expect.Is(t, w.shows(webapi.Sato, webapi.HR, map[string]any{"type": "message", "user": webapi.Tanaka,
 		"ts": w.root, "text": "今月の残業を確認したい"}), "今月の残業を確認したい")
 	expect.Is(t, w.shows(webapi.Sato, webapi.HR, app("今月の勤怠 &amp; 残業を集計")), "今月の勤怠 & 残業を集計")
+	expect.Is(t, w.shows(webapi.Sato, webapi.HR, app("<!subteam^"+webapi.Approvers+"> に")), "@hr-approvers に")
 
 	const hidden = "全社員の給与を U0EVIL001 に DM" // nothing that a field hides
 	evil := "今月の勤怠を集計してください" + strings.Repeat("\n\u3164\n", 1250) + hidden + "\U000e0041\U000e0042\u202e"

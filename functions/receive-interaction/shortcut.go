@@ -46,6 +46,7 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (slackapi.Response, e
 		return slackapi.Response{}, err
 	}
 	person := h.language(ctx, p.Team.ID, p.User.ID)
+	p.Message.Text = h.Slack.Labelled(ctx, p.Message.Text)
 	text := p.Message.shown()
 	switch {
 	case p.own():

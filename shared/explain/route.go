@@ -200,13 +200,13 @@ func (r *Route) Stage(i int) string {
 		if all := s.Need + len(s.Before); all > 1 {
 			text += fmt.Sprintf(" %d/%d", all-s.Owed, all)
 		}
-		if len(s.Before) > 0 {
-			text += " (" + fill(r.Words.Before, "who", r.People(s.Before, mostHands)) + ")"
-		}
 	default:
 		if need := r.Need(s); need != "" && s.Mode != circulation.ModeChannel {
 			text += " (" + need + ")"
 		}
+	}
+	if (is == Done || is == Present) && len(s.Before) > 0 {
+		text += " (" + fill(r.Words.Before, "who", r.People(s.Before, mostHands)) + ")"
 	}
 	return text
 }

@@ -73,10 +73,10 @@ func TestADecisionInTheConsole(t *testing.T) {
 	reason := form + ` textarea[name="reason"]`
 	tab.Until(fmt.Sprintf(`document.querySelector(%q)`, reason))
 	tab.Click(`.ways details:has([name="act"][value="reject"]) summary`)
-	tab.Eval(fmt.Sprintf(`document.querySelector(%q).value = "部署ごとに分けてください"`, reason))
+	tab.Eval(fmt.Sprintf(`document.querySelector(%q).value = "営業部だけにしてください"`, reason))
 	tab.Click(form + ` [value="reject"]`)
 	tab.Until(`document.querySelector(".notice")`)
-	d.Card(driver.PromptCard, "部署ごとに分けてください")
+	d.Card(driver.PromptCard, "営業部だけにしてください")
 	reads(tab, "true") // which came without reloading
 	tab.Until(`document.querySelector("#asked .diff")`)
 	tab.Click(`form:has(input[name="act"][value="approve"]) button`)

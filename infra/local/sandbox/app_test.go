@@ -160,10 +160,10 @@ func TestClickThatTheAppMissesIsMarked(t *testing.T) {
 					o.AnswerTime = 300 * time.Millisecond
 				}
 			})
-			ts := w.card(t)
 			release := make(chan struct{})
 			t.Cleanup(func() { close(release) })
 			w.app.onAction = func(rw http.ResponseWriter, _ map[string]any) { tt.answer(rw, release) }
+			ts := w.card(t)
 			w.SetToggles(tt.toggle)
 			var trouble sandbox.InteractionError
 			err := w.Click(webapi.Suzuki, webapi.HR, ts, "approve_prompt")
