@@ -12,7 +12,7 @@ const entities = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
 export const plain = (s) => (s || "").replace(/&(?:lt|gt|amp);/g, (e) => entities[e]);
 
 const rules = [
-  { find: /```\n?([\s\S]+?)\n?```/, make: (m) => h("pre.code", {}, plain(m[1])) },
+  { find: /```\n?([\s\S]+?)\n?```\n?/, make: (m) => h("pre.code", {}, plain(m[1])) },
   { find: /`([^`\n]+)`/, make: (m) => h("code", {}, plain(m[1])) },
   { find: /<([^<>\n]+)>/, make: (m) => reference(m[1]) },
   { auto: true,
