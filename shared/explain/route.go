@@ -280,10 +280,10 @@ func (r *Route) Waits(most int) string {
 }
 
 // Amount says what the rules saw of the amount: nothing if no money is moved, or of plain, which moves none that a mark
-// could say.
+// could say, unless a rule asks how much it is.
 func (r *Route) Amount(plain bool) string {
 	seen := r.Gate.Seen
-	if seen == nil || seen.Amount == "" && plain || seen.Amount == "0" && seen.Currency == "" {
+	if seen == nil || seen.Amount == "" && plain && !seen.ByAmount || seen.Amount == "0" && seen.Currency == "" {
 		return ""
 	}
 	amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency, Why: rules.Why(seen.Why)}

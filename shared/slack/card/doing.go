@@ -255,7 +255,6 @@ type callWords struct {
 
 	Agent              string // who asks, and who answers for it
 	Reason             string // in the agent's words
-	NoReason           string
 	Here               string // what an approval does
 	There              string
 	Tool               string // of a call that runs elsewhere
@@ -323,7 +322,7 @@ func (d drawing) callContent(most int) body {
 
 // aboutCall says who asks and who answers for it, and why.
 func (d drawing) aboutCall() []slack.Block {
-	x, c, reason := d.outside.Call, d.calls, d.calls.NoReason
+	x, c, reason := d.outside.Call, d.calls, ""
 	agent, again := d.asksFor(), d.w.surface().Again(d.outside.Call)
 	left := maxSection - units(agent+again+c.Reason)
 	if said := inline(x.Reason, min(left, 4*call.MaxReason)); said != "" {
