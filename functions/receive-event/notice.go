@@ -68,8 +68,8 @@ func (h *Handler) noSource(
 
 var typedSource = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
-// changed revokes the keys for which somebody answers who has left, or is a guest now, and has people looked up again
-// for what waits. Other changes of a person are ignored (https://docs.slack.dev/reference/events/user_change).
+// changed revokes the keys for which somebody answers who has left, or is a guest now. Once somebody has left, people
+// are looked up again for what waits. Other changes of a person are ignored (https://docs.slack.dev/reference/events/user_change).
 func (h *Handler) changed(ctx context.Context, e envelope) (slackapi.Response, error) {
 	var x struct {
 		User struct {
@@ -89,7 +89,10 @@ func (h *Handler) changed(ctx context.Context, e envelope) (slackapi.Response, e
 	}
 	tenant := aggregate.TenantID(e.team())
 	n, err := h.Store.RevokeKeysOf(ctx, tenant, x.User.ID, h.Now())
-	if err = errors.Join(err, h.Store.LookAgain(ctx, tenant, h.Now())); err != nil {
+	if x.User.Deleted { // any change of a guest looks alike
+		err = errors.Join(err, h.Store.LookAgain(ctx, tenant, h.Now()))
+	}
+	if err != nil {
 		return slackapi.Response{}, unkept(ctx, e.EventID, err)
 	}
 	slog.InfoContext(ctx, "somebody left", "event_id", e.EventID, "keys", n)

@@ -202,10 +202,13 @@ func (r *reminding) unasked(ctx context.Context, status task.Status) error {
 		if err != nil {
 			return fmt.Errorf("list what is %s: %w", status, err)
 		}
+		var all errgroup.Group
+		all.SetLimit(atOnce)
 		for _, x := range page.Items {
-			if err := r.passed(ctx, r.lookAgain(ctx, task.RefOf(r.tenant, x.ID))); err != nil {
-				return err
-			}
+			all.Go(func() error { return r.passed(ctx, r.lookAgain(ctx, task.RefOf(r.tenant, x.ID))) })
+		}
+		if err := all.Wait(); err != nil {
+			return err
 		}
 		if cursor = page.Next; cursor == "" {
 			return nil

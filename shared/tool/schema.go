@@ -274,7 +274,7 @@ func sorted(v any) any {
 		list, isList := x.([]any)
 		members, isObject := x.(map[string]any)
 		switch {
-		case slices.Contains([]string{"const", "default", "examples"}, keyword) || strings.HasPrefix(keyword, "x-"):
+		case slices.Contains([]string{"const", "default", "examples"}, keyword) || keywords()[aggregate.Form(keyword)] == "":
 		case keyword == "enum" && named(s): // what stands beside has its order
 		case isList && slices.Contains([]string{"required", "type", "enum"}, keyword):
 			out[keyword] = slices.SortedFunc(slices.Values(list), func(a, b any) int {

@@ -246,13 +246,14 @@ func TestKeywordsAreSpelledExactly(t *testing.T) {
 func TestWhatIsASetHasNoOrder(t *testing.T) {
 	const is = `{"properties":{"default":{"type":["string","null"],"enum":["a",1.0,null]}},"required":["a","b"],` +
 		`"default":{"required":["a","b"]},"items":{"enum":[1,2],"enumNames":["keep","delete"]},` +
-		`"contains":{"enum":[3,4],"x-labels":{"en":["keep","delete"]}}}`
+		`"contains":{"enum":[3,4],"labels":{"enum":["keep","delete"]}}}`
 	for old, other := range map[string]string{`"string","null"`: `"null","string"`, `"a",1.0,null`: `1,null,"a"`,
 		`"required":["a","b"],`: `"required":["b","a"],`} {
 		expect.Is(t, CanonicalSchema(strings.Replace(is, old, other, 1)), CanonicalSchema(is))
 	}
 	for old, other := range map[string]string{`{"required":["a","b"]}`: `{"required":["b","a"]}`, `1.0`: `1.5`,
-		`"required":["a","b"],`: `"required":["a"],`, `"enum":[1,2]`: `"enum":[2,1]`, `"enum":[3,4]`: `"enum":[4,3]`} {
+		`"required":["a","b"],`: `"required":["a"],`, `"enum":[1,2]`: `"enum":[2,1]`, `"enum":[3,4]`: `"enum":[4,3]`,
+		`"enum":["keep"`: `"enum":["drop"`, `["keep","delete"]}}}`: `["delete","keep"]}}}`} {
 		expect.That(t, CanonicalSchema(strings.Replace(is, old, other, 1)) != CanonicalSchema(is), "%s is as %s", other, old)
 	}
 }

@@ -133,7 +133,7 @@ func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
 		expect.That(t, offers(m, "approve_prompt"), "%s: it can't be approved", name)
 		all := strings.Join(sections(blocks), "\n")
 		expect.Is(t, strings.Contains(all, "➖"), tc.shows, name)
-		expect.That(t, name != "a long line" || strings.Contains(all, "> ➖ …"+strings.Repeat("長", 12)+"10 万円\n"), "%s", all)
+		expect.That(t, name != "a long line" || strings.Contains(all, "> ➖ …"+strings.Repeat("長", 16)+"10 万円\n"), "%s", all)
 		expect.That(t, name != "all of it" || strings.Contains(all, "> ➕ b\n> ほか 30 件"), "%s", all)
 	}
 }
