@@ -309,4 +309,9 @@ func TestWhatBecameOfReasonsIsQuotedAboveTheSteps(t *testing.T) {
 		expect.That(t, quoted > 2, "%s: no answer is shown", name)
 	}
 	expect.That(t, !card.StepsFit(manySteps(60, 100), strings.Repeat("&\n", 1000)), "remarks that no card shows fit")
+	crowd := manySteps(task.MaxMentioned+1, 20)
+	for i := range crowd {
+		crowd[i].Title = fmt.Sprintf("<@U0CROWD%03d> に聞く", i)
+	}
+	expect.That(t, card.StepsFit(crowd[1:], "") && !card.StepsFit(crowd, ""), "titles mention anybody")
 }
