@@ -236,7 +236,7 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 		who = s.Approvers(tenancy.Settings{}, aggregate.Origin{Channel: o.Channel})
 	}
 	return fill(cmp.Or(w.Acts[key], w.Acts[string(circulation.WhyUnknown)]),
-		"stage", s.Marks.Text(r.Name, maxName), "names", who, "yours", s.Marks.Text(r.Yours, maxName),
+		"stage", s.stage(r.Name), "names", who, "yours", s.stage(r.Yours),
 		"principal", s.Marks.Person(r.For.User), "n", r.Missing, "max", circulation.MaxText)
 }
 

@@ -110,9 +110,9 @@ func (r *Route) Name(s *circulation.StageState) string {
 	return r.stage(s.Name)
 }
 
-func (r *Route) stage(name string) string {
-	return cmp.Or(r.on.Marks.Text(StageName(r.on.Locale, name), maxStage), r.Words.NoName)
-}
+func (r *Route) stage(name string) string { return cmp.Or(r.on.stage(name), r.Words.NoName) }
+
+func (s Surface) stage(name string) string { return s.Marks.Text(StageName(s.Locale, name), maxStage) }
 
 // NewStage is the name that a rule's n-th stage has until somebody gives it one.
 func NewStage(locale string, n int) string { return fill(routeWordsOf.In(locale).Stage, "n", n) }

@@ -87,11 +87,23 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return err
 	}
 	p.Rows = append(c.returned(ctx, v, mine.Items), c.rows(ctx, v, all[:min(len(all), waitingOfPage)], reach, settings)...)
+	slices.SortStableFunc(mine.Items, func(a, b store.ListedTask) int { return turnOf(a) - turnOf(b) })
 	newest := mine.Items[:min(len(mine.Items), newestMine)]
 	if p.Mine, err = c.requests(ctx, v, newest, reach.Channels()); err != nil {
 		return err
 	}
 	return c.Show(w, r, v, web.Document{Here: "home", Data: p}, "home")
+}
+
+// turnOf orders the viewer's requests: first what somebody has to start again, then what goes on.
+func turnOf(x store.ListedTask) int {
+	switch {
+	case x.Stands == task.StatusNotDrafted || x.Stands == task.StatusToRetry:
+		return 0
+	case x.Stands.Open():
+		return 1
+	}
+	return 2
 }
 
 // waiting returns what waits and the viewer may decide, also for whom they stand in, in the order in which it is due.

@@ -193,12 +193,14 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	if p.Since.Shown {
 		p.Gate, p.Route = nil, nil
 	}
-	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()),
-		Version: explain.LaterVersion(t.task.Head.Glance.Version), Here: "tasks", Data: p, Status: p.Code, After: p.After}
+	here := "tasks"
 	if p.Mine {
-		d.Here = "home" // where one came from
+		here = "home" // where one came from
 	}
-	return c.Show(w, r, v, d, "task")
+	p.Mine = p.Mine && draft == nil // whose page has no decision
+	return c.Show(w, r, v, web.Document{Title: cmp.Or(t.history.Title, v.Untitled()),
+		Version: explain.LaterVersion(t.task.Head.Glance.Version), Here: here, Data: p, Status: p.Code,
+		After: p.After}, "task")
 }
 
 // asking is what the page asks about.

@@ -305,6 +305,8 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 		x.No = words.Say("draft_over")
 	case x.Gone:
 		x.No = words.Say("text_gone")
+	case x.Diff == nil:
+		x.No = words.Say("draft_same")
 	case !card.Stampable(text):
 		x.No = words.Say("draft_not_whole")
 	case who != nil:
