@@ -69,7 +69,8 @@ func (h *Handler) noSource(
 var typedSource = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
 // changed revokes the keys for which somebody answers who has left, or is a guest now. Once somebody has left, people
-// are looked up again for what waits. Other changes of a person are ignored (https://docs.slack.dev/reference/events/user_change).
+// are looked up again for what waits. Other changes of a person are ignored
+// (https://docs.slack.dev/reference/events/user_change).
 func (h *Handler) changed(ctx context.Context, e envelope) (slackapi.Response, error) {
 	var x struct {
 		User struct {

@@ -95,7 +95,7 @@ var inEnglish = map[int]string{
 	0: "Reads the employees of the department “営業部” and those below it, only those employed",
 	2: "Reads the attendance of November 2026 for the employees from step 1",
 	4: "Writes to the tab “2026-11” of the sheet “1aB” — up to 1,000 rows\n" +
-		"· Columns 社員番号, flag = (Limit)\n· Rows the overtime table from step 4",
+		"· Columns 社員番号, flag = (Limit)\n· Rows the attendance and overtime table from step 4",
 	5:  "Writes to the tab “x” of the sheet “1aB” — 2 rows\n· Columns a\n· Rows › 1 a: 25000000\n· Rows › 2 a: “=1”",
 	8:  "Sends a DM to “employees › item 1 › email” from step 1\n· Text the result of step 4",
 	11: "Reads the employees of the department “x” from step 4 and those below it, “odd” · argument more: 1",

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -45,6 +44,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	}
 	d.put(&top, 1, lead, d.arguments(lead)...)
 	said := []string{"", lead.Warning(d.w.Locale)} // as long as people decide
+	sends := lead.Tool == MessageTool
 	for i := range s.Then {
 		e, says := &s.Then[i], "✏️ "
 		if e.Act == rules.ActMessage {
@@ -57,6 +57,10 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 			says, said = says+" — "+why, append(said, why)
 		}
 		d.whole(&below, i+2, e, says)
+		sends = sends || e.Tool == MessageTool
+	}
+	if sends && !d.settled {
+		below.add(0, "", d.w.Signed)
 	}
 	d.reads(&below, len(s.Then)+2, s.Reads)
 	rest := d.listed(below, most)
@@ -65,7 +69,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 		rest = body{blocks: []slack.Block{contextLine(why)}}.with(rest)
 	}
 	for _, why := range []string{s.Unreadable(), said[1]} {
-		if why != "" && !d.settled && lead.Tool != tenancy.DecideTool {
+		if why != "" && !d.settled {
 			top.add(0, "", fill(d.w.Final, "text", why))
 		}
 	}

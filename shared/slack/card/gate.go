@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/words/language"
 )
 
 // version is the part that prompts, processes and step gates share.
@@ -167,9 +168,12 @@ func (d drawing) changed(was, is string) string {
 	return strings.Join(quoted[:n], "")
 }
 
+// whole matches a character or a reference, which no cut parts.
+var whole = language.Regexp{Text: `(?s)<[^<>]{1,40}>|.`}
+
 // apart leaves of two lines what differs, and a little around it.
 func apart(was, is string) (string, string) {
-	x, y := []rune(was), []rune(is)
+	x, y := whole.Get().FindAllString(was, -1), whole.Get().FindAllString(is, -1)
 	first, last := 0, 0 // characters with which both begin and end
 	for first < min(len(x), len(y)) && x[first] == y[first] {
 		first++
@@ -177,9 +181,10 @@ func apart(was, is string) (string, string) {
 	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
 		last++
 	}
-	part := func(r []rune) string {
-		from, to := max(0, first-around), min(len(r), len(r)-last+around)
-		return map[bool]string{true: "…"}[from > 0] + string(r[from:to]) + map[bool]string{true: "…"}[to < len(r)]
+	part := func(line []string) string {
+		from, to := max(0, first-around), min(len(line), len(line)-last+around)
+		more := map[bool]string{true: "…"}
+		return more[from > 0] + strings.Join(line[from:to], "") + more[to < len(line)]
 	}
 	return part(x), part(y)
 }

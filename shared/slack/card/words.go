@@ -56,6 +56,7 @@ type words struct {
 	StoppedUnknown, Kept, FailedStep                                       string
 
 	SentAsIs string
+	Signed   string // the line that a message ends with
 
 	// Notes to one person about what they wrote.
 	NoRequest, RejectsSo, NotRead, Elsewhere, EditNote string
