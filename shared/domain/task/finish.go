@@ -222,11 +222,9 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
-	if open, waits := a.OpenGate(); waits && (open.Terms.ApprovalRequired || a.Head.Restarts < MaxRestarts) {
-		return a.Looked(run, a.LooksAgain(), a.Head.Left, nil, tenancy.Settings{}, now)
-	}
-	switch {
-	case a.Head.Parked != nil, a.Contesting() != nil, a.Returned() != nil: // another event starts the next run
+	switch open, waits := a.OpenGate(); {
+	case waits && (open.Terms.ApprovalRequired || a.Head.Restarts < MaxRestarts),
+		a.Head.Parked != nil, a.Contesting() != nil, a.Returned() != nil: // another event starts the next run
 		return a.Looked(run, a.LooksAgain(), a.Head.Left, nil, tenancy.Settings{}, now)
 	case a.justDecided():
 		return a.restart(now)
