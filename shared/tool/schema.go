@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"ringi/shared/domain/aggregate"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
+
+	"ringi/shared/domain/aggregate"
 )
 
 // Schema is a compiled JSON Schema (draft 2020-12). It describes problems in words that help a model to repair the
