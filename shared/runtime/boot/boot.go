@@ -109,11 +109,11 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// Err stands for a panic, whose message may contain content.
+// ErrPanic stands for a panic, whose message may contain content.
 var ErrPanic = errors.New("panic")
 
-// Recover, when deferred, turns a panic into Err and logs its place: for a runtime error with its message, for other
-// panics only with their type.
+// Recover, when deferred, turns a panic into ErrPanic and logs its place: for a runtime error with its message, for
+// other panics only with their type.
 func Recover(ctx context.Context, err *error, about ...any) {
 	p := recover()
 	if p == nil {
