@@ -282,11 +282,7 @@ func stars(s string, keep int) string {
 // MaskingHandler hides personal data in all logged texts and errors, then calls next.
 func MaskingHandler(next slog.Handler) slog.Handler { return handler{next} }
 
-type handler struct{ next slog.Handler }
-
-func (h handler) Enabled(ctx context.Context, level slog.Level) bool {
-	return h.next.Enabled(ctx, level)
-}
+type handler struct{ slog.Handler }
 
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	masked := slog.NewRecord(r.Time, r.Level, logged(r.Message), r.PC)
@@ -294,14 +290,14 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		masked.AddAttrs(attribute(a))
 		return true
 	})
-	return h.next.Handle(ctx, masked)
+	return h.Handler.Handle(ctx, masked)
 }
 
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return handler{h.next.WithAttrs(each(attrs))}
+	return handler{h.Handler.WithAttrs(each(attrs))}
 }
 
-func (h handler) WithGroup(name string) slog.Handler { return handler{h.next.WithGroup(name)} }
+func (h handler) WithGroup(name string) slog.Handler { return handler{h.Handler.WithGroup(name)} }
 
 func each(attrs []slog.Attr) []slog.Attr {
 	out := make([]slog.Attr, len(attrs))
