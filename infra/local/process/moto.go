@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ringi/shared/runtime/expect"
 )
 
 // launcher is run where it stands. It is embedded so that tests are run again when it changed.
@@ -77,7 +79,7 @@ var shared = sync.OnceValues(func() (*Server, error) { return Moto(context.Backg
 // and fails if CI is set.
 func MotoForTests(t testing.TB) string {
 	t.Helper()
-	patience(t)
+	expect.Patience(t)
 	s, err := shared()
 	ready(t, err)
 	return s.URL
@@ -87,19 +89,11 @@ func MotoForTests(t testing.TB) string {
 // suitable Python the test is skipped on a laptop and fails if CI is set.
 func MotoForTest(t testing.TB) string {
 	t.Helper()
-	patience(t)
+	expect.Patience(t)
 	s, err := Moto(context.Background(), MotoOptions{})
 	ready(t, err)
 	t.Cleanup(s.Stop)
 	return s.URL
-}
-
-// patience skips a test in short mode, because it takes seconds.
-func patience(t testing.TB) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("left out by -short: it takes seconds")
-	}
 }
 
 func ready(t testing.TB, err error) {
