@@ -46,7 +46,7 @@ func TestOneLanguageFromTheRequestToTheEnd(t *testing.T) {
 }
 
 func testOneLanguage(t *testing.T, locale, workspaces string) {
-	ours := expect.SentencesBelow(t, "../../shared", "../../functions")
+	ours := expect.SentencesBelow(t, "../../shared")
 	expect.Patience(t) // and before all that runs beside others, whose cards would be read, too
 	driver.Leave(t, running)
 	s, w := running, spokenIn.In(locale)

@@ -85,22 +85,20 @@ func lacks(at string, v, other reflect.Value) (missing []string) {
 // are left out.
 type Sentences map[string][]string
 
-// SentencesBelow cuts the texts of the files <locale>.json below folders.
-func SentencesBelow(t testing.TB, roots ...string) Sentences {
+// SentencesBelow cuts the texts of the files <locale>.json below a folder.
+func SentencesBelow(t testing.TB, root string) Sentences {
 	t.Helper()
 	texts := map[string][]string{}
-	for _, root := range roots {
-		NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			locale, is := strings.CutSuffix(filepath.Base(path), ".json")
-			if err != nil || !is || !slices.Contains(language.All, locale) || strings.Contains(path, "/testdata/") {
-				return err
-			}
-			var v any
-			NoError(t, json.Unmarshal(Value(os.ReadFile(path))(t), &v))
-			texts[locale] = append(texts[locale], leaves(v)...)
-			return nil
-		}))
-	}
+	NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		locale, is := strings.CutSuffix(filepath.Base(path), ".json")
+		if err != nil || !is || !slices.Contains(language.All, locale) || strings.Contains(path, "/testdata/") {
+			return err
+		}
+		var v any
+		NoError(t, json.Unmarshal(Value(os.ReadFile(path))(t), &v))
+		texts[locale] = append(texts[locale], leaves(v)...)
+		return nil
+	}))
 	out := Sentences{}
 	for _, locale := range language.All {
 		var others string
