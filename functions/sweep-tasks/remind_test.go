@@ -88,11 +88,14 @@ func testLookedUpOnceSomebodyLeft(t *testing.T, w *ringitest.World) {
 	drafted := w.Another()
 	drafted.Extracted()
 	leaves()
+	begun := 0
 	for was, err := range w.Store.KindStore.DueReminders(t.Context(), w.Now().Add(time.Second)) {
 		expect.NoError(t, err)
 		leaves() // a sweep that has begun doesn't take it for done
 		expect.Fails(t, w.Store.KindStore.SaveReminding(t.Context(), was, was), aggregate.ErrConflict)
+		begun++
 	}
+	expect.Is(t, begun, 1, "sweeps that have begun")
 	expect.That(t, sweep(t, w, time.Second).Head.LookAgain && other.Load().Head.LookAgain &&
 		drafted.Load().Head.LookAgain, "not looked up again")
 	reminded(w, "U1", day, false, "reminded before the time")

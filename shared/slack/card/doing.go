@@ -322,9 +322,10 @@ func (d drawing) callContent(most int) body {
 
 // aboutCall says who asks and who answers for it, and why.
 func (d drawing) aboutCall() []slack.Block {
-	x, c, reason := d.outside.Call, d.calls, ""
+	x, c := d.outside.Call, d.calls
 	agent, again := d.asksFor(), d.w.surface().Again(d.outside.Call)
 	left := maxSection - units(agent+again+c.Reason)
+	reason := ""
 	if said := inline(x.Reason, min(left, 4*call.MaxReason)); said != "" {
 		reason = fill(c.Reason, "text", said)
 	}
