@@ -51,7 +51,7 @@ var lines = []struct{ tool, input, ja string }{
 	{"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num",` +
 		`"title":"社員番号"},` +
 		`{"key":"flag","title":"flag"}],"rows":{"$ref":"step-4.result.rows"}}`,
-		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n· 列 社員番号, flag = (上限)\n· 行 ステップ4の残業の表"},
+		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n· 列 社員番号, flag = (上限)\n· 行 ステップ4の勤怠と残業の表"},
 	{"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"x","columns":[{"key":"a","title":"a"}],` +
 		`"rows":[{"a":25000000},{"a":"=1"}]}`,
 		"シート「1aB」のタブ「x」に書き込みます — 2 行\n· 列 a\n· 行 › 1 a: 25000000\n· 行 › 2 a: 「=1」"},

@@ -215,9 +215,9 @@ func (a *Aggregate) restart(now time.Time) (aggregate.Change, error) {
 
 // GiveUp records that a run can't go on: it fails the execution or, if there is none, parks the generation. While a
 // gate waits for people nothing changes, because the decision will start a run; whom LookAgain meant is looked up on
-// another day. A gate that needs no person is parked once the restarts are used up. A gate that was just decided gets a new run
-// here, because its wake-up reached a run that was already failing. Nothing changes if the head is already parked. It
-// returns ErrInFlight while a call's lease is live.
+// another day. A gate that needs no person is parked once the restarts are used up. A gate that was just decided gets a
+// new run here, because its wake-up reached a run that was already failing. Nothing changes if the head is already
+// parked. It returns ErrInFlight while a call's lease is live.
 func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err

@@ -135,7 +135,8 @@ func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
 		all := strings.Join(sections(blocks), "\n")
 		expect.Is(t, strings.Contains(all, "➖"), tc.shows, name)
 		expect.That(t, name != "a long line" || strings.Contains(all, "> ➖ …"+strings.Repeat("長", 16)+"10 万円\n"), "%s", all)
-		expect.That(t, name != "a mention" || strings.Contains(all, "> ➖ 8月の結果を部署の部長 <@U0SANDSUZU> (U0SANDSUZU) さんに…\n"), "%s", all)
+		expect.That(t, name != "a mention" || strings.Contains(all,
+			"> ➖ 8月の結果を部署の部長 <@U0SANDSUZU> (U0SANDSUZU) さんに…\n"), "%s", all)
 		expect.That(t, name != "all of it" || strings.Contains(all, "> ➕ b\n> ほか 30 件"), "%s", all)
 	}
 }
