@@ -132,7 +132,7 @@ func (d drawing) policy(v *version, i, most int) {
 	}
 }
 
-const maxChanged, around = 10, 16 // lines; characters beside what changed in one
+const maxChanged, around = 10, 8 // lines; characters beside what changed in one
 
 // changed quotes the first lines in which a text differs from the one before, and counts the others. Their marks are
 // such as texts of others don't have: a policy could begin with a quotation.

@@ -124,7 +124,7 @@ func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
 		"a line moved": {"送信しない:\n- 給与\n送信する:\n- 氏名", "送信しない:\n- 氏名\n送信する:\n- 給与", true},
 		"a long line":  {strings.Repeat("長", 300) + "10 万円", strings.Repeat("長", 300) + "90 万円", true},
 		"no room":      {long + "a\nb\nc\nd\ne\n", long + "f\ng\nh\ni\nj\n", false},
-		"a mention":    {"8月の結果を部署の部長 <@U0SANDSUZU> さんに送る", "9月の結果を部署の部長 <@U0SANDSUZU> さんに送る", true},
+		"a mention":    {"8月分を <@U0SANDSUZU> さんに送る", "9月分を <@U0SANDSUZU> さんに送る", true},
 		"all of it":    {strings.Repeat("a\n", 20), strings.Repeat("b\n", 20), true},
 		"a forged one": {"a", "a\n> ➖ a", false},
 	} {
@@ -134,9 +134,9 @@ func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
 		expect.That(t, offers(m, "approve_prompt"), "%s: it can't be approved", name)
 		all := strings.Join(sections(blocks), "\n")
 		expect.Is(t, strings.Contains(all, "➖"), tc.shows, name)
-		expect.That(t, name != "a long line" || strings.Contains(all, "> ➖ …"+strings.Repeat("長", 16)+"10 万円\n"), "%s", all)
+		expect.That(t, name != "a long line" || strings.Contains(all, "> ➖ …"+strings.Repeat("長", 8)+"10 万円\n"), "%s", all)
 		expect.That(t, name != "a mention" || strings.Contains(all,
-			"> ➖ 8月の結果を部署の部長 <@U0SANDSUZU> (U0SANDSUZU) さんに…\n"), "%s", all)
+			"> ➖ 8月分を <@U0SANDSUZU> (U0SANDSUZU) さん…\n"), "%s", all)
 		expect.That(t, name != "all of it" || strings.Contains(all, "> ➕ b\n> ほか 30 件"), "%s", all)
 	}
 }

@@ -105,8 +105,9 @@ document.addEventListener("click", async (event) => {
   button.textContent = button.dataset.copied;
 });
 
-// Whoever opens the reason for rejecting can write it.
+// Whoever opens the reason for rejecting can write it, after a double click, too.
 document.addEventListener("click", (event) => {
   const fold = event.target.closest(".ways summary")?.parentElement;
-  if (fold && !fold.open) setTimeout(() => fold.querySelector("textarea")?.focus()); // it opens after the click
+  if (fold && event.detail > 1) event.preventDefault();
+  else if (fold && !fold.open) setTimeout(() => fold.querySelector("textarea")?.focus()); // it opens after the click
 });
