@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 	"time"
@@ -102,7 +103,9 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 		stands = " · " + t.Route.Waits(MostOwing)
 	case slices.ContainsFunc(p.Buttons, func(b Button) bool { return b.Act == aggregate.ActApprove && b.No == "" }):
 		reach, err := c.People.Reach(r.Context(), x.Viewer.Team, x.Viewer.User, x.Settings)
-		if err == nil && reach.Decides(x.Of.Origin()) {
+		if err != nil {
+			slog.WarnContext(r.Context(), "not said who may approve", "err", err)
+		} else if reach.Decides(x.Of.Origin()) {
 			p.Heading, p.Mine = x.Viewer.Texts("route").Say("you_may"), true
 		}
 	}

@@ -140,7 +140,7 @@ func (c *Site) Names(ctx context.Context, v *Viewer, ids ...string) map[string]s
 			slog.WarnContext(ctx, "user groups are shown by id", "err", err)
 		}
 		for _, g := range all {
-			out[g.ID] = g.Name
+			out[g.ID] = "@" + g.Handle // as routes call it
 		}
 	}
 	return out
