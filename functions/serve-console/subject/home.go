@@ -89,9 +89,7 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	p.Rows = append(c.returned(ctx, v, mine.Items), c.rows(ctx, v, all[:min(len(all), waitingOfPage)], reach, settings)...)
 	slices.SortStableFunc(mine.Items, func(a, b store.ListedTask) int { return turnOf(a) - turnOf(b) })
 	newest := mine.Items[:min(len(mine.Items), newestMine)]
-	if p.Mine, err = c.requests(ctx, v, newest, reach.Channels()); err != nil {
-		return err
-	}
+	p.Mine = c.requests(ctx, v, newest, reach.Channels(), settings)
 	return c.Show(w, r, v, web.Document{Here: "home", Data: p}, "home")
 }
 

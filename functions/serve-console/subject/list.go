@@ -113,9 +113,14 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if err != nil {
 		return err
 	}
-	if list.Rows, err = c.requests(r.Context(), v, page.Items, reach.Channels()); err != nil {
-		return err
+	var settings tenancy.Settings
+	unruled := func(x store.ListedTask) bool { return x.Stands == task.StatusWaits && !x.Routed }
+	if slices.ContainsFunc(page.Items, unruled) {
+		if settings, err = c.Settings(r, v); err != nil {
+			return err
+		}
 	}
+	list.Rows = c.requests(r.Context(), v, page.Items, reach.Channels(), settings)
 	return c.Show(w, r, v, web.Document{Here: "tasks", Data: list}, "tasks")
 }
 
@@ -171,21 +176,16 @@ func (c *Pages) named(ctx context.Context, v *web.Viewer, text string) (id strin
 	return id, err
 }
 
-// requests returns the rows of requests. Settings are read if something waits under no rule.
-func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.ListedTask, channels map[string]string) (
-	out []request, err error) {
-	n := namer{v: v}
-	if slices.ContainsFunc(items, func(x store.ListedTask) bool { return x.Stands == task.StatusWaits && !x.Routed }) {
-		if n.settings, err = c.Store.Settings(ctx, v.Tenant); err != nil {
-			return nil, err
-		}
-	}
+// requests returns the rows of requests. The settings are only for those that wait under no rule.
+func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.ListedTask, channels map[string]string,
+	settings tenancy.Settings) (out []request) {
+	n := namer{v: v, settings: settings}
 	c.Naming(ctx, v, func(called func(id string) string) {
 		n.person = called
 		n.surface = web.SurfaceOf(v, called, func(id string) string { return web.ChannelName(channels, id) })
 		out = web.Each(items, func(x store.ListedTask) request { return n.row(x, channels) })
 	})
-	return out, nil
+	return out
 }
 
 func (n namer) row(x store.ListedTask, channels map[string]string) request {
