@@ -64,7 +64,7 @@ func TestNoRoomToRun(t *testing.T) {
 					if h := p.Load().Head; h.Run != run || h.Restarts != 0 || h.PausedUntil == nil {
 						failf("while it pauses: %+v", h)
 					}
-					p.Eventually("the cards are drawn", p.shown)
+					p.Eventually("the cards are drawn", func() bool { h := p.Load().Head; return h.ShownRev == h.Rev })
 					if n == runs {
 						p.throttles() // from here on Lambda runs it
 					}

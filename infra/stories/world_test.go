@@ -241,7 +241,7 @@ func (p *play) rests() bool {
 	}
 	a := p.Load()
 	running := slices.ContainsFunc(a.Steps, func(s *task.StepResult) bool { return s.Status == task.StepRunning })
-	return a.Head.Ended != nil && a.Head.Shown() && len(a.Waits) == 0 && !running && told(a)
+	return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev && len(a.Waits) == 0 && !running && told(a)
 }
 
 // shown reports whether all that happened is shown.

@@ -56,7 +56,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Holds(t, "集計用のスクリプトを書いて", "返答待ち", `data-live="`+k.Page()+`"`)
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	page := suzuki.Get(k.Page())
-	page.Holds(t, "make test\nrm -rf build", "承認待ち", `#decide">`, "テストを走らせて確かめます", "実行してよいですか",
+	page.Holds(t, "make test\nrm -rf build", "承認待ち", `<a class="button" href="#decide">`, "テストを走らせて確かめます", "実行してよいですか",
 		`name="hash" value="`+x.Payload.Hash()+`"`, "34 トークン", "$0.0056", "action.proposed", "佐藤")
 	k.Acted(suzuki, aggregate.ActApprove, x, "")
 	w.Later(time.Second)
