@@ -245,7 +245,7 @@ func (t settingsTexts) chosen(m *people.Members, offered []web.Choice, ids []str
 			b.Note = t.problem(aggregate.Problem{Code: m.Rule(u)})
 		case isGroup:
 			b.Note = t.problem(aggregate.Problem{Code: "no_group"})
-		case !m.More || strings.HasPrefix(id, "S"):
+		case !m.More || aggregate.IsGroup(id):
 			b.Note = t.Say("unlisted")
 		}
 		return b

@@ -38,7 +38,7 @@ func (s speaker) channel(id string) string {
 
 // toldTo names the channel or the user group that is told at the end.
 func (s speaker) toldTo(id string) string {
-	if strings.HasPrefix(id, "S") {
+	if aggregate.IsGroup(id) {
 		return s.person(id)
 	}
 	return s.channel(id)

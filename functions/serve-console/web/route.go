@@ -135,7 +135,7 @@ func (d *drawing) draw(out *GateRoute) {
 	}
 	out.Note = d.LeftOut()
 	if id := d.Gate.Route.Tells; id != "" {
-		if out.Told = d.line(id); d.ChannelOf != nil && !strings.HasPrefix(id, "S") {
+		if out.Told = d.line(id); d.ChannelOf != nil && !aggregate.IsGroup(id) {
 			out.Told = d.line(d.ChannelOf(id))
 		}
 	}

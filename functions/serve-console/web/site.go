@@ -19,7 +19,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -42,7 +41,7 @@ type Site struct {
 	Now     func() time.Time
 
 	names  people.Names
-	groups clock.Answers[string, []slackapi.Group] // by workspace
+	groups people.Requesters
 }
 
 // Slack is what the console asks.
@@ -127,20 +126,12 @@ func ForAdministrators(pattern string, serve Page) Route {
 	return Route{Pattern: pattern, Administrators: true, Serve: serve}
 }
 
-const groupsFor = 10 * time.Minute // names of user groups are cached; usergroups.list is of Tier 2
-
 // Names returns the names of people and user groups by id.
 func (c *Site) Names(ctx context.Context, v *Viewer, ids ...string) map[string]string {
-	group := func(id string) bool { return strings.HasPrefix(id, "S") }
-	out := c.names.Of(ctx, c.Slack, v.Team, c.Now(), slices.DeleteFunc(slices.Clone(ids), group)...)
-	if slices.ContainsFunc(ids, group) {
-		list := func() ([]slackapi.Group, error) { return c.Slack.Usergroups(ctx) }
-		all, err := c.groups.Ask(v.Team, c.Now(), groupsFor, list)
-		if err != nil {
-			slog.WarnContext(ctx, "user groups are shown by id", "err", err)
-		}
-		for _, g := range all {
-			out[g.ID] = "@" + g.Handle // as routes call it
+	out := c.names.Of(ctx, c.Slack, v.Team, c.Now(), slices.DeleteFunc(slices.Clone(ids), aggregate.IsGroup)...)
+	for _, id := range ids {
+		if aggregate.IsGroup(id) {
+			out[id], _ = c.groups.Handle(ctx, c.Slack, v.Team, id, c.Now())
 		}
 	}
 	return out

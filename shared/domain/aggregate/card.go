@@ -74,7 +74,7 @@ func (c *Card) Type() string {
 }
 
 // TellsGroup reports whether the card tells a Slack user group of a decision, in the thread of what was decided.
-func (c *Card) TellsGroup() bool { return c.CardType == CardDecided && strings.HasPrefix(c.User, "S") }
+func (c *Card) TellsGroup() bool { return c.CardType == CardDecided && IsGroup(c.User) }
 
 func (c Card) At(rev int) Row { c.Rev = rev; return &c }
 

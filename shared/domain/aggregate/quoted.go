@@ -34,6 +34,9 @@ func IsPerson(user string) bool {
 	return user != "" && user != "USLACKBOT" && !strings.HasPrefix(user, "B")
 }
 
+// IsGroup reports whether an id is that of a user group.
+func IsGroup(id string) bool { return strings.HasPrefix(id, "S") }
+
 // SharedFile is a file of a message, as Slack lists it. Of some files Slack says only the id there.
 type SharedFile struct {
 	ID    string `json:"id"`

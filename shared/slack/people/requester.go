@@ -88,7 +88,7 @@ const (
 
 // Somebody returns nil if somebody may approve what these people together ask for. Otherwise it returns
 // aggregate.ErrNotAllowed with a rule: RuleSelf if only they themselves could, and may not; RuleNobody if the list is
-// empty; RuleNotMember if the channel has nobody else; RuleUnlisted if Slack can't list the members. It is checked when
+// empty; RuleNotMember if nobody in the channel may; RuleUnlisted if Slack can't list the members. It is checked when
 // a request begins, and a click is checked again. It returns explain.ErrUnverified when Slack can't be asked about a
 // list.
 func (q *Requesters) Somebody(
@@ -245,6 +245,17 @@ func (q *Requesters) ByMail(ctx context.Context, slack Grouped, team, mail strin
 // it is called.
 func (q *Requesters) Group(ctx context.Context, slack Grouped, team, id string, now time.Time) (
 	handle string, members []string, err error) {
+	handle, disabled := q.Handle(ctx, slack, team, id, now)
+	if disabled {
+		return handle, nil, nil
+	}
+	members, err = q.group(ctx, slack, team, id, now)
+	return handle, members, err
+}
+
+// Handle is what people call a user group, such as @keiri, or its id if Slack doesn't say, and whether it is disabled.
+func (q *Requesters) Handle(ctx context.Context, slack Grouped, team, id string, now time.Time) (
+	handle string, disabled bool) {
 	all, err := q.named.Ask(team, now, remembered, func() ([]slackapi.Group, error) { return slack.Usergroups(ctx) })
 	if err != nil {
 		slog.WarnContext(ctx, "user groups are named by id", "err", err)
@@ -254,12 +265,9 @@ func (q *Requesters) Group(ctx context.Context, slack Grouped, team, id string, 
 		if all[i].Handle != "" {
 			handle = "@" + all[i].Handle
 		}
-		if all[i].Disabled {
-			return handle, nil, nil
-		}
+		disabled = all[i].Disabled
 	}
-	members, err = q.group(ctx, slack, team, id, now)
-	return handle, members, err
+	return handle, disabled
 }
 
 // InChannel returns members of a channel, and whether they are all. It returns none, and true, where Slack can't list
