@@ -112,6 +112,7 @@ func (s *unanswered) Create(ctx context.Context, c aggregate.Change) error {
 // If a request's task was saved although the answer was lost, its message stays. Otherwise the person might ask again,
 // and the request would be carried out twice.
 func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
+	t.Parallel()
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"a kept one is found, and one that was not kept is kept": func(t *testing.T, w *world) {
 			for kept, text := range map[bool]string{true: "一度だけ払う", false: "一度だけ送る"} {
@@ -168,6 +169,7 @@ func (s slowly) Post(ctx context.Context, channel, thread string, m card.Message
 
 // Slack shows the person an error after three seconds, whatever was made: all calls of a submission end together.
 func TestASubmissionIsAnsweredInTimeHoweverSlowSlackIs(t *testing.T) {
+	t.Parallel()
 	for stops, want := range map[string]string{"": "", "post": card.NoteFailed.Told("ja")} {
 		inWorlds(t, map[string]func(*testing.T, *world){"at " + stops: func(t *testing.T, w *world) {
 			s := w.global(webapi.Sato, "取引先Aに 900,000 円を振り込んで", webapi.HR)

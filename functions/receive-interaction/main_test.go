@@ -22,6 +22,7 @@ import (
 )
 
 func TestInteractions(t *testing.T) {
+	t.Parallel()
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"reject with a reason":              testReject,
 		"a reason that won't do":            testBadReason,

@@ -196,6 +196,7 @@ func (k *talk) gone(t *testing.T) {
 }
 
 func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
+	t.Parallel()
 	k := talks(t, versioned(t), "1775034000.000100")
 	before := k.left(t)
 	k.Later(23 * time.Hour)
@@ -229,6 +230,7 @@ func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
 // Wherever the process dies, the next sweeps destroy the rest, and nothing that was stamped. Some places are tried by
 // day.
 func TestWhatASweepLeavesTheNextOneDestroys(t *testing.T) {
+	t.Parallel()
 	w := versioned(t)
 	whole := talks(t, w, "1775034000.000100")
 	whole.forgets(t)

@@ -20,6 +20,7 @@ import (
 )
 
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	ringitest.Each(t, map[string]func(*testing.T, *ringitest.World){
 		"what the relay missed is done within a minute":                      testMissed,
 		"nothing is done before it is due":                                   testNotDue,

@@ -23,6 +23,7 @@ import (
 var _, _ asking = &task.Aggregate{}, &conversation.Aggregate{}
 
 func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
+	t.Parallel()
 	ringitest.Each(t, map[string]func(*testing.T, *ringitest.World){
 		"by name, once on each working day":          testReminded,
 		"as stand-ins, in the same message":          testRemindedAs,

@@ -125,6 +125,7 @@ func TestInvocationsAtOnceHaveProcessesOfTheirOwnAsManyAsAreReserved(t *testing.
 }
 
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		event, kind, message string
 		change               func(*lambda.Function)
@@ -278,6 +279,7 @@ func TestAColdStartReplacesTheIdleProcessAndABusyLambdaStartsNone(t *testing.T) 
 
 // A frozen process is killed at the function's timeout, or earlier if the fault says so. Its call continues.
 func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
+	t.Parallel()
 	const call = "POST /things/*"
 	for name, tt := range map[string]struct{ timeout, left time.Duration }{
 		"at its timeout": {time.Second, time.Hour}, "sooner, where time flies": {time.Hour, time.Second},
@@ -334,6 +336,7 @@ func skipUnlessWithheld(t *testing.T, err error) {
 }
 
 func TestACommandsOutputStreams(t *testing.T) {
+	t.Parallel()
 	_, c := startSandbox(t, time.Minute)
 	var first time.Time
 	var text []string
@@ -352,6 +355,7 @@ func TestACommandsOutputStreams(t *testing.T) {
 }
 
 func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
+	t.Parallel()
 	s, c := startSandbox(t, 3*time.Second)
 	begun := make(chan bool, 8)
 	run := func(name, script string) error {

@@ -161,6 +161,7 @@ func table(t *testing.T, db *dynamodb.Client, rows []string) string {
 }
 
 func TestStream(t *testing.T) {
+	t.Parallel()
 	cfg := config(t)
 	tests := []struct {
 		name, rows string
