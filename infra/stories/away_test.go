@@ -169,12 +169,12 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 	}
 }
 
-// TestQueueClockAndStateMachineFailOneTask has one task meet a queue that is down and holds bad messages, a click in
+// queueClockAndStateMachineFail has one task meet a queue that is down and holds bad messages, a click in
 // the last moment, a run that somebody stops, and the loss of the state machine with all runs and tokens, as the
 // emulator has it when it restarts: the rows are enough to continue.
-func TestQueueClockAndStateMachineFailOneTask(t *testing.T) {
-	queue := cardQueue{sqs.NewFromConfig(running.AWS), running.QueueURL("CardQueue")}
-	p := running.variant(t, "request", func(p *play) {
+func (w *world) queueClockAndStateMachineFail(t *testing.T) {
+	queue := cardQueue{sqs.NewFromConfig(w.AWS), w.QueueURL("CardQueue")}
+	p := w.variant(t, "request", func(p *play) {
 		p.asks(month)
 		queue.poison(p)
 		const send = "AmazonSQS.SendMessage" // the relay returns the records to the stream until it can send
@@ -189,6 +189,7 @@ func TestQueueClockAndStateMachineFailOneTask(t *testing.T) {
 		p.waitsAt(task.ProcessKey(1))
 		p.losesTheMachine()
 		p.approvesSteps()
+		p.sweep()
 		p.untilCompleted()
 		p.Eventually("the queue is empty", queue.empty)
 	})

@@ -101,15 +101,16 @@ type failing struct {
 	odds   float64 // of each try
 	whole  float64 // of a call whose every try then fails
 	random *rand.Rand
+	slack  http.Handler
 
 	mu    sync.Mutex
 	tried map[string]*fault // of calls that were tried before
 	hit   map[string]int    // by service and the fault's name
 }
 
-func newFailing(seed uint64, odds, whole float64) *failing {
-	return &failing{odds: odds, whole: whole, random: rand.New(rand.NewPCG(seed, 3)), tried: map[string]*fault{},
-		hit: map[string]int{}}
+func newFailing(seed uint64, odds, whole float64, slack http.Handler) *failing {
+	return &failing{odds: odds, whole: whole, random: rand.New(rand.NewPCG(seed, 3)), slack: slack,
+		tried: map[string]*fault{}, hit: map[string]int{}}
 }
 
 // fault is an answer that is sent instead of the service's. With done, the call of Slack is made, and its answer lost.
@@ -135,7 +136,7 @@ func (w *failing) answers(c lambda.Call) (answer http.Handler, made bool) {
 	w.hit[service+" "+f.name]++
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if f.done {
-			running.Sandbox.Handler.ServeHTTP(httptest.NewRecorder(), r)
+			w.slack.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
 		}
 		rw.Header().Set("Content-Type", "application/json")

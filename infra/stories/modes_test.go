@@ -15,7 +15,6 @@ import (
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -54,21 +53,44 @@ var modes = []mode{
 // may differ is what a call leaves that was interrupted, which people are told.
 func TestStories(t *testing.T) {
 	t.Parallel()
-	t.Run("as a workspace begins", func(t *testing.T) {
-		running.settled(t, func(*tenancy.Settings) {})
-		running.behind, _ = running.lags(t, 2*time.Second)
-		running.tells(t, asItBegins())
-	})
-	if *only == "" {
-		t.Run("in the end/nothing secret is left behind", nothingSecretIsLeftBehind)
-	}
+	running.perform(t, group{name: "as a workspace begins", stories: asItBegins(), beside: beside{}})
 }
 
 func TestStoriesUnderSettings(t *testing.T) {
-	for _, g := range settings() {
+	t.Parallel()
+	changing.perform(t, settings()...)
+}
+
+// perform has groups play, one after another, and looks for secrets in the end.
+func (w *world) perform(t *testing.T, groups ...group) {
+	var talk, commit string
+	for i, g := range groups {
+		if len(sweeping(g.stories)) > 0 {
+			w.behind, _ = w.lags(t, 2*time.Second)
+		}
 		t.Run(g.name, func(t *testing.T) {
-			g.begins(t, running)
-			running.tells(t, g.stories)
+			if g.begins != nil {
+				g.begins(t, w)
+			}
+			if i == 0 {
+				g.beside["a command prints all it can read"] = func(w *world, t *testing.T) {
+					talk, commit = w.printsAllItCanRead(t)
+				}
+			}
+			for name, does := range g.beside {
+				if *only == "" {
+					t.Run(name, func(t *testing.T) {
+						t.Parallel()
+						does(w, t)
+					})
+				}
+			}
+			w.tells(t, g.stories)
+		})
+	}
+	if *only == "" {
+		t.Run("in the end/nothing secret is left behind", func(t *testing.T) {
+			w.nothingSecretIsLeftBehind(t, talk, commit)
 		})
 	}
 }
@@ -145,7 +167,7 @@ func (p *play) held() error {
 const makesTab = "POST /sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate"
 
 // places bound how many plays there are at once.
-var places = make(chan struct{}, beside)
+var places = make(chan struct{}, atOnce)
 
 func sideBySide(n int, do func(i int)) {
 	var all sync.WaitGroup
@@ -312,7 +334,7 @@ func twiceAndLate(_ *world, x *undisturbed) []disturbance {
 
 // failingCalls: one in ten calls to AWS and Slack fails, and of one in fifty every try, where somebody tries again
 // then.
-func failingCalls(_ *world, x *undisturbed) []disturbance {
+func failingCalls(w *world, x *undisturbed) []disturbance {
 	if x.anew || x.patient && !everyPoint() { // TestTenTeamsLoseNoRound has a sample
 		return nil
 	}
@@ -320,7 +342,7 @@ func failingCalls(_ *world, x *undisturbed) []disturbance {
 	if x.lasting {
 		whole = 0.02
 	}
-	return under(x, "calls fail", func(t *trace) { t.failing = newFailing(seed, 0.1, whole) })
+	return under(x, "calls fail", func(t *trace) { t.failing = newFailing(seed, 0.1, whole, w.Sandbox.Handler) })
 }
 
 // behind: due tasks appear in the index seconds late, and disappear seconds late.
@@ -356,11 +378,8 @@ func storyOf(name string) story {
 	return all[slices.IndexFunc(all, func(s story) bool { return s.name == name })]
 }
 
-// firsts are the undisturbed plays of stories, by name.
-var firsts sync.Map
-
 // once returns a story's undisturbed play, which it plays on its first call.
 func (w *world) once(t *testing.T, s story) (*undisturbed, error) {
-	play, _ := firsts.LoadOrStore(s.name, sync.OnceValues(func() (*undisturbed, error) { return w.played(t, s) }))
+	play, _ := w.firsts.LoadOrStore(s.name, sync.OnceValues(func() (*undisturbed, error) { return w.played(t, s) }))
 	return play.(func() (*undisturbed, error))()
 }

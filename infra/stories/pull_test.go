@@ -20,9 +20,9 @@ import (
 // What happens to a pull request when its process dies, or nobody wants it any more while it is opened.
 
 // pullPoints are the crash points of the process that opens a pull request, whose kind of call ends so.
-func pullPoints(t *testing.T, kill lambda.Moment, ends ...string) []point {
+func (w *world) pullPoints(t *testing.T, kill lambda.Moment, ends ...string) []point {
 	t.Helper()
-	known := expect.Value(running.once(t, storyOf("pull request")))(t).points
+	known := expect.Value(w.once(t, storyOf("pull request")))(t).points
 	all := slices.DeleteFunc(slices.Clone(known), func(p point) bool {
 		last := func(s string) bool { return strings.HasSuffix(p.kind, s) }
 		return p.function != "CallToolFunction" || p.kill != kill || !strings.HasPrefix(p.kind, "POST ") ||
@@ -38,13 +38,12 @@ func (p *play) decide(d func(*conversation.Aggregate) (aggregate.Change, error))
 	expect.NoError(p.t, err)
 }
 
-// TestALostPullRequestIsLookedAt loses the process after GitHub has opened the pull request, and gives up: nobody knows
+// lostPullRequestIsLookedAt loses the process after GitHub has opened the pull request, and gives up: nobody knows
 // whether it is there, until somebody presses the button on its card.
-func TestALostPullRequestIsLookedAt(t *testing.T) {
-	expect.AtNight(t) // TestAWithdrawnPushWhoseProcessDiesIsLookedAt is a sample
-	t.Parallel()
-	at := pullPoints(t, lambda.After, "/pulls")[0]
-	p := expect.Value(running.plays(story{name: "lost", act: func(p *play) {
+func (w *world) lostPullRequestIsLookedAt(t *testing.T) {
+	expect.AtNight(t) // withdrawnPushIsLookedAt is a sample
+	at := w.pullPoints(t, lambda.After, "/pulls")[0]
+	p := expect.Value(w.plays(story{name: "lost", act: func(p *play) {
 		p.dying = func(lambda.Call) {
 			p.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 				x := a.Current()
@@ -61,16 +60,15 @@ func TestALostPullRequestIsLookedAt(t *testing.T) {
 	expect.Is(t, p.made("CallToolFunction", at.kind), 1, "a look opens pull requests")
 }
 
-// TestAWithdrawnPushWhoseProcessDiesIsLookedAt has a person withdraw a pull request while it is being opened, and kills
+// withdrawnPushIsLookedAt has a person withdraw a pull request while it is being opened, and kills
 // the process after a call that GitHub has answered: the sweeper has it looked what is there, and the card says so.
-func TestAWithdrawnPushWhoseProcessDiesIsLookedAt(t *testing.T) {
-	t.Parallel()
-	all := pullPoints(t, lambda.After, "/refs", "/pulls")
+func (w *world) withdrawnPushIsLookedAt(t *testing.T) {
+	all := w.pullPoints(t, lambda.After, "/refs", "/pulls")
 	if !expect.Long() {
 		all = all[:1]
 	}
 	for _, at := range all {
-		p := expect.Value(running.plays(story{name: "withdrawn push", act: func(p *play) {
+		p := expect.Value(w.plays(story{name: "withdrawn push", act: func(p *play) {
 			p.dying = func(c lambda.Call) {
 				p.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 					by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: a.Conversation.TeamID, Member: true}

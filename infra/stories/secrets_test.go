@@ -32,11 +32,11 @@ const (
 	plantedReason = "もっと簡潔にしてください"
 )
 
-// TestCredentialsThatMayNotBeOpened: the key's policy denies decryption. The card says that the tool could not be
+// credentialsMayNotBeOpened: the key's policy denies decryption. The card says that the tool could not be
 // called, and nothing of the policy; once that is mended somebody tries again.
-func TestCredentialsThatMayNotBeOpened(t *testing.T) {
+func (w *world) credentialsMayNotBeOpened(t *testing.T) {
 	const decrypt = "TrentService.Decrypt"
-	expect.Value(running.plays(story{name: "denied", act: func(p *play) {
+	expect.Value(w.plays(story{name: "denied", act: func(p *play) {
 		p.answersAll(decrypt, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 			w.WriteHeader(http.StatusBadRequest)
@@ -55,10 +55,9 @@ func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 	}}))(t)
 }
 
-// TestTokensAreRenewed: one task refreshes the vendors' tokens once each, one has its token revoked, and one loses the
+// tokensAreRenewed: one task refreshes the vendors' tokens once each, one has its token revoked, and one loses the
 // answer to its refresh.
-func TestTokensAreRenewed(t *testing.T) {
-	w := running
+func (w *world) tokensAreRenewed(t *testing.T) {
 	connect := func() { expect.NoError(t, driver.Connect(t.Context(), w.Stack, w.Sandbox.TeamID())) }
 	for shows, fault := range map[string]func(){
 		"✅ 実行完了": func() { w.Vendors.Expire("freee"); w.Vendors.Expire("google") },
@@ -92,23 +91,25 @@ const printsAll = `{ env; id; ` +
 
 const printed42 = "MARK-42"
 
-// nothingSecretIsLeftBehind looks through all places, after all that was played so far and a conversation whose command
-// prints what it can read and whose pull request has that: no secret stands there. In what functions printed and in
-// runs' histories stands no text of people, either.
-func nothingSecretIsLeftBehind(t *testing.T) {
-	w := running
+// printsAllItCanRead is a conversation with such a command, and a pull request of what that printed.
+func (w *world) printsAllItCanRead(t *testing.T) (page, commit string) {
 	d := driver.Talk(t, w.Stack, webapi.Sato, "claude@shop: コマンド: "+printsAll)
 	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "169.254.169.254"), card.ApproveAction)
 	d.Shows("操作 #1 完了", printed42)
 	d.Rests()
 	d.Reply("プルリクエストを開いて")
 	d.Shows("操作 #2 の確認", "found.txt") // the card shows a part only, the page all
-	desk := driver.SitDown(t, w.Stack, webapi.Sato)
-	status, said := desk.Act(d, "approve", "")
+	status, said := driver.SitDown(t, w.Stack, webapi.Sato).Act(d, "approve", "")
 	expect.Must(t, status == http.StatusSeeOther, "the console says %d: %.300s", status, said)
 	d.Shows("操作 #2 完了")
-	pushed := d.Rests().Actions[1].Pushed
+	return d.Page(), d.Rests().Actions[1].Pushed.Commit
+}
 
+// nothingSecretIsLeftBehind looks through all places, after all that was played and the conversation of
+// printsAllItCanRead: no secret stands there. In what functions printed and in runs' histories stands no text of
+// people, either.
+func (w *world) nothingSecretIsLeftBehind(t *testing.T, talk, commit string) {
+	desk := driver.SitDown(t, w.Stack, webapi.Sato)
 	functions := strings.Fields("ReceiveEvent ReceiveInteraction ResumeTask ExtractTask DraftPrompt RequestApproval " +
 		"PlanProcess ExecuteProcess UpdateCard AnswerMessage RunAction CallTool")
 	for i, name := range functions { // those that handle content have printed something, so the search covers it
@@ -116,21 +117,22 @@ func nothingSecretIsLeftBehind(t *testing.T) {
 	}
 	console := ""
 	for _, path := range []string{"", "?log=1", "/files", "/files/raw?path=found.txt"} {
-		_, page := desk.Get(d.Page() + path)
+		_, page := desk.Get(talk + path)
 		console += page
 	}
+	bucket, prompts := w.inBucket(t)
 	places := map[string]struct {
 		text string
 		has  []string
 	}{
 		"what functions printed": {w.printed.String(), append(functions, `"called"`, `"decided"`, "_aws")},
-		"runs' histories":        {history(t), []string{"ExecuteProcess", "AnswerMessage"}},
+		"runs' histories":        {w.history(t), []string{"ExecuteProcess", "AnswerMessage"}},
 		"rows":                   {w.everyRow(t), []string{printed42, plantedMark, "connected"}},
-		"the bucket":             {w.inBucket(t, ""), []string{printed42}},
-		"what models were sent":  {w.inBucket(t, "prompts/"), []string{printed42}},
+		"the bucket":             {bucket, []string{printed42}},
+		"what models were sent":  {prompts, []string{printed42}},
 		"Slack":                  {w.inSlack(t), []string{printed42, plantedMark}},
 		"the console":            {console, []string{printed42}},
-		"GitHub":                 {fmt.Sprint(w.shop().Files(pushed.Commit), w.shop().Pulls()), []string{printed42}},
+		"GitHub":                 {fmt.Sprint(w.shop().Files(commit), w.shop().Pulls()), []string{printed42}},
 	}
 	secrets := w.secrets(t)
 	texts := []string{plantedMark, plantedReason, "v0=", "@example.com", "進め方:"}
@@ -211,19 +213,23 @@ func (w *world) everyRow(t *testing.T) string {
 	return all.String()
 }
 
-func (w *world) inBucket(t *testing.T, prefix string) string {
+// inBucket is the text of all objects, and of the prompts among them.
+func (w *world) inBucket(t *testing.T) (text, prompts string) {
 	t.Helper()
-	var all strings.Builder
+	var all, sent strings.Builder
 	client := s3.NewFromConfig(w.AWS, func(o *s3.Options) { o.UsePathStyle = true })
-	pages := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &w.BucketName, Prefix: &prefix})
+	pages := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &w.BucketName})
 	for pages.HasMorePages() {
 		for _, o := range expect.Value(pages.NextPage(t.Context()))(t).Contents {
 			got := expect.Value(client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &w.BucketName, Key: o.Key}))(t)
-			all.Write(expect.Value(io.ReadAll(got.Body))(t))
+			said := expect.Value(io.ReadAll(got.Body))(t)
+			if all.Write(said); strings.HasPrefix(*o.Key, "prompts/") {
+				sent.Write(said)
+			}
 			expect.NoError(t, got.Body.Close())
 		}
 	}
-	return all.String()
+	return all.String(), sent.String()
 }
 
 // inSlack is everything in Slack: messages, and files with their content.
@@ -244,11 +250,11 @@ func (w *world) inSlack(t *testing.T) string {
 }
 
 // history returns every event of every run.
-func history(t *testing.T) string {
+func (w *world) history(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, x := range expect.Value(driver.Executions(running.Stack, "", ""))(t) {
-		all.Write(expect.Value(json.Marshal(expect.Value(running.eventsOf(x.ExecutionArn))(t)))(t))
+	for _, x := range expect.Value(driver.Executions(w.Stack, "", ""))(t) {
+		all.Write(expect.Value(json.Marshal(expect.Value(w.eventsOf(x.ExecutionArn))(t)))(t))
 	}
 	return all.String()
 }

@@ -67,27 +67,29 @@ const (
 // group are stories that are played under the same settings, at once.
 type group struct {
 	name    string
-	begins  func(t *testing.T, w *world)
+	begins  func(t *testing.T, w *world) // may be nil
 	stories []story
+	beside
 }
 
-// besides are stories that are the same whoever drafts policies.
-func besides() []story {
+// beside is what is done at the same time.
+type beside map[string]func(*world, *testing.T)
+
+// talks are stories of conversations and of outside agents, which are the same whoever drafts policies and
+// approves steps, and need no run of a request.
+func talks() []story {
 	door := story{name: "door", kind: "call", dies: caller, act: atTheDoor(false), callers: []string{caller},
 		honest: toldOfTheCall, machine: true,
 		kills: func(p point) bool { return p.function != drawer }} // how often it draws a call is chance
 	grant := door
 	grant.name, grant.dies, grant.act = "grant", "", atTheDoor(true)
 	return []story{
-		{name: "decision", dies: "RelayChangesFunction", act: decision, holds: hasOneNumber, kills: unclicked},
 		{name: "command", kind: "talk", dies: runner, act: command, callers: []string{runner}, honest: ranOnce},
-		{name: "call", kind: "talk", act: listedRead, callers: []string{caller}, honest: calledOnce},
+		{name: "files", kind: "talk", dies: answerer, act: attached, callers: []string{answerer, reader, runner},
+			honest: unreadOnce},
 		{name: "pull request", kind: "talk", dies: caller, act: pullRequest, callers: []string{caller},
 			honest: calledOnce, holds: pulled, seen: pulledSeen,
 			kills: func(p point) bool { return p.function != runner }}, // without the file there is nothing to push
-		{name: "offer", kind: "talk", act: offer},
-		{name: "files", kind: "talk", dies: answerer, act: attached, callers: []string{answerer, reader, runner},
-			honest: unreadOnce},
 		door, grant,
 	}
 }
@@ -106,6 +108,8 @@ func asItBegins() []story {
 			kills: func(p point) bool { return p.function != execute }},
 		{name: "unattended", dies: sweeper, act: unattended, unattended: true},
 		{name: "expired", act: expired, unattended: true, seen: expiredSeen},
+		{name: "decision", dies: "RelayChangesFunction", act: decision, holds: hasOneNumber, kills: unclicked},
+		{name: "offer", kind: "talk", act: offer},
 		{name: "settled", act: settled, sweeps: true, kills: func(p point) bool { return p.function == sweeper }},
 	}
 }
@@ -115,18 +119,29 @@ func unclicked(p point) bool { return p.function != "ReceiveInteractionFunction"
 
 func settings() []group {
 	return []group{
-		{"with contests", withContests, append(besides(), []story{
+		{"beside what all requests meet", nil, talks(), beside{
+			"a lost pull request is looked at":                 (*world).lostPullRequestIsLookedAt,
+			"a withdrawn push whose process dies is looked at": (*world).withdrawnPushIsLookedAt,
+			"one at a time": func(w *world, t *testing.T) {
+				t.Run("the index stands still", w.indexStandsStill)
+				t.Run("tokens are renewed", w.tokensAreRenewed)
+				t.Run("credentials may not be opened", w.credentialsMayNotBeOpened)
+				t.Run("queue, clock and state machine fail", w.queueClockAndStateMachineFail)
+			},
+		}},
+		{"with contests", withContests, []story{
 			{name: "contest", kind: "contest", dies: "RunRoundFunction", act: drafting, holds: paidOnce, seen: contestSeen,
 				patient: true, kills: func(p point) bool { return p.function != execute && p.function != drawer }},
 			{name: "unattended contest", act: unattendedContest, unattended: true, night: true},
-		}...)},
+			{name: "call", kind: "talk", act: listedRead, callers: []string{caller}, honest: calledOnce},
+		}, nil},
 		{"under rules", underRules, []story{
 			{name: "route", act: route, seen: routeSeen},
 			{name: "filled in again", dies: "RequestApprovalFunction", act: filledInAgain, holds: hasOneNumber,
 				kills: unclicked},
-		}},
+		}, nil},
 		{"under a rule of a step's own", underAStepsRule, []story{{name: "step's route", act: stepsRoute, anew: true,
-			night: true}}},
+			night: true}}, nil},
 	}
 }
 

@@ -47,29 +47,28 @@ import (
 // seed is of all that is drawn at random.
 var seed = expect.Seed()
 
-// beside is how many plays there are side by side.
-const beside = 6
+// atOnce is how many plays there are side by side.
+const atOnce = 16
 
-// running is the only stack of this package's tests.
-var running *world
+// running is the stack of a workspace without settings of its own. On changing, settings change.
+var running, changing = newWorld(), newWorld()
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(beside)); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(atOnce)); err != nil {
 		log.Fatal(err)
 	}
-	w := &world{injector: newInjector(), printed: &printed{}}
-	o := driver.Options()
-	o.Faults, o.Between, o.FunctionLog = w.injector, w.between, w.printed
-	o.SigningSecret, o.BotToken, o.ModelKeys = signingSecret, botToken, map[string]any{"planted": modelKey}
-	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
-		return errors.Join(driver.Connect(ctx, s, team), driver.LetRead(ctx, s, aggregate.TenantID(team)))
-	}
-	o.Sandbox.AnswerTime = 10 * time.Second // longer than Slack's three, because the machine may be busy
-	code := driver.Run(m, o, func(s *stack.Stack) {
-		w.Stack, w.db = s, dynamodb.NewFromConfig(s.AWS)
-		running = w
+	code := driver.Run(m, running.options(), func(s *stack.Stack) {
+		running.of(s)
+		second, err := driver.Start(context.Background(), changing.options())
+		if err != nil {
+			log.Fatal(err)
+		}
+		changing.of(second)
 	})
+	if changing.Stack != nil {
+		changing.Close()
+	}
 	log.Printf("%d disturbances, %d not met, %d deaths; seed %d", tried.Load(), unmet.Load(), made.Load(), seed)
 	if !few(unmet.Load(), tried.Load()) { // of one story it may be chance
 		log.Print("too few disturbances were met: nothing is proved")
@@ -78,7 +77,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// world is a running stack on which stories are played side by side.
+// world is a running stack on which stories are played side by side. There are two, because stories need settings, and
+// each emulator of AWS has one core at most.
 type world struct {
 	*stack.Stack
 	*injector
@@ -90,7 +90,23 @@ type world struct {
 	swept    time.Time // when the newest sweep began
 	behind   *lag      // the index of plays that see it behind
 	tokens   sync.Map  // task tokens of runs that waited
+	firsts   sync.Map  // the undisturbed plays of stories, by name
 }
+
+func newWorld() *world { return &world{injector: newInjector(), printed: &printed{}} }
+
+func (w *world) options() stack.Options {
+	o := driver.Options()
+	o.Faults, o.Between, o.FunctionLog = w.injector, w.between, w.printed
+	o.SigningSecret, o.BotToken, o.ModelKeys = signingSecret, botToken, map[string]any{"planted": modelKey}
+	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
+		return errors.Join(driver.Connect(ctx, s, team), driver.LetRead(ctx, s, aggregate.TenantID(team)))
+	}
+	o.Sandbox.AnswerTime = 10 * time.Second // longer than Slack's three, because the machine may be busy
+	return o
+}
+
+func (w *world) of(s *stack.Stack) { w.Stack, w.db = s, dynamodb.NewFromConfig(s.AWS) }
 
 // printed is everything that functions print.
 type printed struct {
