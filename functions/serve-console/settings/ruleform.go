@@ -257,7 +257,6 @@ type ruleData struct {
 	Draft, ID string
 	At        int
 	What      string // it is for
-	Chips     []chip // its stages
 	Further   bool   // it has conditions besides what is used for how much
 	Problems  []web.Fault
 
@@ -294,7 +293,7 @@ func (d ruleData) Wrong(id string) bool {
 
 func (a *asked) form(e edited, wrong []web.Fault) error {
 	r := &e.Rule
-	d := ruleData{Draft: a.draft.packed(), ID: r.ID, At: e.At, What: a.called(r), Chips: a.chips(&r.Outcome),
+	d := ruleData{Draft: a.draft.packed(), ID: r.ID, At: e.At, What: a.called(r),
 		Problems: wrong, Name: a.givenName(r), Find: a.r.PostForm.Get("find"),
 		Low: grouped(r.From), High: grouped(r.Below), Currency: cmp.Or(r.Currency, yen), Numbered: r.Numbered,
 		Refuse: r.Refuse, More: len(r.Stages) < rules.MaxStages}

@@ -47,7 +47,7 @@ func written(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	rule := b.Post(rulePage, b.Get(rulePage).Hidden("act", "add")).Says(t, http.StatusOK, "新しいルール")
 	list := b.Post(rulePage+"/rule", rule.Hidden(append(ordered, "act", "keep")...)).Says(t, http.StatusOK, "まだ保存していません",
-		"10万円以上の外部書き込み")
+		"10万円以上の外部書き込み").Lacks(t, `class="crumb"`)
 	b.Post(rulePage, list.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 }
 

@@ -105,7 +105,11 @@ func within(menu []entry, d Document, r *http.Request) (beside []entry, above *e
 			if e.Key != d.Here {
 				continue
 			}
-			if e.Path != path || r.Method == http.MethodPost && d.Title != e.Text {
+			below := e.Path != path
+			if r.Method == http.MethodPost { // a form may be answered by the page above it
+				below = d.Title != e.Text
+			}
+			if below {
 				return nil, &e
 			}
 			return section.Beside, nil
