@@ -20,6 +20,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
@@ -232,6 +233,7 @@ func TestPeopleDecideOnActions(t *testing.T) {
 		"the conversation is ended from the menu of any of its messages":                    testEndedFromTheMenu,
 		"a long one is read in a dialog and approved at its end":                            testActionReadToItsEnd,
 		"a person proposes one from a message's menu":                                       testActionProposed,
+		"rejected, not approved, once whoever asked has left":                               testActionOfALeaver,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, db) })
 	}
@@ -260,6 +262,16 @@ func testActionDecided(t *testing.T, db *storetest.Server) {
 		expect.Is(t, fmt.Sprint(x.Status, " ", x.ApprovedBy, " ", x.CancelReason, " ", x.ErrorDetail), tt.want, action)
 		k.told(k.press(webapi.Tanaka, card.ApproveAction, k.value()), webapi.Tanaka, tt.says)
 	}
+}
+
+func testActionOfALeaver(t *testing.T, db *storetest.Server) {
+	k := newConversation(t, db, "make")
+	k.h.People = &people.People{Slack: departed{k.slack.Client, webapi.Sato}, Now: k.Now}
+	k.told(k.press(webapi.Suzuki, card.ApproveAction, k.value()), webapi.Suzuki,
+		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleLeft}))
+	k.quiet(k.press(webapi.Suzuki, card.RejectAction, k.value()), webapi.Suzuki)
+	k.quiet(k.send(webapi.Suzuki, reason("退職した")), webapi.Suzuki)
+	expect.Same(t, conversation.ActionCancelled, k.action().Status)
 }
 
 // A conversation that was ended is begun anew by its button.

@@ -127,8 +127,12 @@ func Gate(kind aggregate.CardType, act Act) Act {
 // Approve stamps the gate's current content, at the stage that the person saw. What nobody can read nobody approves.
 func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	change, err := along(a, id, circulation.Stamp, "", by, p, now)
-	if err == nil && !change.Empty() && unreadable(a, id) {
+	switch {
+	case err != nil || change.Empty():
+	case unreadable(a, id):
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}
+	case p.Left:
+		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleLeft}
 	}
 	return change, err
 }

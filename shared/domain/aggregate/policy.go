@@ -61,12 +61,13 @@ const (
 	RuleNotRequester Rule = "not_the_requester"
 	RuleOnRoute      Rule = "on_route"   // a gate under a rule is decided along its route alone
 	RuleUnread       Rule = "unreadable" // nobody can read what is asked
+	RuleLeft         Rule = "asker_left"
 )
 
 // Rules lists all rules.
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty,
-	RuleNotRequester, RuleOnRoute, RuleOffRoute, RuleUnread,
+	RuleNotRequester, RuleOnRoute, RuleOffRoute, RuleUnread, RuleLeft,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.
@@ -75,7 +76,8 @@ type Policy struct {
 	Mode      ApproverMode
 	Approvers []string // Slack user ids; user groups are expanded by the caller
 	AllowSelf bool
-	Rev       int // of the settings
+	Rev       int  // of the settings
+	Left      bool // whoever asked has left
 	// StandIns are the delegations by which the person stands in for others, for a gate under a rule.
 	StandIns []circulation.StandIn
 }

@@ -107,6 +107,24 @@ func (p *People) Who(
 	return by, policy, nil
 }
 
+// Left reports whether one of these people belongs to the workspace no more, as Slack says now. It returns
+// explain.ErrUnverified when Slack can't be asked.
+func (p *People) Left(ctx context.Context, team string, askers []circulation.Person) (bool, error) {
+	for _, x := range askers {
+		var by aggregate.Actor
+		if by.ID = x.User; x.User == "" {
+			continue
+		}
+		if err := belongs(ctx, p.now(team), &by, team); err != nil {
+			return false, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
+		}
+		if by.Team == "" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // now returns a function that asks Slack about a person, whatever is cached, and caches the answer.
 func (p *People) now(team string) func(context.Context, string) (slackapi.User, error) {
 	return func(ctx context.Context, id string) (slackapi.User, error) {
