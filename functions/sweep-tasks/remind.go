@@ -121,7 +121,7 @@ func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding) (next
 	if err != nil {
 		return next, err
 	}
-	if was.LookAgain {
+	if was.LookAgain || reminds {
 		err = errors.Join(r.unasked(ctx, task.StatusDrafting), r.unasked(ctx, task.StatusReturned))
 	}
 	switch {
@@ -216,8 +216,9 @@ func (r *reminding) unasked(ctx context.Context, status task.Status) error {
 	}
 }
 
-func (r *reminding) lookAgain(ctx context.Context, of aggregate.Ref) error {
-	_, err := r.Store.Decide(ctx, of, aggregate.At(r.now, (*task.Aggregate).LookAgain))
+func (r *reminding) lookAgain(ctx context.Context, of aggregate.Ref) (err error) {
+	defer boot.Recover(ctx, &err, of.Log())
+	_, err = r.Store.Decide(ctx, of, aggregate.At(r.now, (*task.Aggregate).LookAgain))
 	if err != nil {
 		return fmt.Errorf("have people looked up again: %w", err)
 	}

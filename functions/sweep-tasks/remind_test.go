@@ -292,9 +292,9 @@ func testRemindedWhileItWaits(t *testing.T, w *ringitest.World) {
 	idle, reads, writes := calls(time.Minute)
 	expect.That(t, idle == store.Shards+1 && reads == 0 && writes == 0, "an idle sweep: %d, %d, %d", idle, reads, writes)
 	q, reads, writes := calls(at.Sub(w.Now()))
-	// What waits, who stands in for whom, and the request, for which people are looked up again; the settings; two people,
-	// the request and the row.
-	expect.That(t, q-idle == 4 && reads == 1 && writes == 4, "a day's: %d, %d, %d", q-idle, reads, writes)
+	// What waits, who stands in for whom, what is drafted or was given back, and the request, for which people are looked
+	// up again; the settings; two people, the request and the row.
+	expect.That(t, q-idle == 6 && reads == 3 && writes == 4, "a day's: %d, %d, %d", q-idle, reads, writes)
 	w.Cancel()
 	show(t, w)
 	sweep(t, w, 2*soon)
@@ -368,7 +368,7 @@ func testRemindedOfAction(t *testing.T, w *ringitest.World) {
 	expect.NoError(t, rows.AddCopies(t.Context(), k.Ref, []*aggregate.Card{{CardType: conversation.CardAction,
 		Subject: x.Key(), User: "U2", Channel: "DU2", MessageTS: "1.000001", State: aggregate.CardPosted,
 		CreatedAt: w.Now()}}))
-	h := &Handler{Store: s, Reminders: s, Effects: w.Effects(), Now: w.Now}
+	h := &Handler{Store: s, Tasks: w.Store, Reminders: s, Effects: w.Effects(), Now: w.Now}
 	for _, after := range []time.Duration{2 * soon, at.Sub(w.Now()) - 2*soon} {
 		w.Later(after)
 		expect.NoError(t, h.Sweep(t.Context()))
