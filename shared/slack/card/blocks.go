@@ -204,14 +204,9 @@ func Stampable(content string) bool {
 	return PromptFits(content) && len(task.Mentioned(content)) <= task.MaxMentioned
 }
 
-// StepsFit is PromptFits for steps and the remarks on earlier versions. What steps are called mentions no more people
-// than a policy may.
+// StepsFit is PromptFits for steps and the remarks on earlier versions.
 func StepsFit(steps []task.Step, remarks string) bool {
-	names := ""
-	for _, s := range steps {
-		names += s.Title + s.Description
-	}
-	return len(task.Mentioned(names)) <= task.MaxMentioned && fits(func(d drawing) body {
+	return fits(func(d drawing) body {
 		return d.processBody(&task.Process{Steps: steps, Remarks: remarks}, explain.SumUp(d.w.Locale, steps), "", maxPages)
 	})
 }

@@ -32,7 +32,7 @@ func Marker(s task.StepStatus) string { return or(markers[s], "⬜") }
 const maxToolName = 200 // a tool's has 161 at most: a server's name of 32, a dot, and 128 of its own
 
 func stepLine(s task.Step, name string) string {
-	return fmt.Sprintf("%d. *%s* — `%s`", s.Order, people(name), or(code(s.Tool, maxToolName), "?"))
+	return fmt.Sprintf("%d. *%s* — `%s`", s.Order, name, or(code(s.Tool, maxToolName), "?"))
 }
 
 // stepName is a step's title, or its description if the title has no visible character. The caller must bound it.
@@ -53,12 +53,12 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 	}
 	var b body
 	for _, limit := range []int{widest, min(widest, longName), 120, 60, 30} {
-		cutName := false
+		cutName, called := false, map[string]bool{}
 		l := listing{more: d.w.MoreSteps, below: units(d.w.MoreSteps) + 10} // more lines fit than with usualBelow
 		for i, s := range steps {
 			name := bounded(names[i], limit)
 			cutName = cutName || name != bounded(names[i], units(names[i])+2)
-			l.add(i+1, "", line(s, name))
+			l.add(i+1, "", line(s, peopled(name, called)))
 		}
 		if b = d.listed(l, most); !b.cut {
 			b.cut = cutName || cutTool
@@ -150,7 +150,7 @@ func (d drawing) checksAgain(s task.Step, g *task.StepGate) []slack.Block {
 func (d drawing) gated(g *task.StepGate) (call task.Step, line string) {
 	if p := aggregate.Find(d.a.Processes, task.ProcessKey(g.ProcessVersion)); p != nil {
 		if at := p.StepOf(g); at >= 0 {
-			return p.Steps[at], stepLine(p.Steps[at], bounded(stepName(d.w, p.Steps[at]), wholeName))
+			return p.Steps[at], stepLine(p.Steps[at], people(bounded(stepName(d.w, p.Steps[at]), wholeName)))
 		}
 	}
 	return task.Step{}, fmt.Sprintf("%d. `%s`", g.Order, or(code(g.StepID, maxTool), "?"))

@@ -128,8 +128,10 @@ var writtenMention = language.Regexp{Text: `&lt;(?:@[UW]|#[CG])[A-Z0-9]{2,40}&gt
 
 // people restores references to people and channels in an escaped text, and adds the people's ids: Ringi's own lines
 // have none, so that no text looks like one. Mentions beyond task.MaxMentioned, and all other markup, stay escaped.
-func people(escaped string) string {
-	called := map[string]bool{}
+func people(escaped string) string { return peopled(escaped, map[string]bool{}) }
+
+// peopled is people for one of several texts, of which others have called these people.
+func peopled(escaped string, called map[string]bool) string {
 	return writtenMention.Get().ReplaceAllStringFunc(escaped, func(written string) string {
 		id := written[len("&lt;@") : len(written)-len("&gt;")]
 		if strings.Contains(written, "#") {

@@ -313,5 +313,6 @@ func TestWhatBecameOfReasonsIsQuotedAboveTheSteps(t *testing.T) {
 	for i := range crowd {
 		crowd[i].Title = fmt.Sprintf("<@U0CROWD%03d> に聞く", i)
 	}
-	expect.That(t, card.StepsFit(crowd[1:], "") && !card.StepsFit(crowd, ""), "titles mention anybody")
+	drawn := string(expect.Value(json.Marshal(planned(t, crowd, defaults).drawn(processCard)))(t))
+	expect.Is(t, strings.Count(drawn, `\u003c@U0CROWD`), task.MaxMentioned, "people whom titles mention")
 }
