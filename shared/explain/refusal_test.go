@@ -192,7 +192,7 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 	}{
 		{act(circulation.Stamp, 2, "U5"), "It is 経理's turn ([U3], [U4]). You will be told when it is yours (部長)."},
 		{act(circulation.Stamp, 2, "U2"), "Your stage is over. It is 経理's turn ([U3], [U4])."},
-		{act(circulation.Stamp, 1, "U3"), "It is 経理's turn ([U3], [U4])."},
+		{act(circulation.Stamp, 1, "U3"), "It is now 経理's turn ([U3], [U4]). Please decide on the newest card or page."},
 		{act(circulation.Stamp, 2, "U7"), "Nothing is asked of you here. It is 経理's turn ([U3], [U4])."},
 		{act(circulation.Stamp, 2, "U1"),
 			"This is your own request; you can't decide on it, nor as a stand-in. To stop it, cancel it."},
