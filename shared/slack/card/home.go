@@ -100,7 +100,10 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 	}
 	for _, x := range byDue(in.Waiting) {
 		asks, line := x.route(own, w), waitsLine(x, w)
-		line.about += fill(w.WaitsFor, "who", asks.Asks()) + opens(x.Link, w)
+		if x.Stage > 0 { // else it is whoever may approve
+			line.about += fill(w.WaitsFor, "who", asks.Asks())
+		}
+		line.about += opens(x.Link, w)
 		turn = append(turn, line)
 	}
 	for _, x := range in.Mine {
@@ -283,7 +286,7 @@ func (x Waits) facts(w *askWords) (out string) {
 	if !is || a.Task == nil {
 		return w.as(x.For)
 	}
-	if a.Request != nil {
+	if a.Request != nil && a.Matter() == nil { // its title says what a form says
 		if said := people(inline(single.Replace(a.Request.Words(w.Locale)), maxListSaid)); said != "" {
 			out = fill(w.WaitsSaid, "text", said)
 		}
