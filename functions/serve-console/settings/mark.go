@@ -250,8 +250,8 @@ func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m ma
 			m.Labels = append(m.Labels, language.OneLine(name+": "+strings.Join(call.Labels[name], ", ")))
 		}
 	}
-	return c.Show(w, r, v, web.Document{Title: cmp.Or(m.Title, m.Row.ToolName), Here: "tools", Data: m, Status: m.status},
-		"tools/mark")
+	title := v.Texts("tools").Say("mark") + ": " + cmp.Or(m.Title, m.Row.ToolName)
+	return c.Show(w, r, v, web.Document{Title: title, Here: "tools", Data: m, Status: m.status}, "tools/mark")
 }
 
 type markTexts struct{ web.Texts }

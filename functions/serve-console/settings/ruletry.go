@@ -192,6 +192,10 @@ func (a *asked) tried(d *tryData, route *circulation.Route) {
 		case len(s.People) > 1:
 			x.Text = a.Say("chip_need", "need", s.Need, "who", x.Text)
 		}
+		if len(s.Before) > 0 {
+			x.Note += " · " + language.Fill(explain.RouteOf(a.Locale()).Before, "who", web.Joined(s.Before,
+				func(p circulation.Person) string { return a.person(p.User) }, a.Say("middot")))
+		}
 		for _, p := range s.People {
 			d.How = append(d.How, a.person(p.User)+": "+reader.Via(p.Via))
 		}

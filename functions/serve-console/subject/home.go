@@ -183,7 +183,8 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 			a.origin, a.title, a.agent = s.Origin(), s.Title, s.AgentID
 		} else if t, ok := titles[x.Ref.ID]; ok {
 			a.origin, a.title, a.rank = originOf(v, t), t.Title, t.Priority
-			if r, ok := requests[store.Place{Ref: x.Ref, Key: requestKey}]; ok && r.Text != t.Title { // else that says it
+			r, ok := requests[store.Place{Ref: x.Ref, Key: requestKey}]
+			if ok && r.Text != t.Title && r.Matter == nil { // else the title says it
 				a.words = r.Words(v.Locale)
 			}
 		} else {
@@ -226,7 +227,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 				Since: x.CreatedAt, Until: x.until()}
 			now := c.Now()
 			left := row.Until.Sub(now)
-			row.Left, row.Ago, row.Soon = near(v.Locale, left), near(v.Locale, now.Sub(row.Since)), left < urgent
+			row.Left, row.Ago, row.Soon = near(v.Locale, left), near(v.Locale, now.Sub(row.Since)), left < urgent/6
 			row.Asked = language.ForeignLine(language.Beginning(by.Named(x.words, called), mostAbout))
 			if x.rank.Pressing() {
 				row.Priority = card.Priority(v.Locale, x.rank)
@@ -265,7 +266,7 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 		if of.Author != "" {
 			version = 1 // no reason led to it
 		}
-		row.Says, row.Then = quoted(explain.Titled(title, version)), []string{words.Say("unplanned")}
+		row.Says = quoted(explain.Titled(title, version))
 		return
 	case *conversation.Action:
 		row.Kind = explain.ActionCalled(of, v.Locale)

@@ -218,6 +218,8 @@ type namer struct {
 func (n namer) next(x store.ListedTask) string {
 	words, g := n.v.Texts("tasks"), x.Glance
 	switch {
+	case x.Stands == task.StatusWaits && g.Act == rules.ActDecide: // without steps
+		return n.asks(x)
 	case x.Stands == task.StatusWaits:
 		return words.In("waits_for", string(x.WaitsFor), "who", n.asks(x))
 	case x.Stands == task.StatusReturned:
