@@ -236,14 +236,28 @@ func TestPricesAreExactDecimals(t *testing.T) {
 	}
 }
 
+var million = aggregate.Usage{Input: 1e6, Output: 1e6, Cached: 1e6}
+
+// usage is what a call used, and what that costs.
+type usage struct {
+	name, provider, model string
+	u                     aggregate.Usage
+	want                  aggregate.MicroUSD
+	known                 bool
+}
+
+func testCost(t *testing.T, prices []ModelPrice, all ...usage) {
+	t.Helper()
+	for _, tt := range all {
+		tt.u.Provider, tt.u.Model = tt.provider, tt.model
+		if got, known := Cost(tt.u, prices); got != tt.want || known != tt.known {
+			t.Errorf("%s: %d, known: %v, want %d", tt.name, int64(got), known, int64(tt.want))
+		}
+	}
+}
+
 func TestWhatCallsCost(t *testing.T) {
-	million := aggregate.Usage{Input: 1e6, Output: 1e6, Cached: 1e6}
-	for _, tt := range []struct {
-		name, provider, model string
-		u                     aggregate.Usage
-		want                  aggregate.MicroUSD
-		known                 bool
-	}{
+	testCost(t, nil, []usage{
 		{"a million of each", "anthropic", "claude-sonnet-4-6", million, 18_300_000, true},
 		{"with a snapshot's date", "anthropic", "claude-sonnet-4-6-20260217", million, 18_300_000, true},
 		{"the other form of dates", "openai", "gpt-5.4-mini-2026-03-05", million, 5_325_000, true},
@@ -269,16 +283,10 @@ func TestWhatCallsCost(t *testing.T) {
 		{"output below nothing", "anthropic",
 			"claude-sonnet-4-6", aggregate.Usage{Input: 1e6, Output: -1e6}, 3_000_000, true},
 		{"nothing but less than nothing", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: -1e6}, 0, true},
-	} {
-		tt.u.Provider, tt.u.Model = tt.provider, tt.model
-		if got, known := Cost(tt.u, nil); got != tt.want || known != tt.known {
-			t.Errorf("%s: %d, known: %v, want %d", tt.name, int64(got), known, int64(tt.want))
-		}
-	}
+	}...)
 }
 
 func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
-	million := aggregate.Usage{Input: 1e6, Output: 1e6, Cached: 1e6}
 	prices := []ModelPrice{
 		{Model: "compatible:box/llama3.2:3b-q4", Input: "0.10", Output: "0.40"},
 		{Model: "claude-sonnet-9", Input: "4", Output: "20"},
@@ -288,12 +296,7 @@ func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
 		{Model: "compatible:box/torn", Input: "x", Output: "1"},
 		{Model: "compatible:my_agent/m", Input: "1", Output: "2"},
 	}
-	for _, tt := range []struct {
-		name, provider, model string
-		u                     aggregate.Usage
-		want                  aggregate.MicroUSD
-		known                 bool
-	}{
+	testCost(t, prices, []usage{
 		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 600_000, true},
 		{"an agent with an address", "compatible.my_agent", "m", million, 4_000_000, true},
 		{"another server", "compatible.crate", "llama3.2:3b-q4", million, 0, false},
@@ -306,12 +309,7 @@ func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
 			aggregate.Usage{Input: 1e12, Output: 1e12, Cached: 1e12}, 299_999_999_700, true},
 		{"the table's, where there is no other", "anthropic", "claude-sonnet-4-6", million, 18_300_000, true},
 		{"a price that can't be read", "compatible.box", "torn", million, 0, false},
-	} {
-		tt.u.Provider, tt.u.Model = tt.provider, tt.model
-		if got, known := Cost(tt.u, prices); got != tt.want || known != tt.known {
-			t.Errorf("%s: %d, known: %v, want %d", tt.name, int64(got), known, int64(tt.want))
-		}
-	}
+	}...)
 	for name, want := range map[string]bool{"compatible:box/llama3.2:3b-q4": true, "compatible:box/torn": false,
 		"claude-sonnet-9": true, "anthropic:claude-sonnet-9": true, "claude-sonnet-10": false} {
 		expect.Is(t, PriceKnown(name, prices), want, "%q", name)
