@@ -29,10 +29,9 @@ import (
 type beyond struct {
 	*world
 	calls.Calls
-	all    *store.Store
-	key    tenancy.Key
-	secret string
-	left   string // who has left Slack
+	all  *store.Store
+	key  tenancy.Key
+	left string // who has left Slack
 }
 
 func outsideOf(t *testing.T) *beyond {
@@ -44,7 +43,7 @@ func outsideOf(t *testing.T) *beyond {
 	w.Handler.Stays = func(_ context.Context, _, _, user string) (bool, error) { return user != b.left, nil }
 	b.Calls = calls.Calls{Store: rows, Catalog: w.Handler.Catalog, Now: func() time.Time { return w.now }}
 	var err error
-	b.key, b.secret, err = b.all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: "T1", Name: "ci",
+	b.key, _, err = b.all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: "T1", Name: "ci",
 		Answers: "U1", Tools: []string{write.tool, "Bash"}, Channel: "C1", QuotaDay: 10, ExpiresAt: w.now.AddDate(0, 1, 0)},
 		ringitest.Member("U9"), w.now)
 	expect.NoError(t, err)

@@ -298,10 +298,9 @@ func TestFilesThatAreAddedAreAttached(t *testing.T) {
 // shelf has Slack's files by id. Its errors come first.
 type shelf struct {
 	Slack
-	files  map[string]string
-	errs   map[string][]error
-	asked  int
-	before func()
+	files map[string]string
+	errs  map[string][]error
+	asked int
 }
 
 func (s *shelf) File(_ context.Context, id string, most int) (f slackapi.File, err error) {

@@ -197,7 +197,6 @@ type routes struct {
 	many
 	stage  func(i int) circulation.Stage
 	now    func(i int) bool // as loaded, too
-	loads  []string
 	change func(i int, g *aggregate.Gate, loaded bool)
 }
 

@@ -60,7 +60,6 @@ type world struct {
 	open int // the key's counter
 	did  []string
 	now  time.Time
-	as   string // who answers for the key in the organisation
 }
 
 func asked(t expect.T, x *Proposal) *world {

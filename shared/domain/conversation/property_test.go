@@ -72,7 +72,7 @@ func (w *walk) step() {
 func (w *walk) decide(what string, decide func(a *Aggregate) (aggregate.Change, error)) error {
 	a := w.load()
 	if n := len(w.images); n > 1 && rapid.IntRange(0, 4).Draw(w.rt, "torn") == 0 {
-		before := w.images[n-2].rows
+		before := w.images[n-2]
 		a = w.mixed(before, w.rows)
 		if rapid.Bool().Draw(w.rt, "which half") {
 			a = w.mixed(w.rows, before)

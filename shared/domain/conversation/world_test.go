@@ -52,15 +52,10 @@ type table struct {
 	head   Head
 	rows   map[string]aggregate.Row
 	lists  map[string]aggregate.Row // by list and key
-	images []image
+	images []map[string]aggregate.Row
 	now    time.Time
 	told   int
 	usages int
-}
-
-type image struct {
-	head Head
-	rows map[string]aggregate.Row
 }
 
 // opened returns a conversation with its first message.
@@ -93,7 +88,7 @@ func (tb *table) apply(c aggregate.Change, read Head) {
 	for _, l := range c.Beside {
 		tb.lists[l.List+l.Of+"/"+l.Row.Key()] = l.Row
 	}
-	tb.images = append(tb.images, image{tb.head, tb.rows})
+	tb.images = append(tb.images, tb.rows)
 }
 
 // commit writes c, which was decided on the head read.

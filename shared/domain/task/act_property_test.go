@@ -161,7 +161,6 @@ func (w *acts) recorded(g *aggregate.Gate) {
 		var d struct {
 			ActsHash  string `json:"acts_hash"`
 			RouteHash string `json:"route_hash"`
-			Stamps    int
 		}
 		expect.NoError(w.rt, json.Unmarshal([]byte(e.Details), &d))
 		of, ending, _ := strings.Cut(string(e.Action), ".")
