@@ -171,7 +171,9 @@ func (e *environment) close() {
 func (e *environment) stopServing() {
 	e.server.Close()
 	if e.tap != nil {
-		e.tap.close()
+		for _, s := range e.tap.servers {
+			s.Close()
+		}
 	}
 }
 

@@ -111,12 +111,6 @@ func (t *tap) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	panic(http.ErrAbortHandler) // closes the connection without an answer
 }
 
-func (t *tap) close() {
-	for _, s := range t.servers {
-		s.Close()
-	}
-}
-
 // underWay returns the current invocation, or nil while the process starts.
 func (e *environment) underWay() *invocation {
 	e.mu.Lock()

@@ -311,7 +311,9 @@ func Desk(name string, need int, users ...string) circulation.Stage {
 }
 
 // RefuseCommits makes DynamoDB refuse all writes that change a task's head, until ClearFaults.
-func (w *World) RefuseCommits() { w.Transport.Refuse("TransactWriteItems", movesHead, Refused) }
+func (w *World) RefuseCommits() {
+	w.Transport.add(&fault{call: "TransactWriteItems", times: 1 << 30, holds: movesHead, says: Refused})
+}
 
 // PaidAlone checks that err stops the state machine's retries, and that only the cost of the model calls was saved: as
 // one usage without a result, and in the day's sum.

@@ -257,11 +257,6 @@ func (w *FaultyTransport) DropAnswers(call string, times int) {
 	w.add(&fault{call: call, times: times, answer: true})
 }
 
-// Refuse answers calls whose body contains holds with an AWS error, until ClearFaults.
-func (w *FaultyTransport) Refuse(call, holds, says string) {
-	w.add(&fault{call: call, times: 1 << 30, holds: holds, says: says})
-}
-
 // Before calls do once just before the next such call.
 func (w *FaultyTransport) Before(call string, do func()) {
 	w.add(&fault{call: call, times: 1, before: do})

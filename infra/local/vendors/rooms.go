@@ -55,7 +55,10 @@ func NewRooms() *Rooms {
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 	}, s.list)
 	mcp.AddTool(m, &mcp.Tool{Name: bookRoom, Title: "会議室の予約 / Book a room", Description: "Books a meeting room."}, s.book)
-	mcp.AddTool(m, orderTool(), s.order)
+	mcp.AddTool(m, &mcp.Tool{
+		Name: placeOrder, Title: "取引先への発注 / Place an order",
+		Description: "Orders goods from a supplier. An order can't be undone.", InputSchema: json.RawMessage(orderSchema),
+	}, s.order)
 	m.AddTool(&mcp.Tool{
 		Name: "house_rules", Title: "利用のきまり / House rules", Description: "How meeting rooms are to " +
 			"be left.", InputSchema: map[string]any{"type": "object"},
@@ -213,15 +216,6 @@ type Order struct {
 type Placed struct {
 	Number string `json:"order_number"`
 	Total  int    `json:"total"`
-}
-
-// orderTool describes the tool that places orders.
-func orderTool() *mcp.Tool {
-	return &mcp.Tool{
-		Name: placeOrder, Title: "取引先への発注 / Place an order",
-		Description: "Orders goods from a supplier. An order can't be undone.",
-		InputSchema: json.RawMessage(orderSchema),
-	}
 }
 
 const orderSchema = `{
