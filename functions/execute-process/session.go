@@ -237,7 +237,7 @@ func (j *sessionJob) consider(ctx context.Context, a *task.Aggregate,
 			return j.grant(ctx, a, w, f)
 		}
 		if i == 0 {
-			denied = deny(denial)
+			denied = reply{Status: "denied", Reason: denial, Why: denials[denial]}
 		}
 	}
 	return j.answer(ctx, a, requests[0], denied)
@@ -295,8 +295,6 @@ type reply struct {
 	Reason task.Denial    `json:"reason,omitempty"`
 	Why    string         `json:"why,omitempty"`
 }
-
-func deny(d task.Denial) reply { return reply{Status: "denied", Reason: d, Why: denials[d]} }
 
 var denials = map[task.Denial]string{
 	task.DeniedTool: "Nobody approved a call of this tool. Only the steps may be carried out.",

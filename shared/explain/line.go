@@ -156,7 +156,12 @@ func (l *writer) value(v any) {
 		l.add(Value, strconv.FormatBool(v))
 	case []any:
 		l.words("[")
-		l.list(v)
+		for i, x := range v {
+			if i > 0 {
+				l.words(", ")
+			}
+			l.value(x)
+		}
 		l.words("]")
 	case map[string]any:
 		if at, ok := reference(v); ok && l.from(at) {
@@ -172,15 +177,6 @@ func (l *writer) value(v any) {
 			l.value(v[name])
 		}
 		l.words("}")
-	}
-}
-
-func (l *writer) list(v []any) {
-	for i, x := range v {
-		if i > 0 {
-			l.words(", ")
-		}
-		l.value(x)
 	}
 }
 

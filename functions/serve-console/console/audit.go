@@ -35,15 +35,6 @@ const (
 )
 
 // records returns the page of the log, and the files of the log and of the register.
-func (c *Console) records() []web.Route {
-	return []web.Route{
-		web.ForAdministrators("GET "+auditPath, c.showAudit),
-		web.ForAdministrators("GET "+auditPath+"/file.csv", c.export),
-		web.ForAdministrators("GET "+auditPath+"/register.csv", c.register),
-		web.ForAdministrators("GET /console/figures", c.figures),
-	}
-}
-
 // auditForm is the filter as the form holds it; both days are included.
 type auditForm struct{ Action, Resource, From, To string }
 

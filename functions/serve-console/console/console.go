@@ -46,8 +46,12 @@ func (c *Console) Routes() []web.Route {
 	return slices.Concat(
 		(&subject.Pages{Site: &c.Site, Contests: c.Contests, Conversations: c.Conversations,
 			Calls: store.CallsOf(c.Store.KindStore.Store), Outbound: c.Outbound, Files: c.Files}).Routes(),
-		c.settings().Routes(), c.records(),
-	)
+		c.settings().Routes(), []web.Route{
+			web.ForAdministrators("GET "+auditPath, c.showAudit),
+			web.ForAdministrators("GET "+auditPath+"/file.csv", c.export),
+			web.ForAdministrators("GET "+auditPath+"/register.csv", c.register),
+			web.ForAdministrators("GET /console/figures", c.figures),
+		})
 }
 
 // open registers the pages that need no session.

@@ -92,13 +92,10 @@ func (s session) find(ctx context.Context, name, hash string) (Tool, error) {
 		return Tool{}, err
 	}
 	if len(found) != 1 || found[0].Hash() != hash {
-		return Tool{}, changed(s.server, name, fmt.Errorf("the server has %d such tools, none as allowed", len(found)))
+		return Tool{}, explain.Fail(explain.ProblemChanged,
+			fmt.Errorf("the server has %d such tools, none as allowed", len(found)), s.server.provider(), name)
 	}
 	return found[0], nil
-}
-
-func changed(s Server, tool string, err error) error {
-	return explain.Fail(explain.ProblemChanged, err, s.provider(), tool)
 }
 
 // result returns the result of a call. It reads the answer's own bytes: the library's decoded copy has lost digits of
