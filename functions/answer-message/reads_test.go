@@ -143,10 +143,12 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 		calls  int
 		said   string
 	}{
-		"a person stops it":      {costs(9), stopped, 1, "The answer was stopped. To continue, write again."},
+		"a person stops it": {costs(9), func(w *world) { w.Stop() }, 1,
+			"The answer was stopped. To continue, write again."},
 		"another run took over":  {costs(9), restarted, 1, ""},
 		"the conversation costs": {costs(0.0015), func(*world) {}, 5, "that is all"},
-		"the day's budget":       {costsADay(0.0015), func(*world) {}, 5, "that is all"},
+		"the day's budget": {func(s *tenancy.Settings) { s.MaxCostDayUSD = 0.0015 }, func(*world) {}, 5,
+			"that is all"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, s := withFiles(t, tt.change)
@@ -411,10 +413,4 @@ func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
 	w.vendor.says.Text = "short"
 	w.says("1775034001.000100", "shorter, please")
 	expect.Is(t, w.Newest().Content, "short", "then it said")
-}
-
-func stopped(w *world) { w.Stop() }
-
-func costsADay(most float64) func(*tenancy.Settings) {
-	return func(s *tenancy.Settings) { s.MaxCostDayUSD = most }
 }

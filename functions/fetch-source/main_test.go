@@ -55,11 +55,6 @@ type world struct {
 	fault func(route string, w http.ResponseWriter) bool // true: it has answered
 }
 
-func listed() tenancy.Source {
-	return tenancy.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{tenancy.Everybody},
-		Agents: []string{"claude"}, CI: tenancy.CISkip, RepositoryID: 7_000_001}
-}
-
 // odd is what a repository may have: files, and entries that the conversation's files can't have.
 func odd() map[string]vendors.File {
 	return map[string]vendors.File{
@@ -97,7 +92,8 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *tenancy.Source)
 			}
 			return github.NewApp(vendors.AppID, vendors.Installation, w.Key)
 		}}
-	source := listed()
+	source := tenancy.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", RepositoryID: 7_000_001,
+		People: []string{tenancy.Everybody}, Agents: []string{"claude"}, CI: tenancy.CISkip}
 	if change != nil {
 		change(&source)
 	}

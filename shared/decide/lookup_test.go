@@ -99,23 +99,19 @@ func ofGroup(id string) rules.Stage { return stage(rules.Who{Group: id}) }
 
 func named(users ...string) rules.Stage { return stage(rules.Who{People: users}) }
 
-func ofR(stages ...rules.Stage) *rules.Outcome { return &rules.Outcome{Stages: stages} }
-
-func factsOfR() *rules.Facts {
-	return &rules.Facts{Kind: rules.KindSteps, Requester: "R", Askers: []circulation.Person{{User: "R"}}}
-}
-
 // foundRows resolves stages for R, and writes the route or why there is none.
 func foundRows(t *testing.T, p *Places, stages ...rules.Stage) (string, error) {
 	t.Helper()
-	return foundBy(t, p, func(*Directory) *rules.Facts { return factsOfR() }, stages...)
+	return foundBy(t, p, func(*Directory) *rules.Facts {
+		return &rules.Facts{Kind: rules.KindSteps, Requester: "R", Askers: []circulation.Person{{User: "R"}}}
+	}, stages...)
 }
 
 func foundBy(t *testing.T, p *Places, facts func(d *Directory) *rules.Facts, stages ...rules.Stage) (string, error) {
 	t.Helper()
 	var route circulation.Route
 	err := p.Resolve(t.Context(), func(d *Directory) (err error) {
-		route, err = ofR(stages...).Resolve(facts(d), d)
+		route, err = (&rules.Outcome{Stages: stages}).Resolve(facts(d), d)
 		return err
 	})
 	if no, is := errors.AsType[*rules.Unresolved](err); is {

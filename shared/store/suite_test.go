@@ -136,12 +136,9 @@ func (s *suite) client(transport http.RoundTripper, options ...func(*dynamodb.Op
 	if transport != nil {
 		cfg.HTTPClient = &http.Client{Transport: transport}
 	}
-	return dynamodb.NewFromConfig(cfg, append([]func(*dynamodb.Options){promptly}, options...)...)
-}
-
-// promptly keeps the client's retries but shortens its waits.
-func promptly(o *dynamodb.Options) {
-	o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, 5*time.Millisecond)
+	return dynamodb.NewFromConfig(cfg, append([]func(*dynamodb.Options){func(o *dynamodb.Options) {
+		o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, 5*time.Millisecond) // retries whose waits are short
+	}}, options...)...)
 }
 
 // oneTry disables the client's retries.

@@ -233,7 +233,7 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	expect.That(t, to.Status == http.StatusSeeOther && strings.HasPrefix(to.To, "https://bucket.example/") &&
 		to.Header.Get("Referrer-Policy") == "no-referrer" && string(links["big.txt"]) == big, "%v", to)
 
-	loseFiles(k, version)
+	delete(k.Console.Files.(*storedFiles).trees, key(k.Ref, version))
 	sato.Get(k.Page()+"/files").Says(t, 200, "保存期間を過ぎたため削除しました").Lacks(t, "まだありません")
 	sato.Get(file(k, "big.txt")).Says(t, 404)
 	becomes(k, keepFiles(t, k, treeWith(t, map[string]string{"other": "1"})))
@@ -285,11 +285,6 @@ func keepFiles(t *testing.T, k *consoletest.Conversation, tree *files.Tree) (ver
 	version = files.Sum(expect.Value(tree.Archive())(t))
 	f.trees[key(k.Ref, version)] = tree
 	return version
-}
-
-// loseFiles deletes a version.
-func loseFiles(k *consoletest.Conversation, version string) {
-	delete(k.Console.Files.(*storedFiles).trees, key(k.Ref, version))
 }
 
 func (f *storedFiles) Difference(context.Context, aggregate.Ref, string, string) ([]files.Change, error) {

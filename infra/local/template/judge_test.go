@@ -269,14 +269,6 @@ func TestRightsThatAreNotReadAreRefused(t *testing.T) {
 	}
 }
 
-func names() Names {
-	return Names{
-		Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566",
-		Known: map[string]string{"Key": "key-1",
-			"Table.StreamArn": "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now"},
-	}
-}
-
 func TestMistakesAreNamed(t *testing.T) {
 	function := func(properties string) string {
 		return "Resources:\n  F:\n    Type: AWS::Serverless::Function\n    Properties: {" + properties + "}\n"
@@ -305,7 +297,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		if !strings.Contains(text, "Parameters") && text != "{}" {
 			text = "Parameters: {X: {Type: String}}\n" + text
 		}
-		_, err := parse([]byte(text), "testdata", names(), map[string]string{"X": "1"})
+		_, err := parse([]byte(text), "testdata", Names{Stack: "ringi"}, map[string]string{"X": "1"})
 		expect.That(t, err != nil && strings.Contains(err.Error(), want), "got %v, want %q in it", err, want)
 	}
 }

@@ -30,16 +30,13 @@ func person(id string) aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: team, Member: true, Stage: 1}
 }
 
-func aKey() tenancy.Key {
-	return tenancy.Key{ID: "k1", TenantID: "01T", Team: team, Name: "経理のエージェント", Answers: sato, Channel: "C1",
-		Tools: []string{"write_rows", "Bash"}, QuotaDay: 100, ExpiresAt: start.AddDate(1, 0, 0)}
-}
-
 // asking asks for a call of a tool with these arguments.
 func asking(t expect.T, tool, arguments string, change ...func(*Proposal)) *Proposal {
 	members, err := Members([]byte(arguments))
 	expect.Must(t, err == nil, "%v", err)
-	x := &Proposal{Key: aKey(), Reason: "四半期の締めのため"}
+	x := &Proposal{Reason: "四半期の締めのため", Key: tenancy.Key{ID: "k1", TenantID: "01T", Team: team,
+		Name: "経理のエージェント", Answers: sato, Channel: "C1", Tools: []string{"write_rows", "Bash"}, QuotaDay: 100,
+		ExpiresAt: start.AddDate(1, 0, 0)}}
 	x.Content = Content{Key: "k1", Answers: sato, Tool: tool, Elsewhere: tool == "Bash",
 		Called: conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}}
 	x.Content.Arguments, x.Effect, err = Digest(members, Idle(tool, x.Content.Elsewhere))

@@ -227,10 +227,6 @@ func (s *scenario) park(why aggregate.Reason) *scenario {
 	return s
 }
 
-func (s *scenario) refused(by aggregate.Actor) *scenario {
-	return s.do(s.Accept(s.Head.Run, by, tenancy.DefaultSettings(), s.now))
-}
-
 func (s *scenario) full(why aggregate.Reason, until time.Time) *scenario {
 	return s.do(s.RefuseFull(s.Head.Run, aggregate.ErrFull{Count: aggregate.Count{Most: 60, Reason: why, Until: until}},
 		s.now))

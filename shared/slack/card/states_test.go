@@ -112,7 +112,8 @@ var taskStates = []state{
 	{"task_parked", taskCard, func(s *scenario) *scenario { return s.park(task.ReasonModelUnavailable) }},
 	{"task_cancelled_before_extract", taskCard, func(s *scenario) *scenario { return s.cancelTask() }},
 	{"task_refused_guest", taskCard, func(s *scenario) *scenario {
-		return s.refused(aggregate.Actor{Type: aggregate.ActorUser, ID: requester.ID, Team: "T1", Guest: true})
+		guest := aggregate.Actor{Type: aggregate.ActorUser, ID: requester.ID, Team: "T1", Guest: true}
+		return s.do(s.Accept(s.Head.Run, guest, tenancy.DefaultSettings(), s.now))
 	}},
 	{"task_refused_hour", taskCard, func(s *scenario) *scenario {
 		return s.full(task.ReasonHourPerson, time.Date(2026, 4, 18, 15, 0, 0, 0, time.UTC))
