@@ -149,10 +149,9 @@ func (w *world) step(order int, name string, access aggregate.Access, input stri
 }
 
 // approved brings the task to the execution of the given steps.
-func (w *world) approved(steps ...task.Step) *world {
+func (w *world) approved(steps ...task.Step) {
 	w.T.Helper()
 	w.Approved(tenancy.DefaultSettings(), steps...)
-	return w
 }
 
 // later moves the handler's clock forward.
@@ -264,13 +263,9 @@ func (m *sessionWorld) leaseUntil() time.Time {
 }
 
 // through runs and pauses until the run ends.
-func (m *sessionWorld) through() aggregate.Next {
+func (m *sessionWorld) through() {
 	m.T.Helper()
-	for {
-		next := m.run()
-		if next.State != task.StatePause {
-			return next
-		}
+	for next := m.run(); next.State == task.StatePause; next = m.run() {
 		m.later(time.Duration(next.WaitSeconds) * time.Second)
 	}
 }

@@ -40,7 +40,7 @@ func (p *play) talk() *conversation.Aggregate {
 }
 
 // over approves each action as it is proposed, and waits until that with a number is over, and told.
-func (p *play) over(number int) *conversation.Action {
+func (p *play) over(number int) {
 	var pressed time.Time
 	p.Eventually(fmt.Sprintf("action %d is over", number), func() bool {
 		a := p.talk()
@@ -56,7 +56,6 @@ func (p *play) over(number int) *conversation.Action {
 		}
 		return len(a.Actions) >= number && a.Current() == nil && p.rests()
 	})
-	return p.talk().Actions[number-1]
 }
 
 // answered waits until so many messages of people are answered.

@@ -196,13 +196,12 @@ func treeWith(t testing.TB, these map[string]string) *files.Tree {
 }
 
 // becomes makes a version the conversation's current one, by an action that ended.
-func becomes(k *consoletest.Conversation, version string) *conversation.Action {
+func becomes(k *consoletest.Conversation, version string) {
 	x := k.ProposesFor(k.Load().Conversation.WorkspaceVersion, conversation.ShellCommand, consoletest.Script)
 	k.As(webapi.Sato).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	k.Begins()
 	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Version: version,
 		Changed: &conversation.FilesChanged{Files: 1, Added: 2, Names: []string{"a"}}})
-	return x
 }
 
 func file(k *consoletest.Conversation, path string) string {

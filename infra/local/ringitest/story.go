@@ -109,15 +109,13 @@ func (w *Story) In() pipeline.Input {
 }
 
 // Wait saves a token of the head's run at the waiting gate.
-func (w *Story) Wait(token string) aggregate.Wait {
+func (w *Story) Wait(token string) {
 	w.T.Helper()
 	a := w.Load()
 	open, waits := a.OpenGate()
 	expect.Must(w.T, waits, "no gate waits")
-	wait := aggregate.Wait{Gate: open.Key, Token: token, Run: a.Head.Run, Entered: w.Now(),
-		DeleteAfter: w.Now().Add(pipeline.LongestRun).Unix()}
-	expect.NoError(w.T, w.Store.PutWait(w.T.Context(), w.Ref, wait))
-	return wait
+	expect.NoError(w.T, w.Store.PutWait(w.T.Context(), w.Ref, aggregate.Wait{Gate: open.Key, Token: token,
+		Run: a.Head.Run, Entered: w.Now(), DeleteAfter: w.Now().Add(pipeline.LongestRun).Unix()}))
 }
 
 // Restart supersedes the head's run.

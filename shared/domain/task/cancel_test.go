@@ -213,9 +213,8 @@ func settledOnRoute(t testing.TB) *story {
 }
 
 // ageing moves the clock to this long after the steps were settled.
-func (s *story) ageing(d time.Duration) *story {
+func (s *story) ageing(d time.Duration) {
 	s.now = s.load().Process().ApprovedAt.Add(d)
-	return s
 }
 
 func TestWhatWasSettledIsGoodForSomeDays(t *testing.T) {
