@@ -93,6 +93,7 @@ func TestAWideCheckIsBounded(t *testing.T) {
 
 // A check ends in time, whatever its messages, lists and equal elements are.
 func TestACheckOfMuchEndsInTime(t *testing.T) {
+	t.Parallel()
 	numbers := func(n, from int) string {
 		all := make([]string, n)
 		for i := range all {
@@ -214,6 +215,7 @@ func TestPatternsAreOfECMA262(t *testing.T) {
 
 // Neither a check that gave up nor one that would flip its meaning passes a value.
 func TestAPatternThatTakesTooLongPassesNothing(t *testing.T) {
+	t.Parallel()
 	const slow = `{"pattern":"^(?=a)(a+)+$"}`
 	for _, text := range []string{slow, `{"not":` + slow + `}`, `{"if":` + slow + `,"then":false}`,
 		`{"anyOf":[` + slow + `,{"maxLength":1}]}`, `{"oneOf":[` + slow + `,true]}`, `{"not":{"anyOf":[` + slow + `]}}`} {
