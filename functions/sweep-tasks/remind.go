@@ -122,12 +122,15 @@ func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding) (next
 		return next, err
 	}
 	if was.LookAgain || reminds {
-		err = errors.Join(r.unasked(ctx, task.StatusDrafting), r.unasked(ctx, task.StatusReturned))
+		for _, status := range []task.Status{task.StatusDrafting, task.StatusReturned} {
+			found, failed := r.unasked(ctx, status)
+			some, err = some || found, errors.Join(err, failed)
+		}
 	}
 	switch {
-	case err != nil:
+	case err != nil && !reminds:
 		return next, err
-	case !some:
+	case !some && err == nil:
 		return tenancy.Reminding{TenantID: was.TenantID}, nil
 	case !reminds:
 		return next, nil
@@ -137,7 +140,7 @@ func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding) (next
 	for user, owed := range r.owed {
 		all.Go(func() error { return r.passed(ctx, r.tell(ctx, user, next.Day, owed)) })
 	}
-	if err := all.Wait(); err != nil {
+	if err := errors.Join(err, all.Wait()); err != nil {
 		return next, err
 	}
 	next.Day, next.DueAt = settings.NextReminder(next.Day+1, now)
@@ -195,12 +198,12 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 	}
 }
 
-// unasked has people looked up again for each request of a status that waits for no approver.
-func (r *reminding) unasked(ctx context.Context, status task.Status) error {
+// unasked has people looked up again for each request of a status that waits for no approver, if there is any.
+func (r *reminding) unasked(ctx context.Context, status task.Status) (some bool, err error) {
 	for cursor := ""; ; {
 		page, err := r.Tasks.Search(ctx, r.tenant, task.Filter{Status: status}, cursor, store.MaxPage, 0, nil)
 		if err != nil {
-			return fmt.Errorf("list what is %s: %w", status, err)
+			return some, fmt.Errorf("list what is %s: %w", status, err)
 		}
 		var all errgroup.Group
 		all.SetLimit(atOnce)
@@ -208,10 +211,11 @@ func (r *reminding) unasked(ctx context.Context, status task.Status) error {
 			all.Go(func() error { return r.passed(ctx, r.lookAgain(ctx, task.RefOf(r.tenant, x.ID))) })
 		}
 		if err := all.Wait(); err != nil {
-			return err
+			return some, err
 		}
+		some = some || len(page.Items) > 0
 		if cursor = page.Next; cursor == "" {
-			return nil
+			return some, nil
 		}
 	}
 }
