@@ -184,6 +184,9 @@ func (w *world) indexStandsStill(t *testing.T) {
 		func() {
 			p.sweeping.Lock() // a sweep would make it due later
 			defer p.sweeping.Unlock()
+			quiet := p.WhenQuiet
+			p.WhenQuiet = nil
+			defer func() { p.WhenQuiet = quiet }()
 			p.due()
 			p.Eventually("the index says that it is due and waits", func() bool { return p.isDue(old) && listed() })
 			l.frozen.Store(true)

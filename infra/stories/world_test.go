@@ -60,8 +60,11 @@ func TestMain(m *testing.M) {
 	}
 	code := driver.Run(m, running.options(), func(s *stack.Stack) {
 		running.of(s)
-		second, err := driver.Start(context.Background(), changing.options())
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+		defer cancel()
+		second, err := driver.Start(ctx, changing.options())
 		if err != nil {
+			running.Close()
 			log.Fatal(err)
 		}
 		changing.of(second)
