@@ -131,8 +131,8 @@ func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now t
 	case err != nil || change.Empty():
 	case unreadable(a, id):
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}
-	case p.Left:
-		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleLeft}
+	case p.Left != nil:
+		return aggregate.Change{}, p.Left
 	}
 	return change, err
 }

@@ -199,10 +199,8 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 		if s.by.Admin, err = m.administers(ctx, c, a); err != nil {
 			return s, err
 		}
-		if g := a.Asked(c.ID).Gate; g != nil && c.Ref.Kind != task.Kind.Name { // a task's run has them looked up
-			if s.policy.Left, err = m.People.Left(ctx, a.Origin().Team, g.Askers); err != nil {
-				return s, err
-			}
+		if g := a.Asked(c.ID).Gate; g != nil && !c.Withdraws && c.Ref.Kind != task.Kind.Name { // a task's run looks
+			s.policy.Left = m.People.Left(ctx, a.Origin().Team, g.Askers)
 		}
 	}
 	s.standIns = needsStandIn(a, c)

@@ -34,7 +34,6 @@ const (
 	auditDays = 30
 )
 
-// records returns the page of the log, and the files of the log and of the register.
 // auditForm is the filter as the form holds it; both days are included.
 type auditForm struct{ Action, Resource, From, To string }
 

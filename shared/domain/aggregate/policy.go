@@ -76,8 +76,8 @@ type Policy struct {
 	Mode      ApproverMode
 	Approvers []string // Slack user ids; user groups are expanded by the caller
 	AllowSelf bool
-	Rev       int  // of the settings
-	Left      bool // whoever asked has left
+	Rev       int   // of the settings
+	Left      error // why nobody may approve, since whoever asked has left or Slack can't say; else nil
 	// StandIns are the delegations by which the person stands in for others, for a gate under a rule.
 	StandIns []circulation.StandIn
 }

@@ -18,6 +18,8 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
+
+	"golang.org/x/sync/errgroup"
 )
 
 type Users interface {
@@ -107,22 +109,26 @@ func (p *People) Who(
 	return by, policy, nil
 }
 
-// Left reports whether one of these people belongs to the workspace no more, as Slack says now. It returns
+// Left returns aggregate.ErrNotAllowed if one of these people belongs to the workspace no more, as Slack says now, and
 // explain.ErrUnverified when Slack can't be asked.
-func (p *People) Left(ctx context.Context, team string, askers []circulation.Person) (bool, error) {
+func (p *People) Left(ctx context.Context, team string, askers []circulation.Person) error {
+	var all errgroup.Group
 	for _, x := range askers {
-		var by aggregate.Actor
-		if by.ID = x.User; x.User == "" {
-			continue
-		}
-		if err := belongs(ctx, p.now(team), &by, team); err != nil {
-			return false, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
-		}
-		if by.Team == "" {
-			return true, nil
-		}
+		all.Go(func() error {
+			by := aggregate.Actor{ID: x.User}
+			if by.ID == "" {
+				return nil
+			}
+			if err := belongs(ctx, p.now(team), &by, team); err != nil {
+				return fmt.Errorf("%w: %w", explain.ErrUnverified, err)
+			}
+			if by.Team == "" {
+				return aggregate.ErrNotAllowed{Rule: aggregate.RuleLeft}
+			}
+			return nil
+		})
 	}
-	return false, nil
+	return all.Wait()
 }
 
 // now returns a function that asks Slack about a person, whatever is cached, and caches the answer.

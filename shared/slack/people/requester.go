@@ -256,13 +256,10 @@ func (q *Requesters) Group(ctx context.Context, slack Grouped, team, id string, 
 // Handle is what people call a user group, such as @keiri, or its id if Slack doesn't say, and whether it is disabled.
 func (q *Requesters) Handle(ctx context.Context, slack Grouped, team, id string, now time.Time) (
 	handle string, disabled bool) {
-	all, _ := q.named.Ask(team, now, remembered, func() ([]slackapi.Group, error) {
-		all, err := slack.Usergroups(ctx)
-		if err != nil { // is remembered, too: a page may name many
-			slog.WarnContext(ctx, "user groups are named by id", "err", err)
-		}
-		return all, nil
-	})
+	all, err := q.named.Ask(team, now, remembered, func() ([]slackapi.Group, error) { return slack.Usergroups(ctx) })
+	if err != nil {
+		slog.WarnContext(ctx, "user groups are named by id", "err", err)
+	}
 	handle = id
 	if i := slices.IndexFunc(all, func(g slackapi.Group) bool { return g.ID == id }); i >= 0 {
 		if all[i].Handle != "" {
