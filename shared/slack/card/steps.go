@@ -196,10 +196,7 @@ func (d drawing) since(at int) string {
 	if left > 0 {
 		all = append(all, fill(d.w.MoreSteps, "n", left))
 	}
-	why := ""
-	if d.a.Processes[at].Remarks == "" { // else that says it
-		why = d.because(at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
-	}
+	why := d.because(at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
 	if len(changes) == 0 && why == "" {
 		return ""
 	}
