@@ -158,6 +158,7 @@ type callInFlight struct {
 	header http.Header
 	body   []byte
 	sent   time.Time
+	held   func()        // called when the call has come
 	gone   chan struct{} // closed when the process is killed
 	lived  time.Duration // time from the call to the kill; valid once gone is closed
 }
@@ -169,6 +170,7 @@ func (l *callInFlight) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l.header, l.body, l.sent = r.Header.Clone(), body, time.Now()
+	l.held()
 	<-r.Context().Done()
 	l.lived = time.Since(l.sent)
 	close(l.gone)
@@ -215,6 +217,11 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 			}
 			running.variant(t, "request", func(p *play) {
 				l, began := &callInFlight{gone: make(chan struct{})}, time.Now()
+				l.held = func() { // before its successor comes
+					if tt.left < limit { // then its leases have expired too
+						p.expire(tt.at.function == execute)
+					}
+				}
 				p.freezes(tt.at, tt.left)
 				p.answers(tt.at, l)
 				p.asks(month)
@@ -222,9 +229,6 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 					p.approvesGates()
 				}
 				p.Eventually("it hangs", func() bool { return p.met(tt.at.function, tt.at.kind) >= tt.at.ordinal })
-				if tt.left < limit { // then its leases have expired too
-					p.expire(tt.at.function == execute)
-				}
 				<-l.gone
 				if l.lived > tt.left+late || time.Since(began) < tt.left { // the timeout starts with the invocation
 					failf("it was killed %s after its call, %s after all began, not %s", l.lived, time.Since(began), tt.left)

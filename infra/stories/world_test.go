@@ -48,7 +48,7 @@ import (
 var seed = expect.Seed()
 
 // atOnce is how many plays there are side by side.
-const atOnce = 16
+const atOnce = 12
 
 // running is the stack of a workspace without settings of its own. On changing, settings change.
 var running, changing = newWorld(), newWorld()
