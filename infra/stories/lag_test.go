@@ -184,11 +184,10 @@ func (w *world) indexStandsStill(t *testing.T) {
 		func() {
 			p.sweeping.Lock() // a sweep would make it due later
 			defer p.sweeping.Unlock()
-			quiet := p.WhenQuiet
-			p.WhenQuiet = nil
-			defer func() { p.WhenQuiet = quiet }()
 			p.due()
-			p.Eventually("the index says that it is due and waits", func() bool { return p.isDue(old) && listed() })
+			expect.Must(p.t, expect.Holds(context.Background(), patience, p.Poll, func() bool {
+				return p.isDue(old) && listed()
+			}), "the index doesn't say that it is due and waits")
 			l.frozen.Store(true)
 		}()
 		sweeps := func() {

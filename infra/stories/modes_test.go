@@ -53,7 +53,7 @@ var modes = []mode{
 // may differ is what a call leaves that was interrupted, which people are told.
 func TestStories(t *testing.T) {
 	t.Parallel()
-	running.perform(t, group{name: "as a workspace begins", stories: asItBegins(), beside: beside{}})
+	running.perform(t, group{name: "as a workspace begins", stories: asItBegins()})
 }
 
 func TestStoriesUnderSettings(t *testing.T) {
@@ -72,18 +72,19 @@ func (w *world) perform(t *testing.T, groups ...group) {
 			if g.begins != nil {
 				g.begins(t, w)
 			}
-			if i == 0 {
-				g.beside["a command prints all it can read"] = func(w *world, t *testing.T) {
-					talk, commit = w.printsAllItCanRead(t)
-				}
-			}
-			for name, does := range g.beside {
+			beside := func(name string, does func(*testing.T)) {
 				if *only == "" {
 					t.Run(name, func(t *testing.T) {
 						t.Parallel()
-						does(w, t)
+						does(t)
 					})
 				}
+			}
+			if i == 0 {
+				beside("a command prints all it can read", func(t *testing.T) { talk, commit = w.printsAllItCanRead(t) })
+			}
+			for name, does := range g.beside {
+				beside(name, func(t *testing.T) { does(w, t) })
 			}
 			w.tells(t, g.stories)
 		})

@@ -69,11 +69,8 @@ type group struct {
 	name    string
 	begins  func(t *testing.T, w *world) // may be nil
 	stories []story
-	beside
+	beside  map[string]func(*world, *testing.T) // what is done at the same time
 }
-
-// beside is what is done at the same time.
-type beside map[string]func(*world, *testing.T)
 
 // talks are stories of conversations and of outside agents, which are the same whoever drafts policies and
 // approves steps, and need no run of a request.
@@ -119,7 +116,7 @@ func unclicked(p point) bool { return p.function != "ReceiveInteractionFunction"
 
 func settings() []group {
 	return []group{
-		{"beside what all requests meet", nil, talks(), beside{
+		{"beside what all requests meet", nil, talks(), map[string]func(*world, *testing.T){
 			"a lost pull request is looked at":                 (*world).lostPullRequestIsLookedAt,
 			"a withdrawn push whose process dies is looked at": (*world).withdrawnPushIsLookedAt,
 			"one at a time": func(w *world, t *testing.T) {
