@@ -26,8 +26,8 @@ const (
 	waitingOfPage = 50
 	// mostText is how many characters a row shows of a message, and mostAbout of one that is to be sent.
 	mostText, mostAbout = 200, 80
-	// urgent is how long before its end what waits is told to end soon, and how near a time is said as a length.
-	urgent = 24 * time.Hour
+	// soon is how long before its end what waits is told to end soon, and aDay how near a time is said as a length.
+	soon, aDay = 4 * time.Hour, 24 * time.Hour
 )
 
 // homePage lists what waits for the viewer.
@@ -227,7 +227,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 				Since: x.CreatedAt, Until: x.until()}
 			now := c.Now()
 			left := row.Until.Sub(now)
-			row.Left, row.Ago, row.Soon = near(v.Locale, left), near(v.Locale, now.Sub(row.Since)), left < urgent/6
+			row.Left, row.Ago, row.Soon = near(v.Locale, left), near(v.Locale, now.Sub(row.Since)), left < soon
 			row.Asked = language.ForeignLine(language.Beginning(by.Named(x.words, called), mostAbout))
 			if x.rank.Pressing() {
 				row.Priority = card.Priority(v.Locale, x.rank)
@@ -249,7 +249,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 
 // near says how far away a time is that is between a minute and a day away.
 func near(locale string, d time.Duration) string {
-	if d < time.Minute || d >= urgent {
+	if d < time.Minute || d >= aDay {
 		return ""
 	}
 	return explain.Length(locale, d.Truncate(time.Minute))
