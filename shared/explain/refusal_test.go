@@ -105,7 +105,7 @@ func TestDecidersAreNamedInAFewWords(t *testing.T) {
 	expect.Same(t, list.Approvers.Users, []string{"U1", "U2"})
 }
 
-// Every class has a note, so that "Couldn't save" is only said of unknown errors.
+// Each class of error that clicks return has a note: "Couldn't save" is only said of unknown errors.
 func TestEveryClassHasANote(t *testing.T) {
 	of := map[Class]error{
 		NotFound: aggregate.ErrNotFound, NotAllowed: aggregate.ErrNotAllowed{}, Decided: aggregate.ErrDecided{},

@@ -99,8 +99,9 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 		turn = append(turn, mineLine(x, w, own))
 	}
 	for _, x := range byDue(in.Waiting) {
-		asks, line := x.route(own, w), waitsLine(x, w)
+		line := waitsLine(x, w)
 		if x.Stage > 0 { // else it is whoever may approve
+			asks := x.route(own, w)
 			line.about += fill(w.WaitsFor, "who", asks.Asks())
 		}
 		line.about += opens(x.Link, w)

@@ -12,14 +12,14 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
-
-	"golang.org/x/sync/errgroup"
 )
 
 type Users interface {
