@@ -28,6 +28,13 @@ import (
 	"ringi/shared/runtime/clock"
 )
 
+// Memory is there, and tests are short: with four times as much garbage they take a fifth less of a processor's time.
+func init() {
+	if testing.Testing() {
+		debug.SetGCPercent(400)
+	}
+}
+
 // T is a test: testing's own or rapid's.
 type T interface {
 	Helper()
