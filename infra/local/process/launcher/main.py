@@ -4,6 +4,7 @@ The process ends when its standard input does: whoever started it holds the
 other end, so that it cannot outlive its owner, however that one ends.
 """
 
+import functools
 import gc
 import json
 import os
@@ -144,6 +145,8 @@ def main():
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     threading.Thread(target=end_with_owner, daemon=True).start()
 
+    # moto lists its folders and tries two hundred patterns for each call that isn't answered in calls.py.
+    DomainDispatcherApplication.get_backend_for_host = functools.cache(DomainDispatcherApplication.get_backend_for_host)
     app = StateMachines(DomainDispatcherApplication(create_backend_app))
     allow_connections()
     # Tables and runs stay, so that to look for garbage often finds little; and a call mostly ends within one turn.
