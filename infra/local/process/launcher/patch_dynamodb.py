@@ -8,10 +8,10 @@
   find those of an index among all rows took half of the server's time once infra/stories had played a hundred times.
 - The names and values beside expressions are held to DynamoDB's rules, in its words: moto passes a value that no
   expression uses, answers 500 for one that is missing, and hardly looks at transactions.
-- The values of items are written directly, items measured once a write, of an answer only the members that it has, and
-  an expression is read once. moto walks the service's model for each value and member, measures an item again for each
-  of its members and answers, and reads an expression up to four times a call: of the server's time for infra/stories
-  that was a third.
+- The values of items are written directly, and of an answer only the members that it has; an item is measured once a
+  write, and an expression read once. moto walks the service's model for each value and member, measures an item again
+  for each of its members and answers, and reads an expression up to four times a call: of the server's time for
+  infra/stories that was a third.
 """
 
 import collections
@@ -213,7 +213,7 @@ def place(table, hash_key, range_key):
     if row is not None and table.range_key_attr:
         row = row.get(range_key)
     if row is not None:
-        row.measured = None
+        row.measured = None  # an update changes the row in place
         where[key] = [(name, row.attrs[name].value) for name in rows if name in row.attrs]
         for name, value in where[key]:
             rows[name].setdefault(value, {})[key] = row
@@ -371,11 +371,10 @@ def read_once():
         for i, child in enumerate(node.children or ()):
             self.pre_processing_of_child(node, i)
             traverse(self, child, i)
-        if "kinds" not in self.__dict__:
-            self.kinds, self.processes = self._processing_map(), {}
-        if type(node) not in self.processes:
-            self.processes[type(node)] = next((self.kinds[kind] for kind in self.kinds if isinstance(node, kind)), None)
-        process = self.processes[type(node)]
+        if "process_of" not in self.__dict__:
+            kinds = self._processing_map()
+            self.process_of = functools.cache(lambda of: next((kinds[x] for x in kinds if issubclass(of, x)), None))
+        process = self.process_of(type(node))
         if process:
             node = process(node)
             node.parent = parent
