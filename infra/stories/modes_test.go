@@ -53,7 +53,8 @@ var modes = []mode{
 // may differ is what a call leaves that was interrupted, which people are told.
 func TestStories(t *testing.T) {
 	t.Parallel()
-	running.perform(t, group{name: "as a workspace begins", stories: asItBegins()})
+	running.perform(t, group{name: "as a workspace begins", stories: asItBegins(), beside: map[string]func(*world,
+		*testing.T){"the index stands still": (*world).indexStandsStill}})
 }
 
 func TestStoriesUnderSettings(t *testing.T) {

@@ -120,7 +120,6 @@ func settings() []group {
 			"a lost pull request is looked at":                 (*world).lostPullRequestIsLookedAt,
 			"a withdrawn push whose process dies is looked at": (*world).withdrawnPushIsLookedAt,
 			"one at a time": func(w *world, t *testing.T) {
-				t.Run("the index stands still", w.indexStandsStill)
 				t.Run("tokens are renewed", w.tokensAreRenewed)
 				t.Run("credentials may not be opened", w.credentialsMayNotBeOpened)
 				t.Run("queue, clock and state machine fail", w.queueClockAndStateMachineFail)
