@@ -205,7 +205,6 @@ func TestAnswersToForms(t *testing.T) {
 		"no JSON":                             {`OK`, 1, true},
 	} {
 		w := newWorld(t)
-		ts := w.card(t)
 		w.app.onAction = func(rw http.ResponseWriter, body map[string]any) {
 			if body["type"] == "view_submission" {
 				fmt.Fprint(rw, tt.answer)
@@ -214,7 +213,7 @@ func TestAnswersToForms(t *testing.T) {
 			_, err := w.slack.OpenView(body["trigger_id"].(string), modal())
 			expect.That(t, err == nil, "%v", err)
 		}
-		expect.NoError(t, w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt"))
+		expect.NoError(t, w.Click(webapi.Suzuki, webapi.HR, w.card(t), "reject_prompt"))
 		_, err := w.Submit(webapi.Suzuki, w.Views(webapi.Suzuki)[0].ID, map[string]any{"rejection_reason_block": "x"})
 		expect.That(t, errors.As(err, new(sandbox.InteractionError)) == tt.trouble && len(w.Views(webapi.Suzuki)) == tt.open,
 			"%s: %v, %d open", name, err, len(w.Views(webapi.Suzuki)))
