@@ -18,6 +18,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -70,7 +71,13 @@ func TestEachButtonDecidesOnce(t *testing.T) {
 		}},
 	} {
 		parts[action] = func(t *testing.T, w *world) {
-			id := tt.id(w)
+			id, those := tt.id(w), w.h.People
+			if action != "cancel_execution" {
+				w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Sato}, Now: w.Now}
+				w.told(w.post(w.click(webapi.Suzuki, action, id)), webapi.Suzuki,
+					card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleLeft}))
+				w.h.People = those
+			}
 			w.quiet(w.post(w.click(webapi.Sato, action, id)), webapi.Sato)
 			rev := w.Load().Head.Rev
 			expect.Is(t, tt.done(w.Load()), webapi.Sato, "it was decided by")

@@ -137,6 +137,9 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 			}
 			v.Subject, again = a, true
 			change, err := act(a, c.ID, s.by, s.policy, m.Now())
+			if err == nil && c.Retries {
+				err = s.policy.Left
+			}
 			refused = err
 			v.Empty = err == nil && change.Empty()
 			return change, err
@@ -199,8 +202,12 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 		if s.by.Admin, err = m.administers(ctx, c, a); err != nil {
 			return s, err
 		}
-		if g := a.Asked(c.ID).Gate; g != nil && !c.Withdraws && c.Ref.Kind != task.Kind.Name { // a task's run looks
-			s.policy.Left = m.People.Left(ctx, a.Origin().Team, g.Askers)
+		gate, of := a.Asked(c.ID).Gate != nil && !c.Withdraws, a.Askers()
+		if c.Ref.Kind == task.Kind.Name {
+			gate, of = gate || c.Retries, of[:1] // whoever filled in the form again may leave
+		}
+		if gate {
+			s.policy.Left = m.People.Left(ctx, a.Origin().Team, of...)
 		}
 	}
 	s.standIns = needsStandIn(a, c)

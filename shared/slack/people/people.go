@@ -111,11 +111,11 @@ func (p *People) Who(
 
 // Left returns aggregate.ErrNotAllowed if one of these people belongs to the workspace no more, as Slack says now, and
 // explain.ErrUnverified when Slack can't be asked.
-func (p *People) Left(ctx context.Context, team string, askers []circulation.Person) error {
+func (p *People) Left(ctx context.Context, team string, ids ...string) error {
 	var all errgroup.Group
-	for _, x := range askers {
+	for _, id := range ids {
 		all.Go(func() error {
-			by := aggregate.Actor{ID: x.User}
+			by := aggregate.Actor{ID: id}
 			if by.ID == "" {
 				return nil
 			}
