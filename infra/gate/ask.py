@@ -79,7 +79,7 @@ def _hook():
     Clients speak UTF-8. Python's own streams would take the machine's encoding, on a Japanese Windows cp932.
     """
     try:
-        call = json.loads(sys.stdin.buffer.read().decode())
+        call = json.loads(sys.stdin.buffer.read().decode("utf-8-sig"))
         here = {"cwd": call["cwd"]} if "cwd" in call else {}
         if "cwd" in call["tool_input"]:
             no = "Ringi's hook takes no argument cwd: people would read it as the folder. Nothing was run."

@@ -145,10 +145,12 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 
 // acting matches words by which people think that they decide or cancel something, however these end, and the id behind
 // them.
-var acting = language.Regexp{Text: `(?i)^\s*(?:すみません[、。]?|この(?:依頼|件)[をは]|please )?` +
+var acting = language.Regexp{Text: `(?i)^(?:[^\pL\pN]|[<‹]@[^>›]*[>›]|すみません(?:が)?|ごめんなさい|お疲れ様です|` +
+	`了解(?:です)?|問題(?:ありません|なし)|確認しました|やっぱり|一旦|please|i )*(?:(?:この)?(?:依頼|申請|件)[をは])?` +
 	`(?:(?:承認|却下|否決|差し?戻|取り?消|取り?下げ|取り?[や止]め|中止|撤回|不要|キャンセル)[ぁ-ゖー致願頂下済]*|` +
-	`(?:i )?(?:approve|reject)d?|cancel|withdraw|lgtm)` + "(?:[\\s\\p{Z}]+`?\\w*\\d\\w*`?)?" +
-	`(?:[^\p{L}\p{N}]|:[+\w-]+:|よろしく[ぁ-ゖ致願]*|please|thanks?(?: you)?)*$`}
+	`(?:approved?|reject(?:ed)?|cancel(?:l?ed)?|withdrawn?)(?: (?:this|it|the))?(?: request)?|lgtm)` +
+	"(?:[\\s\\p{Z}]+`?\\w*\\d\\w*`?)?" +
+	`(?:[^\pL\pN]|:[+\w-]+:|(?:よろしく|お願い|ありがとう)[ぁ-ゖ致願]*|please|thanks?(?: you)?)*$`}
 
 // Acts reports whether all that somebody writes is that they decide or cancel something, which only a button does.
 func Acts(text string) bool { return acting.Get().MatchString(language.Narrow(text)) }

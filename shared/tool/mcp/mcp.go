@@ -244,7 +244,7 @@ func (s session) tooMany() error {
 
 var (
 	whole     = language.Regexp{Text: `^([A-Za-z0-9-]{1,100}): *([\x21-\x7e][\x20-\x7e]*)$`}
-	token     = language.Regexp{Text: `^[\x21-\x7e]+$`}
+	token     = language.Regexp{Text: `^(?:(?i:bearer) +)?([\x21-\x7e]+)$`}
 	ownHeader = language.Regexp{Text: `(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`}
 )
 
@@ -260,10 +260,11 @@ func header(secret string) (name, value string, err error) {
 		}
 		return http.CanonicalHeaderKey(m[1]), m[2], nil
 	}
-	if !token.Get().MatchString(secret) {
+	m := token.Get().FindStringSubmatch(secret)
+	if m == nil {
 		return "", "", errors.New("the secret is neither a token nor a header")
 	}
-	return "Authorization", "Bearer " + secret, nil
+	return "Authorization", "Bearer " + m[1], nil
 }
 
 // partsOf returns what the parts of a result say. The call may have had its effect, so a part that can't be read is

@@ -195,9 +195,12 @@ func spells(r rune) bool {
 
 // joins reports whether a character forms one picture with the emoji next to it.
 func joins(r, before, after rune) bool {
-	picture := unicode.In(before, unicode.So, unicode.Sk) || before == emojiStyle
+	picture := pictures(before) || before == emojiStyle
 	return picture && (r == emojiStyle && before != emojiStyle || r == zwj && unicode.Is(unicode.So, after))
 }
+
+// pictures reports whether a character is a picture, or the skin tone of one.
+func pictures(r rune) bool { return unicode.Is(unicode.So, r) || 0x1f3fb <= r && r <= 0x1f3ff }
 
 // Code returns code as people read it: as it is, with "\n" line ends. Only a character that is invisible, ends a line
 // without being a line end, or changes how others are drawn becomes its number, ⟨U+202E⟩. Blanks stay, since code has

@@ -62,7 +62,7 @@ func fits(joiner, before rune) bool {
 	switch {
 	case joiner == emojiStyle || joiner == textStyle:
 		return !Joiner(before) && !unicode.IsMark(before) && (!unicode.IsLetter(before) || before == 'ℹ')
-	case joiner == zwj && (before == emojiStyle || unicode.In(before, unicode.So, unicode.Sk)):
+	case joiner == zwj && (before == emojiStyle || pictures(before)):
 		return true
 	case joiner == zwj || joiner == zwnj:
 		return before > unicode.MaxLatin1 && !Joiner(before) && !unicode.In(before, plainScripts...) &&
