@@ -180,7 +180,7 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (slackapi.Response
 		return slackapi.OK(), nil
 	}
 	command := ""
-	if !p.own() {
+	if !p.own() && p.Message.TS != thread { // which begins with an agent's name
 		command = p.Message.shown()
 	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {

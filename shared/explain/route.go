@@ -73,7 +73,7 @@ type RouteWords struct {
 	And, Others, Need, NeedAll, StandsIn, StandIn, Members, Owes, Waits        string
 	Before, Now, NowAny, NowNobody, Yours, YoursFor, Rule, OneDenies, OneStops string
 	NotCarried, Left, LeftOut, SetStandIn, Stage                               string
-	Decided, Closed                                                            string
+	Decided, Closed, Numbers, Tells, TellsGroup                                string
 }
 
 var routeWordsOf = language.Catalog[RouteWords]{Files: &texts, Folder: "texts/routes"}

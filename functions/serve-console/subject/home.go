@@ -93,12 +93,15 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	return c.Show(w, r, v, web.Document{Here: "home", Data: p}, "home")
 }
 
-// turnOf orders the viewer's requests: first what goes on, or somebody has to start again.
+// turnOf orders the viewer's requests: first what somebody has to start again, then what goes on.
 func turnOf(x store.ListedTask) int {
-	if x.Stands.Open() || x.Stands == task.StatusNotDrafted || x.Stands == task.StatusToRetry {
+	switch {
+	case x.Stands.Stopped():
 		return 0
+	case x.Stands.Open():
+		return 1
 	}
-	return 1
+	return 2
 }
 
 // waiting returns what waits and the viewer may decide, also for whom they stand in, in the order in which it is due.

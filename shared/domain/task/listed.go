@@ -59,6 +59,9 @@ func (s Status) Open() bool {
 	return slices.Contains([]Status{StatusDrafting, StatusWaits, StatusReturned, StatusRunning}, s)
 }
 
+// Stopped reports whether it goes on once somebody tries again.
+func (s Status) Stopped() bool { return s == StatusNotDrafted || s == StatusToRetry }
+
 // status returns the status of an ended task, not regarding that a failed one may be tried again.
 func (e *Ended) status() Status {
 	switch {

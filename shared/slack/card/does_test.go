@@ -167,7 +167,7 @@ func TestHomeQuotesWithoutBackslashes(t *testing.T) {
 	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
 		"en")
 	text := drawn(home.Blocks.BlockSet)
-	expect.Has(t, text, "*“Say 'ok' to ‘all’”*\n", " · “tell them 'yes'”")
+	expect.Has(t, text, "*¥298,000 “Say 'ok' to ‘all’”*\n", " · “tell them 'yes'”")
 	expect.That(t, !strings.Contains(text, `\`) && !strings.Contains(text, "• "), "%s", text)
 }
 

@@ -225,8 +225,9 @@ func callViews(t *testing.T, locale string) map[string]any {
 	sent := askedFor(t, "send_slack_dm", dm, nil)
 	run := askedFor(t, "Bash", `{"command":"rm -rf build\nmake # `+"`x`"+`\u202e","description":"Clean","timeout":60}`,
 		nil)
-	ruled := aggregate.Opening{Rule: circulation.Rule{ID: "01KS000000000000000000000A", Name: "外部の書き込み", Revision: 2},
-		Askers: []circulation.Person{{User: "U_SATO"}}, Route: circulation.Route{Form: circulation.Form,
+	ruled := aggregate.Opening{Rule: circulation.Rule{ID: "01KS000000000000000000000A", Name: "外部の書き込み", Revision: 2,
+		Numbered: true},
+		Askers: []circulation.Person{{User: "U_SATO"}}, Route: circulation.Route{Form: circulation.Form, Tells: "C0GENERAL",
 			LeftOut: []string{"*経理*", ""}, Stages: []circulation.Stage{
 				{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_TANAKA"}}},
 				{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_MORI"}}}}}}

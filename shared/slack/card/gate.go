@@ -183,6 +183,9 @@ func apart(was, is string) (string, string) {
 	}
 	part := func(line []string) string {
 		from, to := max(0, first-around), min(len(line), len(line)-last+around)
+		if from < 2*around {
+			from = 0 // what a line is about stands there
+		}
 		more := map[bool]string{true: "…"}
 		return more[from > 0] + strings.Join(line[from:to], "") + more[to < len(line)]
 	}
@@ -320,6 +323,11 @@ func (v version) pending() face {
 		please = w.NobodyLeft
 	}
 	x, _ := explain.AskOf(v.a, v.id)
+	p := v.a.Process()
+	if v.kind == task.CardProcess && p != nil && v.a.Request != nil && v.a.Request.ChannelType != "im" &&
+		!slices.Contains(task.Recipients(p.Steps, ""), v.a.Head.Requester) {
+		v.ending = w.TellsAsker
+	}
 	asks := v.asking(x, v.id, &v.body, v.unreadable || nobody, nil)
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))

@@ -201,6 +201,15 @@ func (d drawing) sumOf(a *task.Aggregate) (s explain.Sum) {
 	return s
 }
 
+// worth is what a request moves whose title doesn't say it, before that title.
+func worth(a *task.Aggregate, w *askWords) string {
+	sum := drawing{w: wordsOf.In(w.Locale)}.sumOf(a)
+	if sum.Told() || !sum.Amount.Known() || sum.Amount == rules.Nothing() {
+		return ""
+	}
+	return explain.Money(w.Locale, sum.Amount) + " "
+}
+
 // began is a text at the beginning of a line. The name of a tool stays as it is.
 func began(text string) string {
 	if word, _, _ := strings.Cut(text, " "); strings.Contains(word, "_") {
@@ -227,7 +236,7 @@ func waitsLine(x Waits, w *askWords) entry {
 		if x.Question.Kind == task.CardStep { // the title would say what is done already
 			name = nameOf
 		}
-		title = began(name(a, w, wordsOf.In(w.Locale).Quoted))
+		title = worth(a, w) + began(name(a, w, wordsOf.In(w.Locale).Quoted))
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Conversation, w)
 	case *call.Aggregate:
@@ -275,7 +284,7 @@ func (x Waits) what(w *askWords) string {
 		return checkOf(d.w, first.Order, s)
 	case q.Kind == call.Card && first.Act == "":
 		return strings.Join(append([]string{d.short(s)}, unsaid...), " · ")
-	case q.Kind == task.CardProcess && s.Told(): // the title says it
+	case q.Kind == task.CardProcess: // the title says what, or how much
 		return fill(w.WhatProcess, "version", q.Version)
 	}
 	return d.short(s)
@@ -341,7 +350,8 @@ func mineLine(x Mine, w *askWords, s tenancy.Settings) entry {
 	for _, row := range a.Steps {
 		made = or(Address(row), made)
 	}
-	return entry{mark + " *" + began(titleOf(a, w, "{text}")) + "*", next + linkAs(made, w.OpenResult) + opens(x.Link, w)}
+	return entry{mark + " *" + worth(a, w) + began(titleOf(a, w, "{text}")) + "*",
+		next + linkAs(made, w.OpenResult) + opens(x.Link, w)}
 }
 
 // stopping are the reasons for which a run ends whose steps before it stay.

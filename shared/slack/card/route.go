@@ -29,6 +29,7 @@ type routed struct {
 	step       bool              // it is of a step that waits before it runs: a rejection sends nothing back
 	said       bool              // the card says what money moves
 	unreadable bool              // nobody can approve what nobody can read
+	ending     string            // who is told how it ends; empty: the card doesn't say
 }
 
 func (d drawing) route(g *aggregate.Gate, open bool, o aggregate.Origin) routed {
@@ -68,14 +69,14 @@ func (r routed) waits(notes ...string) []slack.Block {
 		return []slack.Block{contextLine(append(notes, r.Words.Unknown)...)}
 	case s == nil:
 		turn, more := r.bySettings()
-		return append(sectioned(turn), contextOf(append(notes, more))...)
+		return append(sectioned(turn), contextOf(append(notes, more, r.then()))...)
 	}
 	amount := ""
 	if !r.said {
 		amount = r.Amount(r.plain)
 	}
 	if r.copy != nil {
-		return append(sectioned(r.yours(s)+r.until(s.DecideBy)), contextOf(append(notes, amount))...)
+		return append(sectioned(r.yours(s)+r.until(s.DecideBy)), contextOf(append(notes, amount, r.then()))...)
 	}
 	turn := fill(r.Words.Now, "owes", r.Owes(), "who", r.Owing(maxNamed))
 	left, alone := r.left()
@@ -87,9 +88,23 @@ func (r routed) waits(notes ...string) []slack.Block {
 	if r.step {
 		denies = r.Words.OneStops
 	}
-	notes = append(notes, amount, r.path(), cut(r.LeftOut(), maxNotes),
+	notes = append(notes, amount, r.path(), cut(r.LeftOut(), maxNotes), r.then(),
 		fill(r.Words.Rule, "rule", r.RuleName())+" · "+denies, cut(r.AskedToo(), maxNotes), cut(r.carried(), maxNotes))
 	return append(sectioned(strings.Join(lines, "\n")), contextOf(notes)...)
+}
+
+// then says what comes of a route's last stamp beside what is approved.
+func (r routed) then() string {
+	var all []string
+	if r.Gate.Terms.Rule != nil && r.Gate.Terms.Rule.Numbered {
+		all = append(all, r.Words.Numbers)
+	}
+	if to := r.Gate.Route; to != nil && aggregate.IsGroup(to.Tells) {
+		all = append(all, r.Words.TellsGroup)
+	} else if to != nil && to.Tells != "" {
+		all = append(all, fill(r.Words.Tells, "who", "<#"+to.Tells+">"))
+	}
+	return strings.Join(saying(append(all, r.ending)), " · ")
 }
 
 // yours says to the person of a copy that they are asked, or for whom they may stamp.
