@@ -79,8 +79,8 @@ type auditData struct {
 
 // group is what was done one after another about one request, conversation, call or contest, or about the workspace.
 type group struct {
-	Path, On, Whose, All string // All is the address of all records about it
-	Rows                 []web.Entry
+	Path, On, Whose string
+	Rows            []web.Entry
 }
 
 func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -151,7 +151,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 			row.By, row.ByID, row.Asked = called(id), language.OneLine(id), id != x.ActorID
 		}
 		if i == 0 || x.AggregateID != entries[i-1].AggregateID {
-			d.Groups = append(d.Groups, group{All: auditForm{Resource: x.AggregateID, From: "2000-01-01"}.at("")})
+			d.Groups = append(d.Groups, group{})
 		}
 		g := &d.Groups[len(d.Groups)-1]
 		p := at(x.AggregateID)

@@ -262,7 +262,9 @@ func near(locale string, d time.Duration) string {
 func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum explain.Sum) {
 	words := v.Texts("home")
 	title := cmp.Or(language.ForeignLine(by.Named(x.title, by.Person)), v.Untitled())
-	row.Kind = words.In("kinds", x.Kind)
+	if x.Kind != conversation.CardAction {
+		row.Kind = words.In("kinds", x.Kind)
+	}
 	switch of := x.Row.(type) {
 	case *task.Prompt:
 		version := x.Version
@@ -272,8 +274,8 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 		row.Says = quoted(explain.Titled(title, version))
 		return
 	case *conversation.Action:
-		row.Kind = explain.ActionCalled(of, v.Locale)
-		row.Says, row.Then = quoted(title), []string{language.ForeignLine(x.agent)}
+		row.Says = quoted(explain.ActionCalled(of, v.Locale))
+		row.Then = []string{title, language.ForeignLine(x.agent)}
 		return
 	case *call.Call:
 		row.Then = []string{language.ForeignLine(x.agent)}

@@ -93,7 +93,9 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 		if gate && t != nil {
 			t.along(x, &b)
 		}
-		all = append(all, b)
+		if o.Act != aggregate.ActReject || b.No == "" { // who may not approve is told why there
+			all = append(all, b)
+		}
 	}
 	p.apart(all, x.Waits)
 	stands := ""
