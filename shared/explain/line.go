@@ -42,6 +42,14 @@ func Plain(pieces []Piece) string {
 	return b.String()
 }
 
+// InCell is a value in a table's cell, which is empty for an empty text.
+func InCell(value []Piece) string {
+	if s := Plain(value); s != "「」" && s != "“”" {
+		return s
+	}
+	return ""
+}
+
 // line tells a call in the words of its tool's file. Lists of anything but references stand beside them.
 func (t *teller) line() {
 	l := t.writer()

@@ -89,7 +89,11 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 			}
 			t.Columns = append(t.Columns, Column{explain.Plain(c.Name), c.Numeric()})
 			for at, row := range all[:n] {
-				t.Rows[at] = append(t.Rows[at], Joined(r.Line(row.Cells[i].Value), func(p Piece) string { return p.Text }, ""))
+				cell := ""
+				if explain.InCell(row.Cells[i].Value) != "" {
+					cell = Joined(r.Line(row.Cells[i].Value), func(p Piece) string { return p.Text }, "")
+				}
+				t.Rows[at] = append(t.Rows[at], cell)
 			}
 		}
 		out, all = append(out, Argument{Name: name, Rows: t}), all[n:]

@@ -158,6 +158,9 @@ func (d drawing) outcomeOf(link string) Message {
 		}
 		if r.Execution != nil {
 			rest = d.kept(r)
+			if e.As == task.TaskFailed {
+				rest = append(sectioned(d.failure(r)), rest...)
+			}
 		}
 		rest = append(rest, contextLine(append(d.rejection(), d.ended())...))
 	}

@@ -84,11 +84,10 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 		e := &all[i]
 		says, rest := d.line(e.Sentence), d.arguments(e)
 		if len(rest) > 1 || len(rest) == 1 && units(rest[0]) > maxInlineCode {
-			says = strings.TrimSuffix(ordersOf(e), " ")
-			d.whole(&long, entry+i, e, ordersOf(e)+d.line(e.Sentence))
-		} else {
-			says = strings.Join(append([]string{says}, rest...), " · ")
+			d.whole(&long, entry+i, e, ordersOf(e)+says)
+			continue
 		}
+		says = strings.Join(append([]string{says}, rest...), " · ")
 		if at := slices.Index(line, says); at >= 0 {
 			orders[at] += ", " + strconv.Itoa(e.Order)
 			continue
@@ -200,7 +199,7 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 	for i, cell := range all[0].Cells {
 		column := []string{explain.Plain(cell.Name)}
 		for _, row := range all[:n] {
-			column = append(column, explain.Plain(row.Cells[i].Value))
+			column = append(column, explain.InCell(row.Cells[i].Value))
 		}
 		if said := explain.Alike(d.w.Locale, all[:n], i); said != nil {
 			name += " " + d.line(said)
