@@ -43,11 +43,11 @@ func Plain(pieces []Piece) string {
 }
 
 // InCell is a value in a table's cell, which is empty for an empty text.
-func InCell(value []Piece) string {
-	if s := Plain(value); s != "「」" && s != "“”" {
-		return s
+func InCell(value []Piece) []Piece {
+	if s := Plain(value); s == "「」" || s == "“”" {
+		return nil
 	}
-	return ""
+	return value
 }
 
 // line tells a call in the words of its tool's file. Lists of anything but references stand beside them.

@@ -145,9 +145,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 		if said := t.Message.Text; said != "" && (strings.Contains(t.Description, said) || form) {
 			t.Description = "" // it says no more than the message
 		}
-		if x.Priority.Pressing() {
-			t.Priority = card.Priority(r.Locale, x.Priority)
-		}
+		t.Priority = card.Priority(r.Locale, x.Priority)
 	}
 	if a.Answer != nil {
 		t.Answer = r.prose(a.Answer.Sentence)

@@ -46,7 +46,6 @@ type waitingRow struct {
 	For           string   // whom the viewer stands in for; empty: nobody
 	Amount        string   // empty: no money moves, or nothing is planned yet
 	Name, Channel string
-	Who           string // may decide
 	Asked         string // what the asker wrote
 	Since, Until  time.Time
 	Left, Ago     string // how long it is until then, and since; empty: under a minute, or a day or more
@@ -87,21 +86,12 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return err
 	}
 	p.Rows = append(c.returned(ctx, v, mine.Items), c.rows(ctx, v, all[:min(len(all), waitingOfPage)], reach, settings)...)
-	slices.SortStableFunc(mine.Items, func(a, b store.ListedTask) int { return turnOf(a) - turnOf(b) })
-	newest := mine.Items[:min(len(mine.Items), newestMine)]
-	p.Mine = c.requests(ctx, v, newest, reach.Channels(), settings)
-	return c.Show(w, r, v, web.Document{Here: "home", Data: p}, "home")
-}
-
-// turnOf orders the viewer's requests: first what somebody has to start again, then what goes on.
-func turnOf(x store.ListedTask) int {
-	switch {
-	case x.Stands.Stopped():
-		return 0
-	case x.Stands.Open():
-		return 1
+	turn := func(x store.ListedTask) int { // first what somebody has to start again, then what goes on
+		return slices.Index([]bool{x.Stands.Stopped(), x.Stands.Open(), true}, true)
 	}
-	return 2
+	slices.SortStableFunc(mine.Items, func(a, b store.ListedTask) int { return turn(a) - turn(b) })
+	p.Mine = c.requests(ctx, v, mine.Items[:min(len(mine.Items), newestMine)], reach.Channels(), settings)
+	return c.Show(w, r, v, web.Document{Here: "home", Data: p}, "home")
 }
 
 // waiting returns what waits and the viewer may decide, also for whom they stand in, in the order in which it is due.
@@ -232,17 +222,13 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 			left := row.Until.Sub(now)
 			row.Left, row.Ago, row.Soon = near(v.Locale, left), near(v.Locale, now.Sub(row.Since)), left < soon
 			row.Asked = language.ForeignLine(language.Beginning(by.Named(x.words, called), mostAbout))
-			if x.rank.Pressing() {
-				row.Priority = card.Priority(v.Locale, x.rank)
-			}
+			row.Priority = card.Priority(v.Locale, x.rank)
 			if x.standsFor != "" {
 				row.For = v.Texts("home").Say("stands_for", "name", called(x.standsFor))
 			}
 			if x.Kind == conversation.CardAction {
 				x.agent = labelOf(tenancy.Agents(s.Agents, c.Outbound), x.agent)
 			}
-			route := web.SurfaceOf(v, called, by.ChannelOf).Route(aggregate.GateOf(x.Row), true, x.origin, s)
-			row.Who = route.Waits(web.MostOwing)
 			row.tells(v, by, x, explain.Does(v.Locale, x.Row, x.plan))
 			return row
 		})

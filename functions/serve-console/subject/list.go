@@ -193,12 +193,10 @@ func (n namer) row(x store.ListedTask, channels map[string]string) request {
 	said := by.Named(language.Beginning(x.Text, mostText), n.person)
 	row := request{ListedTask: x, Title: language.ForeignLine(cmp.Or(x.Title, said, n.v.Untitled())),
 		Later: explain.LaterVersion(x.Glance.Version), As: x.Stands.Called(x.Glance.Why), Name: n.person(x.Requester()),
-		Channel: web.Channel(n.v, originOf(n.v, x), channels), Next: n.next(x)}
+		Channel: web.Channel(n.v, originOf(n.v, x), channels), Next: n.next(x),
+		Pressing: card.Priority(n.v.Locale, x.Priority)}
 	if x.Glance.Amount != (rules.Amount{}) { // there are steps
 		row.Kind = n.v.Texts("home").In("acts", cmp.Or(string(x.Glance.Act), otherAct))
-	}
-	if x.Priority.Pressing() {
-		row.Pressing = card.Priority(n.v.Locale, x.Priority)
 	}
 	if x.Glance.Amount.Moves() {
 		row.Amount = explain.Money(n.v.Locale, x.Glance.Amount)

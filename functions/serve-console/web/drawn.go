@@ -89,11 +89,8 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 			}
 			t.Columns = append(t.Columns, Column{explain.Plain(c.Name), c.Numeric()})
 			for at, row := range all[:n] {
-				cell := ""
-				if explain.InCell(row.Cells[i].Value) != "" {
-					cell = Joined(r.Line(row.Cells[i].Value), func(p Piece) string { return p.Text }, "")
-				}
-				t.Rows[at] = append(t.Rows[at], cell)
+				cell := r.Line(explain.InCell(row.Cells[i].Value))
+				t.Rows[at] = append(t.Rows[at], Joined(cell, func(p Piece) string { return p.Text }, ""))
 			}
 		}
 		out, all = append(out, Argument{Name: name, Rows: t}), all[n:]

@@ -188,15 +188,6 @@ func masked(text []byte) any {
 	return language.MaskAll(v)
 }
 
-// Exactly is Indented with what nobody sees in the texts of JSON spelled out.
-func Exactly(text string) string {
-	var b bytes.Buffer
-	if json.Compact(&b, []byte(text)) == nil {
-		text = b.String()
-	}
-	return Indented(language.Spelled(text))
-}
-
 // Indented spreads a text that is JSON over lines; any other text stays as it is.
 func Indented(text string) string {
 	var b bytes.Buffer

@@ -213,9 +213,9 @@ func (d drawing) following() []string {
 	return []string{fill(d.w.AsAsked, "version", p.Version)}
 }
 
-// Priority names a priority, on pages as on cards; empty: what isn't of a task has none.
+// Priority names a priority that presses, on pages as on cards.
 func Priority(locale string, p task.Priority) string {
-	if p == "" {
+	if !p.Pressing() {
 		return ""
 	}
 	return wordsOf.In(locale).priority(p)

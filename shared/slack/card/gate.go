@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/words/language"
 )
 
 // version is the part that prompts, processes and step gates share.
@@ -132,7 +131,7 @@ func (d drawing) policy(v *version, i, most int) {
 	}
 }
 
-const maxChanged, around = 10, 8 // lines; characters beside what changed in one
+const maxChanged = 10 // lines
 
 // changed quotes the first lines in which a text differs from the one before, and counts the others. Their marks are
 // such as texts of others don't have: a policy could begin with a quotation.
@@ -149,9 +148,8 @@ func (d drawing) changed(was, is string) string {
 	for _, s := range files.Compare(x, y) {
 		was, is := x[s.X0:s.X1], y[s.Y0:s.Y1]
 		for len(was) > 0 && len(was) == len(is) { // each beside what it became
-			before, after := apart(was[0], is[0])
-			quote("➖", []string{before})
-			quote("➕", []string{after})
+			quote("➖", was[:1])
+			quote("➕", is[:1])
 			was, is = was[1:], is[1:]
 		}
 		quote("➖", was)
@@ -166,30 +164,6 @@ func (d drawing) changed(was, is string) string {
 		n++
 	}
 	return strings.Join(quoted[:n], "")
-}
-
-// whole matches a character or a reference, which no cut parts.
-var whole = language.Regexp{Text: `(?s)<[^<>]{1,40}>|.`}
-
-// apart leaves of two lines what differs, and a little around it.
-func apart(was, is string) (string, string) {
-	x, y := whole.Get().FindAllString(was, -1), whole.Get().FindAllString(is, -1)
-	first, last := 0, 0 // characters with which both begin and end
-	for first < min(len(x), len(y)) && x[first] == y[first] {
-		first++
-	}
-	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
-		last++
-	}
-	part := func(line []string) string {
-		from, to := max(0, first-around), min(len(line), len(line)-last+around)
-		if from < 2*around {
-			from = 0 // what a line is about stands there
-		}
-		more := map[bool]string{true: "…"}
-		return more[from > 0] + strings.Join(line[from:to], "") + more[to < len(line)]
-	}
-	return part(x), part(y)
 }
 
 func (d drawing) asks(kind aggregate.CardType, key string) face {
@@ -323,8 +297,7 @@ func (v version) pending() face {
 		please = w.NobodyLeft
 	}
 	x, _ := explain.AskOf(v.a, v.id)
-	p := v.a.Process()
-	if v.kind == task.CardProcess && p != nil && v.a.Request != nil && v.a.Request.ChannelType != "im" &&
+	if p, q := v.a.Process(), v.a.Request; v.kind == task.CardProcess && p != nil && q != nil && q.ChannelType != "im" &&
 		!slices.Contains(task.Recipients(p.Steps, ""), v.a.Head.Requester) {
 		v.ending = w.TellsAsker
 	}

@@ -252,6 +252,11 @@ func (x Waits) what(w *askWords) string {
 	switch q.Kind {
 	case task.CardPrompt:
 		return fill(w.WhatPrompt, "version", q.Version)
+	case task.CardProcess: // the title says what, or how much
+		if x.Of.(*task.Aggregate).Matter() != nil {
+			return wordsOf.In(w.Locale).FormHeader
+		}
+		return fill(w.WhatProcess, "version", q.Version)
 	case conversation.CardAction:
 		return fill(w.WhatAction, "n", q.Version)
 	}
@@ -260,13 +265,8 @@ func (x Waits) what(w *askWords) string {
 	case *call.Aggregate:
 		s = explain.Does(w.Locale, a.Call, nil)
 	case *task.Aggregate:
-		if a.Matter() != nil { // the title says all
-			return wordsOf.In(w.Locale).FormHeader
-		}
-		if p, g := a.Process(), aggregate.Find(a.Gates, q.Key); g != nil {
-			s = explain.Does(w.Locale, g, p)
-		} else if p != nil {
-			s = explain.Does(w.Locale, p, nil)
+		if g := aggregate.Find(a.Gates, q.Key); g != nil {
+			s = explain.Does(w.Locale, g, a.Process())
 		}
 	}
 	first := s.First()
@@ -284,8 +284,6 @@ func (x Waits) what(w *askWords) string {
 		return checkOf(d.w, first.Order, s)
 	case q.Kind == call.Card && first.Act == "":
 		return strings.Join(append([]string{d.short(s)}, unsaid...), " · ")
-	case q.Kind == task.CardProcess: // the title says what, or how much
-		return fill(w.WhatProcess, "version", q.Version)
 	}
 	return d.short(s)
 }

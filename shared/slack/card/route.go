@@ -99,10 +99,9 @@ func (r routed) then() string {
 	if r.Gate.Terms.Rule != nil && r.Gate.Terms.Rule.Numbered {
 		all = append(all, r.Words.Numbers)
 	}
-	if to := r.Gate.Route; to != nil && aggregate.IsGroup(to.Tells) {
-		all = append(all, r.Words.TellsGroup)
-	} else if to != nil && to.Tells != "" {
-		all = append(all, fill(r.Words.Tells, "who", "<#"+to.Tells+">"))
+	if to := r.Gate.Route; to != nil && to.Tells != "" {
+		text := map[bool]string{true: r.Words.TellsGroup, false: r.Words.Tells}[aggregate.IsGroup(to.Tells)]
+		all = append(all, fill(text, "who", "<#"+to.Tells+">"))
 	}
 	return strings.Join(saying(append(all, r.ending)), " · ")
 }
