@@ -84,13 +84,10 @@ type Policy struct {
 
 // Approve returns ErrNotAllowed if by may not stamp what requester asked for.
 func (p Policy) Approve(by Actor, requester string) error {
-	if err := p.approver(by); err != nil {
-		return err
-	}
 	if by.Type == ActorUser && by.ID == requester && !p.AllowSelf {
 		return ErrNotAllowed{RuleSelf}
 	}
-	return nil
+	return p.approver(by)
 }
 
 // ApproveAll returns the first error of Approve for these requesters.
