@@ -69,7 +69,7 @@ type RouteWords struct {
 	Looking, Unknown, NoName                                                   string
 	States                                                                     map[Standing]string
 	Path, PathAgain, PathDone, PathNumbered, Number, Folded                    string
-	Amount, AmountUnknown, AmountCounts, Askers, SendBacks                     string
+	Amount, AmountUnknown, AmountUnmarked, AmountCounts, Askers, SendBacks     string
 	And, Others, Need, NeedAll, StandsIn, StandIn, Members, Owes, Waits        string
 	Before, Now, NowAny, NowNobody, Yours, YoursFor, Rule, OneDenies, OneStops string
 	NotCarried, Left, LeftOut, SetStandIn, Stage                               string
@@ -289,10 +289,12 @@ func (r *Route) Amount(plain bool) string {
 	amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency, Why: rules.Why(seen.Why)}
 	text, counts := r.Words.Amount, ""
 	switch {
+	case amount.Unmarked() && !seen.ByAmount:
+		return ""
+	case amount.Unmarked():
+		text = r.Words.AmountUnmarked
 	case !amount.Known() && seen.ByAmount:
 		text, counts = r.Words.AmountUnknown, r.Words.AmountCounts
-	case amount.Unmarked():
-		return ""
 	case !amount.Known():
 		text = r.Words.AmountUnknown
 	}
