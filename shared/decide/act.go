@@ -132,7 +132,7 @@ func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now t
 	case unreadable(a, id):
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}
 	case p.Left != nil:
-		return aggregate.Change{}, p.Left
+		err = p.Left()
 	}
 	return change, err
 }

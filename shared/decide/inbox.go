@@ -169,11 +169,10 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) ca
 		}
 		out.Waiting = append(out.Waiting, x)
 	}
-	slices.SortStableFunc(b.Mine, func(a, b *task.Aggregate) int {
-		first := map[bool]int{true: -1}
-		return first[a.Head.Noted.Stopped()] - first[b.Head.Noted.Stopped()]
+	mine := slices.SortedStableFunc(slices.Values(b.Mine), func(a, b *task.Aggregate) int {
+		return first(a.Head.Noted.Stopped(), b.Head.Noted.Stopped())
 	})
-	for _, a := range b.Mine {
+	for _, a := range mine {
 		to := &out.Mine
 		if a.Returned() != nil {
 			to = &out.Returned

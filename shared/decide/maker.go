@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -137,8 +138,8 @@ func (m Maker) judge(ctx context.Context, c Click, act Act,
 			}
 			v.Subject, again = a, true
 			change, err := act(a, c.ID, s.by, s.policy, m.Now())
-			if err == nil && c.Retries {
-				err = s.policy.Left
+			if err == nil && c.Retries && !change.Empty() && s.policy.Left != nil {
+				err = s.policy.Left()
 			}
 			refused = err
 			v.Empty = err == nil && change.Empty()
@@ -206,8 +207,9 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 		if c.Ref.Kind == task.Kind.Name {
 			gate, of = gate || c.Retries, of[:1] // whoever filled in the form again may leave
 		}
+		of = slices.DeleteFunc(slices.Clone(of), func(id string) bool { return id == "" || id == c.User })
 		if gate {
-			s.policy.Left = m.People.Left(ctx, a.Origin().Team, of...)
+			s.policy.Left = sync.OnceValue(func() error { return m.People.Left(ctx, a.Origin().Team, of...) })
 		}
 	}
 	s.standIns = needsStandIn(a, c)

@@ -42,7 +42,7 @@ func Plain(pieces []Piece) string {
 	return b.String()
 }
 
-// InCell is a value in a table's cell, which is empty for an empty text.
+// InCell is a value in a table of columns with borders, where a cell is empty for an empty text.
 func InCell(value []Piece) []Piece {
 	if s := Plain(value); s == "「」" || s == "“”" {
 		return nil

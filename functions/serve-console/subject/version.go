@@ -126,7 +126,7 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 		v.Replaced = i+1 < len(a.Prompts) && a.Prompts[i+1].Author != ""
 		switch {
 		case i == 0 || v.Text == "":
-		case p.Content != a.Prompts[i-1].Content:
+		case v.Text != text(a.Prompts[i-1].Content):
 			v.Diff = web.Diff(text(a.Prompts[i-1].Content), v.Text)
 		default:
 			v.Same = v.Because != ""

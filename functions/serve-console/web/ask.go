@@ -93,7 +93,7 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 		if gate && t != nil {
 			t.along(x, &b)
 		}
-		if o.Act != aggregate.ActReject || b.No == "" { // who may not approve is told why there
+		if o.Act != aggregate.ActReject || b.No == "" || !x.Whole { // who may not approve is told why there
 			all = append(all, b)
 		}
 	}

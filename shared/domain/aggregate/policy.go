@@ -76,8 +76,9 @@ type Policy struct {
 	Mode      ApproverMode
 	Approvers []string // Slack user ids; user groups are expanded by the caller
 	AllowSelf bool
-	Rev       int   // of the settings
-	Left      error // why nobody may approve, since whoever asked has left or Slack can't say; else nil
+	Rev       int // of the settings
+	// Left asks whether whoever asked has left, so that nobody may approve; nil: it was asked otherwise.
+	Left func() error
 	// StandIns are the delegations by which the person stands in for others, for a gate under a rule.
 	StandIns []circulation.StandIn
 }

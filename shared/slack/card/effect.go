@@ -199,7 +199,7 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 	for i, cell := range all[0].Cells {
 		column := []string{explain.Plain(cell.Name)}
 		for _, row := range all[:n] {
-			column = append(column, explain.Plain(explain.InCell(row.Cells[i].Value)))
+			column = append(column, explain.Plain(row.Cells[i].Value))
 		}
 		if said := explain.Alike(d.w.Locale, all[:n], i); said != nil {
 			name += " " + d.line(said)

@@ -131,29 +131,36 @@ func (d drawing) policy(v *version, i, most int) {
 	}
 }
 
-const maxChanged = 10 // lines
+const maxChanged = 10
 
-// changed quotes the first lines in which a text differs from the one before, and counts the others. Their marks are
-// such as texts of others don't have: a policy could begin with a quotation.
+// changed quotes the first lines in which a text differs from the one before, each with what it became, and counts the
+// others. Their marks are such as texts of others don't have: a policy could begin with a quotation.
 func (d drawing) changed(was, is string) string {
 	var quoted []string
-	quote := func(sign string, lines []string) {
-		for _, line := range lines {
+	quote := func(was, is string) {
+		out := ""
+		for i, line := range []string{was, is} {
 			if strings.TrimSpace(line) != "" {
-				quoted = append(quoted, "\n> "+sign+" "+people(unformatted(line, len(line))))
+				out += "\n> " + []string{"➖", "➕"}[i] + " " + people(unformatted(line, len(line)))
 			}
+		}
+		if out != "" {
+			quoted = append(quoted, out)
 		}
 	}
 	x, y := strings.Split(was, "\n"), strings.Split(is, "\n")
 	for _, s := range files.Compare(x, y) {
 		was, is := x[s.X0:s.X1], y[s.Y0:s.Y1]
 		for len(was) > 0 && len(was) == len(is) { // each beside what it became
-			quote("➖", was[:1])
-			quote("➕", is[:1])
+			quote(was[0], is[0])
 			was, is = was[1:], is[1:]
 		}
-		quote("➖", was)
-		quote("➕", is)
+		for _, line := range was {
+			quote(line, "")
+		}
+		for _, line := range is {
+			quote("", line)
+		}
 	}
 	n := min(len(quoted), maxChanged)
 	for units(strings.Join(quoted[:n], "")) > maxSection/2 {

@@ -27,7 +27,7 @@ type Summary struct {
 	Waiting  []Waits // waits for this person's decision; the oldest first
 	Looked   int     // if positive: only this many of the workspace's oldest waiting items were read
 	Returned []Mine  // the person's own requests that were given back to them: it is their turn
-	Mine     []Mine  // their others, the newest first
+	Mine     []Mine  // their others, first those that somebody has to start again, then the newest
 	MoreMine More    // of these, which are not listed
 	Console  string  // the console's address; empty: no links
 }
@@ -253,8 +253,11 @@ func (x Waits) what(w *askWords) string {
 	case task.CardPrompt:
 		return fill(w.WhatPrompt, "version", q.Version)
 	case task.CardProcess: // the title says what, or how much
-		if x.Of.(*task.Aggregate).Matter() != nil {
-			return wordsOf.In(w.Locale).FormHeader
+		a, d := x.Of.(*task.Aggregate), drawing{w: wordsOf.In(w.Locale)}
+		if a.Matter() != nil {
+			return d.w.FormHeader
+		} else if s := d.sumOf(a); s.Lead.Order != 0 && !s.Told() && worth(a, w) == "" {
+			return d.short(s)
 		}
 		return fill(w.WhatProcess, "version", q.Version)
 	case conversation.CardAction:

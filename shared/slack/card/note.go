@@ -145,10 +145,11 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 
 // acting matches words by which people think that they decide or cancel something, however these end, and the id behind
 // them.
-var acting = language.Regexp{Text: `(?i)^(?:[^\pL\pN]|[<‹]@[^>›]*[>›]|すみません(?:が)?|ごめんなさい|お疲れ様です|` +
-	`了解(?:です)?|問題(?:ありません|なし)|確認しました|やっぱり|一旦|please|i )*(?:(?:この)?(?:依頼|申請|件)[をは])?` +
+var acting = language.Regexp{Text: `(?i)^(?:[^\pL\pN]|[<‹]@[^>›]*[>›]|:[+\w-]+:|さん|はい|すみません(?:が)?|` +
+	`ごめんなさい|お疲れ(?:様|さま)です|(?:了解|承知|確認)(?:です|しました)?|問題(?:ありません|なし)|やっぱり|一旦|please|i )*` +
+	`(?:(?:この)?(?:依頼|申請|件)[をは])?` +
 	`(?:(?:承認|却下|否決|差し?戻|取り?消|取り?下げ|取り?[や止]め|中止|撤回|不要|キャンセル)[ぁ-ゖー致願頂下済]*|` +
-	`(?:approved?|reject(?:ed)?|cancel(?:l?ed)?|withdrawn?)(?: (?:this|it|the))?(?: request)?|lgtm)` +
+	`(?:approved?|reject(?:ed)?|cancel(?:l?ed)?|withdrawn?)(?: (?:this|it|the|my))?(?: request)?|lgtm)` +
 	"(?:[\\s\\p{Z}]+`?\\w*\\d\\w*`?)?" +
 	`(?:[^\pL\pN]|:[+\w-]+:|(?:よろしく|お願い|ありがとう)[ぁ-ゖ致願]*|please|thanks?(?: you)?)*$`}
 

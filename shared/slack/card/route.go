@@ -96,10 +96,10 @@ func (r routed) waits(notes ...string) []slack.Block {
 // then says what comes of a route's last stamp beside what is approved.
 func (r routed) then() string {
 	var all []string
-	if r.Gate.Terms.Rule != nil && r.Gate.Terms.Rule.Numbered {
+	if rule := r.Gate.Terms.Rule; rule != nil && rule.Numbered && !r.step && (r.a == nil || r.a.Matter() == nil) {
 		all = append(all, r.Words.Numbers)
 	}
-	if to := r.Gate.Route; to != nil && to.Tells != "" {
+	if to := r.Gate.Route; to != nil && to.Tells != "" && !(aggregate.IsGroup(to.Tells) && r.Of.ChannelType == "im") {
 		text := map[bool]string{true: r.Words.TellsGroup, false: r.Words.Tells}[aggregate.IsGroup(to.Tells)]
 		all = append(all, fill(text, "who", "<#"+to.Tells+">"))
 	}

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
@@ -109,26 +107,14 @@ func (p *People) Who(
 	return by, policy, nil
 }
 
-// Left returns aggregate.ErrNotAllowed if one of these people belongs to the workspace no more, as Slack says now, and
-// explain.ErrUnverified when Slack can't be asked.
+// Left returns aggregate.ErrNotAllowed if one of these people is no full member of the workspace any more, as Slack
+// says now, and explain.ErrUnverified when Slack can't be asked.
 func (p *People) Left(ctx context.Context, team string, ids ...string) error {
-	var all errgroup.Group
-	for _, id := range ids {
-		all.Go(func() error {
-			by := aggregate.Actor{ID: id}
-			if by.ID == "" {
-				return nil
-			}
-			if err := belongs(ctx, p.now(team), &by, team); err != nil {
-				return fmt.Errorf("%w: %w", explain.ErrUnverified, err)
-			}
-			if by.Team == "" {
-				return aggregate.ErrNotAllowed{Rule: aggregate.RuleLeft}
-			}
-			return nil
-		})
+	refused, err := Members{Team: team}.Refused(ctx, p.Slack, ids, nil)
+	if err == nil && len(refused) > 0 {
+		err = aggregate.ErrNotAllowed{Rule: aggregate.RuleLeft}
 	}
-	return all.Wait()
+	return err
 }
 
 // now returns a function that asks Slack about a person, whatever is cached, and caches the answer.
