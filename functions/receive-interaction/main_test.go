@@ -161,6 +161,11 @@ func testRejectTwice(t *testing.T, w *world) {
 // The menu of a card, of the request or of a reply in its thread finds the request, asks whether it shall be
 // cancelled, and cancels it. That of any other message finds nothing.
 func testCancelFromMenu(t *testing.T, w *world) {
+	const asked = "call-4ioqqrve24zw4u3sjckysiw4hhownuf7"
+	var ofCall payload
+	expect.NoError(t, json.Unmarshal([]byte(`{"team":{"id":"T1"},"message":{"ts":"1.000001","attachments":[{"blocks":[`+
+		`{"type":"actions","block_id":"`+asked+`/1"}]}]}}`), &ofCall))
+	expect.Is(t, ofCall.tasks()[0], asked)
 	w.prompted()
 	card1 := map[string]any{"ts": "1776675600.000100", "thread_ts": w.root, "attachments": []any{
 		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"},

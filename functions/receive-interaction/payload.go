@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -196,12 +197,12 @@ func (p payload) thread() string {
 	return cmp.Or(p.Message.ThreadTS, p.Container.ThreadTS)
 }
 
-// tasks returns the ids of tasks that a message shortcut may mean, the likeliest first: from a card's metadata or its
+// tasks returns the ids of tasks and calls that a shortcut may mean, the likeliest first: from a card's metadata or its
 // buttons' block_id, else the id that a request with the message's timestamp would have.
 func (p payload) tasks() []string {
 	var ids []string
 	add := func(id string) {
-		if aggregate.ValidID(id) {
+		if aggregate.ValidID(id) || call.ValidID(id) {
 			ids = append(ids, id)
 		}
 	}

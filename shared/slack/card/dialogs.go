@@ -221,18 +221,19 @@ func (d *Dialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack
 	about := metadata(Cancellation{ident(at.TaskID), ident(at.Channel), ident(at.Thread)})
 	if a, is := d.of.(*conversation.Aggregate); is {
 		locale := Conversation{Aggregate: a}.locale(s)
-		w, blocks := conversationWordsOf.In(locale), []slack.Block(nil)
-		if s := a.Conversation; s != nil {
-			lines := []string{explain.Readers(s, locale)}
-			if !s.IsCached {
-				lines = append(lines, w.WillGo)
-			}
-			blocks = append(blocks, contextLine(lines...))
+		w := conversationWordsOf.In(locale)
+		text := w.EndText
+		if s := a.Conversation; s != nil && !s.IsCached {
+			text = w.WillGo
 		}
 		return modal(CancelCallback, w.EndTitle, w.EndYes, wordsOf.In(locale).CancelNo, about,
-			slices.Concat(sectioned(w.EndText), blocks, sectionOf([]string{note}))...)
+			append(sectioned(text), sectionOf([]string{note})...)...)
 	}
-	w, c := wordsOf.In(s.Locale), explain.Cancels(s.Locale, task.CardTask)
+	kind := task.CardTask
+	if _, is := d.of.(*call.Aggregate); is {
+		kind = call.Card
+	}
+	w, c := wordsOf.In(s.Locale), explain.Cancels(s.Locale, kind)
 	blocks := sectioned(c.Text)
 	if a, is := d.of.(*task.Aggregate); is && a.Task != nil {
 		blocks = append(blocks, section(fill(w.CancelAbout, "title", titleOf(a, askWordsOf.In(s.Locale), "{text}"))))

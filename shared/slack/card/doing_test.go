@@ -278,6 +278,8 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"expired":   sent.do(sent.Expire(begunAt.Add(24 * time.Hour))).shown(locale),
 		"unused":    granted.do(granted.Expire(begunAt.AddDate(0, 1, 0))).shown(locale),
 		"dialog":    card.DialogsOf(sent.Aggregate).Rejection(of, locale), "whole": review, "whole_on_route": onward,
+		"ending": card.DialogsOf(sent.Aggregate).Ending(card.Cancellation{TaskID: of.TaskID}, "",
+			tenancy.Settings{Locale: locale}),
 		"more": card.DialogsOf(sent.Aggregate).More(of, true, true, locale),
 		"copy": copyOf(onRoute.Aggregate, &aggregate.Card{CardType: call.Card, Subject: call.Key, User: "U_TANAKA",
 			Stage: 1, Channel: "D1"}, at, "https://example.slack.com/archives/C1/p1", onRoute.now),
