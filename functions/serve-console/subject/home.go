@@ -80,12 +80,13 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if err != nil {
 		return err
 	}
-	p := homePage{Count: v.Texts("home").Say("mine", "n", len(all))}
 	mine, err := c.Store.Search(ctx, v.Tenant, task.Filter{Requester: v.User}, "", mostMine, mostMine, nil)
 	if err != nil {
 		return err
 	}
-	p.Rows = append(c.returned(ctx, v, mine.Items), c.rows(ctx, v, all[:min(len(all), waitingOfPage)], reach, settings)...)
+	back := c.returned(ctx, v, mine.Items)
+	p := homePage{Count: v.Texts("home").Say("mine", "n", len(all)+len(back))}
+	p.Rows = append(back, c.rows(ctx, v, all[:min(len(all), waitingOfPage)], reach, settings)...)
 	turn := func(x store.ListedTask) int { // first what somebody has to start again, then what goes on
 		return slices.Index([]bool{x.Stands.Stopped(), x.Stands.Open(), true}, true)
 	}
