@@ -79,8 +79,8 @@ func TestTheCommandDoesWhatNoButtonDoes(t *testing.T) {
 		return expect.Value(w.h.Handle(t.Context(), signed(form.Encode(), w.Now())))(t).Body
 	}
 	for _, text := range []string{"キャンセル", "cancel\u3000" + w.Ref.ID, "キャンセル " + w.Ref.ID, "Cancel\n" + w.Ref.ID + "\n",
-		"取り下げます。", "cancel `" + w.Ref.ID + "`", "承認します。お願いします", "却下します", "ｷｬﾝｾﾙ",
-		"了解です、承認しました", "Please withdraw this request"} {
+		"取り下げます。", "cancel `" + w.Ref.ID + "`", "承認します", "却下します", "ｷｬﾝｾﾙ",
+		"承認します。お願いします", "了解です、承認しました", "Please withdraw this request"} {
 		expect.Has(t, typed(text), card.NoteActs.Told("ja"))
 	}
 	expect.Is(t, len(w.slack.Views(webapi.Sato)), 0, "dialogs")

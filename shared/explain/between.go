@@ -126,7 +126,7 @@ func (e *Effect) Unpriced(locale string) string {
 }
 
 // nameless matches people and channels in Slack's codes, which a line that names nobody has no names for.
-var nameless = language.Regexp{Text: `<([@#]|!subteam\^)[^<>]+>`}
+var nameless = language.Regexp{Text: `<[@#!][^<>]+>`}
 
 // Short is Says for notifications and lists: one line of at most 120 characters without formatting, in which no person
 // is named. Of a message it has the first words.
@@ -138,7 +138,7 @@ func (s Sum) Short(locale string) string {
 	text, unpriced := s.Lead.short, s.Unpriced()
 	if words := strings.Fields(Plain(s.Lead.Words)); s.Lead.Act == rules.ActMessage && len(words) > 0 {
 		l := &writer{locale: locale, w: lineWordsOf(locale)}
-		l.quoted(language.Clip(nameless.Get().ReplaceAllString(strings.Join(words, " "), "@…"), maxShortWords))
+		l.quoted(language.Clip(nameless.Get().ReplaceAllString(strings.Join(words, " "), "…"), maxShortWords))
 		text += ": " + Plain(l.out)
 	}
 	if s.Amount != rules.Nothing() && s.Amount.Known() {

@@ -42,14 +42,6 @@ func Plain(pieces []Piece) string {
 	return b.String()
 }
 
-// InCell is a value in a table of columns with borders, where a cell is empty for an empty text.
-func InCell(value []Piece) []Piece {
-	if s := Plain(value); s == "「」" || s == "“”" {
-		return nil
-	}
-	return value
-}
-
 // line tells a call in the words of its tool's file. Lists of anything but references stand beside them.
 func (t *teller) line() {
 	l := t.writer()

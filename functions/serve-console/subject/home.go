@@ -249,9 +249,7 @@ func near(locale string, d time.Duration) string {
 func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum explain.Sum) {
 	words := v.Texts("home")
 	title := cmp.Or(language.ForeignLine(by.Named(x.title, by.Person)), v.Untitled())
-	if x.Kind != conversation.CardAction {
-		row.Kind = words.In("kinds", x.Kind)
-	}
+	row.Kind = words.In("kinds", x.Kind)
 	switch of := x.Row.(type) {
 	case *task.Prompt:
 		version := x.Version

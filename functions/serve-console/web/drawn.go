@@ -89,8 +89,11 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 			}
 			t.Columns = append(t.Columns, Column{explain.Plain(c.Name), c.Numeric()})
 			for at, row := range all[:n] {
-				cell := r.Line(explain.InCell(row.Cells[i].Value))
-				t.Rows[at] = append(t.Rows[at], Joined(cell, func(p Piece) string { return p.Text }, ""))
+				cell := row.Cells[i].Value
+				if s := explain.Plain(cell); s == "「」" || s == "“”" {
+					cell = nil // an empty text: the cell has borders
+				}
+				t.Rows[at] = append(t.Rows[at], Joined(r.Line(cell), func(p Piece) string { return p.Text }, ""))
 			}
 		}
 		out, all = append(out, Argument{Name: name, Rows: t}), all[n:]

@@ -77,7 +77,7 @@ type Policy struct {
 	Approvers []string // Slack user ids; user groups are expanded by the caller
 	AllowSelf bool
 	Rev       int // of the settings
-	// Left asks whether whoever asked has left, so that nobody may approve; nil: it was asked otherwise.
+	// Left returns why nobody may approve: whoever asked has left, or Slack can't say; nil: it is not asked.
 	Left func() error
 	// StandIns are the delegations by which the person stands in for others, for a gate under a rule.
 	StandIns []circulation.StandIn

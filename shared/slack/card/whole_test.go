@@ -135,6 +135,7 @@ func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
 		expect.That(t, offers(m, "approve_prompt"), "%s: it can't be approved", name)
 		all := strings.Join(sections(blocks), "\n")
 		expect.Is(t, strings.Contains(all, "➖"), tc.shows, name)
+		expect.That(t, name != "a long line" || strings.Contains(all, "> ➖ "+tc.was+"\n> ➕ "+tc.is+"\n"), "%s", all)
 		expect.That(t, name != "a mention" || strings.Contains(all,
 			"> ➖ 8月分を <@U0SANDSUZU> (U0SANDSUZU) さんに送る\n"), "%s", all)
 		expect.That(t, name != "all of it" || strings.Contains(all, "> ➕ b\n> ほか 10 件"), "%s", all)
