@@ -202,7 +202,7 @@ func drawnCall(x *call.Call, by web.Reader, surface explain.Surface, words web.T
 	}
 	if steps := explain.StepsOf(x); steps != nil {
 		e := by.Effect(explain.EffectOf(by.Locale, steps[0], nil, nil))
-		p.Does, p.Exactly = &e, web.Indented(language.Spelled(string(steps[0].ToolInput)))
+		p.Does, p.Exactly = &e, web.Exactly(string(steps[0].ToolInput))
 	}
 	if p.Kind = explain.CallKind(x.Access, by.Locale); x.Elsewhere {
 		p.Kind = words.Say("runs_elsewhere")

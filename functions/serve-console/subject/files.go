@@ -143,7 +143,7 @@ func (t *loadedTalk) call(x *conversation.Action, p conversation.Payload, out *a
 		by := web.Reader{Locale: locale, Person: t.person}
 		does := by.Effect(explain.EffectOf(locale, explain.CalledStep(p), nil, nil))
 		out.Effect, out.ToolKind = &does, explain.CallKind(p.Access, locale)
-		out.Exactly = web.Indented(language.Spelled(p.Arguments))
+		out.Exactly = web.Exactly(p.Arguments)
 	case x.Status == conversation.ActionPending:
 		out.Notes = t.surface.PushNotes(t.is.Conversation, x)
 	}

@@ -188,6 +188,14 @@ func masked(text []byte) any {
 	return language.MaskAll(v)
 }
 
+// Exactly is Indented with what nobody sees in JSON spelled out, whatever blanks stand between its members.
+func Exactly(text string) string {
+	if b := new(bytes.Buffer); json.Compact(b, []byte(text)) == nil {
+		text = b.String()
+	}
+	return Indented(language.Spelled(text))
+}
+
 // Indented spreads a text that is JSON over lines; any other text stays as it is.
 func Indented(text string) string {
 	var b bytes.Buffer

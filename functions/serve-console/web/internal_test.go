@@ -174,3 +174,11 @@ func TestNobodyIsLedElsewhere(t *testing.T) {
 		expect.That(t, got == want, "%q leads to %q, want %q", text, got, want)
 	}
 }
+
+// The marks of what nobody sees are those of values, and don't depend on the blanks between members.
+func TestJSONIsSpelledWhateverStandsBetweenItsMembers(t *testing.T) {
+	for _, text := range []string{"{\"אב\"\n:100,\"b\":\"x  y\"}", "{\r\n  \"אב\":\t100,  \"b\": \"x  y\" }"} {
+		expect.Is(t, Exactly(text), "{\n  \"אב⟨U+05D1⟩\": 100,\n  \"b\": \"x␣␣y\"\n}", text)
+	}
+	expect.Is(t, Exactly("no  JSON"), "no␣␣JSON")
+}

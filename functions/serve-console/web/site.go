@@ -59,7 +59,7 @@ func Returned(ctx context.Context, from Results, ref aggregate.Ref, result *aggr
 	if errors.Is(err, large.ErrExpired) {
 		return "", nil
 	}
-	return Indented(language.Spelled(string(r.Value))), err
+	return Exactly(string(r.Value)), err
 }
 
 // Results opens values that are too large for a row.
