@@ -221,6 +221,9 @@ func (w LogWords) said(member string, v any) string {
 				return text
 			}
 		}
+		if all, err := detailsOf(aggregate.JSON(v)); member == "rule" && err == nil { // a row of the settings, as it stood
+			return w.said(member, all)
+		}
 		if member == "tool" {
 			return w.Tool(v)
 		}
@@ -238,9 +241,9 @@ func (w LogWords) said(member string, v any) string {
 	case map[string]any:
 		var parts []string
 		for _, d := range w.flat(nil, "", v) {
-			parts = append(parts, d.Name+" "+d.Text)
+			parts = append(parts, d.Name+": "+d.Text)
 		}
-		return strings.Join(parts, " ")
+		return strings.Join(parts, " · ")
 	}
 	return logValue(v)
 }

@@ -327,7 +327,9 @@ func TestDetailsAreLines(t *testing.T) {
 			`"by":"U0STRANGER"}`, []LogDetail{{"Decided by", "U0STRANGER"}, {"Provider", "Google Sheets"},
 			{"Reason", "The task was cancelled. To continue, submit a new request."},
 			{"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
-		"unknown": {`{"later":[{"a":1}]}`, []LogDetail{{"later", "a 1"}}},
+		"unknown": {`{"later":[{"a":1}]}`, []LogDetail{{"later", "a: 1"}}},
+		"a row of the settings": {`{"rule":"{\"argv\":[\"go\",\"test\"],\"place\":\"D1\"}"}`,
+			[]LogDetail{{"Rule", "Command: go, test · Place: D1"}}},
 	} {
 		diff := cmp.Diff(tt.want, LogWordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))
 		expect.That(t, diff == "", "%s: %s", name, diff)
@@ -394,7 +396,7 @@ func TestALineSaysWhatTellsMost(t *testing.T) {
 			"requests: off → on · " +
 			"Who may approve: Members of the request’s channel → Selected people and groups · Maximum versions: 5 → 4",
 		`{"changes":{"mcp_servers":{"was":[],"is":[{"name":"office","url":"https://office.example/mcp"}]}}}`: "MCP " +
-			"servers: — → Name office Address https://office.example/mcp",
+			"servers: — → Name: office · Address: https://office.example/mcp",
 		`{"reason":"Split it by department.","stage":1,"surface":"console"}`: "Split it by department.",
 		`{"from":"2026-12-27","hand":"U0SANDSATO","principal":"U0OTHER","until":"2027-01-16"}`: "On behalf of: U0OTHER · " +
 			"Stamps instead: Hanako Sato · From: 2026-12-27 · Until: 2027-01-16",
