@@ -179,10 +179,10 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 		act  circulation.Act
 		want string
 	}{
-		{act(circulation.Stamp, 2, "U5"), "It is 経理's turn ([U3], [U4]). You will be told when it is yours (部長)."},
-		{act(circulation.Stamp, 2, "U2"), "Your stage is over. It is 経理's turn ([U3], [U4])."},
-		{act(circulation.Stamp, 1, "U3"), "It is now 経理's turn ([U3], [U4]). Please decide on the newest card or page."},
-		{act(circulation.Stamp, 2, "U7"), "Nothing is asked of you here. It is 経理's turn ([U3], [U4])."},
+		{act(circulation.Stamp, 2, "U5"), "It is the turn of 経理 ([U3], [U4]). You will be told when it is yours (部長)."},
+		{act(circulation.Stamp, 2, "U2"), "Your stage is over. It is the turn of 経理 ([U3], [U4])."},
+		{act(circulation.Stamp, 1, "U3"), "It is now the turn of 経理 ([U3], [U4]). Please decide on the newest card or page."},
+		{act(circulation.Stamp, 2, "U7"), "Nothing is asked of you here. It is the turn of 経理 ([U3], [U4])."},
 		{act(circulation.Stamp, 2, "U1"),
 			"This is your own request; you can't decide on it, nor as a stand-in. To stop it, cancel it."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U3") }),
@@ -197,7 +197,7 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 	hands := &circulation.Refusal{Why: circulation.WhyHands, Missing: 2}
 	expect.Has(t, Surface{"ja", page{}}.Note(hands), "別の方の承認があと 2 人必要です", "hands")
 	anybody := &circulation.Refusal{Why: circulation.WhyStage, Name: "みんな"}
-	expect.Has(t, en.Refused(anybody, tenancy.Settings{}, request), "みんな's turn (the members of [in C1])",
+	expect.Has(t, en.Refused(anybody, tenancy.Settings{}, request), "the turn of みんな (the members of [in C1])",
 		"a channel's stage")
 }
 

@@ -235,8 +235,12 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	if who == "" {
 		who = s.Approvers(tenancy.Settings{}, aggregate.Origin{Channel: o.Channel})
 	}
-	return fill(cmp.Or(w.Acts[key], w.Acts[string(circulation.WhyUnknown)]),
-		"stage", s.stage(r.Name), "names", who, "yours", s.stage(r.Yours),
+	whose := who
+	if name := s.stage(Given(r.Name)); name != "" {
+		whose = name + " (" + who + ")"
+	}
+	return fill(cmp.Or(w.Acts[key], w.Acts[string(circulation.WhyUnknown)]), "names", who,
+		"whose", whose, "yours", s.stage(r.Yours),
 		"principal", s.Marks.Person(r.For.User), "n", r.Missing, "max", circulation.MaxText)
 }
 

@@ -129,6 +129,14 @@ func StageName(locale, name string) string {
 	return name
 }
 
+// Given is a stage's name, "" if nobody has named it: then each language calls it otherwise.
+func Given(name string) string {
+	if StageName(language.All[0], name) != StageName(language.English, name) {
+		return ""
+	}
+	return name
+}
+
 const maxStage = 40 // characters of a stage's or a rule's name
 
 // RuleName is what the gate's rule is called.

@@ -121,9 +121,9 @@ func (s speaker) givenName(r *rules.Rule) string {
 	return r.Name
 }
 
-// stage is what a stage is called, in the reader's language if nobody has named it.
+// stage is what a stage is called, "" if nobody has named it.
 func (s speaker) stage(name string) string {
-	return language.OneLine(explain.StageName(s.Locale(), name))
+	return language.OneLine(explain.Given(name))
 }
 
 // useOf is how the form names the condition on tools.
@@ -170,14 +170,15 @@ func (s speaker) chips(o *rules.Outcome) (all []chip) {
 		if note == "" {
 			continue // nobody is chosen yet
 		}
-		c := chip{Text: cmp.Or(s.stage(x.Name), note), Note: note}
+		c := chip{Text: s.stage(x.Name), Note: note}
 		switch {
 		case x.Need == 0:
 			c.Note = s.Say("chip_all", "who", note)
 		case x.Need > 1:
 			c.Note = s.Say("chip_need", "need", x.Need, "who", note)
-		case c.Note == c.Text:
-			c.Note = ""
+		}
+		if c.Text == "" || c.Text == note {
+			c.Text, c.Note = c.Note, ""
 		}
 		all = append(all, c)
 	}

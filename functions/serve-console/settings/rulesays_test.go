@@ -35,7 +35,8 @@ func TestNamesThatNobodyGaveAreInTheReadersLanguage(t *testing.T) {
 	who := rules.Who{Channel: true}
 	o := rules.Outcome{Stages: []rules.Stage{{Name: "承認 2", Who: who}, {Name: "総務"}, {Name: "経理", Who: who}}}
 	all := en.chips(&o)
-	expect.That(t, len(all) == 2 && all[0].Text+all[1].Text == "Approval 2経理", "nobody is chosen for 総務: %v", all)
+	expect.That(t, len(all) == 2 && all[0].Text+all[1].Text == "all of Anyone in the channel経理",
+		"nobody is chosen for 総務: %v", all)
 }
 
 // A bound is said as it is, in each language.

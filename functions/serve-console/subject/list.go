@@ -231,8 +231,11 @@ func (n namer) next(x store.ListedTask) string {
 	case x.Stands.Called(g.Why) == task.StatusDenied:
 		return words.Say("denied", "why", web.Mentions(language.ForeignLine(g.Detail), n.person))
 	}
-	return explain.Happened(firstLine(explain.Ended(n.v.Locale, g.Why,
-		explain.FitDetail(g.Why, g.Detail, language.ForeignLine, n.person), explain.NoRetry)))
+	detail := explain.FitDetail(g.Why, g.Detail, language.ForeignLine, n.person)
+	if x.Stands.Stopped() {
+		return firstLine(explain.Ended(n.v.Locale, g.Why, detail, explain.RetryDraft))
+	}
+	return explain.Happened(firstLine(explain.Ended(n.v.Locale, g.Why, detail, explain.NoRetry)))
 }
 
 func firstLine(text string) string {
@@ -246,14 +249,14 @@ func (n namer) asks(x store.ListedTask) string {
 	if !x.Routed {
 		return n.surface.Approvers(n.settings, originOf(n.v, x))
 	}
-	stage := cmp.Or(language.OneLine(explain.StageName(words.Locale(), g.Stage)), words.Say("along_route"))
+	stage, who := language.OneLine(explain.Given(g.Stage)), web.Joined(g.Who, n.person, words.Say("middot"))
 	if g.Need > 1 {
 		stage += " " + strconv.Itoa(g.Given) + "/" + strconv.Itoa(g.Need)
 	}
-	if len(g.Who) == 0 {
-		return stage
+	if stage == "" || who == "" {
+		return cmp.Or(stage, who, words.Say("along_route"))
 	}
-	return words.Say("stage", "stage", stage, "who", web.Joined(g.Who, n.person, words.Say("middot")))
+	return words.Say("stage", "stage", stage, "who", who)
 }
 
 // originOf returns where a task was requested. The list's row only knows whether the channel is a direct message.

@@ -168,7 +168,7 @@ func testStamps(t *testing.T, w *consoletest.World) {
 	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "❌ 却下", "却下して終了",
 		"期限 "+web.Minute(w.Now().Add(168*time.Hour)), "承認しても、部長の承認までは決まりません。").
 		Holds(t, `name="stage" value="1"`)
-	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(経理)になったらお知らせします。").Lacks(t, approve, reject, deny)
+	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長 (鈴木 一郎) の番です。あなたの番(経理)になったらお知らせします。").Lacks(t, approve, reject, deny)
 	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "👉 いま: 課長(あと1人): 鈴木 一郎").
 		Lacks(t, approve, reject, deny)
 	stamped := suzuki.Acts(aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
@@ -248,6 +248,6 @@ func testOtherContent(t *testing.T, w *consoletest.World) {
 		got := tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, name, value))
 		expect.That(t, got.Status >= 400, "%s: %v", name, got)
 	}
-	tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "stage", "")).Says(t, http.StatusForbidden, "いまは 経理(")
+	tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "stage", "")).Says(t, http.StatusForbidden, "いまは 経理 (")
 	expect.Is(t, len(w.Load().Process().Acts), 0, "acts")
 }
