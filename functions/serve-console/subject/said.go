@@ -4,12 +4,15 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
+	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 )
 
@@ -27,6 +30,7 @@ type saidRow struct {
 	Anew       bool         // the agent doesn't know the messages before this one
 	Waits      bool         // it is not answered
 	Note       string
+	Lines      []logLine // that Ringi quotes at the end
 }
 
 // fileRow is a file of a message.
@@ -67,6 +71,8 @@ func (p *conversationPage) messages(t *loadedTalk, words web.Texts) {
 			row.Action, row.ActionPath = x.Number, t.place(x)
 			if m.Proposes(x) { // what it does stands there
 				row.Text = language.Passages(m.Worded())
+			} else {
+				row.quotes(m, x.Lines > 0)
 			}
 		}
 		if row.Note == "" && gone[m.Key()] {
@@ -87,6 +93,25 @@ func (p *conversationPage) messages(t *loadedTalk, words web.Texts) {
 	}
 	if len(t.said) == saidOfPage {
 		p.Older = p.Path + "?before=" + url.QueryEscape(t.said[0].Key()) + "#said"
+	}
+}
+
+// quotes takes what Ringi quotes of an action from the end of its message, by lines. Those of an output are numbered.
+func (row *saidRow) quotes(m conversation.Message, numbered bool) {
+	pieces := append([]conversation.Piece{{}}, m.Pieces()...)
+	last := pieces[len(pieces)-1]
+	words, is := strings.CutSuffix(strings.TrimRight(m.Content, "\n"), last.Text)
+	if m.Sender != conversation.FromSystem || !last.Quoted || !is {
+		return
+	}
+	row.Text = language.Passages(words)
+	for text := range strings.SplitSeq(last.Text, "\n") {
+		number, rest, _ := strings.Cut(text, ": ")
+		n, err := strconv.Atoi(number)
+		if !numbered || err != nil {
+			n, rest = 0, text
+		}
+		row.Lines = append(row.Lines, logLine{Number: n, Text: card.Output(rest)})
 	}
 }
 
