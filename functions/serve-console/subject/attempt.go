@@ -163,8 +163,8 @@ func (r Reader) done(e explain.Effect, b *aggregate.Blob) []web.Piece {
 func (r Reader) call(planned task.Step, b aggregate.Blob, all bool) (c Call, whole bool) {
 	shown, hidden, ok := explain.Masked(planned, b, r.Locale)
 	if !ok {
-		c.Effect = r.Effect(explain.Effect{Tool: planned.Tool, Access: planned.Access, Act: planned.Act(),
-			Amount: planned.Amount()})
+		c.Effect = r.Effect(explain.Effect{Sentence: []explain.Piece{{Text: web.ToolBeside(planned.Tool)}},
+			Access: planned.Access, Act: planned.Act(), Amount: planned.Amount()})
 		c.Preview = language.Spelled(language.Mask(language.Beginning(string(b.JSON), maxText)))
 		return c, false
 	}

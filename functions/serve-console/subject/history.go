@@ -263,7 +263,7 @@ func (t *History) lighten(show string) {
 			within = within || s.name() == show
 			weight := s.weight()
 			if left -= weight; left < 0 && weight > 0 && s.name() != show {
-				s.Call = Call{Effect: web.Effect{Tool: s.Effect.Tool, Sentence: s.Effect.Sentence}}
+				s.Call = Call{Effect: web.Effect{Sentence: s.Effect.Sentence}}
 				s.Result, s.Folded = nil, true
 			}
 		}

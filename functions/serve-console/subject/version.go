@@ -50,6 +50,7 @@ type Drafted struct {
 	Alone     string  // why a contest that is over did not draft it
 	Won       string  // whose draft became the policy; empty: no acceptable draft, or still running
 	Ended     string  // why its team stopped early
+	Hash      string  // of its text
 	Others    []Draft // of the other teams, the best first
 }
 
@@ -60,11 +61,12 @@ type Draft struct {
 	Round int
 	Score float64 // 0 to 100
 	Ended string  // why the team stopped early, in a sentence
+	Hash  string  // of its text
 }
 
 func (r Reader) draft(e contest.Place) Draft {
 	d := Draft{Key: contest.TeamHash(e.TeamID), Team: language.ForeignLine(e.TeamName), Round: e.RoundNumber,
-		Score: e.Points()}
+		Score: e.Points(), Hash: e.Hash}
 	if why := (explain.TeamEnd{Exit: e.ExitReason, Reason: e.Reason}); why.Short() {
 		d.Ended = why.In(r.Locale)
 	}
@@ -82,7 +84,7 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 		if p.Author != "" {
 			who = r.Person(p.Author)
 		}
-		d.Won, d.Ended = explain.Won(p, r.Locale, best.Team, who), best.Ended
+		d.Won, d.Ended, d.Hash = explain.Won(p, r.Locale, best.Team, who), best.Ended, best.Hash
 	case d.Over:
 		d.Alone = explain.DraftedAlone(p, r.Locale)
 	}
@@ -263,7 +265,6 @@ type otherTeams struct {
 	Feedback string // the evaluators' comments
 	Gone     bool   // its retention is over
 	Diff     []web.Line
-	Hash     string // of what is shown
 	No       string // why this viewer can't pick it
 }
 
@@ -285,7 +286,7 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if err != nil {
 		return err
 	}
-	words, x := v.Texts("task"), otherTeams{Draft: t.reader.draft(e), Hash: e.Hash}
+	words, x := v.Texts("task"), otherTeams{Draft: t.reader.draft(e)}
 	x.Path = tasksPath + "/" + t.task.Head.TaskID + "/drafts/" + p.ID + "/" + x.Key
 	draft, err := c.Contests.Submission(r.Context(), t.task.Ref().Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
 	if x.Gone = errors.Is(err, large.ErrExpired); err != nil && !x.Gone {

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,7 +30,6 @@ type Piece struct {
 type Effect struct {
 	Orders   string // the numbers of its steps; empty: it is no step of a plan
 	Amount   string // that it moves; empty: none, or another place has it
-	Tool     string // empty: the sentence names it
 	Sentence []Piece
 	Text     []Piece // that people will get
 	Rest     []Argument
@@ -58,9 +58,6 @@ type Sum struct {
 func (r Reader) Effect(e explain.Effect) Effect {
 	out := Effect{Sentence: append(r.Line(e.Sentence), Piece{Text: e.Unpriced(r.Locale)}),
 		Text: r.Line(e.Words), Rest: r.rest(e.Rest)}
-	if !strings.Contains(explain.Plain(e.Sentence), e.Tool) {
-		out.Tool = ToolBeside(e.Tool)
-	}
 	if e.Access != aggregate.Read {
 		out.Amount = r.money(e.Amount)
 	}
@@ -89,16 +86,30 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 			}
 			t.Columns = append(t.Columns, Column{explain.Plain(c.Name), c.Numeric()})
 			for at, row := range all[:n] {
-				cell := row.Cells[i].Value
-				if s := explain.Plain(cell); s == "「」" || s == "“”" {
-					cell = nil // an empty text: the cell has borders
-				}
-				t.Rows[at] = append(t.Rows[at], Joined(r.Line(cell), func(p Piece) string { return p.Text }, ""))
+				t.Rows[at] = append(t.Rows[at], r.cell(row.Cells[i].Value))
 			}
 		}
 		out, all = append(out, Argument{Name: name, Rows: t}), all[n:]
 	}
 	return out
+}
+
+// cell draws a value in a cell, whose borders do what the quotation marks of a text do elsewhere. A text keeps them if
+// it could be taken for a number, a flag or Ringi's words, which stand in brackets, or has a blank at an end.
+func (r Reader) cell(value []explain.Piece) string {
+	all := Joined(r.Line(value), func(p Piece) string { return p.Text }, "")
+	if len(value) == 0 || value[0].Kind != explain.Words || strings.ContainsAny(all[:1], "([{") {
+		return all
+	}
+	quoted := []rune(all)
+	text := string(quoted[1 : len(quoted)-1])
+	switch {
+	case !strings.ContainsAny(value[0].Text, "「“"):
+		return "(" + all + ")"
+	case json.Valid([]byte(text)), text != strings.TrimSpace(text), text != strings.TrimLeft(text, "([{"):
+		return all
+	}
+	return text
 }
 
 // ToolBeside is the name of a tool beside what it does, "" of one of Ringi's: what they do is said in words.

@@ -39,6 +39,17 @@ func TestACellIsNoFormula(t *testing.T) {
 	expect.Same(t, rows, [][]string{want, want})
 }
 
+// A cell has the quotation marks of a text only where it could be taken for another value.
+func TestACellQuotesOnlyWhatElseIsTakenForAnotherValue(t *testing.T) {
+	r := Reader{Locale: "ja", Person: func(id string) string { return id }}
+	for text, want := range map[string]string{"鈴木 一郎": "鈴木 一郎", "> 45h": "> 45h", "": "", "12": "「12」",
+		"true": "「true」", "(なし)": "「(なし)」", " a": "「 a」", "“a”": "“a”"} {
+		expect.Is(t, r.cell([]explain.Piece{{Text: "「"}, {Kind: explain.Value, Text: text}, {Text: "」"}}), want)
+	}
+	expect.Is(t, r.cell([]explain.Piece{{Text: "ステップ1の結果"}}), "(ステップ1の結果)")
+	expect.Is(t, r.cell([]explain.Piece{{Kind: explain.Value, Text: "12"}}), "12")
+}
+
 // LibreOffice also splits cells at semicolons and tabs, Excel at semicolons in locales with decimal commas: text after
 // these signs must not begin another cell.
 func TestNoSignWithinACellBeginsAnother(t *testing.T) {
