@@ -221,6 +221,9 @@ func (w LogWords) said(member string, v any) string {
 				return text
 			}
 		}
+		if text := actionWordsOf.In(w.Locale).Reasons[aggregate.Reason(v)]; member == "error" && text != "" {
+			return text
+		}
 		if all, err := detailsOf(aggregate.JSON(v)); member == "rule" && err == nil { // a row of the settings, as it stood
 			return w.said(member, all)
 		}

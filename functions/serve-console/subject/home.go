@@ -283,7 +283,7 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 		row.Then = append([]string{language.Beginning(unsaid, mostText)}, row.Then...)
 	}
 	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it
-		row.Then = append(row.Then, explain.Titled(title, x.Version))
+		row.Then = append([]string{explain.Titled(title, x.Version)}, row.Then...)
 	}
 	if text := language.ForeignLine(by.Named(explain.Plain(lead.Words), by.Person)); text != "" {
 		row.Then = append(row.Then, words.Say("text", "text", language.Beginning(text, mostAbout)))
