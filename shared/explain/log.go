@@ -92,7 +92,13 @@ func (w LogWords) toldOf(x aggregate.AuditEntry) map[string]LogChange {
 func detailsOf(details aggregate.JSON) (all map[string]any, err error) {
 	d := json.NewDecoder(strings.NewReader(string(details)))
 	d.UseNumber()
-	return all, d.Decode(&all)
+	err = d.Decode(&all)
+	if row, is := all["rule"].(string); is && row != "" { // one of the settings, as it stood
+		if of, wrong := detailsOf(aggregate.JSON(row)); wrong == nil {
+			all["rule"] = of
+		}
+	}
+	return all, err
 }
 
 // telling are the members that Briefly says, in their order; those of unnamed are said without their names.
@@ -216,16 +222,11 @@ func (w LogWords) said(member string, v any) string {
 		if text, ok := tenancy.ActionsCalled(w.Locale)[tenancy.ActionType(v)]; ok && member == "type" {
 			return text
 		}
-		if member == "reason" {
-			if text, ok := KnownEnd(w.Locale, v); ok {
-				return text
-			}
+		if text, ok := KnownEnd(w.Locale, v); ok && member == "reason" {
+			return text
 		}
 		if text := actionWordsOf.In(w.Locale).Reasons[aggregate.Reason(v)]; member == "error" && text != "" {
 			return text
-		}
-		if all, err := detailsOf(aggregate.JSON(v)); member == "rule" && err == nil { // a row of the settings, as it stood
-			return w.said(member, all)
 		}
 		if member == "tool" {
 			return w.Tool(v)
