@@ -134,7 +134,7 @@ func Given(name string) string {
 	if StageName(language.All[0], name) != StageName(language.English, name) {
 		return ""
 	}
-	return name
+	return language.OneLine(name)
 }
 
 const maxStage = 40 // characters of a stage's or a rule's name

@@ -121,11 +121,6 @@ func (s speaker) givenName(r *rules.Rule) string {
 	return r.Name
 }
 
-// stage is what a stage is called, "" if nobody has named it.
-func (s speaker) stage(name string) string {
-	return language.OneLine(explain.Given(name))
-}
-
 // useOf is how the form names the condition on tools.
 func useOf(c *rules.Conditions) string {
 	switch {
@@ -170,7 +165,7 @@ func (s speaker) chips(o *rules.Outcome) (all []chip) {
 		if note == "" {
 			continue // nobody is chosen yet
 		}
-		c := chip{Text: s.stage(x.Name), Note: note}
+		c := chip{Text: explain.Given(x.Name), Note: note}
 		switch {
 		case x.Need == 0:
 			c.Note = s.Say("chip_all", "who", note)

@@ -153,7 +153,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	})
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
-		d.Fail = a.Say("try_refused", "who", a.person(who), "stage", cmp.Or(a.stage(none.Name), d.Rule),
+		d.Fail = a.Say("try_refused", "who", a.person(who), "stage", cmp.Or(explain.Given(none.Name), d.Rule),
 			"why", a.In("whys", none.Why, "what", language.OneLine(none.What)))
 		return nil
 	}
@@ -182,7 +182,7 @@ func (a *asked) tried(d *tryData, route *circulation.Route) {
 	d.Stages, d.How = nil, nil
 	reader := web.Reader{Locale: a.Locale(), Person: a.person}
 	for _, s := range route.Stages {
-		x := chip{Text: a.Say("of_channel"), Note: a.stage(s.Name)}
+		x := chip{Text: a.Say("of_channel"), Note: explain.Given(s.Name)}
 		if len(s.People) > 0 {
 			x.Text = someOf(a.speaker, s.People, func(p circulation.Person) string { return a.person(p.User) }, a.Say("middot"))
 		}
@@ -203,7 +203,9 @@ func (a *asked) tried(d *tryData, route *circulation.Route) {
 	}
 	if len(route.LeftOut) > 0 {
 		d.How = append(d.How, language.Fill(explain.RouteOf(a.Locale()).LeftOut, "stages",
-			web.Joined(route.LeftOut, a.stage, a.Say("middot"))))
+			web.Joined(route.LeftOut, func(name string) string {
+				return language.OneLine(explain.StageName(a.Locale(), name))
+			}, a.Say("middot"))))
 	}
 }
 

@@ -249,7 +249,7 @@ func (n namer) asks(x store.ListedTask) string {
 	if !x.Routed {
 		return n.surface.Approvers(n.settings, originOf(n.v, x))
 	}
-	stage, who := language.OneLine(explain.Given(g.Stage)), web.Joined(g.Who, n.person, words.Say("middot"))
+	stage, who := explain.Given(g.Stage), web.Joined(g.Who, n.person, words.Say("middot"))
 	if g.Need > 1 {
 		stage += " " + strconv.Itoa(g.Given) + "/" + strconv.Itoa(g.Need)
 	}

@@ -114,8 +114,7 @@ func (r Reader) Stamped(g *aggregate.Gate) (out []Stage) {
 	d, st := r.walk(g, true), circulation.Walk(g.Circulating())
 	for _, s := range st.Stages {
 		if len(s.Stamps) > 0 {
-			name := language.OneLine(explain.StageName(r.Locale, s.Name))
-			out = append(out, Stage{Name: name, Stamps: Each(s.Stamps, d.act)})
+			out = append(out, Stage{Name: explain.Given(s.Name), Stamps: Each(s.Stamps, d.act)})
 		}
 	}
 	return out
@@ -147,7 +146,7 @@ var badges = map[explain.Standing]string{explain.Done: "badge-good", explain.Pre
 // stage draws the stage with this index.
 func (d *drawing) stage(i int) Stage {
 	s, is := &d.Stages[i], d.Is(i)
-	out := Stage{Name: language.OneLine(explain.Given(s.Name)), Present: is == explain.Present, Mark: is.Mark(),
+	out := Stage{Name: explain.Given(s.Name), Present: is == explain.Present, Mark: is.Mark(),
 		State: d.Words.States[is], Badge: badges[is], Waiting: d.words.Say("owes"), Need: d.Need(s),
 		Stamps: Each(s.Stamps, d.act)}
 	if s.Need > 1 {
