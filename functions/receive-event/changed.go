@@ -80,7 +80,7 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (slackapi.
 	concerns := m.channelType() == "im" || m.mentions(us)
 	for _, x := range []*message{&m, &is} {
 		if concerns { // else what it said tells nobody anything
-			x.Text = h.Slack.Labelled(slackapi.For(ctx, aggregate.TenantID(e.team())), x.Text)
+			h.Slack.Label(slackapi.For(ctx, aggregate.TenantID(e.team())), &x.Message)
 		}
 	}
 	at := cmp.Or(c.TS, c.EventTS)

@@ -159,7 +159,7 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (slackapi.
 	if why != "" && !acts {
 		return ignore(ctx, e, why)
 	}
-	m.Text = h.Slack.Labelled(slackapi.For(ctx, aggregate.TenantID(e.team())), m.Text)
+	h.Slack.Label(slackapi.For(ctx, aggregate.TenantID(e.team())), &m.Message)
 	request, err := m.request(e, us)
 	if err != nil {
 		return slackapi.Response{}, err

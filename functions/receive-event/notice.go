@@ -102,7 +102,7 @@ func (h *Handler) changed(ctx context.Context, e envelope) (slackapi.Response, e
 
 // Slack shows notes to one person, and names the user groups of a text.
 type Slack interface {
-	Labelled(ctx context.Context, text string) string
+	Label(ctx context.Context, m *slackapi.Message)
 	Ephemeral(ctx context.Context, channel, thread, user, text string, blocks ...slack.Block) error
 }
 

@@ -222,8 +222,8 @@ type noting struct {
 	blocks [][]slack.Block
 }
 
-func (n *noting) Labelled(_ context.Context, text string) string {
-	return strings.ReplaceAll(text, "<!subteam^S1>", "<!subteam^S1|@jinji>")
+func (n *noting) Label(_ context.Context, m *slackapi.Message) {
+	m.Text = strings.ReplaceAll(m.Text, "<!subteam^S1>", "<!subteam^S1|@jinji>")
 }
 
 func (n *noting) Ephemeral(_ context.Context, channel, thread, user, text string, blocks ...slack.Block) error {

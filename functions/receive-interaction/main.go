@@ -80,7 +80,7 @@ type Slack interface {
 	decide.AskSlack
 	Team(ctx context.Context) (string, error)
 	Direct(ctx context.Context, user, text string) error
-	Labelled(ctx context.Context, text string) string
+	Label(ctx context.Context, m *slackapi.Message)
 }
 
 // Results reads and copies values that are too large for a row.

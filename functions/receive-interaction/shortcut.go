@@ -46,7 +46,7 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (slackapi.Response, e
 		return slackapi.Response{}, err
 	}
 	person := h.language(ctx, p.Team.ID, p.User.ID)
-	p.Message.Text = h.Slack.Labelled(ctx, p.Message.Text)
+	h.Slack.Label(ctx, &p.Message.Message)
 	text := p.Message.shown()
 	switch {
 	case p.own():

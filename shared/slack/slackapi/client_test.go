@@ -95,8 +95,10 @@ func TestPeople(t *testing.T) {
 	group, err := s.Client.UsergroupMembers(t.Context(), webapi.Approvers)
 	diff := cmp.Diff([]string{webapi.Suzuki, webapi.Tanaka}, group)
 	expect.That(t, diff == "" && err == nil, "%v %v", err, diff)
-	expect.Is(t, s.Client.Labelled(t.Context(), "<!subteam^"+webapi.Approvers+"> へ"),
-		"<!subteam^"+webapi.Approvers+"|hr-approvers> へ")
+	text := "<!subteam^" + webapi.Approvers + "> へ"
+	said := slackapi.Message{Text: text, Attachments: []any{map[string]any{"is_share": true, "text": text}}}
+	s.Client.Label(t.Context(), &said)
+	expect.Is(t, said.Content().Whole(), "@hr-approvers へ\n> ?:\n> @hr-approvers へ")
 	expect.NoError(t, s.Client.Direct(t.Context(), webapi.Sato, "hello"))
 	dm, err := s.Everything(webapi.DirectMessage(webapi.Sato))
 	expect.That(t, err == nil && len(dm) == 1 && dm[0].Text == "hello", "%v %+v", err, dm)

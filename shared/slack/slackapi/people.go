@@ -189,11 +189,11 @@ func (c *Client) Usergroups(ctx context.Context) ([]Group, error) {
 	return out, nil
 }
 
-// Labelled gives the user groups without a label in a message's text theirs, if Slack says it.
-func (c *Client) Labelled(ctx context.Context, text string) string { return c.labelling(ctx)(text) }
+// Label gives the user groups without a label in a message, and in what it forwards, theirs, if Slack says it.
+func (c *Client) Label(ctx context.Context, m *Message) { c.labelling(ctx)(m) }
 
-// labelling is Labelled for several texts.
-func (c *Client) labelling(ctx context.Context) func(text string) string {
+// labelling is Label for several messages.
+func (c *Client) labelling(ctx context.Context) func(*Message) {
 	labels := sync.OnceValue(func() *strings.Replacer {
 		all, _ := c.Usergroups(ctx)
 		var pairs []string
@@ -203,11 +203,19 @@ func (c *Client) labelling(ctx context.Context) func(text string) string {
 		}
 		return strings.NewReplacer(pairs...)
 	})
-	return func(text string) string {
+	label := func(text string) string {
 		if !group.Get().MatchString(text) {
 			return text
 		}
 		return labels().Replace(text)
+	}
+	return func(m *Message) {
+		m.Text = label(m.Text)
+		for _, a := range objects(m.Attachments) {
+			if said, is := a["text"].(string); is {
+				a["text"] = label(said)
+			}
+		}
 	}
 }
 

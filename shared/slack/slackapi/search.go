@@ -138,7 +138,7 @@ type Said struct {
 // messages first, so that all of them are read.
 func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) (said []Said, err error) {
 	shown := map[string]Message{} // by timestamp
-	labelled := c.labelling(ctx)
+	label := c.labelling(ctx)
 	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) {
 		clear(shown)
 		readShown(answer, shown)
@@ -149,7 +149,7 @@ func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) 
 			return nil, err
 		}
 		is := shown[m.Timestamp]
-		is.Text = labelled(is.Text)
+		label(&is)
 		content := is.Content()
 		text := content.Whole()
 		if text == "" || m.Timestamp >= ts || m.Metadata.EventType == EventType || m.SubType == tombstone ||
