@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -44,20 +43,13 @@ type environment struct {
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	read := sync.OnceValues(tool.Builtin)
-	go read() // parallel to reading the secret
 	slack := secret.OpenSlack(cfg, env.Slack)
-	slack.Preload(ctx)
-	catalog, err := read()
-	if err != nil {
-		return nil, err
-	}
 	rows, results := store.OpenConversations(cfg, env.Table), large.Open(cfg, env.Results)
 	all := store.OpenAll(cfg, env.Table)
 	bot, calls := vault.OpenBot(cfg, slack, env.Credentials, all, slackWithin), store.CallsOf(all)
 	tasks := store.TasksOf(rows.KindStore.Store)
 	held := vault.ForTools(cfg, tasks, env.Credentials, env.Vendors, env.OutboundAllow)
-	tools, err := runner.Open(env.Vendors, env.OutboundAllow, catalog, held, slack)
+	tools, catalog, err := runner.Open(ctx, env.Vendors, env.OutboundAllow, held, slack)
 	if err != nil {
 		return nil, err
 	}

@@ -39,14 +39,12 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	rows, large := store.OpenTasks(cfg, env.Table), large.Open(cfg, env.Results)
 	models := provider.New(cfg, env.Models)
 	return &Handler{
-		Tools:   sync.OnceValues(tool.Builtin), // not needed at start
-		Store:   rows,
-		Open:    models.Open,
-		Model:   env.Model,
-		Prompts: large.Prompts,
-		Files:   large,
-		Now:     time.Now,
-
+		Tools:    sync.OnceValues(tool.Builtin), // not needed at start
+		Store:    rows,
+		Open:     models.Open,
+		Model:    env.Model,
+		Results:  large,
+		Now:      time.Now,
 		Contests: store.ContestsOf(store.OpenAll(cfg, env.Table), large),
 		Workspace: func() (teamconfig.Workspace, error) {
 			return teamconfig.Open(env.Workspace, teamconfig.Bucket(cfg))
@@ -56,14 +54,12 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 }
 
 type Handler struct {
-	Store   *store.TaskStore
-	Tools   func() (*tool.Catalog, error)
-	Open    func(name string) (model.Wire, error)
-	Model   string // overrides the tenant's model unless empty
-	Prompts func(ref aggregate.Ref) model.Keep
-	Files   model.Opener
-	Now     func() time.Time
-
+	Store     *store.TaskStore
+	Tools     func() (*tool.Catalog, error)
+	Open      func(name string) (model.Wire, error)
+	Model     string // overrides the tenant's model unless empty
+	Results   large.Store
+	Now       func() time.Time
 	Contests  *store.ContestStore
 	Workspace func() (teamconfig.Workspace, error)
 	Models    teamconfig.Models // of contests
@@ -116,7 +112,7 @@ func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggrega
 	if a.Matter() != nil {
 		return task.Drafted{Content: a.Request.Text}, model.Usage{}, nil
 	}
-	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
+	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Results.Prompts(a.Ref()))
 	if err != nil {
 		return none, model.Usage{}, err
 	}
@@ -131,7 +127,7 @@ func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggrega
 func (h *Handler) input(ctx context.Context, s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) (
 	in model.DraftInput, err error) {
 	in = inputOf(s, a, bounds)
-	in.Enclosed, err = model.Enclose(ctx, h.Files, a)
+	in.Enclosed, err = model.Enclose(ctx, h.Results, a)
 	return in, err
 }
 

@@ -21,7 +21,6 @@ package main
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -37,7 +36,6 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
 
@@ -59,16 +57,8 @@ type environment struct {
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	read := sync.OnceValues(tool.Builtin)
-	go read() // parallel to reading the secret
-	slack := secret.OpenSlack(cfg, env.Slack)
-	slack.Preload(ctx)
-	catalog, err := read()
-	if err != nil {
-		return nil, err
-	}
-	s := store.OpenTasks(cfg, env.Table)
-	tools, err := runner.Open(env.Vendors, env.OutboundAllow, catalog,
+	slack, s := secret.OpenSlack(cfg, env.Slack), store.OpenTasks(cfg, env.Table)
+	tools, catalog, err := runner.Open(ctx, env.Vendors, env.OutboundAllow,
 		vault.ForTools(cfg, s, env.Credentials, env.Vendors, env.OutboundAllow), slack)
 	if err != nil {
 		return nil, err

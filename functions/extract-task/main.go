@@ -47,14 +47,13 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows := store.OpenTasks(cfg, env.Table)
-	large := large.Open(cfg, env.Results)
+	rows, large := store.OpenTasks(cfg, env.Table), large.Open(cfg, env.Results)
 	return &Handler{
 		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
-		Prompts: large.Prompts,
-		Text:    large.Texts(cfg, env.ReadFileFunction), Texts: large, Files: large, Rest: time.Second,
+		Results: large,
+		Text:    large.Texts(cfg, env.ReadFileFunction), Texts: large, Rest: time.Second,
 		Slack: vault.OpenBot(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, rows, filesWithin),
 		Now:   time.Now,
 	}, nil
@@ -64,12 +63,11 @@ type Handler struct {
 	Store   *store.TaskStore
 	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's model unless empty
-	Prompts func(ref aggregate.Ref) model.Keep
+	Results large.Store
 	Slack   Slack
 	// Text has a file's text read, and keeps the file.
 	Text  func(ctx context.Context, ref aggregate.Ref, file []byte) (isolated.FileText, error)
 	Texts Texts
-	Files model.Opener
 	Rest  time.Duration // between tries to get a file or a thread
 	Now   func() time.Time
 	names people.Names
@@ -168,11 +166,11 @@ func moreTools(permissions []tenancy.ToolPermission) (lines []string) {
 
 func (h *Handler) extract(ctx context.Context, s tenancy.Settings, a *task.Aggregate, thread []model.Said,
 	read *aggregate.Thread, tools []string) (task.Extract, model.Usage, error) {
-	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
+	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Results.Prompts(a.Ref()))
 	if err != nil {
 		return task.Extract{}, model.Usage{}, err
 	}
-	enclosed, err := model.Enclose(ctx, h.Files, a)
+	enclosed, err := model.Enclose(ctx, h.Results, a)
 	if err != nil {
 		return task.Extract{}, model.Usage{}, err
 	}

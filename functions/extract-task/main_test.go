@@ -27,7 +27,7 @@ import (
 
 func handler(w *ringitest.World, g *modeltest.Demo) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now,
-		Prompts: w.Results().Prompts, Texts: w.Results(), Files: w.Results()}
+		Results: w.Results(), Texts: w.Results()}
 }
 
 // named is a Slack in which everybody has one name.

@@ -36,15 +36,12 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows := store.OpenTasks(cfg, env.Table)
-	large := large.Open(cfg, env.Results)
 	return &Handler{
 		Tools:   sync.OnceValues(tool.Builtin), // read at the first plan, not at start
-		Store:   rows,
+		Store:   store.OpenTasks(cfg, env.Table),
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
-		Prompts: large.Prompts,
-		Files:   large,
+		Results: large.Open(cfg, env.Results),
 		Now:     time.Now,
 	}, nil
 }
@@ -54,8 +51,7 @@ type Handler struct {
 	Tools   func() (*tool.Catalog, error)
 	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's model unless empty
-	Prompts func(ref aggregate.Ref) model.Keep
-	Files   model.Opener
+	Results large.Store
 	Now     func() time.Time
 }
 
@@ -108,11 +104,11 @@ func (h *Handler) make(
 	ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string,
 	permissions []tenancy.ToolPermission,
 ) (plan, model.Usage, error) {
-	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
+	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Results.Prompts(a.Ref()))
 	if err != nil {
 		return plan{}, model.Usage{}, err
 	}
-	enclosed, err := model.Enclose(ctx, h.Files, a)
+	enclosed, err := model.Enclose(ctx, h.Results, a)
 	if err != nil {
 		return plan{}, model.Usage{}, err
 	}

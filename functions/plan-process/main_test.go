@@ -23,7 +23,7 @@ import (
 
 func handler(w *ringitest.World, g *modeltest.Demo) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now,
-		Prompts: w.Results().Prompts}
+		Results: w.Results()}
 }
 
 func handle(t *testing.T, w *ringitest.World, g *modeltest.Demo) aggregate.Next {

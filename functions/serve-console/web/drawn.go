@@ -98,19 +98,19 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 // it could be taken for a number, a flag or Ringi's words, which stand in brackets, or has a blank at an end.
 func (r Reader) cell(value []explain.Piece) string {
 	all := Joined(r.Line(value), func(p Piece) string { return p.Text }, "")
-	if len(value) == 0 || value[0].Kind != explain.Words || strings.ContainsAny(all[:1], "([{") {
-		return all
-	}
-	quoted := []rune(all)
-	text := string(quoted[1 : len(quoted)-1])
 	switch {
+	case len(value) == 0 || value[0].Kind != explain.Words || strings.Trim(all[:min(1, len(all))], "([{") == "":
+		return all
 	case !strings.ContainsAny(value[0].Text, "「“"):
 		return "(" + all + ")"
-	case json.Valid([]byte(text)), text != strings.TrimSpace(text), text != strings.TrimLeft(text, "([{"):
-		return all
+	case len(value) == 3 && !taken.Get().MatchString(value[1].Text) && !json.Valid([]byte(value[1].Text)):
+		return r.Named(value[1].Text, r.Person)
 	}
-	return text
+	return all
 }
+
+// taken are texts that begin or end as no text but a quoted one may, or have no letter.
+var taken = &language.Regexp{Text: `^[\s([{]|\s$|^[^\pL]+$`}
 
 // ToolBeside is the name of a tool beside what it does, "" of one of Ringi's: what they do is said in words.
 func ToolBeside(name string) string {

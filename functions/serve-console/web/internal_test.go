@@ -43,10 +43,13 @@ func TestACellIsNoFormula(t *testing.T) {
 func TestACellQuotesOnlyWhatElseIsTakenForAnotherValue(t *testing.T) {
 	r := Reader{Locale: "ja", Person: func(id string) string { return id }}
 	for text, want := range map[string]string{"鈴木 一郎": "鈴木 一郎", "> 45h": "> 45h", "": "", "12": "「12」",
-		"true": "「true」", "(なし)": "「(なし)」", " a": "「 a」", "“a”": "“a”"} {
+		"true": "「true」", "(なし)": "「(なし)」", " a": "「 a」", "“a”": "“a”", "−5": "「−5」", "１２": "「１２」"} {
 		expect.Is(t, r.cell([]explain.Piece{{Text: "「"}, {Kind: explain.Value, Text: text}, {Text: "」"}}), want)
 	}
 	expect.Is(t, r.cell([]explain.Piece{{Text: "ステップ1の結果"}}), "(ステップ1の結果)")
+	expect.Is(t, r.cell([]explain.Piece{{Text: "「"}, {Kind: explain.Value, Text: "a"}, {Text: "」"}, {Text: ", "},
+		{Text: "「"}, {Kind: explain.Value, Text: "b"}, {Text: "」"}}), "「a」, 「b」")
+	expect.Is(t, r.cell([]explain.Piece{{Text: ""}}), "")
 	expect.Is(t, r.cell([]explain.Piece{{Kind: explain.Value, Text: "12"}}), "12")
 }
 

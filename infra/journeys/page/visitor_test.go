@@ -111,7 +111,7 @@ func (v *visitor) looks(name string) {
 		`a.playState !== "running")`)
 	v.Fits()
 	if v.shots != "" {
-		v.Screenshot(v.shots + name + ".png")
+		v.Whole(v.shots + name + ".png")
 	}
 }
 
@@ -142,7 +142,7 @@ func (v *visitor) with(t *testing.T) *visitor {
 		}
 		fresh.tells()
 		if v.shots != "" {
-			fresh.Screenshot(v.shots + "broken.png")
+			fresh.Whole(v.shots + "broken.png")
 		}
 	})
 	return &fresh

@@ -135,7 +135,13 @@ func (b *Browser) Open(t testing.TB, url string, w Window) *Tab {
 	if w.Hasty {
 		p.hurry()
 	}
-	p.Resize(w)
+	p.prefer(w)
+	if w.Phone {
+		p.Do(chromedp.EmulateViewport(w.Width, w.Height, chromedp.EmulateMobile, chromedp.EmulateTouch,
+			chromedp.EmulatePortrait, chromedp.EmulateScale(2)))
+	} else {
+		p.Do(chromedp.EmulateViewport(w.Width, w.Height, chromedp.EmulateScale(1)))
+	}
 	p.Visit(url)
 	return p
 }
@@ -148,18 +154,6 @@ func Open(t testing.TB, url string, width, height int64) *Tab {
 
 // For returns the same page for another test. Failures then count against that test.
 func (p *Tab) For(t testing.TB) *Tab { return &Tab{t: t, ctx: p.ctx, window: p.window} }
-
-func (p *Tab) Resize(w Window) {
-	p.t.Helper()
-	p.window = w
-	p.prefer(w)
-	if w.Phone {
-		p.Do(chromedp.EmulateViewport(w.Width, w.Height, chromedp.EmulateMobile, chromedp.EmulateTouch,
-			chromedp.EmulatePortrait, chromedp.EmulateScale(2)))
-		return
-	}
-	p.Do(chromedp.EmulateViewport(w.Width, w.Height, chromedp.EmulateScale(1)))
-}
 
 func (p *Tab) hurry() {
 	p.t.Helper()
@@ -280,18 +274,7 @@ func Read[T any](p *Tab, js string) T {
 // Whole saves a PNG of the entire page.
 func (p *Tab) Whole(path string) {
 	p.t.Helper()
-	p.picture(path, chromedp.FullScreenshot(100))
-}
-
-// Screenshot saves a PNG of the visible part of the page.
-func (p *Tab) Screenshot(path string) {
-	p.t.Helper()
-	p.picture(path, chromedp.CaptureScreenshot())
-}
-
-func (p *Tab) picture(path string, take chromedp.Action[[]byte]) {
-	p.t.Helper()
-	png, err := chromedp.Run(p.ctx, take)
+	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
 	if err == nil {
 		err = os.WriteFile(path, png, 0o644)
 	}

@@ -310,7 +310,7 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 	c.post(refused)
 	if r.Failed {
 		if c.Conversation.Status != Failing {
-			c.audit(aggregate.System(), AuditFailing, "session", c.Conversation.ID, map[string]any{"reason": r.Reason,
+			c.Record(&c.Head, aggregate.System(), AuditFailing, "session", c.Conversation.ID, map[string]any{"reason": r.Reason,
 				"detail": r.Detail})
 		}
 		c.to(Failing)

@@ -150,11 +150,6 @@ func (c *change) card(typ aggregate.CardType, subject string) {
 	}
 }
 
-func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string,
-	details map[string]any) {
-	c.Record(&c.Head, by, action, resourceType, resourceID, details)
-}
-
 // auditAction adds an audit entry about an action. Where no act on its gate ended it, the entry says that no rule chose
 // a route, so that a receipt can't show one.
 func (c *change) auditAction(by aggregate.Actor, as aggregate.Action, x *Action, details map[string]any) {
@@ -166,7 +161,7 @@ func (c *change) auditAction(by aggregate.Actor, as aggregate.Action, x *Action,
 	if as == AuditCancelled || as == AuditExpired {
 		details["gate"] = map[string]any{}
 	}
-	c.audit(by, as, "action", x.ActionID, details)
+	c.Record(&c.Head, by, as, "action", x.ActionID, details)
 }
 
 // Audit actions for conversations.

@@ -151,7 +151,7 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 		c.Head.ForgottenAt = &at
 	}
 	c.card(CardSession, SessionSubject+"#"+aggregate.TimeText(c.Now))
-	c.audit(by, AuditClosed, "session", c.Conversation.ID, map[string]any{"reason": why})
+	c.Record(&c.Head, by, AuditClosed, "session", c.Conversation.ID, map[string]any{"reason": why})
 	return c.done()
 }
 
@@ -181,7 +181,7 @@ func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time
 	c.Head.ForgottenAt, c.Head.Resting = nil, true
 	c.progress()
 	c.active()
-	c.audit(by, AuditReopened, "session", c.Conversation.ID, nil)
+	c.Record(&c.Head, by, AuditReopened, "session", c.Conversation.ID, nil)
 	return c.done()
 }
 

@@ -106,7 +106,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	c := (&Aggregate{Head: head, Conversation: s}).begin(now)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: ref.ID, Row: m})
 	c.Put(m.waits())
-	c.audit(aggregate.Actor{Type: aggregate.ActorUser, ID: in.User}, AuditOpened, "session", ref.ID,
+	c.Record(&c.Head, aggregate.Actor{Type: aggregate.ActorUser, ID: in.User}, AuditOpened, "session", ref.ID,
 		map[string]any{"agent": o.AgentID})
 	return c.done()
 }

@@ -75,7 +75,7 @@ func (c *change) offer(text, named string) {
 	o.ID = aggregate.Derive(c.Now, "offered", c.Head.TenantID, c.Conversation.ID, o.Key())
 	c.Put(o)
 	c.card(CardOffered, o.Key())
-	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}, AuditOffered, "session",
+	c.Record(&c.Head, aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}, AuditOffered, "session",
 		c.Conversation.ID, map[string]any{"asked_by": o.User, "hash": aggregate.HashOf(o.Text)})
 }
 
@@ -118,7 +118,7 @@ func (a *Aggregate) MakeRequest(id string, by aggregate.Actor, p aggregate.Polic
 	c.Fail(err)
 	made.TaskID = ref.ID
 	c.Put(&made)
-	c.audit(by, AuditRequestMade, "session", c.Conversation.ID,
+	c.Record(&c.Head, by, AuditRequestMade, "session", c.Conversation.ID,
 		map[string]any{"task": made.TaskID, "asked_by": by.ID, "hash": aggregate.HashOf(made.Text)})
 	m := Message{Sender: FromSystem, TaskID: made.TaskID}
 	m.own(fmt.Sprintf(wordsOf.In(c.Conversation.Locale).Offers.Made, made.TaskID))

@@ -184,7 +184,7 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 		m.named(wordsOf.In(c.Conversation.Locale), s.Left[:min(len(s.Left), shownLeft)], n)
 	}
 	c.post(m)
-	c.audit(aggregate.System(), AuditSourceFetched, "session", c.Conversation.ID, map[string]any{
+	c.Record(&c.Head, aggregate.System(), AuditSourceFetched, "session", c.Conversation.ID, map[string]any{
 		"source": s.Name, "repository": s.Repository, "repository_id": s.RepositoryID, "commit": s.Commit,
 		"version": s.Version,
 	})
@@ -204,7 +204,7 @@ func (a *Aggregate) FailSource(run int, why aggregate.Reason, now time.Time) (ag
 	m.own(SourceWords(c.Conversation.Locale, why))
 	m.quote(s.String())
 	c.post(m)
-	c.audit(aggregate.System(), AuditSourceFailed, "session", c.Conversation.ID, map[string]any{
+	c.Record(&c.Head, aggregate.System(), AuditSourceFailed, "session", c.Conversation.ID, map[string]any{
 		"source": s.Name, "repository": s.Repository, "commit": s.Commit, "error": why,
 	})
 	return c.done()

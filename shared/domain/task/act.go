@@ -62,7 +62,7 @@ func (a *Aggregate) acted(c *change, row Gated, g aggregate.Gate, by aggregate.A
 	if _, steps := row.(*Process); steps && g.ApprovedAt != nil && a.Prompt() != nil { // on which approved relies
 		about["policy"], about["policy_hash"] = a.Prompt().ID, a.Prompt().hash()
 	}
-	c.audit(by, g.Entry(string(row.Asks().Kind)), typ, id, g.ActDetails(about))
+	c.Record(&c.Head, by, g.Entry(string(row.Asks().Kind)), typ, id, g.ActDetails(about))
 	switch {
 	case g.ApprovedAt != nil:
 		c.progress()
@@ -94,7 +94,7 @@ func (a *Aggregate) denied(c *change, row Gated, by aggregate.Actor) (aggregate.
 		a.cancelExecution(c, a.executionOf(step), by)
 		return c.ended(a.Task, TaskCancelled, by, ReasonStepRejected)
 	}
-	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonDenied})
+	c.Record(&c.Head, by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonDenied})
 	return c.ended(a.Task, TaskCancelled, by, ReasonDenied)
 }
 
@@ -177,7 +177,7 @@ func (a *Aggregate) answered(e Extract, now time.Time) (aggregate.Change, error)
 	row := &Answer{Kind: e.Kind, Sentence: e.Sentence, CreatedAt: c.Now}
 	c.Put(row)
 	c.Made = row
-	c.audit(aggregate.System(), AuditRequestAnswered, "task", a.Head.TaskID,
+	c.Record(&c.Head, aggregate.System(), AuditRequestAnswered, "task", a.Head.TaskID,
 		map[string]any{"kind": e.Kind, "requester": a.Head.Requester})
 	return c.ended(nil, TaskAnswered, aggregate.System(), e.Kind.Reason())
 }

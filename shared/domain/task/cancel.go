@@ -23,7 +23,7 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 		a.relyOnStep(c, e)
 		about["execution"], about["ends"] = e.ID, map[StepStatus][]string{StepUnknown: a.unsure()}
 	}
-	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, about)
+	c.Record(&c.Head, by, AuditTaskCancelled, "task", a.Head.TaskID, about)
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 
@@ -93,7 +93,7 @@ func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor)
 		n.CancelledBy, n.CancelledAt, n.Results = by.ID, &c.Now, results
 	})
 	a.relyOnStep(c, e)
-	c.audit(by, AuditExecutionCancelled, "execution", e.ID, a.writesOf(e, c, results, map[string]any{}))
+	c.Record(&c.Head, by, AuditExecutionCancelled, "execution", e.ID, a.writesOf(e, c, results, map[string]any{}))
 }
 
 // Expire ends a task whose gate was not decided in time. It returns ErrNotDue before decide_by, or if nothing waits.
@@ -108,7 +108,7 @@ func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	if e := a.Execution(); open.Kind == CardStep && e != nil {
 		kind, id = "execution", e.ID
 	}
-	c.audit(aggregate.System(), AuditTaskExpired, kind, id, map[string]any{"hours": open.Terms.ApprovalHours})
+	c.Record(&c.Head, aggregate.System(), AuditTaskExpired, kind, id, map[string]any{"hours": open.Terms.ApprovalHours})
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonExpired)
 }
 

@@ -48,11 +48,6 @@ func (c *change) progress() {
 		nil, nil, 0
 }
 
-func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string,
-	details map[string]any) {
-	c.Record(&c.Head, by, action, resourceType, resourceID, details)
-}
-
 // end closes the task. Only a failed task can be retried.
 func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) {
 	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}

@@ -88,7 +88,7 @@ func (a *Aggregate) StopForCost(run int, limit aggregate.MicroUSD, now time.Time
 		return a.FailExecution(run, why.Reason, why.Detail, now)
 	}
 	c := a.withdraw(aggregate.System(), aggregate.Cancelled, now)
-	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{
+	c.Record(&c.Head, aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{
 		"reason": why.Reason, "cost_usd": a.Spent().String(), "max_cost_usd": limit.String(),
 	})
 	c.end(a.Task, TaskCancelled, aggregate.System(), why.Reason)
@@ -206,6 +206,6 @@ func (a *Aggregate) endRefused(why aggregate.Reason, detail string, until, now t
 		until = latest(until, &c.Now) // the hour of the request may be over
 		c.Head.Ended.Until = &until
 	}
-	c.audit(aggregate.System(), AuditTaskRefused, "task", a.Head.TaskID, about)
+	c.Record(&c.Head, aggregate.System(), AuditTaskRefused, "task", a.Head.TaskID, about)
 	return c.done()
 }

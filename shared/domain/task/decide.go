@@ -73,7 +73,7 @@ func (a *Aggregate) afterRejection(c *change, row Gated) (aggregate.Change, erro
 	if !a.Last(row) {
 		return c.done()
 	}
-	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID,
+	c.Record(&c.Head, aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID,
 		map[string]any{"reason": ReasonMaxVersions, "max_versions": row.gate().Terms.MaxVersions})
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
@@ -277,7 +277,7 @@ func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n
 		*g, opened = under, n
 	})
 	if typ, id, about := a.onRoute(opened); o.Rule.ID != "" {
-		c.audit(aggregate.System(), aggregate.Action(opened.Asks().Kind+".routed"), typ, id,
+		c.Record(&c.Head, aggregate.System(), aggregate.Action(opened.Asks().Kind+".routed"), typ, id,
 			opened.gate().OpenedDetails(about))
 	}
 	return opened
@@ -382,7 +382,7 @@ func (a *Aggregate) RefuseByRule(run int, r aggregate.Refusal, s tenancy.Setting
 func (c *change) refused(t *Task, why aggregate.Reason, detail string, about map[string]any) (aggregate.Change, error) {
 	c.end(t, TaskCancelled, aggregate.System(), why)
 	c.Head.Ended.As, c.Head.Ended.Detail = TaskRefused, detail
-	c.audit(aggregate.System(), AuditTaskRefused, "task", c.Head.TaskID, about)
+	c.Record(&c.Head, aggregate.System(), AuditTaskRefused, "task", c.Head.TaskID, about)
 	return c.done()
 }
 

@@ -175,7 +175,7 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	c.Head.Run++
 	c.Head.Retries = a.Head.Retries + 1
 	c.Head.Retried = &Retried{By: by.ID, At: c.Now}
-	c.audit(by, AuditGenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
+	c.Record(&c.Head, by, AuditGenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
 	return c.done()
 }
 
@@ -247,6 +247,6 @@ func (a *Aggregate) goOn(id string, by aggregate.Actor, p aggregate.Policy, now 
 	c.RelyOn(e)
 	a.relyOnStep(c, e)
 	a.relyOnEarlierCalls(c, e)
-	c.audit(by, AuditExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
+	c.Record(&c.Head, by, AuditExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
 	return c.done()
 }

@@ -31,7 +31,7 @@ func (a *Aggregate) StartExecution(run int, of Series, now time.Time) (aggregate
 		e = n
 	})
 	if !e.Managed() {
-		c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, e.about())
+		c.Record(&c.Head, aggregate.System(), AuditExecutionStarted, "execution", e.ID, e.about())
 	}
 	return c.done()
 }

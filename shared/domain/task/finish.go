@@ -25,7 +25,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 		c.Made = n
 	})
 	c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone)
-	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID,
+	c.Record(&c.Head, aggregate.System(), AuditExecutionCompleted, "execution", e.ID,
 		a.writesOf(e, c, results, map[string]any{"steps": len(results), "tools": toolsOf(results)}))
 	return c.done()
 }
@@ -61,7 +61,7 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 		n.Error, n.ErrorDetail, n.CompletedAt, n.Results = why, detail, &c.Now, results
 	})
 	a.relyOnStep(c, e)
-	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID,
+	c.Record(&c.Head, aggregate.System(), AuditExecutionFailed, "execution", e.ID,
 		a.writesOf(e, c, results, map[string]any{"reason": why, "tools": toolsOf(results)}))
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
 }

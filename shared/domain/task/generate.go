@@ -187,7 +187,7 @@ func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) *ch
 	a.relyOnStage(c)
 	layer := a.Layer()
 	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why, Detail: detail}, nil, nil
-	c.audit(aggregate.System(), AuditGenerationFailed, layer.resource(), a.layerID(),
+	c.Record(&c.Head, aggregate.System(), AuditGenerationFailed, layer.resource(), a.layerID(),
 		map[string]any{"layer": layer, "reason": why})
 	return c
 }
@@ -330,9 +330,10 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	c.moveGate(old, aggregate.Rejected, func(n Gated) { *n.gate() = g })
 	n := a.picked(c, old, entry, content, by)
 	c.card(a, CardPrompt, n.Key())
-	c.audit(by, AuditPromptRejected, "prompt", old.ID, g.ActDetails(map[string]any{"version": old.Version,
+	c.Record(&c.Head, by, AuditPromptRejected, "prompt", old.ID, g.ActDetails(map[string]any{"version": old.Version,
 		"picked": team}))
-	c.audit(by, AuditPromptPicked, "prompt", n.ID, ofTeam(entry, map[string]any{"version": n.Version, "hash": entry.Hash}))
+	c.Record(&c.Head, by, AuditPromptPicked, "prompt", n.ID,
+		ofTeam(entry, map[string]any{"version": n.Version, "hash": entry.Hash}))
 	return c.done()
 }
 

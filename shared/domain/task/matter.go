@@ -161,7 +161,7 @@ func (c *change) fillIn(a *Aggregate, was *Process, e Refill, by aggregate.Actor
 	n.Content, n.EditedBy, n.Matter, n.Files = e.Content, by.ID, e.Matter, e.Files
 	about := a.versioned(n.Version, n.hash())
 	about["from_version"] = before.Version
-	c.audit(by, AuditPromptEdited, "prompt", n.ID, about)
+	c.Record(&c.Head, by, AuditPromptEdited, "prompt", n.ID, about)
 	return n
 }
 

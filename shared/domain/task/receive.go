@@ -153,7 +153,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	}
 	c.Made = t
 	about := map[string]any{"title": e.Title, "requester": a.Head.Requester}
-	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, about)
+	c.Record(&c.Head, aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, about)
 	return c.done()
 }
 
@@ -298,7 +298,7 @@ func (a *Aggregate) Deleted(author string, now time.Time) (aggregate.Change, err
 	}
 	by := aggregate.System()
 	c := a.withdraw(by, aggregate.Cancelled, now)
-	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonDeleted})
+	c.Record(&c.Head, by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonDeleted})
 	return c.ended(a.Task, TaskCancelled, by, ReasonDeleted)
 }
 

@@ -172,7 +172,7 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 	c.Put(&n)
 	about := e.about()
 	about["session_id"] = id
-	c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, about)
+	c.Record(&c.Head, aggregate.System(), AuditExecutionStarted, "execution", e.ID, about)
 	return c.done()
 }
 

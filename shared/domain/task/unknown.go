@@ -66,7 +66,7 @@ func (a *Aggregate) recordLate(c *change, s *StepResult, by aggregate.Actor) {
 	n.Results[i] = s.entry()
 	c.Put(&n)
 	if s.Access == aggregate.Write {
-		c.audit(by, AuditExecutionLate, "execution", e.ID,
+		c.Record(&c.Head, by, AuditExecutionLate, "execution", e.ID,
 			map[string]any{"attempt": e.Attempt, "step": s.StepID, "status": s.Status, "was": was})
 	}
 }
@@ -149,7 +149,7 @@ func (a *Aggregate) FindStep(run, order int, result aggregate.Blob, now time.Tim
 	c.moveStep(row, StepCompleted, func(n *StepResult) {
 		n.Result, n.Error, n.ErrorDetail, n.CompletedAt, n.Found = &result, "", "", &c.Now, true
 	})
-	c.audit(aggregate.System(), AuditExecutionLate, "execution", e.ID,
+	c.Record(&c.Head, aggregate.System(), AuditExecutionLate, "execution", e.ID,
 		map[string]any{"attempt": e.Attempt, "step": row.StepID, "status": StepCompleted, "was": StepUnknown, "found": true})
 	return c.done()
 }

@@ -1,7 +1,6 @@
 package card
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -174,9 +173,6 @@ func ToldRequester(a *task.Aggregate) bool {
 		return false
 	}
 	r := drawing{a: a}.attempt(a.Execution())
-	return slices.ContainsFunc(r.steps, func(s task.Step) bool {
-		var to struct{ Recipient string }
-		return s.Tool == MessageTool && r.status(s) == task.StepCompleted &&
-			json.Unmarshal([]byte(s.ToolInput), &to) == nil && to.Recipient == a.Head.Requester
-	})
+	done := slices.DeleteFunc(slices.Clone(r.steps), func(s task.Step) bool { return r.status(s) != task.StepCompleted })
+	return slices.Contains(task.Recipients(done, ""), a.Head.Requester)
 }

@@ -13,12 +13,10 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
-
-// MessageTool sends a message.
-const MessageTool = "send_slack_dm"
 
 const (
 	maxInlineCode = 300  // characters of values within a line
@@ -44,7 +42,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	}
 	d.put(&top, 1, lead, d.arguments(lead)...)
 	said := []string{"", lead.Warning(d.w.Locale)} // as long as people decide
-	sends := lead.Tool == MessageTool
+	sends := lead.Tool == tenancy.MessageTool
 	for i := range s.Then {
 		e, says := &s.Then[i], "✏️ "
 		if e.Act == rules.ActMessage {
@@ -57,7 +55,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 			says, said = says+" — "+why, append(said, why)
 		}
 		d.whole(&below, i+2, e, says)
-		sends = sends || e.Tool == MessageTool
+		sends = sends || e.Tool == tenancy.MessageTool
 	}
 	if sends && !d.settled {
 		below.add(0, "", d.w.Signed)
@@ -171,7 +169,7 @@ func (d drawing) arguments(e *explain.Effect) (lines []string) {
 		}
 		lines, rest = append(lines, parts...), rest[n:]
 	}
-	if e.Tool == MessageTool && !d.settled &&
+	if e.Tool == tenancy.MessageTool && !d.settled &&
 		slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
 		lines = append(lines, d.w.SentAsIs)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -85,12 +86,19 @@ type Vault interface {
 	Company(ctx context.Context, tenant string) (string, error)
 }
 
-// Open makes a runner of the catalog's tools that calls them with the credentials of tenants. allow are endpoints
-// outside of the public internet, as those of models may be.
-func Open(vendors boot.Vendors, allow string, catalog *tool.Catalog, credentials Vault,
-	slack *secret.Slack) (*Runner, error) {
+// Open makes a runner of the builtin tools, which it reads as Slack's secret is read, that calls them with the
+// credentials of tenants. allow are endpoints outside of the public internet, as those of models may be.
+func Open(ctx context.Context, vendors boot.Vendors, allow string, credentials Vault,
+	slack *secret.Slack) (*Runner, *tool.Catalog, error) {
+	read := sync.OnceValues(tool.Builtin)
+	go read()
+	slack.Preload(ctx)
+	catalog, err := read()
+	if err != nil {
+		return nil, nil, err
+	}
 	ours := slackapi.HomeWorkspace{Slack: slackapi.With(slack, slackWithin)}
-	return New(catalog, Config{
+	r, err := New(catalog, Config{
 		FreeeURL: vendors.FreeeAPIURL, SheetsURL: vendors.SheetsAPIURL,
 		Credentials: credentials,
 		Slack: func(ctx context.Context, tenant string) (string, string, error) {
@@ -106,6 +114,7 @@ func Open(vendors boot.Vendors, allow string, catalog *tool.Catalog, credentials
 		Outbound:     outbound.Allowing(allow).Client(),
 		Now:          time.Now, Log: slog.Default(),
 	})
+	return r, catalog, err
 }
 
 // Run makes one call, within ctx and the tool's own timeout. Its errors are *explain.CallError with a sentence in the
