@@ -72,7 +72,7 @@ type RouteWords struct {
 	Amount, AmountUnknown, AmountUnmarked, AmountCounts, Askers, SendBacks     string
 	And, Others, Need, NeedAll, StandsIn, StandIn, Members, Owes, Waits        string
 	Before, Now, NowAny, NowNobody, Yours, YoursFor, Rule, OneDenies, OneStops string
-	NotCarried, Left, LeftOut, SetStandIn, Stage                               string
+	OneSendsBack, NotCarried, Left, LeftOut, SetStandIn, Stage                 string
 	Decided, Closed, Numbers, Tells, TellsGroup                                string
 }
 

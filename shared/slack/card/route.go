@@ -84,9 +84,9 @@ func (r routed) waits(notes ...string) []slack.Block {
 		turn = r.Words.NowNobody
 	}
 	lines := append([]string{turn + r.until(s.DecideBy) + left}, r.Away(r.around(s), r.gone)...)
-	denies := r.Words.OneDenies
-	if r.step {
-		denies = r.Words.OneStops
+	denies := map[bool]string{true: r.Words.OneStops, false: r.Words.OneDenies}[r.step]
+	if r.Further > 0 {
+		denies = r.Words.OneSendsBack
 	}
 	notes = append(notes, amount, r.path(), cut(r.LeftOut(), maxNotes), r.then(),
 		fill(r.Words.Rule, "rule", r.RuleName())+" · "+denies, cut(r.AskedToo(), maxNotes), cut(r.carried(), maxNotes))
