@@ -72,10 +72,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 			return asking.Somebody(ctx, bot, o, s, time.Now(), asker)
 		},
 		Store: s, Results: large.Open(cfg, env.Results),
-		Tools: tools, Catalog: catalog,
-		Open:  models.Open,
-		Model: env.Model,
-		Now:   time.Now, NewID: aggregate.NewID,
+		Tools: tools, Catalog: catalog, Open: models.Open, Model: env.Model,
+		Now: time.Now, NewID: aggregate.NewID,
 		Sessions: newSessions(models), PollEvery: pollEvery, PollFor: 100 * time.Second, HoldFor: 30 * time.Second,
 	}, nil
 }

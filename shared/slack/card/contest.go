@@ -1,6 +1,7 @@
 package card
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -33,7 +34,8 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 		return []slack.Block{contextLine(d.picked(p))}
 	case p.Entry != nil:
 		lines := []string{explain.Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")}
-		if n := len(p.Others()); n > 0 && d.a.Asked(p.ID).Open {
+		same := func(x contest.Place) bool { return x.Hash == p.Entry.Hash } // there is nothing to pick
+		if n := len(slices.DeleteFunc(p.Others(), same)); n > 0 && d.a.Asked(p.ID).Open {
 			lines = append(lines, fill(contestWords.In(d.w.Locale).Others, "n", n)+
 				linkAs(Page(d.Console, d.a.Ref()), contestWords.In(d.w.Locale).Compare))
 		}
