@@ -90,8 +90,7 @@ func (t *teller) titles(rows any) {
 	}
 	t.gone["/columns"] = true
 	l := t.writer()
-	_, literal := rows.([]any)
-	l.columns(columns, literal, l.headings(rows))
+	l.columns(columns, l.headings(rows))
 	t.e.Rest = append(t.e.Rest, Argument{Name: t.name([]part{{name: "columns"}}), Value: l.out})
 	t.unwritten(columns, rows)
 }

@@ -92,13 +92,7 @@ func (w LogWords) toldOf(x aggregate.AuditEntry) map[string]LogChange {
 func detailsOf(details aggregate.JSON) (all map[string]any, err error) {
 	d := json.NewDecoder(strings.NewReader(string(details)))
 	d.UseNumber()
-	err = d.Decode(&all)
-	if row, is := all["rule"].(string); is && row != "" { // one of the settings, as it stood
-		if of, wrong := detailsOf(aggregate.JSON(row)); wrong == nil {
-			all["rule"] = of
-		}
-	}
-	return all, err
+	return all, d.Decode(&all)
 }
 
 // telling are the members that Briefly says, in their order; those of unnamed are said without their names.

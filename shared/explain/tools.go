@@ -77,8 +77,8 @@ func (l *writer) headings(rows any) func(member, title string) string {
 	}
 }
 
-// columns writes each column's title, and what fills it unless people call that by the title, or the rows stand below.
-func (l *writer) columns(columns []any, literal bool, headings func(member, title string) string) {
+// columns writes each column's title, and what fills it unless people call that by the title.
+func (l *writer) columns(columns []any, headings func(member, title string) string) {
 	for i, c := range columns {
 		if i > 0 {
 			l.words(", ")
@@ -93,7 +93,7 @@ func (l *writer) columns(columns []any, literal bool, headings func(member, titl
 		switch {
 		case heading != "" && heading != name:
 			l.words(" = (" + heading + ")")
-		case heading == "" && !literal && (member != name || headings != nil):
+		case heading == "" && (member != name || headings != nil):
 			l.words(" = ")
 			l.name(member)
 		}

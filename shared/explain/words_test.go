@@ -328,8 +328,6 @@ func TestDetailsAreLines(t *testing.T) {
 			{"Reason", "The task was cancelled. To continue, submit a new request."},
 			{"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
 		"unknown": {`{"later":[{"a":1}]}`, []LogDetail{{"later", "a: 1"}}},
-		"a row of the settings": {`{"rule":"{\"argv\":[\"go\",\"test\"],\"place\":\"D1\"}"}`,
-			[]LogDetail{{"Rule › Command", "go, test"}, {"Rule › Place", "D1"}}},
 	} {
 		diff := cmp.Diff(tt.want, LogWordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))
 		expect.That(t, diff == "", "%s: %s", name, diff)

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -86,31 +85,17 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 			}
 			t.Columns = append(t.Columns, Column{explain.Plain(c.Name), c.Numeric()})
 			for at, row := range all[:n] {
-				t.Rows[at] = append(t.Rows[at], r.cell(row.Cells[i].Value))
+				cell := row.Cells[i].Value
+				if s := explain.Plain(cell); s == "「」" || s == "“”" {
+					cell = nil // an empty text: the cell has borders
+				}
+				t.Rows[at] = append(t.Rows[at], Joined(r.Line(cell), func(p Piece) string { return p.Text }, ""))
 			}
 		}
 		out, all = append(out, Argument{Name: name, Rows: t}), all[n:]
 	}
 	return out
 }
-
-// cell draws a value in a cell, whose borders do what the quotation marks of a text do elsewhere. A text keeps them if
-// it could be taken for a number, a flag or Ringi's words, which stand in brackets, or has a blank at an end.
-func (r Reader) cell(value []explain.Piece) string {
-	all := Joined(r.Line(value), func(p Piece) string { return p.Text }, "")
-	switch {
-	case len(value) == 0 || value[0].Kind != explain.Words || strings.Trim(all[:min(1, len(all))], "([{") == "":
-		return all
-	case !strings.ContainsAny(value[0].Text, "「“"):
-		return "(" + all + ")"
-	case len(value) == 3 && !taken.Get().MatchString(value[1].Text) && !json.Valid([]byte(value[1].Text)):
-		return r.Named(value[1].Text, r.Person)
-	}
-	return all
-}
-
-// taken are texts that begin or end as no text but a quoted one may, or have no letter.
-var taken = &language.Regexp{Text: `^[\s([{]|\s$|^[^\pL]+$`}
 
 // ToolBeside is the name of a tool beside what it does, "" of one of Ringi's: what they do is said in words.
 func ToolBeside(name string) string {

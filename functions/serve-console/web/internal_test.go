@@ -39,18 +39,20 @@ func TestACellIsNoFormula(t *testing.T) {
 	expect.Same(t, rows, [][]string{want, want})
 }
 
-// A cell has the quotation marks of a text only where it could be taken for another value.
-func TestACellQuotesOnlyWhatElseIsTakenForAnotherValue(t *testing.T) {
-	r := Reader{Locale: "ja", Person: func(id string) string { return id }}
-	for text, want := range map[string]string{"鈴木 一郎": "鈴木 一郎", "> 45h": "> 45h", "": "", "12": "「12」",
-		"true": "「true」", "(なし)": "「(なし)」", " a": "「 a」", "“a”": "“a”", "−5": "「−5」", "１２": "「１２」"} {
-		expect.Is(t, r.cell([]explain.Piece{{Text: "「"}, {Kind: explain.Value, Text: text}, {Text: "」"}}), want)
+// A text in a cell is no result of an earlier step, whatever it says.
+func TestACellTellsATextFromAResult(t *testing.T) {
+	drawn := func(value string) string {
+		writes, _ := explain.Effects("ja", []task.Step{{StepID: "s1", Order: 1, Tool: "srv.look", Access: aggregate.Read},
+			{StepID: "s2", Order: 2, Tool: "srv.tool", Access: aggregate.Write,
+				ToolInput: aggregate.JSON(`{"list":[{"k":"x","v":` + value + `},{"k":"y","v":"z z"}]}`)}})
+		r := Reader{Locale: "ja", Person: strings.Clone}
+		return fmt.Sprint(r.rest(writes[0].Rest)[0].Rows.Rows)
 	}
-	expect.Is(t, r.cell([]explain.Piece{{Text: "ステップ1の結果"}}), "(ステップ1の結果)")
-	expect.Is(t, r.cell([]explain.Piece{{Text: "「"}, {Kind: explain.Value, Text: "a"}, {Text: "」"}, {Text: ", "},
-		{Text: "「"}, {Kind: explain.Value, Text: "b"}, {Text: "」"}}), "「a」, 「b」")
-	expect.Is(t, r.cell([]explain.Piece{{Text: ""}}), "")
-	expect.Is(t, r.cell([]explain.Piece{{Kind: explain.Value, Text: "12"}}), "12")
+	for text, ref := range map[string]string{"total": "s1.result.total", "account no": "s1.result.account_no",
+		"1 件目": "s1.result.0", "ステップ1の結果": "s1.result"} {
+		got, other := drawn(`"`+text+`"`), drawn(`{"$ref":"`+ref+`"}`)
+		expect.That(t, got != other, "%q and %q are both %s", text, ref, got)
+	}
 }
 
 // LibreOffice also splits cells at semicolons and tabs, Excel at semicolons in locales with decimal commas: text after

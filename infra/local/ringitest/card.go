@@ -150,4 +150,7 @@ var Lookalikes = [][3]string{
 	{"write_rows_to_google_sheet", `{"columns":[5]}`, `{"columns":[{"key":"5","title":"5"}]}`},
 	{"write_rows_to_google_sheet", `{"columns":[{"key":"a","title":"b = c"}]}`,
 		`{"columns":[{"key":"c","title":"a = b"}]}`},
+	{"write_rows_to_google_sheet", // a line's end keeps the rows out of a table, which has the titles
+		`{"columns":[{"key":"a","title":"X"},{"key":"b","title":"Y"}],"rows":[{"a":"x\ny","b":2}]}`,
+		`{"columns":[{"key":"b","title":"X"},{"key":"a","title":"Y"}],"rows":[{"a":"x\ny","b":2}]}`},
 }
