@@ -89,7 +89,6 @@ const (
 
 type Store interface {
 	pipeline.Conversations
-	pipeline.Heads
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error

@@ -37,14 +37,13 @@ const (
 
 type Store interface {
 	pipeline.Numbers[*task.Aggregate]
-	pipeline.Committer
+	pipeline.Tasks
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
 	Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, error)
 	PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
-	pipeline.SpentReader
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error)
 }

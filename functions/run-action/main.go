@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -73,14 +72,8 @@ const (
 
 type Store interface {
 	pipeline.Conversations
-	pipeline.Heads
 	AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
-}
-
-// Payloads reads payloads, including those that are too large for a row.
-type Payloads interface {
-	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
 // Files stores workspaces. *large.Versions implements it.
@@ -95,7 +88,7 @@ type Files interface {
 
 type Handler struct {
 	Store    Store
-	Payloads Payloads
+	Payloads aggregate.Opener
 	Files    Files
 	Sandbox  isolated.Runner // nil: commands can't be executed here
 	Now      func() time.Time

@@ -81,15 +81,10 @@ type Signer interface {
 	Sign(ctx context.Context, text []byte) ([]byte, error)
 }
 
-// Heads stores the heads of chains where nobody can delete them.
-type Heads interface {
-	Keep(ctx context.Context, head chain.Head) error
-}
-
 type Handler struct {
 	Store  Store
 	Signer Signer
-	Heads  Heads
+	Heads  seal.Heads    // stored where nobody can delete them
 	Locked time.Duration // for how long the bucket locks a head
 	Now    func() time.Time
 }

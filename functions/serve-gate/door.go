@@ -53,11 +53,6 @@ type Keys interface {
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 }
 
-// Results opens what calls returned.
-type Results interface {
-	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
-}
-
 // Tools makes calls. *runner.Runner implements it.
 type Tools interface {
 	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
@@ -67,7 +62,7 @@ type Tools interface {
 type door struct {
 	calls.Calls
 	Keys    Keys
-	Results Results
+	Results aggregate.Opener      // of what calls returned
 	Ready   func() error          // returns once the Catalog is full
 	Tools   func() (Tools, error) // made at the first read
 	// Stays asks Slack whether somebody is still a full member of a workspace.

@@ -36,7 +36,6 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
@@ -94,15 +93,9 @@ type Store interface {
 	SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error
 }
 
-// Tasks lists requests.
-type Tasks interface {
-	Search(ctx context.Context, tenant string, f task.Filter, cursor string, limit, most int,
-		keep func(store.ListedTask) bool) (store.Page[store.ListedTask], error)
-}
-
 type Handler struct {
 	Store     Store
-	Tasks     Tasks
+	Tasks     *store.TaskStore
 	Reminders Reminders
 	Effects   effect.Runner
 	Objects   store.Objects

@@ -13,12 +13,6 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Said reads a conversation's messages and the output of its actions, which are outside of the aggregate.
-type Said interface {
-	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
-	Log(ctx context.Context, ref aggregate.Ref, action string, limit int) ([]conversation.LogEntry, error)
-}
-
 // live adds the console's address, and the last lines of a running action's output, which grows without a commit.
 func (d *drawing) live(ctx context.Context) (decide.Subject, error) {
 	t := card.ConversationOf(d.a)

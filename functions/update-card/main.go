@@ -107,7 +107,7 @@ var drawn = []string{task.Kind.Name, conversation.Kind.Name, call.Kind.Name}
 type Handler struct {
 	Store    Store
 	Results  card.Large
-	Said     Said
+	Said     *store.ConversationStore // messages and the output of actions, which are outside of the aggregate
 	Slack    Slack
 	Inbox    decide.InboxReader // what a Home tab shows
 	Queue    Queue

@@ -283,13 +283,8 @@ func FileOf(f task.ReadFile, text string) File {
 	return out
 }
 
-// Opener opens values that may be in the bucket.
-type Opener interface {
-	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
-}
-
 // Enclose returns what a task's request forwards and attaches, as every layer is shown it.
-func Enclose(ctx context.Context, from Opener, a *task.Aggregate) (out Enclosed, err error) {
+func Enclose(ctx context.Context, from aggregate.Opener, a *task.Aggregate) (out Enclosed, err error) {
 	for _, q := range a.Request.Forwarded {
 		out.Forwarded = append(out.Forwarded, ForwardedOf(q))
 	}

@@ -27,11 +27,6 @@ const Within = 10 * time.Second
 // checkApprovers is reported instead of a retry's success if nobody may approve the next version.
 const checkApprovers = "check_approvers"
 
-// Links finds the addresses of Slack messages.
-type Links interface {
-	Permalink(ctx context.Context, channel, ts string) (string, error)
-}
-
 // SubjectPage is the page on which people decide about one kind of subject.
 type SubjectPage struct {
 	Path  string // before the subject's id

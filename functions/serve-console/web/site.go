@@ -37,7 +37,7 @@ type Site struct {
 	Listing people.Listing // who may be chosen
 	Roster  people.Roster
 	Own     Deployment
-	Links   Links
+	Links   *slackapi.Client // finds the addresses of messages
 	Now     func() time.Time
 
 	names  people.Names

@@ -25,14 +25,6 @@ const (
 	unbounded = 10
 )
 
-// QueueReader is the part of SQS that a mapping uses.
-type QueueReader interface {
-	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
-	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
-	ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput,
-		...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
-}
-
 // Queue feeds a function from a queue. SQS holds back the other messages of a group while one is being handled, so
 // groups run concurrently and each keeps its order.
 type Queue struct {
@@ -40,7 +32,7 @@ type Queue struct {
 	Mapping  template.QueueMapping
 	URL      string
 	Region   string
-	Reader   QueueReader
+	Reader   *sqs.Client
 	Invoker  Invoker
 	Log      *slog.Logger
 	// RetryAtOnce makes the messages of a failed batch visible at once, so that tests need not wait a minute for the

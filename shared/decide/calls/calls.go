@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -18,26 +17,13 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/clock"
+	"ringi/shared/store"
 	"ringi/shared/tool"
 )
 
-// Store is the store of what outside agents ask for.
-type Store interface {
-	decide.RulesReader
-	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
-	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Count(ctx context.Context, tenant string, counts ...aggregate.Count) error
-	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
-	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
-	Thread(ctx context.Context, key tenancy.Key, day time.Time) (string, error)
-	Ask(ctx context.Context, x *call.Proposal, c aggregate.Change) (*call.Aggregate, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
-	pipeline.Numbers[*call.Aggregate]
-}
-
 // Calls asks people about calls, by the rows of a store.
 type Calls struct {
-	Store   Store
+	Store   store.CallStore
 	Catalog *tool.Catalog
 	Now     func() time.Time
 }

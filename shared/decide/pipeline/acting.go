@@ -14,9 +14,10 @@ import (
 	"ringi/shared/runtime/clock"
 )
 
-// Conversations is the store of conversations as far as runs need it to end.
+// Conversations is the store of conversations as far as runs need it.
 type Conversations interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
+	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
@@ -38,14 +39,9 @@ func Claimed(ctx context.Context, s Conversations, ref aggregate.Ref, id, invoca
 	return x, nil
 }
 
-// Heads reads the heads of conversations.
-type Heads interface {
-	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
-}
-
 // Watch polls a conversation's head until ctx ends, and calls stop when the action executes no more, again after each
 // error. While the head can't be read, the action continues.
-func Watch(ctx context.Context, s Heads, ref aggregate.Ref, id string, every time.Duration, stop func() error) {
+func Watch(ctx context.Context, s Conversations, ref aggregate.Ref, id string, every time.Duration, stop func() error) {
 	for clock.Sleep(ctx, every) == nil {
 		head, err := s.Head(ctx, ref)
 		if err == nil && head.Acting != id && stop() == nil {
@@ -123,14 +119,14 @@ func Paid[A any](
 }
 
 // Charged commits a decision together with the usage of its model calls, by Paid.
-func Charged(ctx context.Context, s Committer, a *task.Aggregate, u aggregate.Usage, now time.Time,
+func Charged(ctx context.Context, s Tasks, a *task.Aggregate, u aggregate.Usage, now time.Time,
 	decide task.Decision) (*task.Aggregate, error) {
 	return paid(ctx, s, a.Ref(), u, now, func(ctx context.Context) (*task.Aggregate, error) {
 		return s.DecideOn(ctx, a, task.Charge(u, now, decide))
 	})
 }
 
-func paid(ctx context.Context, s Decider, ref aggregate.Ref, u aggregate.Usage, now time.Time,
+func paid(ctx context.Context, s Tasks, ref aggregate.Ref, u aggregate.Usage, now time.Time,
 	commit func(ctx context.Context) (*task.Aggregate, error),
 ) (*task.Aggregate, error) {
 	return Paid(ctx, u, commit, func(ctx context.Context) (*task.Aggregate, error) {
@@ -153,17 +149,10 @@ type Version[T any] struct {
 	Finish func(a *task.Aggregate, run int, made T, s tenancy.Settings, now time.Time) (aggregate.Change, error)
 }
 
-// VersionStore reads and commits for a Version.
-type VersionStore interface {
-	Committer
-	SettingsReader
-	SpentReader
-}
-
 // BeginVersion records that a version is being made in a state of the run, if that state is due. It returns the task
 // after that.
 func BeginVersion(
-	ctx context.Context, store Committer, in Input, state string,
+	ctx context.Context, store Tasks, in Input, state string,
 	begin func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error), now func() time.Time,
 ) (*task.Aggregate, error) {
 	a, err := store.Decide(ctx, in.Ref(), in.Due(state, func(a *task.Aggregate) (aggregate.Change, error) {
@@ -177,7 +166,7 @@ func BeginVersion(
 
 // Run makes the version that was begun in a, and opens its gate. It makes nothing if the gate is already open.
 func (v Version[T]) Run(
-	ctx context.Context, store VersionStore, in Input, a *task.Aggregate, now func() time.Time,
+	ctx context.Context, store Tasks, in Input, a *task.Aggregate, now func() time.Time,
 ) (aggregate.Next, error) {
 	if next := a.Next(now()); next.State != v.State {
 		return next, nil

@@ -13,15 +13,17 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Committer commits decisions, also on an aggregate that the caller has loaded.
-type Committer interface {
-	Decider
+// Tasks is the store of tasks as far as generations need it. DecideOn decides on a task that the caller has loaded.
+type Tasks interface {
+	SettingsReader
+	SpentReader
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
 // CommitUsage commits the result of model calls together with their usage, by Paid, and stops the task if its cost
 // limit is reached.
-func CommitUsage(ctx context.Context, s Committer, in Input, a *task.Aggregate, u aggregate.Usage,
+func CommitUsage(ctx context.Context, s Tasks, in Input, a *task.Aggregate, u aggregate.Usage,
 	limit aggregate.MicroUSD, now time.Time, decide task.Decision) (aggregate.Next, error) {
 	a, err := Charged(ctx, s, a, u, now, decide)
 	if err != nil {
@@ -64,11 +66,9 @@ func Under[T any](ctx context.Context, from SettingsReader, tenant string,
 
 // CommitGate is CommitUsage for a decision that opens a gate, which must use the settings at that moment. If they
 // changed during the model's calls, it reads them again and keeps the result.
-func CommitGate(ctx context.Context, s interface {
-	Committer
-	SettingsReader
-}, in Input, a *task.Aggregate, u aggregate.Usage, settings tenancy.Settings, now time.Time,
-	open func(*task.Aggregate, tenancy.Settings) (aggregate.Change, error)) (aggregate.Next, error) {
+func CommitGate(ctx context.Context, s Tasks, in Input, a *task.Aggregate, u aggregate.Usage,
+	settings tenancy.Settings, now time.Time, open func(*task.Aggregate, tenancy.Settings) (aggregate.Change, error),
+) (aggregate.Next, error) {
 	a, err := paid(ctx, s, a.Ref(), u, now, func(ctx context.Context) (*task.Aggregate, error) {
 		for {
 			after, err := s.DecideOn(ctx, a, task.Charge(u, now,
@@ -90,7 +90,7 @@ func CommitGate(ctx context.Context, s interface {
 // within returns the run's next state after a charge, or stops the task if its cost has reached the limit. It also
 // checks whether the run was superseded or the task has ended, because a charge is committed even then. Charges of
 // other invocations don't change the head, so with a limit it reads the rows again.
-func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit aggregate.MicroUSD,
+func within(ctx context.Context, s Tasks, in Input, a *task.Aggregate, limit aggregate.MicroUSD,
 	now time.Time) (aggregate.Next, error) {
 	switch {
 	case a.Head.Run == in.Run && a.Head.Ended != nil && a.Head.Ended.ByRun():
@@ -105,7 +105,7 @@ func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit a
 
 // StopForCost reads a task's rows, ends it if it has reached the cost limit, and returns the run's next state.
 func StopForCost(
-	ctx context.Context, s Decider, in Input, limit aggregate.MicroUSD, now time.Time,
+	ctx context.Context, s Tasks, in Input, limit aggregate.MicroUSD, now time.Time,
 ) (aggregate.Next, error) {
 	a, err := s.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.StopForCost(in.Run, limit, now)
@@ -155,7 +155,7 @@ func WithinBudgets(ctx context.Context, s SpentReader, tenant string, settings t
 
 // NotNow parks a generation that a budget does not allow until a person asks for it again. err is the error of reading
 // the sums.
-func NotNow(ctx context.Context, s Decider, in Input, g task.Generation, over task.Failure, limit aggregate.MicroUSD,
+func NotNow(ctx context.Context, s Tasks, in Input, g task.Generation, over task.Failure, limit aggregate.MicroUSD,
 	now time.Time, err error) (aggregate.Next, error) {
 	if err != nil {
 		return aggregate.Next{}, err

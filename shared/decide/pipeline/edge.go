@@ -211,11 +211,6 @@ type Output struct {
 	Outcome        string `json:"outcome"`
 }
 
-// Decider commits a decision.
-type Decider interface {
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-}
-
 const (
 	// MinRetryDelay is the least pause: shorter ones would fill a run's history.
 	MinRetryDelay = 5 * time.Second
@@ -245,7 +240,7 @@ func resumeAt(asked time.Duration, since, now time.Time) time.Time {
 // that a retry may fix is returned to the state machine. Any other error parks the head until a person asks again. If
 // another invocation has finished the generation meanwhile, only the usage of this one is recorded, which counts
 // towards limit like any other.
-func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.Failure, limit aggregate.MicroUSD,
+func Failed(ctx context.Context, s Tasks, in Input, g task.Generation, f task.Failure, limit aggregate.MicroUSD,
 	now time.Time) (aggregate.Next, error) {
 	slog.WarnContext(ctx, "no generation", "task_id", in.Task, "layer", g.Layer, "version", g.Version, "reason", f.Reason,
 		"detail", f.Detail, "retry_after_ms", f.RetryAfter.Milliseconds(), "transient", f.Transient)

@@ -1,9 +1,11 @@
 package aggregate
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"path"
@@ -104,6 +106,11 @@ type Blob struct {
 	JSON  JSON   `json:"json,omitempty"`
 	Bytes int    `json:"bytes"`
 	S3Key string `json:"s3_key,omitempty"`
+}
+
+// Opener opens values that may be in the bucket.
+type Opener interface {
+	Open(ctx context.Context, ref Ref, b Blob) (json.RawMessage, error)
 }
 
 // Hash returns HashOf the complete value. An object in S3 has the hash in its name.

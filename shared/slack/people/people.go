@@ -24,15 +24,10 @@ type Users interface {
 	User(ctx context.Context, id string) (slackapi.User, error)
 }
 
-// UserGroups looks up the members of user groups.
-type UserGroups interface {
-	UsergroupMembers(ctx context.Context, group string) ([]string, error)
-}
-
 // Groups looks up people, and the members of user groups and channels.
 type Groups interface {
 	Users
-	UserGroups
+	UsergroupMembers(ctx context.Context, group string) ([]string, error)
 	Members(ctx context.Context, channel string, most int) (ids []string, more bool, err error)
 }
 

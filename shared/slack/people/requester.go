@@ -165,7 +165,7 @@ func (q *Requesters) inChannel(
 
 // Listed returns the listed people and the members of the listed user groups.
 func (q *Requesters) Listed(
-	ctx context.Context, slack UserGroups, team string, a tenancy.Approvers, now time.Time,
+	ctx context.Context, slack Groups, team string, a tenancy.Approvers, now time.Time,
 ) ([]string, error) {
 	all := slices.Clone(a.Users)
 	for _, name := range a.Usergroups {
@@ -179,7 +179,7 @@ func (q *Requesters) Listed(
 }
 
 // group returns a user group's members; the answer may be as old as remembered.
-func (q *Requesters) group(ctx context.Context, slack UserGroups, team, name string, now time.Time) ([]string, error) {
+func (q *Requesters) group(ctx context.Context, slack Groups, team, name string, now time.Time) ([]string, error) {
 	return q.groups.Ask(place{team, name}, now, remembered, func() ([]string, error) {
 		members, err := slack.UsergroupMembers(ctx, name)
 		if slackapi.Code(err) == slackapi.CodeNoSuchGroup { // deleted since it was listed: other groups still count
