@@ -295,9 +295,9 @@ const outcomeWithin = 24 * time.Hour
 const outcome = "OUTCOME"
 
 // endings returns the messages that are due about what ended: to askers that something was given back to them, to the
-// requester that a task ended, unless they ended it themselves, or to administrators if the requester has left, to who
-// answers for a key that its call was refused, or somebody else cancelled it. Who asked in direct messages, or talks
-// with an agent, sees it anyway.
+// requester that a generation failed, or a task ended, unless they ended it themselves, or to administrators if the
+// requester has left, to who answers for a key that its call was refused, or somebody else cancelled it. Who asked in
+// direct messages, or talks with an agent, sees it anyway.
 func endings(a aggregate.Aggregate, now time.Time, admins ...string) (rows []*aggregate.Card) {
 	var to []string
 	var at time.Time
@@ -305,6 +305,8 @@ func endings(a aggregate.Aggregate, now time.Time, admins ...string) (rows []*ag
 	case *task.Aggregate:
 		rows = returned(a)
 		switch e := a.Head.Ended; {
+		case e == nil && a.Head.Parked != nil && a.Request.ChannelType != "im" && len(a.CopiesOf(card.ParkedCopy)) == 0:
+			rows = append(rows, &aggregate.Card{CardType: task.CardOutcome, Subject: card.ParkedCopy, User: a.Head.Requester})
 		case e == nil:
 		case e.Reason == task.ReasonAskerLeft:
 			to, at = admins, e.At

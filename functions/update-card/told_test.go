@@ -60,6 +60,23 @@ func TestAnEndIsToldOnce(t *testing.T) {
 			expect.That(t, strings.Contains(told, "メンバーではなくなった") && !strings.Contains(told, w.Load().Task.Title), "%s", told)
 			w.shows("", "メンバーではなくなった")
 		},
+		"and a draft that failed, with the button to try again": func(t *testing.T, w *world) {
+			w.Extracted()
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", w.Now())
+			})
+			for range 2 {
+				w.done()
+			}
+			expect.Has(t, w.newest(webapi.Sato, 1), `"retry_generation"`)
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.RetryGeneration(aggregate.Actor{ID: webapi.Sato}, aggregate.Policy{AllowSelf: true}, w.Now())
+			})
+			w.done()
+			told := w.newest(webapi.Sato, 1)
+			expect.That(t, strings.Contains(told, "再試行は不要") && !strings.Contains(told, "retry_generation"), "%s", told)
+		},
 		"though the answer was lost": func(t *testing.T, w *world) {
 			w.cancelled()
 			w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage",

@@ -83,8 +83,8 @@ func first(a, b bool) int {
 	return 1
 }
 
-// mine returns a person's newest requests. If there are too many, those stay that are due first, then those that
-// were returned, those that are not over, and the newest.
+// mine returns a person's newest requests. If there are too many, those stay that somebody has to try again, then
+// those that are due first, those that were returned, those that are not over, and the newest.
 func (r InboxReader) mine(ctx context.Context, tenant, user string) (out []*task.Aggregate, more card.More, err error) {
 	page, err := r.Store.Tasks(ctx, tenant, task.Filter{Requester: user}, "", mostSearched)
 	if err != nil {
@@ -106,7 +106,7 @@ func (r InboxReader) mine(ctx context.Context, tenant, user string) (out []*task
 		refs[i] = task.RefOf(tenant, t.ID)
 	}
 	for _, a := range r.load(ctx, refs) {
-		if t, is := a.(*task.Aggregate); is && t.Task != nil {
+		if t, is := a.(*task.Aggregate); is && (t.Task != nil || t.Head.Parked != nil) {
 			out = append(out, t)
 		}
 	}
@@ -129,8 +129,8 @@ func firstDue(all []*task.Aggregate) []*task.Aggregate {
 		if x != nil && y != nil {
 			return x.Compare(*y)
 		}
-		return cmp.Or(first(x != nil, y != nil), first(a.Returned() != nil, b.Returned() != nil),
-			first(a.Head.Ended == nil, b.Head.Ended == nil))
+		return cmp.Or(first(a.Head.Parked != nil, b.Head.Parked != nil), first(x != nil, y != nil),
+			first(a.Returned() != nil, b.Returned() != nil), first(a.Head.Ended == nil, b.Head.Ended == nil))
 	})
 	urgent = urgent[:min(len(urgent), mostMine)]
 	return slices.DeleteFunc(all, func(a *task.Aggregate) bool { return !slices.Contains(urgent, a) })

@@ -218,15 +218,22 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 			}
 		}
 	}
-	numbers := map[int]int{} // of the calls that both have, by the number that each has now
+	numbers := map[int]int{}        // of the calls that both have, by the number that each has now
+	renumbered := slices.Clone(was) // as they are numbered now; what is gone below 0
+	for i := range renumbered {
+		renumbered[i].Order *= -1
+	}
+	for t, o := range before {
+		numbers[t.step.Order] = o.step.Order
+		renumbered[slices.IndexFunc(was, func(s task.Step) bool { return s.Order == o.step.Order })].Order = t.step.Order
+	}
+	same := tellers(locale, renumbered)
 	for _, t := range now {
-		was := before[t]
-		if was == nil {
+		if i := slices.Index(old, before[t]); i >= 0 {
+			all = append(all, changes(old[i], same[i], t)...)
+		} else {
 			all = append(all, Change{Name: stepName(t), Is: t.e.Sentence})
-			continue
 		}
-		numbers[t.step.Order] = was.step.Order
-		all = append(all, changes(was, t)...)
 	}
 	for _, o := range old {
 		if !slices.Contains(matched, o) {
@@ -325,6 +332,9 @@ func Differences(a *task.Aggregate, locale string, at int) []Change {
 	return slices.Insert(all, max(0, len(all)-1), more...)
 }
 
+// NextLine stands between the lines of a text that changed. No value has a line's end.
+const NextLine = " /\n"
+
 // descriptions tells the lines of a description that changed.
 func descriptions(locale, before, now string) Change {
 	old, lines := strings.Split(before, "\n"), strings.Split(now, "\n")
@@ -337,7 +347,7 @@ func descriptions(locale, before, now string) Change {
 	said := func(lines []string) (out []Piece) {
 		for i, line := range lines {
 			if i > 0 {
-				out = append(out, Piece{Kind: Break, Text: " / "})
+				out = append(out, Piece{Kind: Break, Text: NextLine})
 			}
 			out = append(out, Piece{Kind: Value, Text: line})
 		}
@@ -360,10 +370,10 @@ func fileNamed(f task.ReadFile) []Piece {
 	return []Piece{{Kind: Value, Text: language.OneLine(cmp.Or(f.Name, f.ID))}}
 }
 
-// changes compares a step in two versions, its arguments leaf by leaf. If these say nothing, or the tool is another one
-// of this name, it tells the step as a whole.
-func changes(old, now *teller) (all []Change) {
-	before, after := leaves(old), leaves(now)
+// changes compares a step in two versions, its arguments leaf by leaf. same is the old one with steps numbered as now:
+// a number is no change. If arguments say nothing, or the tool is another one of this name, it tells the whole step.
+func changes(old, same, now *teller) (all []Change) {
+	before, alike, after := leaves(old), leaves(same), leaves(now)
 	for _, a := range after {
 		i := slices.IndexFunc(before, func(b Argument) bool {
 			return reflect.DeepEqual(a.Name, b.Name)
@@ -372,10 +382,10 @@ func changes(old, now *teller) (all []Change) {
 			all = append(all, Change{Name: a.Name, Is: a.Value})
 			continue
 		}
-		if !reflect.DeepEqual(a.Value, before[i].Value) {
+		if !reflect.DeepEqual(a.Value, alike[i].Value) {
 			all = append(all, Change{a.Name, before[i].Value, a.Value})
 		}
-		before = slices.Delete(before, i, i+1)
+		before, alike = slices.Delete(before, i, i+1), slices.Delete(alike, i, i+1)
 	}
 	for _, b := range before {
 		all = append(all, Change{Name: b.Name, Was: b.Value})
@@ -385,17 +395,16 @@ func changes(old, now *teller) (all []Change) {
 	} else if was := Check(old.locale, *old.step, false); was != "" && is == "" {
 		all = append(all, Change{Name: stepName(now), Was: []Piece{{Words, was}}})
 	}
-	a, b, e := old.step, now.step, old.e
-	e.Order = now.e.Order
-	if a.ToolVersion == b.ToolVersion && a.Access == b.Access && a.Mark.Same(b.Mark) &&
-		(all != nil || reflect.DeepEqual(e, now.e)) {
+	a, b, form := old.step, now.step, now.step.Tool == tenancy.DecideTool // whose mark and amount are the form's
+	if a.ToolVersion == b.ToolVersion && a.Access == b.Access &&
+		(form || a.Mark.Same(b.Mark) && (all != nil || reflect.DeepEqual(same.e, now.e))) {
 		return all
 	}
 	is := now.e.Sentence
-	if reflect.DeepEqual(e.Sentence, is) {
+	if reflect.DeepEqual(same.e.Sentence, is) {
 		is = append(slices.Clone(is), Piece{Words, now.w.Anew})
 	}
-	return append(all, Change{stepName(now), e.Sentence, is})
+	return append(all, Change{stepName(now), old.e.Sentence, is})
 }
 
 // leaves returns all arguments of a step, those of rows as well, and first whom it is for.

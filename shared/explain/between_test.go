@@ -185,6 +185,11 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		last.Access, last.ToolInput = aggregate.Write, `{"to":"all@example.com","body":{"$ref":"step-1.result.text"}}`
 		return steps
 	}
+	refers := func(steps []task.Step, to string) []task.Step {
+		last := &steps[len(steps)-1]
+		last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), "step-1", to))
+		return steps
+	}
 	order := ordered(write("rooms.place_order", ordering(), laptops))
 	changed := func(change func(s *task.Step)) []task.Step {
 		s := write("rooms.place_order", ordering(), laptops)
@@ -198,6 +203,8 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 	}{
 		"another result": {plan("hr.menu", "hr.salaries", "mail.send"), plan("hr.salaries", "hr.menu", "mail.send"),
 			"body: ステップ1の結果の「text」 (hr の menu) → ステップ1の結果の「text」 (hr の salaries); ステップの順番 (前の番号): 1, 2 → 2, 1"},
+		"another number of a step": {refers(plan("hr.x", "hr.menu", "mail.send"), "step-2"), plan("hr.menu", "mail.send"),
+			"ステップ1: hr の x で読み取ります → "},
 		"another order": {ordered(dm("U0SATO", "x"), write("x.y", nil, `{}`)), ordered(write("x.y", nil, `{}`),
 			dm("U0SATO", "x")), "ステップの順番 (前の番号): 2, 3 → 3, 2"},
 		"rows in another order": {order, changed(func(s *task.Step) {

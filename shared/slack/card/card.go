@@ -193,13 +193,13 @@ func (d drawing) extracted(t *task.Task) face {
 	w := d.w
 	return face{w.TaskHeader, green, nil}.with(header(or(plain(t.Title, maxHeader), w.Untitled)), divider(),
 		section(fill(w.Description, "text", or(paragraph(t.Description, maxSection-units(w.Description)), w.None))),
+	).with(contextOf(d.following())...).with(
 		slack.NewSectionBlock(nil, []*slack.TextBlockObject{
 			mrkdwn(fill(w.Priority, "priority", w.priority(t.Priority))),
 			mrkdwn(fill(w.Type, "type", or(w.Types[t.TaskType], or(inline(string(t.TaskType), maxTool), w.None)))),
 		}, nil),
 		divider(),
-		contextLine(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))},
-			d.following()...)...),
+		contextLine(fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))),
 	).with(d.enclosed()...)
 }
 

@@ -31,6 +31,8 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 			line, _ := v.left()
 			text := fill(d.w.NobodyLeft, "what", nameOf(a, w, d.w.Quoted))
 			return face{text, yellow, sectioned("*" + text + "*" + opens(link, w) + line)}.message(), line != ""
+		case c.Subject == ParkedCopy:
+			return d.parkedTo(link), true
 		case c.CardType == task.CardOutcome && a.Head.Ended == nil:
 			return Message{}, false
 		case c.CardType == task.CardOutcome && a.Head.Ended.Reason == task.ReasonAskerLeft: // to who may not see the rest
@@ -133,6 +135,17 @@ func conversationTitle(s *conversation.Conversation, w *askWords) string {
 	return or(people(inline(s.Title, maxListTitle)), wordsOf.In(w.Locale).Untitled)
 }
 
+// parkedTo is the message by which whoever asked learns that a generation failed, with the button to try again.
+func (d drawing) parkedTo(link string) Message {
+	w, title := askWordsOf.In(d.w.Locale), nameOf(d.a, askWordsOf.In(d.w.Locale), "{text}")
+	if d.a.Head.Parked == nil || d.a.Head.Ended != nil {
+		text := fill(returnedWordsOf.In(d.w.Locale).CopyRetried, "title", title)
+		return face{text, grey, sectioned(text + opens(link, w))}.message()
+	}
+	text := fill(w.OutcomeText, "state", w.state(d.a), "title", title)
+	return d.parked(face{text, yellow, sectioned("*" + text + "*" + opens(link, w))}, "").message()
+}
+
 func (d drawing) outcomeOf(link string) Message {
 	a, w := d.a, askWordsOf.In(d.w.Locale)
 	text := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w, "{text}"))
@@ -152,16 +165,17 @@ func (d drawing) outcomeOf(link string) Message {
 		}
 		rest = append(rest, d.links(r)...)
 	default:
-		if e.As == task.TaskFailed {
-			colour = red
-		}
+		last := d.ended()
 		if r.Execution != nil {
 			rest = d.kept(r)
-			if e.As == task.TaskFailed {
-				rest = append(sectioned(d.failure(r)), rest...)
+		}
+		if e.As == task.TaskFailed { // as the first line says
+			colour, last = red, fill(d.w.Failed, "when", when(e.At))
+			if r.Execution != nil {
+				rest = append(rest, section(d.failure(r)))
 			}
 		}
-		rest = append(rest, contextLine(append(d.rejection(), d.ended())...))
+		rest = append(rest, contextLine(append(d.rejection(), last)...))
 	}
 	return face{text, colour, sectioned("*" + text + "*" + opens(link, w))}.with(rest...).message()
 }

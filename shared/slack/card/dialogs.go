@@ -234,12 +234,12 @@ func (d *Dialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack
 		kind = call.Card
 	}
 	w, c := wordsOf.In(s.Locale), explain.Cancels(s.Locale, kind)
-	blocks := sectioned(c.Text)
-	if a, is := d.of.(*task.Aggregate); is && a.Task != nil {
-		blocks = append(blocks, section(fill(w.CancelAbout, "title", titleOf(a, askWordsOf.In(s.Locale), "{text}"))))
+	var blocks []slack.Block
+	if a, is := d.of.(*task.Aggregate); is {
+		blocks = sectioned(fill(w.CancelAbout, "title", titleOf(a, askWordsOf.In(s.Locale), "{text}")))
 	}
-	return modal(CancelCallback, c.Title, c.Yes, c.No, about,
-		append(blocks, sectionOf([]string{note})...)...)
+	blocks = append(blocks, section(c.Text))
+	return modal(CancelCallback, c.Title, c.Yes, c.No, about, append(blocks, sectionOf([]string{note})...)...)
 }
 
 // The action ids of a gate's further buttons, each followed by the kind.

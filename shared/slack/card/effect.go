@@ -177,7 +177,8 @@ func (d drawing) arguments(e *explain.Effect) (lines []string) {
 }
 
 const (
-	maxTable = 76 // columns of a table, as Slack's desktop app has room for in an attachment
+	maxTable = 44 // columns of a table, as Slack's app has room for in an attachment on a phone
+	maxWide  = 76 // of one with a value that needs more, as on a desktop
 	tableGap = 2  // spaces between two values, as no value has that isn't in quotation marks
 )
 
@@ -208,7 +209,7 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 			part = lines[len(lines)-len(numbers):]
 		}
 		at, number := widest(part)+tableGap, cell.Numeric()
-		if at+widest(column) > maxTable {
+		if at+widest(column) > maxWide {
 			return 0, nil
 		}
 		for row, value := range column {

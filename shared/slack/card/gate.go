@@ -88,8 +88,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				step, line := d.gated(g)
 				v.body, v.sum = d.call(step, g.Arguments, most)
 				v.body = d.sections(pages(line, maxSection), most).with(v.body)
-				v.body.blocks = append(v.body.blocks, d.checksAgain(step, g)...)
-				v.made, v.order = true, g.Order
+				v.made, v.order, v.note = true, g.Order, d.checksAgain(step, g)
 			}
 		}
 	}
@@ -117,8 +116,9 @@ func (d drawing) policy(v *version, i, most int) {
 	why := d.because(i, at)
 	if why != "" && v.made && p.Author == "" {
 		same := p.Content == d.a.Prompts[i-1].Content
-		v.since = d.sinceWith(p.Version-1, same, "", why)
-		with := func(since string) body { return body{blocks: sectioned(since)}.with(v.body) }
+		v.since = d.sinceWith(p.Version-1, same, why)
+		whole := contextLine(fill(askWordsOf.In(d.w.Locale).WhatPrompt, "version", p.Version))
+		with := func(since string) body { return body{blocks: append(sectioned(since), whole)}.with(v.body) }
 		out := with(v.since + d.changed(d.a.Prompts[i-1].Content, p.Content))
 		if out.bounded().cut {
 			out = with(v.since)

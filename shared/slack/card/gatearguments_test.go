@@ -59,7 +59,7 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, blocks := calling(t, tt.tool, tt.arguments, tt.arguments).shown(stepCard)
-			got := blocks[2].(*slack.SectionBlock).Text.Text
+			got := blocks[3].(*slack.SectionBlock).Text.Text
 			expect.That(t, strings.HasPrefix(got+"\n", tt.line+"\n"), "after the step stands %q, want %q", got, tt.line)
 		})
 	}

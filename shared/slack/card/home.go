@@ -68,8 +68,8 @@ type More struct {
 	Unread bool
 }
 
-// more counts what is left out; nil: nothing is.
-func (w *askWords) more(m More) []string {
+// more counts what is left out, with the page that has it; nil: nothing is.
+func (w *askWords) more(m More, page string) []string {
 	n := strconv.Itoa(max(1, m.N))
 	switch {
 	case m.Unread:
@@ -77,7 +77,7 @@ func (w *askWords) more(m More) []string {
 	case m.N <= 0:
 		return nil
 	}
-	return []string{fill(wordsOf.In(w.Locale).EnclosedMore, "n", n)}
+	return []string{fill(wordsOf.In(w.Locale).EnclosedMore, "n", n) + linkAs(page, w.HomeConsole)}
 }
 
 // Mine is one of the person's own requests.
@@ -111,21 +111,21 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 		mine = append(mine, mineLine(x, w, own))
 	}
 	left := maxHomeLines
-	list := func(lines []entry, most int, m More) (out []slack.Block) {
+	list := func(lines []entry, most int, m More, page string) (out []slack.Block) {
 		n := min(len(lines), most, left)
 		left -= n
 		m.N += len(lines) - n
 		for _, line := range lines[:n] {
 			out = append(out, section(cut(line.what, maxSection)), contextLine(line.about))
 		}
-		return append(out, contextOf(w.more(m))...)
+		return append(out, contextOf(w.more(m, page))...)
 	}
 	blocks := []slack.Block{header(fill(w.HomeWaiting, "n", len(turn)))}
 	if in.Looked > 0 { // not all were read
 		blocks = []slack.Block{header(w.HomeWaitingSome)}
 	}
 	most := max(maxHomeLines/2, maxHomeLines-len(mine))
-	blocks = append(blocks, list(turn, most, More{Unread: in.Looked > 0 && len(turn) > most})...)
+	blocks = append(blocks, list(turn, most, More{Unread: in.Looked > 0 && len(turn) > most}, in.Console)...)
 	switch {
 	case in.Looked > 0:
 		blocks = append(blocks, contextLine(fill(w.HomeMore, "n", in.Looked)))
@@ -136,7 +136,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 	if len(mine) == 0 {
 		blocks = append(blocks, section(w.HomeNoneMine))
 	}
-	blocks = append(blocks, list(mine, maxHomeLines, in.MoreMine)...)
+	blocks = append(blocks, list(mine, maxHomeLines, in.MoreMine, in.Console+"/tasks?person=me")...)
 	blocks = append(blocks, divider(), contextLine(w.HomeHow), w.leads(in, s))
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback,
 		Blocks: slack.Blocks{BlockSet: blocks}}
@@ -233,8 +233,11 @@ func waitsLine(x Waits, w *askWords) entry {
 	switch a := x.Of.(type) {
 	case *task.Aggregate:
 		name := titleOf
-		if x.Question.Kind == task.CardStep { // the title would say what is done already
+		switch bare := *a; x.Question.Kind {
+		case task.CardStep: // the title would say what is done already
 			name = nameOf
+		case task.CardPrompt: // the version stands below
+			bare.Head.Glance.Version, a = 0, &bare
 		}
 		title = worth(a, w) + began(name(a, w, wordsOf.In(w.Locale).Quoted))
 	case *conversation.Aggregate:

@@ -178,14 +178,17 @@ const (
 	RefillCallback = "refill_modal"
 )
 
+// ParkedCopy is the subject of the message by which whoever asked learns that a generation failed.
+const ParkedCopy = "PARKED"
+
 // ReturnedCopy and LeftCopy begin the subjects of the messages by which askers learn that something was given back to
 // them, or waits for somebody who has left; the key of its row follows.
 const ReturnedCopy, LeftCopy = "RETURNED#", "LEFT#"
 
 type returnedWords struct {
-	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited string
-	Refill, Withdraw, CopyText, CopyEdited, CopyEnded, CopyOver        string
-	Title, Save, Reason, Means, Files                                  string
+	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited       string
+	Refill, Withdraw, CopyText, CopyEdited, CopyEnded, CopyOver, CopyRetried string
+	Title, Save, Reason, Means, Files                                        string
 }
 
 var returnedWordsOf = language.Catalog[returnedWords]{Files: &embedded, Folder: "texts/returned"}

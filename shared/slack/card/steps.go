@@ -166,8 +166,11 @@ func (d drawing) because(i int, at func(int) *aggregate.Gate) string {
 	return fill(d.w.SentBackFor, "who", d.w.mention(g.RejectedBy), "reason", why)
 }
 
-// since says what steps do otherwise than those before, and why. Of a form it has more room, since whoever filled it in
-// may have changed all of it.
+// lined makes the lines of a text of what a change says of it.
+var lined = strings.NewReplacer(explain.NextLine, "\n")
+
+// since lists what steps do otherwise than those before, below the reason why. Of a form it has more room, since all of
+// it may have changed.
 func (d drawing) since(at int) string {
 	most, room := 5, maxInlineCode
 	if d.a.Matter() != nil {
@@ -186,6 +189,9 @@ func (d drawing) since(at int) string {
 			text = d.w.ChangedGone
 		}
 		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(d.line(c.Is)))
+		if was, is := explain.Plain(c.Was), explain.Plain(c.Is); strings.Contains(was+is, explain.NextLine) {
+			line = strong(d.line(c.Name)) + d.changed(lined.Replace(was), lined.Replace(is))
+		}
 		last := i == len(changes)-1 // what all steps move, if that changed
 		if n := units(line); n > room || !last && (len(all) == most-1 || used+n > room) {
 			left++
@@ -200,13 +206,13 @@ func (d drawing) since(at int) string {
 	if len(changes) == 0 && why == "" {
 		return ""
 	}
-	return d.sinceWith(was.Version, len(changes) == 0, ": "+strings.Join(all, " · "), why)
+	return d.sinceWith(was.Version, len(changes) == 0, why) + strings.Join(append([]string{""}, all...), "\n> ")
 }
 
-func (d drawing) sinceWith(version int, nothing bool, changes, why string) string {
+func (d drawing) sinceWith(version int, nothing bool, why string) string {
 	text := d.w.Since
 	if nothing {
 		text = d.w.SinceNothing
 	}
-	return fill(text, "version", version, "changes", changes) + why
+	return fill(text, "version", version) + why
 }
