@@ -47,6 +47,7 @@ func written(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	rule := b.Post(rulePage, b.Get(rulePage).Hidden("act", "add")).Says(t, http.StatusOK, "新しいルール")
 	list := b.Post(rulePage+"/rule", rule.Hidden(append(ordered, "act", "keep")...)).Says(t, http.StatusOK, "まだ保存していません",
+		"読むだけのものはチャンネルのだれか 1 人が承認します",
 		"10万円以上の外部書き込み").Lacks(t, `class="crumb"`)
 	b.Post(rulePage, list.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 }
@@ -389,8 +390,10 @@ func TestTheFormOfARuleIsShort(t *testing.T) {
 
 // Whom nobody finds is said beside the rules.
 func testWhatShouldBeKnown(t *testing.T, w *consoletest.World) {
-	gone := rules.Outcome{Stages: []rules.Stage{{Name: "b", Who: rules.Who{People: []string{webapi.Guest}}, Need: 1}}}
+	gone := rules.Outcome{Stages: []rules.Stage{{Name: "承認 1", Who: rules.Who{People: []string{webapi.Guest}}, Need: 1}}}
 	saved(w, &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "dm", Outcome: gone,
 		Conditions: rules.Conditions{Tools: []rules.Tool{{Name: "send_slack_dm"}}}}}})
-	w.As(webapi.Suzuki).Get(rulePage).Says(t, http.StatusOK, "ルール 1「dm」の①は、今日は人が足りません。")
+	b := w.As(webapi.Suzuki)
+	b.Get(rulePage).Says(t, http.StatusOK, "ルール 1「dm」の①は、今日は人が足りません。")
+	tries(b, "佐藤").Says(t, http.StatusOK, "断られます (承認 1: ")
 }
