@@ -153,7 +153,8 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	})
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
-		d.Fail = a.Say("try_refused", "who", a.person(who), "stage", cmp.Or(explain.Given(none.Name), d.Rule),
+		stage := language.OneLine(explain.StageName(a.Locale(), none.Name))
+		d.Fail = a.Say("try_refused", "who", a.person(who), "stage", cmp.Or(stage, d.Rule),
 			"why", a.In("whys", none.Why, "what", language.OneLine(none.What)))
 		return nil
 	}

@@ -159,7 +159,8 @@ func (t *loadedTalk) decided(x *conversation.Action, out *actionRow, words web.T
 	case "":
 	case conversation.ReasonRejected:
 		out.Status, out.Badge = words.Say("rejected"), "badge-bad"
-		out.Verdicts = append(out.Verdicts, verdict{"❌", out.Status, by, x.CompletedAt, "", card.Prose(x.ErrorDetail)})
+		why := web.Mentions(card.Prose(x.ErrorDetail), t.person)
+		out.Verdicts = append(out.Verdicts, verdict{"❌", out.Status, by, x.CompletedAt, "", why})
 	default:
 		out.Verdicts = append(out.Verdicts, verdict{"⏹️", actionStatus(words.Locale(), conversation.ActionCancelled), by,
 			x.CompletedAt, words.In("why", x.CancelReason), ""})

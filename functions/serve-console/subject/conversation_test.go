@@ -106,7 +106,8 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 		consoletest.Harmless(t, path, suzuki.Get(path).Says(t, http.StatusOK))
 	}
 	suzuki.Get(k.Page()).Says(t, http.StatusOK, "の説明 (実行内容ではありません)", "期限 2026-")
-	k.Acted(suzuki, aggregate.ActReject, k.Load().Current(), "いいえ")
+	k.Acted(suzuki, aggregate.ActReject, k.Load().Current(), "<@"+webapi.Tanaka+"> に聞いて")
+	suzuki.Get(k.Page()).Says(t, http.StatusOK, "@田中 恵 に聞いて").Lacks(t, "&lt;@U")
 	call := conversation.Payload{Tool: "list_employees", Arguments: `{"department":"<img src=x>\u202e","status":"all"}`}
 	call.Base, call.Called = new(string), conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Read}
 	p.Type, p.Tool, p.Access, p.Rule = conversation.ToolCall, call.Tool, call.Access, "listed"

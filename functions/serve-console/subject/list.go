@@ -251,7 +251,7 @@ func (n namer) asks(x store.ListedTask) string {
 	}
 	stage, who := explain.Given(g.Stage), web.Joined(g.Who, n.person, words.Say("middot"))
 	if g.Need > 1 {
-		stage += " " + strconv.Itoa(g.Given) + "/" + strconv.Itoa(g.Need)
+		stage = cmp.Or(stage, words.Say("along_route")) + " " + strconv.Itoa(g.Given) + "/" + strconv.Itoa(g.Need)
 	}
 	if stage == "" || who == "" {
 		return cmp.Or(stage, who, words.Say("along_route"))

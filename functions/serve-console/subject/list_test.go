@@ -214,6 +214,8 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 		expect.Is(t, strings.Contains(home.Body, "person=me"), user == webapi.Tanaka || user == webapi.Sato, user)
 	}
 	w.As(webapi.Guest).Get("/console").Says(t, 200, "あなたの番のものはありません")
+	owing(w, "無名の件", consoletest.Desk("承認 1", 2, webapi.Suzuki, webapi.Alex))
+	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "承認する人: 回覧中 0/2 (")
 }
 
 // Alex is not in the channel where it was asked for.

@@ -71,8 +71,8 @@ func (p *conversationPage) messages(t *loadedTalk, words web.Texts) {
 			row.Action, row.ActionPath = x.Number, t.place(x)
 			if m.Proposes(x) { // what it does stands there
 				row.Text = language.Passages(m.Worded())
-			} else {
-				row.quotes(m, x.Lines > 0)
+			} else if x.Lines > 0 {
+				row.quotes(m)
 			}
 		}
 		if row.Note == "" && gone[m.Key()] {
@@ -96,8 +96,8 @@ func (p *conversationPage) messages(t *loadedTalk, words web.Texts) {
 	}
 }
 
-// quotes takes what Ringi quotes of an action from the end of its message, by lines. Those of an output are numbered.
-func (row *saidRow) quotes(m conversation.Message, numbered bool) {
+// quotes takes the numbered lines of an action's output from the end of the message that quotes them.
+func (row *saidRow) quotes(m conversation.Message) {
 	pieces := append([]conversation.Piece{{}}, m.Pieces()...)
 	last := pieces[len(pieces)-1]
 	words, is := strings.CutSuffix(strings.TrimRight(m.Content, "\n"), last.Text)
@@ -108,7 +108,7 @@ func (row *saidRow) quotes(m conversation.Message, numbered bool) {
 	for text := range strings.SplitSeq(last.Text, "\n") {
 		number, rest, _ := strings.Cut(text, ": ")
 		n, err := strconv.Atoi(number)
-		if !numbered || err != nil {
+		if err != nil {
 			n, rest = 0, text
 		}
 		row.Lines = append(row.Lines, logLine{Number: n, Text: card.Output(rest)})

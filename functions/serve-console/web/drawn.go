@@ -210,7 +210,7 @@ func EntriesOf(log []aggregate.AuditEntry, words explain.LogWords, person, agent
 	for _, e := range log {
 		x := Entry{ID: e.ID, At: e.Timestamp, Action: language.OneLine(words.Did(e)),
 			Name: language.OneLine(string(e.Action)), Resource: language.OneLine(e.ResourceID),
-			Briefly: words.Briefly(e, person)}
+			Briefly: Mentions(words.Briefly(e, person), person)}
 		if of := words.Subject(e); of != "" {
 			x.On = language.OneLine(words.Resource(e.ResourceType) + ": " + of)
 		}
