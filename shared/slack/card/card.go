@@ -112,6 +112,7 @@ type drawing struct {
 	now      time.Time
 	Around
 	settled bool // nobody decides any more about what is drawn
+	stamped bool // that is what people approved
 	done    bool // it was done
 
 	beneath bool            // what is drawn stands below what names the request

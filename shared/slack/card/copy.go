@@ -148,7 +148,7 @@ func (d drawing) parkedTo(link string) Message {
 
 func (d drawing) outcomeOf(link string) Message {
 	a, w := d.a, askWordsOf.In(d.w.Locale)
-	text := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w, "{text}"))
+	text := fill(w.OutcomeText, "state", w.state(a), "title", nameOf(a, w, "{text}"))
 	colour, rest := grey, []slack.Block(nil)
 	var r attempt
 	if e := a.Execution(); e != nil {

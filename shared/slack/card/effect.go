@@ -27,7 +27,7 @@ const (
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, its
 // arguments, why it matters, other writes, and reads.
 func (d drawing) effects(s explain.Sum, since string, most int) body {
-	top, below, lead := listing{}, listing{}, &s.Lead
+	top, below, lead, warns := listing{}, listing{}, &s.Lead, !d.settled || d.stamped
 	says := s.Says()
 	if d.done && s.Final {
 		says = s.Done()
@@ -41,7 +41,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 		top.add(0, "", since)
 	}
 	d.put(&top, 1, lead, d.arguments(lead)...)
-	said := []string{"", lead.Warning(d.w.Locale)} // as long as people decide
+	said := []string{"", lead.Warning(d.w.Locale)}
 	sends := lead.Tool == tenancy.MessageTool
 	for i := range s.Then {
 		e, says := &s.Then[i], "✏️ "
@@ -51,7 +51,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 		if says += ordersOf(e) + d.line(e.Says(d.w.Locale)); !d.settled {
 			says += e.Unpriced(d.w.Locale)
 		}
-		if why := e.Warning(d.w.Locale); !d.settled && e.Act != rules.ActMessage && !slices.Contains(said, why) {
+		if why := e.Warning(d.w.Locale); warns && e.Act != rules.ActMessage && !slices.Contains(said, why) {
 			says, said = says+" — "+why, append(said, why)
 		}
 		d.whole(&below, i+2, e, says)
@@ -67,7 +67,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 		rest = body{blocks: []slack.Block{contextLine(why)}}.with(rest)
 	}
 	for _, why := range []string{s.Unreadable(), said[1]} {
-		if why != "" && !d.settled {
+		if why != "" && warns {
 			top.add(0, "", fill(d.w.Final, "text", why))
 		}
 	}

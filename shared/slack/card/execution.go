@@ -94,12 +94,16 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	return f.with(lines.blocks...).with(divider()).with(contextOf(d.number(r.Execution))...)
 }
 
-// number says which number an attempt has.
-func (d drawing) number(e *task.Execution) []string {
-	if e.Number == "" {
-		return nil
+// number says which number an attempt has, and why the one before it failed.
+func (d drawing) number(e *task.Execution) (lines []string) {
+	if e.Number != "" {
+		lines = append(lines, fill(explain.RouteOf(d.w.Locale).Number, "number", e.Number))
 	}
-	return []string{fill(explain.RouteOf(d.w.Locale).Number, "number", e.Number)}
+	if was := aggregate.Find(d.a.Executions, task.ExecutionKey(e.ProcessVersion, e.Attempt-1)); was != nil {
+		why := explain.Happened(d.failure(d.attempt(was)))
+		lines = append(lines, fill(d.w.Tried, "n", was.Attempt, "text", why))
+	}
+	return lines
 }
 
 // kept says which writes of an attempt that didn't complete stay, or that no call of any attempt can have written.

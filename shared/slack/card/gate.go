@@ -49,6 +49,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		rests, _ := v.resting()
 		d.settled = rests != "" || d.a.Head.Ended != nil ||
 			g.Status != aggregate.PendingApproval && g.Status != aggregate.Generating
+		d.stamped = g.Status == aggregate.Approved
 		v.drawing = d
 		return true
 	}

@@ -348,7 +348,7 @@ func TestAStopSaysThatNothingWasWritten(t *testing.T) {
 	} {
 		expect.That(t, strings.Contains(c.s.drawn(executionCard), nothingWritten) == c.says, "%s: %s", name,
 			c.s.drawn(executionCard))
-		expect.That(t, strings.Contains(c.s.drawn(executionCard), "行われていないものとして") == (name == "a write failed"), "%s", name)
+		expect.That(t, strings.Contains(c.s.drawn(executionCard), "一部が行われた可能性") == (name == "a write failed"), "%s", name)
 		if c.s.Head.Ended == nil {
 			continue
 		}

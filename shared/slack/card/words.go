@@ -53,7 +53,7 @@ type words struct {
 	Ended                                                                  map[aggregate.Reason]string
 	EndedBy, EndedCost, EndedFailed, EndedOtherwise                        string
 	EndedByRules, OfCheck, Hours, Days, Progress, WaitsForCheck, Completed string
-	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight          string
+	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight, Tried   string
 	StoppedUnknown, Kept, FailedStep                                       string
 
 	SentAsIs string
