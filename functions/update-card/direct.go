@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"ringi/shared/decide"
@@ -305,8 +306,12 @@ func endings(a aggregate.Aggregate, now time.Time, admins ...string) (rows []*ag
 	case *task.Aggregate:
 		rows = returned(a)
 		switch e := a.Head.Ended; {
-		case e == nil && a.Head.Parked != nil && a.Request.ChannelType != "im" && len(a.CopiesOf(card.ParkedCopy)) == 0:
-			rows = append(rows, &aggregate.Card{CardType: task.CardOutcome, Subject: card.ParkedCopy, User: a.Head.Requester})
+		case e == nil && a.Head.Parked != nil && a.Request.ChannelType != "im":
+			c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ParkedCopy + strconv.Itoa(a.Head.Run),
+				User: a.Head.Requester}
+			if aggregate.Find(a.Copies, c.Key()) == nil {
+				rows = append(rows, c)
+			}
 		case e == nil:
 		case e.Reason == task.ReasonAskerLeft:
 			to, at = admins, e.At

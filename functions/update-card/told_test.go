@@ -76,6 +76,14 @@ func TestAnEndIsToldOnce(t *testing.T) {
 			w.done()
 			told := w.newest(webapi.Sato, 1)
 			expect.That(t, strings.Contains(told, "再試行は不要") && !strings.Contains(told, "retry_generation"), "%s", told)
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", w.Now())
+			})
+			w.done()
+			expect.Has(t, w.newest(webapi.Sato, 2), `"retry_generation"`)
+			w.Cancel()
+			w.done()
+			expect.Has(t, w.newest(webapi.Sato, 3), "キャンセル")
 		},
 		"though the answer was lost": func(t *testing.T, w *world) {
 			w.cancelled()

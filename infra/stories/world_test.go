@@ -283,7 +283,8 @@ func told(a *task.Aggregate) bool {
 		return false
 	}
 	return !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool {
-		asks := c.CardType != task.CardOutcome && c.CardType != aggregate.CardDecided
+		asks := strings.HasPrefix(c.Subject, card.ParkedCopy) ||
+			c.CardType != task.CardOutcome && c.CardType != aggregate.CardDecided
 		return c.State != aggregate.CardPosted && c.State != aggregate.CardUnreachable &&
 			!(asks && c.State == aggregate.CardNone)
 	})

@@ -383,7 +383,7 @@ func changes(old, same, now *teller) (all []Change) {
 			continue
 		}
 		if !reflect.DeepEqual(a.Value, alike[i].Value) {
-			all = append(all, Change{a.Name, before[i].Value, a.Value})
+			all = append(all, now.told(a.Name, before[i].Value, a.Value, false))
 		}
 		before, alike = slices.Delete(before, i, i+1), slices.Delete(alike, i, i+1)
 	}
@@ -400,11 +400,16 @@ func changes(old, same, now *teller) (all []Change) {
 		(form || a.Mark.Same(b.Mark) && (all != nil || reflect.DeepEqual(same.e, now.e))) {
 		return all
 	}
-	is := now.e.Sentence
-	if reflect.DeepEqual(same.e.Sentence, is) {
-		is = append(slices.Clone(is), Piece{Words, now.w.Anew})
+	return append(all, now.told(stepName(now), old.e.Sentence, now.e.Sentence,
+		reflect.DeepEqual(same.e.Sentence, now.e.Sentence)))
+}
+
+// told is a change, also if what was and what is are said alike, but for numbers of steps.
+func (t *teller) told(name, was, is []Piece, alike bool) Change {
+	if alike || reflect.DeepEqual(was, is) {
+		is = append(slices.Clone(is), Piece{Words, t.w.Anew})
 	}
-	return append(all, Change{stepName(now), old.e.Sentence, is})
+	return Change{name, was, is}
 }
 
 // leaves returns all arguments of a step, those of rows as well, and first whom it is for.

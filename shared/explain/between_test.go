@@ -190,6 +190,12 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), "step-1", to))
 		return steps
 	}
+	of := func(steps []task.Step, of ...string) []task.Step {
+		for i, x := range of {
+			steps[i].ToolInput = aggregate.JSON(`{"of":"` + x + `"}`)
+		}
+		return steps
+	}
 	order := ordered(write("rooms.place_order", ordering(), laptops))
 	changed := func(change func(s *task.Step)) []task.Step {
 		s := write("rooms.place_order", ordering(), laptops)
@@ -205,6 +211,9 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 			"body: ステップ1の結果の「text」 (hr の menu) → ステップ1の結果の「text」 (hr の salaries); ステップの順番 (前の番号): 1, 2 → 2, 1"},
 		"another number of a step": {refers(plan("hr.x", "hr.menu", "mail.send"), "step-2"), plan("hr.menu", "mail.send"),
 			"ステップ1: hr の x で読み取ります → "},
+		"the next result of a tool": {of(plan("hr.get", "hr.get", "mail.send"), "a", "b"),
+			of(plan("hr.get", "mail.send"), "b"), "body: ステップ1の結果の「text」 (hr の get) → ステップ1の結果の「text」 (hr の get)" +
+				" (変更あり); ステップ1: hr の get で読み取ります → "},
 		"another order": {ordered(dm("U0SATO", "x"), write("x.y", nil, `{}`)), ordered(write("x.y", nil, `{}`),
 			dm("U0SATO", "x")), "ステップの順番 (前の番号): 2, 3 → 3, 2"},
 		"rows in another order": {order, changed(func(s *task.Step) {

@@ -2,6 +2,7 @@ package card
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,8 +32,9 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 			line, _ := v.left()
 			text := fill(d.w.NobodyLeft, "what", nameOf(a, w, d.w.Quoted))
 			return face{text, yellow, sectioned("*" + text + "*" + opens(link, w) + line)}.message(), line != ""
-		case c.Subject == ParkedCopy:
-			return d.parkedTo(link), true
+		case strings.HasPrefix(c.Subject, ParkedCopy):
+			waits := a.Head.Ended == nil && a.Head.Parked != nil && c.Subject == ParkedCopy+strconv.Itoa(a.Head.Run)
+			return d.parkedTo(link, waits), waits || c.State != aggregate.CardNone
 		case c.CardType == task.CardOutcome && a.Head.Ended == nil:
 			return Message{}, false
 		case c.CardType == task.CardOutcome && a.Head.Ended.Reason == task.ReasonAskerLeft: // to who may not see the rest
@@ -136,9 +138,9 @@ func conversationTitle(s *conversation.Conversation, w *askWords) string {
 }
 
 // parkedTo is the message by which whoever asked learns that a generation failed, with the button to try again.
-func (d drawing) parkedTo(link string) Message {
+func (d drawing) parkedTo(link string, waits bool) Message {
 	w, title := askWordsOf.In(d.w.Locale), nameOf(d.a, askWordsOf.In(d.w.Locale), "{text}")
-	if d.a.Head.Parked == nil || d.a.Head.Ended != nil {
+	if !waits {
 		text := fill(returnedWordsOf.In(d.w.Locale).CopyRetried, "title", title)
 		return face{text, grey, sectioned(text + opens(link, w))}.message()
 	}

@@ -221,7 +221,10 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 		}
 	}
 	fences, more := fenced(tickedApart(strings.Join(lines[1:], "\n")), maxSection-200, 1)
-	if more { // the rest would stand without the names
+	switch {
+	case more && n == 1:
+		return 0, nil
+	case more: // the rest would stand without the names
 		return d.table(all[:n/2])
 	}
 	return n, append([]string{name}, fences...)

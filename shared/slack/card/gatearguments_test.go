@@ -289,6 +289,10 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 
 // Rows of a list stand below their names, in as many tables as fit a card's width.
 func TestRowsOfAListAreATable(t *testing.T) {
+	var wide []string
+	for i := range 40 {
+		wide = append(wide, fmt.Sprintf(`"f%02d":"東京都千代田区丸の内"`, i))
+	}
 	for name, tc := range map[string]struct{ rows, want string }{
 		"with the same names": {`[{"item":"ノート PC","n":2,"ok":true},{"item":"机","n":10,"ok":null}]`,
 			"\n• items:\n```\n#  item            n  ok\n1  「ノート PC」   2  true\n2  机             10  (なし)\n```\n"},
@@ -308,6 +312,7 @@ func TestRowsOfAListAreATable(t *testing.T) {
 			"#  「a⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩」\n1  「⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩」\n2  b\n```\n"},
 		"too many for a block": {`[` + strings.Repeat(`{"a":"x"},`, 99) + `{"a":"x"}]`,
 			"50  x\n```\n• items:\n```\n#    a\n51   x\n"},
+		"one too long for a block": {"[{" + strings.Join(wide, ",") + "}]", "\n• items › 1: f00: 東京都千代田区丸の内 · f01"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := `{"items":` + tc.rows + `,"supplier":"アクメ"}`

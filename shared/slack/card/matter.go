@@ -178,8 +178,8 @@ const (
 	RefillCallback = "refill_modal"
 )
 
-// ParkedCopy is the subject of the message by which whoever asked learns that a generation failed.
-const ParkedCopy = "PARKED"
+// ParkedCopy begins the subject of the message by which whoever asked learns that a generation failed; its run follows.
+const ParkedCopy = "PARKED#"
 
 // ReturnedCopy and LeftCopy begin the subjects of the messages by which askers learn that something was given back to
 // them, or waits for somebody who has left; the key of its row follows.
