@@ -61,22 +61,37 @@ func Rows(all []Argument) (list []Piece, n int) {
 	return of(all[0]), n
 }
 
-// manyRows are so many that a value which each has is said once.
-const manyRows = 6
+const (
+	manyRows = 6 // so many that a value which most have is said once
+	fewRows  = 5 // so many may have another, but no more than one in four
+)
 
-// Alike says once what each of many rows has as its value at i; nil: they are few, or differ, or i is 0.
+// Alike says once what most of many rows have as their value at i, and what the others have; nil: they are few, or
+// differ, or i is 0.
 func Alike(locale string, rows []Argument, i int) []Piece {
-	for _, row := range rows {
-		if i == 0 || len(rows) < manyRows || !slices.Equal(row.Cells[i].Value, rows[0].Cells[i].Value) {
-			return nil
-		}
+	if i == 0 || len(rows) < manyRows {
+		return nil
 	}
-	l := &writer{locale: locale, w: lineWordsOf(locale)}
-	l.fill(fill(effectWordsOf.In(locale).EachRow, "n", len(rows)), func(name string) {
-		cell := rows[0].Cells[i]
-		l.out = append(l.out, map[string][]Piece{"name": cell.Name, "value": cell.Value}[name]...)
-	})
-	return l.out
+	for _, row := range rows[:manyRows] {
+		usual := row.Cells[i]
+		others := slices.DeleteFunc(slices.Clone(rows), func(x Argument) bool {
+			return slices.Equal(x.Cells[i].Value, usual.Value)
+		})
+		if len(others) > min(fewRows, len(rows)/4) {
+			continue
+		}
+		l, w := &writer{locale: locale, w: lineWordsOf(locale)}, effectWordsOf.In(locale)
+		text, differ := w.EachRow, []Piece(nil)
+		for _, x := range others {
+			text, differ = w.MostRows, append(append(differ, Piece{Words, "#" + x.Number() + " "}), x.Cells[i].Value...)
+			differ = append(differ, Piece{Words, w.Separator})
+		}
+		l.fill(fill(text, "n", len(rows)-len(others)), func(name string) {
+			l.out = append(l.out, map[string][]Piece{"name": usual.Name, "value": usual.Value, "others": differ}[name]...)
+		})
+		return l.out
+	}
+	return nil
 }
 
 type effectWords struct {
@@ -85,7 +100,7 @@ type effectWords struct {
 
 	Check, ByLast, Person, Separator, EmptyList, EmptyObject, Unread,
 	Total, Unknown, Unstated, Unpriced, NoMoney, OnlyReads, Others, Step, Missing, Unwritten, Default,
-	Moved, Anew, Unreadable, EachRow string
+	Moved, Anew, Unreadable, EachRow, MostRows string
 	Description, Attached string // what differs of a form beside its steps
 }
 
@@ -228,8 +243,11 @@ func (t *teller) parts() {
 		t.sentence()
 	}
 	t.amount()
-	details := t.pairs()
-	t.e.Rest = slices.Concat(t.e.Rest, t.rest(nil, t.args), details)
+	details, first, then := t.pairs(), t.e.Rest, t.rest(nil, t.args)
+	if _, literal := t.args["rows"].([]any); literal && t.gone["/columns"] { // they have the titles themselves
+		first, then = then, first
+	}
+	t.e.Rest = slices.Concat(first, then, details)
 }
 
 // amount notes that the amount of a decision stands before its sentence. One of 0 stands among the rest, in words.

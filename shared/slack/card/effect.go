@@ -209,6 +209,14 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 			part = lines[len(lines)-len(numbers):]
 		}
 		at, number := widest(part)+tableGap, cell.Numeric()
+		if number { // their points stand below each other
+			most := decimals(column[1:]...)
+			for row, value := range column[1:] {
+				if !strings.HasPrefix(value, "(") {
+					column[row+1] += strings.Repeat(" ", most-decimals(value))
+				}
+			}
+		}
 		if at+widest(column) > maxWide {
 			return 0, nil
 		}
@@ -228,6 +236,14 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 		return d.table(all[:n/2])
 	}
 	return n, append([]string{name}, fences...)
+}
+
+// decimals returns how many characters numbers have from their points on, at most.
+func decimals(numbers ...string) (most int) {
+	for _, n := range numbers {
+		most = max(most, len(n)-len(strings.SplitN(n, ".", 2)[0]))
+	}
+	return most
 }
 
 // widest returns the columns that the widest text has in code.
