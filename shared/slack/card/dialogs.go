@@ -236,7 +236,7 @@ func (d *Dialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack
 	w, c := wordsOf.In(s.Locale), explain.Cancels(s.Locale, kind)
 	var blocks []slack.Block
 	if a, is := d.of.(*task.Aggregate); is {
-		blocks = sectioned(fill(w.CancelAbout, "title", titleOf(a, askWordsOf.In(s.Locale), "{text}")))
+		blocks = sectioned(fill(w.CancelAbout, "title", nameOf(a, askWordsOf.In(s.Locale), "{text}")))
 	}
 	blocks = append(blocks, section(c.Text))
 	return modal(CancelCallback, c.Title, c.Yes, c.No, about, append(blocks, sectionOf([]string{note})...)...)

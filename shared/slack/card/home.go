@@ -201,10 +201,10 @@ func (d drawing) sumOf(a *task.Aggregate) (s explain.Sum) {
 	return s
 }
 
-// worth is what a request moves whose title doesn't say it, before that title.
-func worth(a *task.Aggregate, w *askWords) string {
+// worth is what a request moves, before its title, unless that is said to say it.
+func worth(a *task.Aggregate, w *askWords, said bool) string {
 	sum := drawing{w: wordsOf.In(w.Locale)}.sumOf(a)
-	if sum.Told() || !sum.Amount.Known() || sum.Amount == rules.Nothing() {
+	if said && sum.Told() || !sum.Amount.Known() || sum.Amount == rules.Nothing() {
 		return ""
 	}
 	return explain.Money(w.Locale, sum.Amount) + " "
@@ -239,7 +239,7 @@ func waitsLine(x Waits, w *askWords) entry {
 		case task.CardPrompt: // the version stands below
 			bare.Head.Glance.Version, a = 0, &bare
 		}
-		title = worth(a, w) + began(name(a, w, wordsOf.In(w.Locale).Quoted))
+		title = worth(a, w, true) + began(name(a, w, wordsOf.In(w.Locale).Quoted))
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Conversation, w)
 	case *call.Aggregate:
@@ -259,7 +259,7 @@ func (x Waits) what(w *askWords) string {
 		a, d := x.Of.(*task.Aggregate), drawing{w: wordsOf.In(w.Locale)}
 		if a.Matter() != nil {
 			return d.w.FormHeader
-		} else if s := d.sumOf(a); s.Lead.Order != 0 && !s.Told() && worth(a, w) == "" {
+		} else if s := d.sumOf(a); s.Lead.Order != 0 && !s.Told() && worth(a, w, true) == "" {
 			return d.short(s)
 		}
 		return fill(w.WhatProcess, "version", q.Version)
@@ -354,7 +354,7 @@ func mineLine(x Mine, w *askWords, s tenancy.Settings) entry {
 	for _, row := range a.Steps {
 		made = or(Address(row), made)
 	}
-	return entry{mark + " *" + worth(a, w) + began(titleOf(a, w, "{text}")) + "*",
+	return entry{mark + " *" + worth(a, w, false) + began(nameOf(a, w, "{text}")) + "*",
 		next + linkAs(made, w.OpenResult) + opens(x.Link, w)}
 }
 
