@@ -111,9 +111,9 @@ type drawing struct {
 	w        *words
 	now      time.Time
 	Around
-	settled bool // nobody decides any more about what is drawn
-	stamped bool // that is what people approved
-	done    bool // it was done
+	settled bool                 // nobody decides any more about what is drawn
+	gate    aggregate.GateStatus // of a version: what was approved stays whole, what is over otherwise is its sentence
+	done    bool                 // it was done
 
 	beneath bool            // what is drawn stands below what names the request
 	headed  bool            // and what is drawn of a call, below what names its tool

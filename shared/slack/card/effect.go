@@ -27,7 +27,7 @@ const (
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, its
 // arguments, why it matters, other writes, and reads.
 func (d drawing) effects(s explain.Sum, since string, most int) body {
-	top, below, lead, warns := listing{}, listing{}, &s.Lead, !d.settled || d.stamped
+	top, below, lead, warns := listing{}, listing{}, &s.Lead, !d.settled || d.gate == aggregate.Approved
 	says := s.Says()
 	if d.done && s.Final {
 		says = s.Done()
@@ -159,6 +159,9 @@ func quotation(pieces []explain.Piece) (lines []string) {
 
 // arguments draws what no other part of an effect has, each in its own line, and rows of a list in a table.
 func (d drawing) arguments(e *explain.Effect) (lines []string) {
+	if d.settled && d.gate != "" && d.gate != aggregate.Approved {
+		return nil
+	}
 	for rest := e.Rest; len(rest) > 0; {
 		n, parts := d.table(rest)
 		if n == 0 {

@@ -49,7 +49,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		rests, _ := v.resting()
 		d.settled = rests != "" || d.a.Head.Ended != nil ||
 			g.Status != aggregate.PendingApproval && g.Status != aggregate.Generating
-		d.stamped = g.Status == aggregate.Approved
+		d.gate = g.Status
 		v.drawing = d
 		return true
 	}
