@@ -106,17 +106,17 @@ func TestACheckOfMuchEndsInTime(t *testing.T) {
 		fits          bool
 	}{
 		"in a long enum": {`{"items":{"enum":[` + numbers(3000, 1000) + `]}}`,
-			strings.Repeat("3999,", 200_000) + "1000", true},
+			strings.Repeat("3999,", 70_000) + "1000", true},
 		"not in a long enum": {`{"items":{"enum":[` + numbers(3000, 1000) + `]}}`,
-			strings.Repeat("9,", 100_000) + "9", false},
+			strings.Repeat("9,", 35_000) + "9", false},
 		"one of many constants": {`{"anyOf":[{"const":` + strings.ReplaceAll(numbers(900, 0), ",", `},{"const":`) + `}]}`,
-			strings.Repeat("9,", 500_000) + "9", false},
+			strings.Repeat("9,", 170_000) + "9", false},
 		"objects of one long name": {`{"items":{"properties":{"` + strings.Repeat("ſ", 6000) + `":{}}}}`,
-			strings.Repeat(`{"a":1},`, 40_000) + "0", false},
+			strings.Repeat(`{"a":1},`, 14_000) + "0", false},
 		"unlike each other, often": {`{"allOf":[` + strings.Repeat(`{"uniqueItems":true},`, 700) + `true]}`,
 			numbers(8000, 0), false},
 	} {
-		expect.Within(t, 10*time.Second, func() {
+		expect.Within(t, 3*time.Second, func() {
 			expect.That(t, (len(check(t, compiled(t, c.schema), `[`+c.value+`]`)) == 0) == c.fits, "%s", about)
 		})
 	}
@@ -219,13 +219,13 @@ func TestAPatternThatTakesTooLongPassesNothing(t *testing.T) {
 	const slow = `{"pattern":"^(?=a)(a+)+$"}`
 	for _, text := range []string{slow, `{"not":` + slow + `}`, `{"if":` + slow + `,"then":false}`,
 		`{"anyOf":[` + slow + `,{"maxLength":1}]}`, `{"oneOf":[` + slow + `,true]}`, `{"not":{"anyOf":[` + slow + `]}}`} {
-		expect.Within(t, 5*time.Second, func() {
+		expect.Within(t, 10*time.Second, func() {
 			found := check(t, compiled(t, text), `"`+strings.Repeat("a", 60)+`b"`)
 			said := len(found) == 1 && strings.HasPrefix(found[0], "can't be checked: the pattern")
 			expect.That(t, said, "%s: %v", text, found)
 		})
 	}
-	expect.Within(t, 5*time.Second, func() { // all of them together are bounded
+	expect.Within(t, 10*time.Second, func() { // all of them together are bounded
 		s := compiled(t, `{"items":`+slow+`}`)
 		found := check(t, s, `[`+strings.Repeat(`"`+strings.Repeat("a", 22)+`b",`, 2000)+`""]`)
 		expect.Is(t, len(found), 1, "%v", found)

@@ -51,10 +51,12 @@ type gitHubGrant struct {
 // generated makes the App's key, once in a process because that takes long.
 var generated = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
+var published = sync.OnceValues(func() (PublishedAPI, error) { return Published("github") })
+
 // NewGitHub makes a server without repositories. Git keeps them below a folder, which must exist; the server makes one
 // when it is needed if dir is empty, and Close removes it.
 func NewGitHub(dir string) (*GitHubServer, error) {
-	api, err := Published("github")
+	api, err := published()
 	if err != nil {
 		return nil, err
 	}

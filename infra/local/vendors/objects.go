@@ -158,9 +158,8 @@ func (s *GitHubServer) download(c *call) {
 		c.fail(http.StatusNotFound, "Not Found")
 		return
 	}
-	sha := c.r.PathValue("sha")
-	if c.repo.kind(sha) != "commit" {
-		c.fail(http.StatusNotFound, "Not Found")
+	sha, ok := c.has("commit")
+	if !ok {
 		return
 	}
 	top := c.repo.Owner + "-" + c.repo.Name + "-" + sha[:7] + "/"
@@ -268,26 +267,19 @@ func (s *GitHubServer) openPull(c *call) {
 	switch {
 	case head == "":
 		c.invalid("head", "invalid", "")
-		return
 	case base == "":
 		c.invalid("base", "invalid", "")
-		return
 	case in.Title == "":
 		c.invalid("title", "missing_field", "")
-		return
 	case head == base:
 		c.invalid("", "custom", "No commits between "+in.Base+" and "+in.Head)
-		return
+	case slices.ContainsFunc(c.repo.pulls, func(p Pull) bool { return p.Head == in.Head && p.Base == in.Base }):
+		c.invalid("", "custom", "A pull request already exists for "+c.repo.Owner+":"+in.Head+".")
+	default:
+		p := Pull{len(c.repo.pulls) + 1, in.Title, in.Body, in.Head, in.Base, head, base, in.Draft, s.Now()}
+		c.repo.pulls = append(c.repo.pulls, p)
+		c.answer(http.StatusCreated, s.pullOf(c, p, "pull-request"))
 	}
-	for _, p := range c.repo.pulls {
-		if p.Head == in.Head && p.Base == in.Base {
-			c.invalid("", "custom", "A pull request already exists for "+c.repo.Owner+":"+in.Head+".")
-			return
-		}
-	}
-	p := Pull{len(c.repo.pulls) + 1, in.Title, in.Body, in.Head, in.Base, head, base, in.Draft, s.Now()}
-	c.repo.pulls = append(c.repo.pulls, p)
-	c.answer(http.StatusCreated, s.pullOf(c, p, "pull-request"))
 }
 
 func (s *GitHubServer) pulls(c *call) {

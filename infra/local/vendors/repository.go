@@ -39,7 +39,7 @@ func (r *Repository) full() string { return r.Owner + "/" + r.Name }
 // run calls git in the repository's folder with this input, and returns what it prints. Settings of this machine don't
 // count.
 func (r *Repository) run(in string, args ...string) (string, error) {
-	c := exec.Command("git", append([]string{"-c", "core.quotePath=false"}, args...)...)
+	c := exec.Command("git", append([]string{"-c", "core.quotePath=false", "-c", "core.fsync=none"}, args...)...)
 	c.Env = append(os.Environ(), "GIT_DIR="+r.dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	c.Stdin = strings.NewReader(in)
 	var said bytes.Buffer
@@ -263,7 +263,7 @@ func (s *GitHubServer) opened(r *Repository, files map[string]File) func() error
 			}
 		}
 		r.dir = filepath.Join(s.dir, fmt.Sprint(r.ID))
-		_, err = r.run("", "init", "--quiet", "--bare", "--initial-branch="+mainBranch, r.dir)
+		_, err = r.run("", "init", "--quiet", "--bare", "--template=", "--initial-branch="+mainBranch, r.dir)
 		if err != nil || files == nil {
 			return err
 		}

@@ -38,7 +38,6 @@ type world struct {
 	repo  *vendors.Repository
 	first string
 	url   string
-	fault func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc)
 }
 
 func newWorld(t *testing.T) *world {
@@ -49,13 +48,6 @@ func newWorld(t *testing.T) *world {
 		"main.py": {Content: "print(1)\n"}, "old.py": {Content: "x\n"}, "run.sh": {Content: "true\n", Mode: "100755"},
 		"untouched.bin": {Content: "\x00\x01"},
 	}, at)
-	w.Fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
-		if w.fault == nil {
-			do(rw, r)
-			return
-		}
-		w.fault(route, rw, r, do)
-	}
 	s := expect.Server(t, http.StripPrefix("/github", w.Handler()))
 	w.url = s.URL + "/github"
 	return w
@@ -109,7 +101,7 @@ func TestAnArchiveIsReadWhereItIs(t *testing.T) {
 		strings.TrimPrefix(w.url, "http://") + "/x", strings.Replace(w.url, "http:", "https:", 1),
 		w.url + "/repos/acme/shop/tarball/" + w.first} { // of the last it is read at the third call
 		calls := 0
-		w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		w.Fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 			if calls++; !strings.HasPrefix(route, "GET/tarball") || calls > 2 {
 				do(rw, r)
 				return
@@ -260,7 +252,7 @@ func TestAPullRequestsTreeIsTheCommitsAndTheChanges(t *testing.T) {
 // breaks fails one call of a route in a way: the call is not made, or it is made and its answer is lost.
 func (w *world) breaks(route string, status int, made bool, message string) {
 	once := false
-	w.fault = func(r string, rw http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
+	w.Fault = func(r string, rw http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
 		if once || r != route {
 			do(rw, q)
 			return
@@ -431,7 +423,7 @@ func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 		expect.Is(t, w.repo.Ref("heads/"+branch), "", name)
 	}
 	w := newWorld(t)
-	w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+	w.Fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 		if route == "GET/git/blobs/{sha}" {
 			_, _ = io.WriteString(rw, `{"encoding":"utf-8","content":"print(9)"}`)
 			return
@@ -440,7 +432,7 @@ func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 	}
 	_, noted, err := w.carry(t, w.order(t), w.begun())
 	expect.That(t, problem(err) == explain.ProblemBadAnswer && noted == nil, "a blob of other bytes: %v", err)
-	w.fault = nil
+	w.Fault = nil
 	o := w.order(t)
 	o.RepositoryID++
 	_, _, err = w.carry(t, o, w.begun())
@@ -466,7 +458,7 @@ func TestAnotherTreeGetsNoBranch(t *testing.T) {
 	} {
 		w := newWorld(t)
 		made := false
-		w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		w.Fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 			if made = made || route == "POST/git/trees"; !made || route != tt.route {
 				do(rw, r)
 				return
