@@ -114,7 +114,7 @@ func testWhatARuleAsksFor(t *testing.T, w *consoletest.World) {
 	b.Post(rulePage, list.Hidden("act", "save")).Leads(t, rulePage+"?done=saved")
 	expect.Same(t, stored(w).Rules[0].Asks, []rules.Kind{rules.KindSteps, rules.KindCall})
 	delete(sent, "asks")
-	b.Post(rulePage+"/rule", sent).Says(t, http.StatusUnprocessableEntity, "何が依頼するか 1 : 次のどれかを入力してください: 依頼の実行ステップ / ")
+	b.Post(rulePage+"/rule", sent).Says(t, http.StatusUnprocessableEntity, "承認の対象 1 : 次のどれかを入力してください: 依頼の実行ステップ / ")
 }
 
 // The link to the other language takes what isn't saved along, of the list and of the form.
