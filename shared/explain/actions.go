@@ -49,6 +49,26 @@ func ActionCalled(x *conversation.Action, locale string) string {
 	return tenancy.ActionsCalled(locale)[x.ActionType]
 }
 
+// ActionMatter says what an action with this payload is about: a pull request's title, a command, or the names of
+// files; "" if that can't be read.
+func ActionMatter(x *conversation.Action, payload, locale string) string {
+	p, _ := conversation.ReadKept(x.ActionType, []byte(payload))
+	switch {
+	case p.Push != nil:
+		is, _ := PullOf(x, p, locale)
+		return is.Title
+	case len(p.Argv) > 0:
+		return tenancy.CommandLine(p.Argv)
+	case p.Script != "":
+		return p.Script
+	}
+	var names []string
+	for _, c := range p.Changes {
+		names = append(names, c.Path)
+	}
+	return strings.Join(names, ", ")
+}
+
 // PushNotes says of a pull request that waits where its result goes, and who can read it.
 func (s Surface) PushNotes(of *conversation.Conversation, x *conversation.Action) (lines []string) {
 	w, text := actionWordsOf.In(s.Locale), s.Marks.Text

@@ -11,13 +11,10 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Reasons why no step can do something that a request needs.
+// Of the reasons why no step can do something that a request needs, those of administrators.
 const (
 	lackForbidden  = "forbidden"  // an administrator forbids the tool
 	lackConstraint = "constraint" // an administrator's constraint leaves it out
-	lackTool       = "no_tool"    // no tool does it
-	lackValue      = "unknown"    // a value that nobody gave, such as an address
-	lackUnclear    = "unclear"    // what the policy says can't be understood, or contradicts itself
 )
 
 // LackData is the model's claim that no step can do something that the approved policy needs.

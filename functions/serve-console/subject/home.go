@@ -261,6 +261,10 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 	case *conversation.Action:
 		row.Says = quoted(explain.ActionCalled(of, v.Locale))
 		row.Then = []string{title, language.ForeignLine(x.agent)}
+		matter := explain.ActionMatter(of, string(of.Payload.JSON), v.Locale)
+		if matter = language.ForeignLine(language.Beginning(matter, mostText)); matter != "" {
+			row.Says, row.Then = quoted(matter), append([]string{explain.ActionCalled(of, v.Locale)}, row.Then...)
+		}
 		return
 	case *call.Call:
 		row.Then = []string{language.ForeignLine(x.agent)}
@@ -275,9 +279,11 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 		row.Says = quoted(title)
 		return
 	}
-	row.Kind, row.Says = words.In("acts", cmp.Or(string(lead.Act), otherAct)), by.Briefly(lead.Sentence)
+	if row.Says = by.Briefly(lead.Sentence); x.Kind != call.Card {
+		row.Kind = words.In("acts", cmp.Or(string(lead.Act), otherAct))
+	}
 	unsaid := language.ForeignLine(explain.Plain(lead.Unsaid())) // its arguments tell calls apart
-	if _, called := x.Row.(*call.Call); called && unsaid != "" {
+	if x.Kind == call.Card && unsaid != "" {
 		row.Says, row.Then = by.Briefly(lead.Unsaid()), append([]string{explain.Plain(lead.Sentence)}, row.Then...)
 	} else if unsaid != "" {
 		row.Then = append([]string{language.Beginning(unsaid, mostText)}, row.Then...)

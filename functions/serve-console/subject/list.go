@@ -232,9 +232,6 @@ func (n namer) next(x store.ListedTask) string {
 		return words.Say("denied", "why", web.Mentions(language.ForeignLine(g.Detail), n.person))
 	}
 	detail := explain.FitDetail(g.Why, g.Detail, language.ForeignLine, n.person)
-	if x.Stands.Stopped() {
-		return firstLine(explain.Ended(n.v.Locale, g.Why, detail, explain.RetryDraft))
-	}
 	return explain.Happened(firstLine(explain.Ended(n.v.Locale, g.Why, detail, explain.NoRetry)))
 }
 

@@ -40,7 +40,7 @@ func TestTheHome(t *testing.T) {
 
 func testApprovals(t *testing.T, w *consoletest.World) {
 	b, s := w.As(webapi.Suzuki), tenancy.DefaultSettings()
-	b.Get("/console").Says(t, 200, "あなたの番のものはありません")
+	b.Get("/console").Says(t, 200, "承認するものはありません")
 	waits(w, webapi.HR, "先の依頼")
 	w.Later(90 * time.Second)
 	later := w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "後の依頼",
@@ -142,7 +142,7 @@ func testForMe(t *testing.T, w *consoletest.World) {
 		webapi.Alex:   {"人事の件"},         // not his own
 		webapi.Sato:   nil,
 	} {
-		got := w.As(user).Get("/console").Says(t, 200, []string{"あなたの番のものはありません", "あなたの番 (1 件)",
+		got := w.As(user).Get("/console").Says(t, 200, []string{"承認するものはありません", "あなたの番 (1 件)",
 			"あなたの番 (2 件)"}[len(want)])
 		expect.Same(t, want, slices.Sorted(slices.Values(turn(got).Titles())))
 		got.Lacks(t, webapi.Approvers) // groups have names
@@ -213,7 +213,7 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 		expect.Same(t, titles, listed)
 		expect.Is(t, strings.Contains(home.Body, "person=me"), user == webapi.Tanaka || user == webapi.Sato, user)
 	}
-	w.As(webapi.Guest).Get("/console").Says(t, 200, "あなたの番のものはありません")
+	w.As(webapi.Guest).Get("/console").Says(t, 200, "承認するものはありません")
 	owing(w, "無名の件", consoletest.Desk("承認 1", 2, webapi.Suzuki, webapi.Alex))
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "承認する人: 回覧中 0/2 (")
 }
@@ -455,7 +455,7 @@ func testOwnRequests(t *testing.T, w *consoletest.World) {
 	w.MatterAsked()
 	w.As(webapi.Suzuki).Acts(aggregate.ActReject, "部長ではなく、課長に送ってください")
 	home := sato.Get("/console").Says(t, 200, "差し戻し 倉庫の賃貸 差し戻し理由: 「部長ではなく、課長に送ってください」 ¥3,600,000").
-		Lacks(t, "あなたの番のものはありません")
+		Lacks(t, "承認するものはありません")
 	expect.Is(t, strings.Count(home.Body, w.TaskPage()+`#decide"`), 1, home.Body)
 	w.As(webapi.Suzuki).Get("/console").Lacks(t, "倉庫の賃貸")
 }

@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -200,27 +199,12 @@ func (d drawing) title(text string, x *conversation.Action) string {
 	return fill(text, "n", x.Number, "type", or(explain.ActionCalled(x, d.w.Locale), plain(string(x.ActionType), maxTool)))
 }
 
-// actionMatter is the end of a notification: a pull request's title, the beginning of a command, or the names of files.
+// actionMatter is the end of a notification: the beginning of what the action is about.
 func (d drawing) actionMatter(x *conversation.Action) string {
-	p, ok := d.read(x)
-	said := p.Script
-	switch {
-	case !ok:
-		return ""
-	case p.Push != nil:
-		is, _ := explain.PullOf(x, p, d.w.Locale)
-		said = is.Title
-	case len(p.Argv) > 0:
-		said = tenancy.CommandLine(p.Argv)
-	case len(p.Changes) > 0:
-		for _, c := range p.Changes {
-			said = strings.TrimPrefix(said+", "+c.Path, ", ")
-		}
+	if said := inline(explain.ActionMatter(x, string(d.payload(x)), d.w.Locale), maxListTitle); said != "" {
+		return ": " + said
 	}
-	if said = inline(said, maxListTitle); said == "" {
-		return ""
-	}
-	return ": " + said
+	return ""
 }
 
 // aboutAction says how long the action may run, and why the agent wants it.
