@@ -202,7 +202,7 @@ func (p *play) follows(ref aggregate.Ref, channel, root string) {
 	p.belongs(ref.ID, p.mark)
 	p.Request = &driver.Request{Thread: driver.In(p.t, p.Stack, channel, root), Ref: ref,
 		Store: store.NewTasks(p.db, p.TableName)}
-	p.Timeout, p.Poll, p.QuietTime, p.WhenQuiet = patience, 200*time.Millisecond, p.quietTime, p.sweep
+	p.Timeout, p.Poll, p.QuietTime, p.WhenQuiet = patience, 300*time.Millisecond, p.quietTime, p.sweep
 	if p.unattended {
 		p.Pressed = p.sweep
 	}
