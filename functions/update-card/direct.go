@@ -292,9 +292,6 @@ func decided(a aggregate.Aggregate) []string {
 // outcomeWithin is how long after a task's end its requester is told. After that it is no news.
 const outcomeWithin = 24 * time.Hour
 
-// outcome is the subject of the message that says how a task ended.
-const outcome = "OUTCOME"
-
 // endings returns the messages that are due about what ended: to askers that something was given back to them, to the
 // requester that a generation failed, or a task ended, unless they ended it themselves, or to administrators if the
 // requester has left, to who answers for a key that its call was refused, or somebody else cancelled it. Who asked in
@@ -325,11 +322,11 @@ func endings(a aggregate.Aggregate, now time.Time, admins ...string) (rows []*ag
 			to, at = []string{x.Answers}, *x.CompletedAt
 		}
 	}
-	if now.Sub(at) >= outcomeWithin || len(a.Common().CopiesOf(outcome)) > 0 {
+	if now.Sub(at) >= outcomeWithin || len(a.Common().CopiesOf(card.OutcomeCopy)) > 0 {
 		return rows
 	}
 	for _, user := range to {
-		rows = append(rows, &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: user})
+		rows = append(rows, &aggregate.Card{CardType: task.CardOutcome, Subject: card.OutcomeCopy, User: user})
 	}
 	return rows
 }

@@ -259,12 +259,12 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 		row.Says = quoted(explain.Titled(title, version))
 		return
 	case *conversation.Action:
-		row.Says = quoted(explain.ActionCalled(of, v.Locale))
-		row.Then = []string{title, language.ForeignLine(x.agent)}
+		row.Then = []string{explain.ActionCalled(of, v.Locale), title, language.ForeignLine(x.agent)}
 		matter := explain.ActionMatter(of, string(of.Payload.JSON), v.Locale)
-		if matter = language.ForeignLine(language.Beginning(matter, mostText)); matter != "" {
-			row.Says, row.Then = quoted(matter), append([]string{explain.ActionCalled(of, v.Locale)}, row.Then...)
+		if matter = language.ForeignLine(language.Beginning(matter, mostText)); matter == "" {
+			matter, row.Then = row.Then[0], row.Then[1:]
 		}
+		row.Says = quoted(matter)
 		return
 	case *call.Call:
 		row.Then = []string{language.ForeignLine(x.agent)}

@@ -139,7 +139,8 @@ func conversationTitle(s *conversation.Conversation, w *askWords) string {
 
 // parkedTo is the message by which whoever asked learns that a generation failed, with the button to try again.
 func (d drawing) parkedTo(link string, waits bool) Message {
-	w, title := askWordsOf.In(d.w.Locale), nameOf(d.a, askWordsOf.In(d.w.Locale), "{text}")
+	w := askWordsOf.In(d.w.Locale)
+	title := nameOf(d.a, w, "{text}")
 	if !waits {
 		text := fill(returnedWordsOf.In(d.w.Locale).CopyRetried, "title", title)
 		return face{text, grey, sectioned(text + opens(link, w))}.message()

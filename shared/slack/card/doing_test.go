@@ -245,7 +245,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 	onward, _ := card.DialogsOf(onRoute.Aggregate).Review(card.Review{ID: onRoute.Head.CallID,
 		TaskID: onRoute.Head.CallID}, locale)
 	told := func(o *outside) card.Message {
-		return copyOf(o.Aggregate, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: "U_SATO"}, at,
+		return copyOf(o.Aggregate, &aggregate.Card{CardType: task.CardOutcome, Subject: card.OutcomeCopy, User: "U_SATO"}, at,
 			"https://example.slack.com/archives/C1/p1", o.now)
 	}
 	all := map[string]any{

@@ -91,11 +91,11 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 			f = f.with(kept...)
 		}
 	}
-	return f.with(lines.blocks...).with(divider()).with(contextOf(d.number(r.Execution))...)
+	return f.with(lines.blocks...).with(divider()).with(contextOf(d.attempted(r.Execution))...)
 }
 
-// number says which number an attempt has, and why the one before it failed.
-func (d drawing) number(e *task.Execution) (lines []string) {
+// attempted says which number an attempt has, and why the one before it failed.
+func (d drawing) attempted(e *task.Execution) (lines []string) {
 	if e.Number != "" {
 		lines = append(lines, fill(explain.RouteOf(d.w.Locale).Number, "number", e.Number))
 	}

@@ -178,6 +178,9 @@ const (
 	RefillCallback = "refill_modal"
 )
 
+// OutcomeCopy is the subject of the message that says how a task ended.
+const OutcomeCopy = "OUTCOME"
+
 // ParkedCopy begins the subject of the message by which whoever asked learns that a generation failed; its run follows.
 const ParkedCopy = "PARKED#"
 

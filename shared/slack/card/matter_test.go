@@ -304,7 +304,7 @@ func (s *scenario) drawn(key string) string {
 
 // told is the message about the end to the requester.
 func (s *scenario) told() card.Message {
-	return copied(s, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: requester.ID}, "ja")
+	return copied(s, &aggregate.Card{CardType: task.CardOutcome, Subject: card.OutcomeCopy, User: requester.ID}, "ja")
 }
 
 // The copy of a version that was decided speaks of that version, whatever came after it.

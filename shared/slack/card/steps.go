@@ -166,9 +166,6 @@ func (d drawing) because(i int, at func(int) *aggregate.Gate) string {
 	return fill(d.w.SentBackFor, "who", d.w.mention(g.RejectedBy), "reason", why)
 }
 
-// lined makes the lines of a text of what a change says of it.
-var lined = strings.NewReplacer(explain.NextLine, "\n")
-
 // since lists what steps do otherwise than those before, below the reason why. Of a form it has more room, since all of
 // it may have changed.
 func (d drawing) since(at int) string {
@@ -190,7 +187,8 @@ func (d drawing) since(at int) string {
 		}
 		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(d.line(c.Is)))
 		if was, is := explain.Plain(c.Was), explain.Plain(c.Is); strings.Contains(was+is, explain.NextLine) {
-			line = strong(d.line(c.Name)) + d.changed(lined.Replace(was), lined.Replace(is))
+			line = strong(d.line(c.Name)) + d.changed(strings.ReplaceAll(was, explain.NextLine, "\n"),
+				strings.ReplaceAll(is, explain.NextLine, "\n"))
 		}
 		last := i == len(changes)-1 // what all steps move, if that changed
 		if n := units(line); n > room || !last && (len(all) == most-1 || used+n > room) {
