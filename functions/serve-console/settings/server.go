@@ -134,26 +134,22 @@ func (t toolsTexts) serverTool(x mcp.Listed, p tenancy.ToolPermission) serverToo
 	if x.State == mcp.On && x.Access == aggregate.Write {
 		out.Mark = markTexts{web.TextsOf("tool-mark", t.Locale())}.sum(p.Marked(out.Version), out.Version)
 	}
-	was := mcp.Tool{}
-	changed := x.State == mcp.Changed && pin != nil
-	if changed {
+	was, at := x.Tool, x.URL
+	if x.State == mcp.Changed && pin != nil {
 		was = mcp.Tool{Title: pin.Title, Description: pin.Description, Input: string(pin.Input), Output: string(pin.Output)}
-		if pin.URL != x.URL {
-			out.Says = append(out.Says, saying{Label: t.Say("address"), Is: language.Spelled(x.URL),
-				Was: language.Spelled(pin.URL), Changed: true})
-		}
-		if x.Tool.Title == "" && was.Title == x.Tool.Name { // a tool without a title is kept under its name
+		if at = pin.URL; x.Tool.Title == "" && was.Title == x.Tool.Name { // without a title it is kept under its name
 			was.Title = ""
 		}
 	}
-	for _, one := range []saying{
+	for i, one := range []saying{
+		{t.Say("address"), x.URL, at, false, false},
 		{t.Say("tool_title"), x.Tool.Title, was.Title, false, false},
 		{t.Say("description"), x.Tool.Description, was.Description, false, false},
 		{t.Say("arguments"), web.Indented(x.Tool.Input), web.Indented(was.Input), false, true},
 		{t.Say("result"), web.Indented(x.Tool.Output), web.Indented(was.Output), false, true},
 	} {
-		if one.Is != "" || changed && one.Was != "" {
-			one.Changed = changed && one.Is != one.Was
+		one.Changed = one.Is != one.Was
+		if one.Changed || one.Is != "" && i > 1 { // the address and the title stand above
 			one.Is, one.Was = spelled(one.Is), spelled(one.Was)
 			out.Says = append(out.Says, one)
 		}

@@ -12,7 +12,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/tool"
 )
 
@@ -27,7 +26,6 @@ type ownTool struct {
 	Version            string // for the settings' list of reads
 	Write              bool
 	Mark               string // of a write, what its amount is and where it goes
-	Provider           string
 	Allowed            bool
 	Rev                int
 	Open               bool
@@ -81,8 +79,7 @@ const toolsPath = "/console/tools"
 // own returns a tool with its saved permission or, if the form was sent, with the typed values.
 func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
 	x := ownTool{Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale),
-		Write: s.Access == aggregate.Write, Provider: explain.Provider(s.Provider).Called(locale), Allowed: p.Allowed,
-		Rev: p.Rev}
+		Write: s.Access == aggregate.Write, Allowed: p.Allowed, Rev: p.Rev}
 	if x.Write && s.Name != tenancy.DecideTool {
 		x.Mark = markTexts{web.TextsOf("tool-mark", locale)}.sum(p.Marked(x.Version), x.Version)
 	}
