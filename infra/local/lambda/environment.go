@@ -67,7 +67,7 @@ func startEnvironment(s *Service, f Function, first []byte) (*environment, error
 		return nil, err
 	}
 	e := &environment{service: s, function: f, work: make(chan *invocation), asked: make(chan struct{}),
-		started: make(chan struct{}), arn: arn(s.options, f.ID), first: first}
+		started: make(chan struct{}), arn: arn(f.ID), first: first}
 	e.server = &http.Server{Handler: Guard(e.runtimeAPI())}
 	go e.server.Serve(l)
 

@@ -28,21 +28,19 @@ const maxBody = 10 << 20
 type gateway struct {
 	function, route string // route as API Gateway names it: a method, or ANY, and a path
 	timeout         time.Duration
-	account         string
 	invoker         Invoker
 	log             *slog.Logger
-	now             func() time.Time
 }
 
 // NewGateway serves the functions' routes, and rest on all other paths.
-func NewGateway(functions []template.Function, account string, invoker Invoker, rest http.Handler,
+func NewGateway(functions []template.Function, invoker Invoker, rest http.Handler,
 	log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", rest)
 	for _, f := range functions {
 		for _, r := range f.Routes {
 			pattern := strings.TrimPrefix(r.Method+" "+strings.Replace(r.Path, "+}", "...}", 1), "ANY ")
-			mux.Handle(pattern, &gateway{f.ID, r.Method + " " + r.Path, r.Timeout, account, invoker, log, time.Now})
+			mux.Handle(pattern, &gateway{f.ID, r.Method + " " + r.Path, r.Timeout, invoker, log})
 		}
 	}
 	return mux
@@ -93,7 +91,7 @@ func say(w http.ResponseWriter, status int, message string) {
 
 // event converts a request to payload format 2.0, without the parameters of path and query, which no function reads.
 func (g *gateway) event(r *http.Request, body []byte) events.APIGatewayV2HTTPRequest {
-	now, ip := g.now().UTC(), sourceIP(r)
+	now, ip := time.Now().UTC(), sourceIP(r)
 	e := events.APIGatewayV2HTTPRequest{
 		Version:        "2.0",
 		RouteKey:       g.route,
@@ -101,7 +99,7 @@ func (g *gateway) event(r *http.Request, body []byte) events.APIGatewayV2HTTPReq
 		RawQueryString: r.URL.RawQuery,
 		Headers:        headers(r, ip, len(body)),
 		RequestContext: events.APIGatewayV2HTTPRequestContext{
-			AccountID: g.account, APIID: "local", DomainName: r.Host, DomainPrefix: "local", Stage: "$default",
+			AccountID: template.Account, APIID: "local", DomainName: r.Host, DomainPrefix: "local", Stage: "$default",
 			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: r.Method, Path: r.URL.Path, Protocol: r.Proto,
 				SourceIP:  ip,
 				UserAgent: r.UserAgent()},

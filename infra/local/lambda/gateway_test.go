@@ -47,7 +47,7 @@ func serve(f *function) http.Handler {
 		{ID: "Events", Routes: []template.Route{{Method: "POST", Path: "/slack/events", Timeout: second}}},
 		{ID: "Console", Routes: []template.Route{{Method: "ANY", Path: "/console/{proxy+}", Timeout: second}}},
 		{ID: "Task", Routes: []template.Route{{Method: "GET", Path: "/console/tasks/{id}", Timeout: second}}},
-	}, "123456789012", f, http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	}, f, http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 }
 
 func TestAnswersBecomeResponses(t *testing.T) {

@@ -48,8 +48,6 @@ type Function struct {
 // Options has the settings that all functions share.
 type Options struct {
 	Functions []Function
-	Region    string
-	Account   string
 	Endpoint  string    // AWS_ENDPOINT_URL of the functions, "" for none
 	Log       io.Writer // takes the functions' output, one JSON object per line; may be nil
 	Faults    Faults    // kills processes in tests; may be nil
@@ -228,8 +226,8 @@ func variables(o Options, f Function, runtimeAPI string) []string {
 		"AWS_LAMBDA_LOG_GROUP_NAME":       "/aws/lambda/" + f.ID,
 		"AWS_LAMBDA_LOG_STREAM_NAME":      time.Now().UTC().Format("2006/01/02") + "/[$LATEST]local",
 		"AWS_EXECUTION_ENV":               "AWS_Lambda_provided.al2023",
-		"AWS_REGION":                      o.Region,
-		"AWS_DEFAULT_REGION":              o.Region,
+		"AWS_REGION":                      template.Region,
+		"AWS_DEFAULT_REGION":              template.Region,
 		"AWS_ACCESS_KEY_ID":               f.ID, // identifies the function's calls
 		"AWS_SECRET_ACCESS_KEY":           SecretKey(f.ID),
 		"AWS_SESSION_TOKEN":               "local",
@@ -259,9 +257,7 @@ func variables(o Options, f Function, runtimeAPI string) []string {
 // SecretKey is the secret access key of a function. No service checks it; it differs so that a leak can be found.
 func SecretKey(function string) string { return "local-secret-key-of-" + function }
 
-func arn(o Options, name string) string {
-	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", o.Region, o.Account, name)
-}
+func arn(name string) string { return template.ARN("lambda", "function:"+name) }
 
 // plainName extracts the function's name from a name or ARN, which may be partial and may have a qualifier.
 func plainName(name string) string {

@@ -77,8 +77,7 @@ func start(t *testing.T, change func(*lambda.Function), log *bytes.Buffer) *lamb
 	if change != nil {
 		change(&f)
 	}
-	o := lambda.Options{Functions: []lambda.Function{f}, Region: "us-east-1", Account: "123456789012",
-		Endpoint: "http://127.0.0.1:1"}
+	o := lambda.Options{Functions: []lambda.Function{f}, Endpoint: "http://127.0.0.1:1"}
 	if log != nil {
 		o.Log = log
 	}
@@ -216,7 +215,7 @@ func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *la
 			posted.Add(1)
 		}
 	}))
-	s = lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Faults: d, Functions: []lambda.Function{{
+	s = lambda.New(lambda.Options{Faults: d, Functions: []lambda.Function{{
 		Binary: built["probe"], Function: template.Function{ID: "Probe", Timeout: timeout,
 			Environment: map[string]string{"SERVICE_URL": service.URL, "WARM": "1"}},
 	}}})
@@ -309,7 +308,7 @@ func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Con
 	t.Helper()
 	expect.Patience(t)
 	binary := expect.Value(sandbox())(t)
-	s := lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Functions: []lambda.Function{
+	s := lambda.New(lambda.Options{Functions: []lambda.Function{
 		{Binary: binary, Function: template.Function{ID: "Sandbox", Timeout: timeout, Managed: true}},
 		{Binary: binary, Function: template.Function{ID: "Patient", Timeout: time.Minute, Managed: true}},
 		{Binary: binary, Function: template.Function{ID: "Plain", Timeout: timeout}},

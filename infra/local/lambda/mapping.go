@@ -202,7 +202,7 @@ type change struct {
 	text     json.RawMessage
 }
 
-func newChange(r types.Record, region, stream string) (change, error) {
+func newChange(r types.Record, stream string) (change, error) {
 	d := r.Dynamodb
 	if d == nil {
 		return change{}, fmt.Errorf("stream record %s has no content", aws.ToString(r.EventID))
@@ -228,7 +228,7 @@ func newChange(r types.Record, region, stream string) (change, error) {
 	text, err := json.Marshal(map[string]any{
 		"eventID": aws.ToString(r.EventID), "eventName": string(r.EventName), "eventVersion": "1.1",
 		"eventSource": "aws:dynamodb",
-		"awsRegion":   region, "eventSourceARN": stream, "dynamodb": body,
+		"awsRegion":   template.Region, "eventSourceARN": stream, "dynamodb": body,
 	})
 	if err != nil {
 		return change{}, fmt.Errorf("encode a stream record: %w", err)
@@ -256,11 +256,8 @@ func row(item map[string]types.AttributeValue) (fields map[string]json.RawMessag
 type Schedule struct {
 	Function string
 	Schedule template.Schedule
-	Region   string
-	Account  string
 	Invoker  Invoker
 	Log      *slog.Logger
-	Now      func() time.Time
 }
 
 // Run invokes the function after each interval until ctx ends. It skips a tick if the function is still running.
@@ -289,12 +286,12 @@ func (s *Schedule) Run(ctx context.Context) {
 func (s *Schedule) Fire(ctx context.Context) (Result, error) {
 	payload := []byte(s.Schedule.Input)
 	if len(payload) == 0 {
-		now := s.Now().UTC()
+		now := time.Now().UTC()
 		event, err := json.Marshal(map[string]any{
 			"version": "0", "id": fmt.Sprintf("%s-%d", s.Schedule.Event,
 				now.UnixNano()), "detail-type": "Scheduled Event", "source": "aws.events",
-			"account": s.Account, "region": s.Region, "time": now.Format(time.RFC3339), "detail": map[string]any{},
-			"resources": []string{fmt.Sprintf("arn:aws:events:%s:%s:rule/%s-%s", s.Region, s.Account, s.Function,
+			"account": template.Account, "region": template.Region, "time": now.Format(time.RFC3339), "detail": map[string]any{},
+			"resources": []string{fmt.Sprintf("arn:aws:events:%s:%s:rule/%s-%s", template.Region, template.Account, s.Function,
 				s.Schedule.Event)},
 		})
 		if err != nil {

@@ -199,9 +199,8 @@ func TestStream(t *testing.T) {
 			m := tt.mapping
 			m.From, m.Source = "TRIM_HORIZON", table(t, dynamodb.NewFromConfig(cfg), strings.Fields(tt.rows))
 			var lost losses
-			s := &lambda.Stream{Function: "F", Mapping: m, Filter: filter(t, m.Filters), Region: "us-east-1",
-				Reader: dynamodbstreams.NewFromConfig(cfg), Invoker: p, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-				OnFailure: lost.hear}
+			s := &lambda.Stream{Function: "F", Mapping: m, Filter: filter(t, m.Filters),
+				Reader: dynamodbstreams.NewFromConfig(cfg), Invoker: p, Log: slog.New(slog.DiscardHandler), OnFailure: lost.hear}
 			run(t, s.Run)
 			expect.Eventually(t, "the last batch", func() bool { return len(p.seen()) >= len(tt.want) })
 			expect.Same(t, tt.want, p.seen())
@@ -245,7 +244,7 @@ func startQueue(t *testing.T, c *sqs.Client, p *probe, m template.QueueMapping, 
 			ReceiptHandle: &handle})
 		expect.That(t, err == nil, "%v", err)
 	}
-	q := &lambda.Queue{Function: "F", Mapping: m, URL: aws.ToString(out.QueueUrl), Region: "us-east-1", Reader: c,
+	q := &lambda.Queue{Function: "F", Mapping: m, URL: aws.ToString(out.QueueUrl), Reader: c,
 		Invoker: p, Log: slog.New(slog.DiscardHandler), RetryAtOnce: true}
 	run(t, q.Run)
 	return out.QueueUrl
@@ -334,8 +333,7 @@ func TestTheItemsOfAPartitionAreHandledSideBySideEachInOrder(t *testing.T) {
 	const items, changes = 20, 2000
 	p, handled := &probe{hold: make(chan struct{})}, map[int]int{}
 	run(t, (&lambda.Stream{Function: "F", Mapping: template.StreamMapping{From: "TRIM_HORIZON", BatchSize: 50, Parallel: 4,
-		Retries: -1}, Reader: changing{items: items, changes: changes}, Invoker: p, Log: slog.New(slog.DiscardHandler),
-		Now: time.Now}).Run)
+		Retries: -1}, Reader: changing{items: items, changes: changes}, Invoker: p, Log: slog.New(slog.DiscardHandler)}).Run)
 	expect.Eventually(t, "two at once", func() bool { return len(p.seen()) >= 2 })
 	close(p.hold)
 	expect.Eventually(t, "all changes are seen", func() bool {

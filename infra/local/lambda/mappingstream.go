@@ -45,13 +45,11 @@ type Stream struct {
 	Function string
 	Mapping  template.StreamMapping // Source is the stream's ARN
 	Filter   Filter                 // parsed from Mapping's Filters
-	Region   string
 	Reader   StreamReader
 	Invoker  Invoker
 	// OnFailure receives the report on a batch that was given up; may be nil.
 	OnFailure func(ctx context.Context, body string) error
 	Log       *slog.Logger
-	Now       func() time.Time
 }
 
 func (s *Stream) Run(ctx context.Context) {
@@ -127,7 +125,7 @@ func (r *streamRun) collect(ctx context.Context, iterator *string) ([]types.Reco
 	for {
 		wait := newsWithin
 		if len(records) > 0 {
-			if clock.Sleep(ctx, min(gatherEvery, end.Sub(r.Now()))) != nil {
+			if clock.Sleep(ctx, min(gatherEvery, end.Sub(time.Now()))) != nil {
 				return nil, nil, ctx.Err()
 			}
 			wait = 0
@@ -142,10 +140,10 @@ func (r *streamRun) collect(ctx context.Context, iterator *string) ([]types.Reco
 			return nil, nil, ctx.Err()
 		}
 		if len(records) == 0 {
-			end = r.Now().Add(r.Mapping.Window)
+			end = time.Now().Add(r.Mapping.Window)
 		}
 		records, iterator = append(records, out.Records...), out.NextShardIterator
-		if len(records) == 0 || len(records) >= r.Mapping.BatchSize || !r.Now().Before(end) {
+		if len(records) == 0 || len(records) >= r.Mapping.BatchSize || !time.Now().Before(end) {
 			return records, iterator, nil
 		}
 	}
@@ -163,7 +161,7 @@ func waiting(d time.Duration) func(*dynamodbstreams.Options) {
 func (r *streamRun) pass(ctx context.Context, records []types.Record) error {
 	var changes []change
 	for _, record := range records {
-		c, err := newChange(record, r.Region, r.Mapping.Source)
+		c, err := newChange(record, r.Mapping.Source)
 		if err != nil {
 			return err
 		}
@@ -242,7 +240,7 @@ func (r *streamRun) tooOld(changes []change) int {
 	if r.Mapping.MaximumAge == 0 {
 		return 0
 	}
-	limit := r.Now().Add(-r.Mapping.MaximumAge)
+	limit := time.Now().Add(-r.Mapping.MaximumAge)
 	i := slices.IndexFunc(changes, func(c change) bool { return !c.at.Before(limit) })
 	if i < 0 {
 		return len(changes)
@@ -261,7 +259,7 @@ func (r *streamRun) giveUp(ctx context.Context, changes []change, condition stri
 	}
 	body, err := json.Marshal(map[string]any{
 		"version":   "1.0",
-		"timestamp": r.Now().UTC().Format(time.RFC3339Nano),
+		"timestamp": time.Now().UTC().Format(time.RFC3339Nano),
 		"requestContext": map[string]any{
 			"requestId": requestID, "functionArn": r.Function, "condition": condition, "approximateInvokeCount": invoked,
 		},

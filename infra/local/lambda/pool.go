@@ -225,7 +225,7 @@ func (s *Service) call(w http.ResponseWriter, r *http.Request) (name string, pay
 	}
 	name = r.PathValue("name")
 	if _, ok := s.functions[plainName(name)]; !ok {
-		deny(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+arn(s.options, plainName(name)))
+		deny(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+arn(plainName(name)))
 		return "", nil, false
 	}
 	return name, payload, true

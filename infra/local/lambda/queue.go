@@ -31,7 +31,6 @@ type Queue struct {
 	Function string
 	Mapping  template.QueueMapping
 	URL      string
-	Region   string
 	Reader   *sqs.Client
 	Invoker  Invoker
 	Log      *slog.Logger
@@ -149,6 +148,6 @@ func (q *Queue) record(m types.Message) (json.RawMessage, error) {
 	return json.Marshal(map[string]any{
 		"messageId": m.MessageId, "receiptHandle": m.ReceiptHandle, "body": m.Body, "md5OfBody": m.MD5OfBody,
 		"attributes":        m.Attributes,
-		"messageAttributes": own, "eventSource": "aws:sqs", "eventSourceARN": q.Mapping.Source, "awsRegion": q.Region,
+		"messageAttributes": own, "eventSource": "aws:sqs", "eventSourceARN": q.Mapping.Source, "awsRegion": template.Region,
 	})
 }

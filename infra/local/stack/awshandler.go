@@ -77,15 +77,6 @@ func linked(r *http.Request, bucket string) bool {
 		r.URL.Query().Has("X-Amz-Signature")
 }
 
-// bench returns the check of functions' calls against their roles.
-func (s *Stack) bench(names template.Names, parameters map[string]string) (*template.Bench, error) {
-	roles, err := template.Roles(s.options.Template, names, parameters)
-	if err != nil {
-		return nil, err
-	}
-	return &template.Bench{Account: s.Template.Account(names), Roles: roles, Log: s.log}, nil
-}
-
 // connect checks the rights that AWS itself needs from roles: to read event sources, to send failed batches to their
 // destination, and to call functions from states. Without these rights AWS refuses to create the event source, or the
 // state fails.

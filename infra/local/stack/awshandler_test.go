@@ -80,10 +80,8 @@ func TestRightsThatAWSNeedsAreThere(t *testing.T) {
 		expect.NoError(t, os.CopyFS(dir, os.DirFS(folder)))
 		file := filepath.Join(dir, "template.yaml")
 		expect.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, tt.old, tt.new, 1)), 0o600))
-		names := template.Names{Stack: Name, Region: Region, Account: Account}
-		s := &Stack{options: Options{Template: file}, log: slog.New(slog.DiscardHandler),
-			Template: expect.Value(template.Read(file, names, map[string]string{"Stage": "dev"}))(t)}
-		b, err := s.bench(names, nil)
+		s := &Stack{Template: expect.Value(template.Read(file, template.Names{}, map[string]string{"Stage": "dev"}))(t)}
+		b, err := template.NewBench(file, template.Names{}, nil, slog.New(slog.DiscardHandler))
 		if err == nil {
 			err = s.connect(b)
 		}

@@ -23,7 +23,7 @@ import (
 // startFront serves the template's routes, and the sandbox on all other paths.
 func (s *Stack) startFront(ctx context.Context, l net.Listener) error {
 	s.Sandbox = s.newSandbox()
-	s.onClose(serve(l, lambda.NewGateway(s.Template.Functions, Account, s.Lambda, s.Sandbox.Handler, s.log)))
+	s.onClose(serve(l, lambda.NewGateway(s.Template.Functions, s.Lambda, s.Sandbox.Handler, s.log)))
 	s.onClose(s.Sandbox.Close) // ends the browsers' streams, which would block the server's shutdown
 	if s.options.PrepareTeam == nil {
 		return nil

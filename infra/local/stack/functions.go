@@ -53,8 +53,7 @@ func (s *Stack) speak(language string) {
 }
 
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, bench *template.Bench) (err error) {
-	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog,
-		Faults: s.options.Faults}
+	o := lambda.Options{Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog, Faults: s.options.Faults}
 	variables := map[string]string{"SANDBOX_PROGRAMS": isolated.Programs(),
 		"SLACK_API_URL": s.SlackURL, "AWS_ENDPOINT_URL": s.AWSEndpoint,
 		"OUTBOUND_ALLOW":  strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
@@ -108,8 +107,8 @@ func (s *Stack) startMappings() error {
 				return fmt.Errorf("%s: event %s: %w", f.ID, m.Event, err)
 			}
 			stream := &lambda.Stream{
-				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: dynamodbstreams.NewFromConfig(direct),
-				Invoker: invoker, Log: s.log, Now: time.Now, OnFailure: s.destination(m.OnFailure),
+				Function: f.ID, Mapping: m, Filter: filter, Reader: dynamodbstreams.NewFromConfig(direct),
+				Invoker: invoker, Log: s.log, OnFailure: s.destination(m.OnFailure),
 			}
 			runs = append(runs, stream.Run)
 		}
@@ -119,14 +118,13 @@ func (s *Stack) startMappings() error {
 				return fmt.Errorf("%s: event %s: no queue has the ARN %s", f.ID, m.Event, m.Source)
 			}
 			queue := &lambda.Queue{
-				Function: f.ID, Mapping: m, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct),
+				Function: f.ID, Mapping: m, URL: q.URL, Reader: sqs.NewFromConfig(direct),
 				Invoker: invoker, Log: s.log, RetryAtOnce: s.options.Faults != nil,
 			}
 			runs = append(runs, queue.Run)
 		}
 		for _, schedule := range f.Schedules {
-			sc := &lambda.Schedule{Function: f.ID, Schedule: schedule, Region: Region, Account: Account, Invoker: s.Lambda,
-				Log: s.log, Now: time.Now}
+			sc := &lambda.Schedule{Function: f.ID, Schedule: schedule, Invoker: s.Lambda, Log: s.log}
 			s.schedules[f.ID] = append(s.schedules[f.ID], sc)
 			if !s.options.ByHand {
 				runs = append(runs, sc.Run)
@@ -217,7 +215,7 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte) (lamb
 	if event, err = sign(ctx, endpoint, f.Environment["SLACK_SECRET_ID"], event); err != nil {
 		return lambda.Result{}, err
 	}
-	service := lambda.New(lambda.Options{Region: Region, Account: Account, Endpoint: endpoint, Log: o.FunctionLog,
+	service := lambda.New(lambda.Options{Endpoint: endpoint, Log: o.FunctionLog,
 		Functions: []lambda.Function{f}})
 	defer service.Close()
 	return service.Invoke(ctx, f.ID, event)

@@ -15,13 +15,7 @@ import (
 	"ringi/infra/local/sandbox"
 )
 
-// These values are the same in every local stack.
-const (
-	Region  = "us-east-1"
-	Account = "123456789012"
-	Name    = "ringi"
-	anyPort = "127.0.0.1:0"
-)
+const anyPort = "127.0.0.1:0"
 
 // Options configure a stack. The zero value makes a stack on free ports with the Slack sandbox and random secrets.
 type Options struct {

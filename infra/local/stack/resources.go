@@ -121,7 +121,7 @@ func (m creator) secret(ctx context.Context, r template.Resource, value any) err
 func (m creator) machine(ctx context.Context, machine template.Machine) error {
 	out, err := sfn.NewFromConfig(m.cfg).CreateStateMachine(ctx, &sfn.CreateStateMachineInput{
 		Name: &machine.Name, Definition: &machine.Definition, Type: sfntypes.StateMachineType(machine.Type),
-		RoleArn: aws.String("arn:aws:iam::" + Account + ":role/" + machine.Name),
+		RoleArn: aws.String("arn:aws:iam::" + template.Account + ":role/" + machine.Name),
 	})
 	if err != nil {
 		return fmt.Errorf("make state machine %s: %w", machine.ID, err)

@@ -99,7 +99,7 @@ func (s *Stack) start(ctx context.Context) error {
 	}
 	s.SlackURL = s.URL + "/api/"
 	parameters := s.options.parameters()
-	names := template.Names{Stack: Name, Region: Region, Account: Account, Endpoint: s.AWSEndpoint}
+	names := template.Names{Endpoint: s.AWSEndpoint}
 	if s.Template, err = template.Read(s.options.Template, names, parameters); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Stack) start(ctx context.Context) error {
 		return err
 	}
 	names.Known = s.known
-	bench, err := s.bench(names, parameters)
+	bench, err := template.NewBench(s.options.Template, names, parameters, s.log)
 	if err != nil {
 		return err
 	}
@@ -272,7 +272,8 @@ func (s *Stack) PIDs() []int {
 // configuration.
 func config(endpoint string) aws.Config {
 	return aws.Config{
-		Region: Region, BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-		Retryer: func() aws.Retryer { return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = 5 }) },
+		Region: template.Region, BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Retryer:     func() aws.Retryer { return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = 5 }) },
 	}
 }

@@ -33,9 +33,12 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-var account = Account{Region: "us-east-1", ID: "123456789012",
-	Waiting:       []string{"arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline"},
-	PartitionKeys: map[string]string{"ringi-Table": "PK", "ringi-Table/index/GSI1": "GSI1PK"}}
+// bench checks the calls of functions with these roles.
+func bench(roles map[string]Role) *Bench {
+	return &Bench{Roles: roles, Log: slog.New(slog.DiscardHandler),
+		Waiting:       []string{ARN("states", "stateMachine:ringi-Pipeline")},
+		PartitionKeys: map[string]string{"ringi-Table": "PK", "ringi-Table/index/GSI1": "GSI1PK"}}
+}
 
 // clients makes AWS clients as a function's code does.
 type clients struct{ aws.Config }
@@ -53,8 +56,7 @@ func (c clients) objects() *s3.Client {
 // calling returns the clients of a function whose calls a Bench checks. answer stands for AWS.
 func calling(t *testing.T, r Role, answer http.HandlerFunc) clients {
 	t.Helper()
-	bench := &Bench{Account: account, Roles: map[string]Role{"OneFunction": r}, Log: slog.New(slog.DiscardHandler)}
-	front := expect.Server(t, bench.Handler(answer))
+	front := expect.Server(t, bench(map[string]Role{"OneFunction": r}).Handler(answer))
 	return clients{aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("OneFunction", "local", "local"), RetryMaxAttempts: 1}}
 }
@@ -221,7 +223,7 @@ func TestWhatCallsAskFor(t *testing.T) {
 		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			call, err := readPolicy(r)
 			expect.That(t, err == nil && call.caller == "OneFunction", "called by %q, %v", call.caller, err)
-			for _, q := range expect.Value(account.requests(call))(t) {
+			for _, q := range expect.Value(bench(nil).requests(call))(t) {
 				got = append(got, q.text())
 			}
 		}))

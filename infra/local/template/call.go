@@ -28,21 +28,6 @@ const (
 	sourceFunction     = "lambda:SourceFunctionArn" // on every call of a function's own code
 )
 
-// Account describes the resources that calls name.
-type Account struct {
-	Region, ID string
-	// PartitionKeys has the partition key of each table, by name, and of each index, as table/index/name.
-	PartitionKeys map[string]string
-	Waiting       []string
-	// Same lists the template's resources that a request's resource may stand for, since tests create several of each.
-	// If Same is nil, a resource only stands for itself.
-	Same func(Role, Request) []string
-}
-
-func (a Account) arn(service, resource string) string {
-	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, a.Region, a.ID, resource)
-}
-
 // call is an HTTP request to AWS whose body was read.
 type call struct {
 	*http.Request
@@ -81,10 +66,10 @@ func (c call) operation() string {
 }
 
 // requests returns the rights that a call needs. It returns an error for a call that it does not know.
-func (a Account) requests(c call) ([]Request, error) {
+func (b *Bench) requests(c call) ([]Request, error) {
 	read := map[string]func(call) ([]Request, error){
-		"dynamodb": a.dynamodb, "sqs": a.sqs, "states": a.states, "kms": a.kms, "secretsmanager": a.secretsManager,
-		"lambda": a.lambda, "s3": a.s3,
+		"dynamodb": b.readDynamoDB, "sqs": readSQS, "states": b.readStates, "kms": readKMS,
+		"secretsmanager": readSecretsManager, "lambda": readLambda, "s3": readS3,
 	}[c.service]
 	if read == nil {
 		return nil, unknown(c.service + ":" + c.operation())
@@ -94,7 +79,7 @@ func (a Account) requests(c call) ([]Request, error) {
 		if all[i].Context == nil {
 			all[i].Context = map[string][]string{}
 		}
-		all[i].Context[sourceFunction] = []string{a.arn("lambda", "function:"+c.caller)}
+		all[i].Context[sourceFunction] = []string{ARN("lambda", "function:"+c.caller)}
 	}
 	return all, err
 }
@@ -122,33 +107,33 @@ func (c call) known(service, operation string, into any, operations ...string) e
 	return c.fill(into)
 }
 
-// sqs treats a batch operation as the single one, since each message needs the same right.
-func (a Account) sqs(c call) ([]Request, error) {
+// readSQS treats a batch operation as the single one, since each message needs the same right.
+func readSQS(c call) ([]Request, error) {
 	var in struct{ QueueUrl string }
 	operation := strings.TrimSuffix(c.operation(), "Batch")
 	if err := c.known("sqs", operation, &in, "SendMessage", "ChangeMessageVisibility"); err != nil {
 		return nil, err
 	}
-	return []Request{{Action: "sqs:" + operation, Resource: a.arn("sqs", path.Base(in.QueueUrl))}}, nil
+	return []Request{{Action: "sqs:" + operation, Resource: ARN("sqs", path.Base(in.QueueUrl))}}, nil
 }
 
-func (a Account) states(c call) ([]Request, error) {
+func (b *Bench) readStates(c call) ([]Request, error) {
 	var in struct{ StateMachineArn, ExecutionArn string }
 	switch operation := c.operation(); operation {
 	case "DescribeExecution", "StartExecution":
 		err := c.fill(&in)
 		return []Request{{Action: "states:" + operation, Resource: cmp.Or(in.ExecutionArn, in.StateMachineArn)}}, err
 	case "SendTaskSuccess":
-		if len(a.Waiting) != 1 { // a token doesn't name its state machine
+		if len(b.Waiting) != 1 { // a token doesn't name its state machine
 			return nil, unknown("states:" + operation + " of one of several state machines")
 		}
-		return []Request{{Action: "states:" + operation, Resource: a.Waiting[0]}}, nil
+		return []Request{{Action: "states:" + operation, Resource: b.Waiting[0]}}, nil
 	default:
 		return nil, unknown("states:" + operation)
 	}
 }
 
-func (a Account) kms(c call) ([]Request, error) {
+func readKMS(c call) ([]Request, error) {
 	var in struct {
 		KeyId, CiphertextBlob, SigningAlgorithm string
 		EncryptionContext                       map[string]string
@@ -165,7 +150,7 @@ func (a Account) kms(c call) ([]Request, error) {
 		}
 	}
 	if !strings.HasPrefix(q.Resource, "arn:") {
-		q.Resource = a.arn("kms", "key/"+q.Resource)
+		q.Resource = ARN("kms", "key/"+q.Resource)
 	}
 	for name, value := range in.EncryptionContext {
 		q.Context[encryptionContext+name] = []string{value}
@@ -176,20 +161,20 @@ func (a Account) kms(c call) ([]Request, error) {
 	return []Request{q}, nil
 }
 
-func (a Account) secretsManager(c call) ([]Request, error) {
+func readSecretsManager(c call) ([]Request, error) {
 	var in struct{ SecretId string }
 	operation := c.operation()
 	if err := c.known("secretsmanager", operation, &in, "GetSecretValue"); err != nil {
 		return nil, err
 	}
 	if !strings.HasPrefix(in.SecretId, "arn:") {
-		in.SecretId = a.arn("secretsmanager", "secret:"+in.SecretId)
+		in.SecretId = ARN("secretsmanager", "secret:"+in.SecretId)
 	}
 	return []Request{{Action: "secretsmanager:" + operation, Resource: in.SecretId}}, nil
 }
 
-// lambda reads the paths of invocations, also of those that stream; both need the same right.
-func (a Account) lambda(c call) ([]Request, error) {
+// readLambda reads the paths of invocations, also of those that stream; both need the same right.
+func readLambda(c call) ([]Request, error) {
 	parts := strings.Split(strings.Trim(c.URL.EscapedPath(), "/"), "/")
 	if len(parts) != 4 || parts[1] != "functions" || !strings.HasSuffix(parts[3], "invocations") {
 		return nil, unknown("lambda:" + c.URL.Path)
@@ -199,7 +184,7 @@ func (a Account) lambda(c call) ([]Request, error) {
 		return nil, unknown("lambda:" + c.URL.Path)
 	}
 	if !strings.HasPrefix(name, "arn:") {
-		name = a.arn("lambda", "function:"+name)
+		name = ARN("lambda", "function:"+name)
 	}
 	return []Request{{Action: "lambda:InvokeFunction", Resource: name}}, nil
 }
@@ -216,8 +201,8 @@ var (
 		"encoding-type", "key-marker", "version-id-marker", "response-content-disposition", "response-content-type"}
 )
 
-// s3 reads calls that name the bucket in the path.
-func (a Account) s3(c call) ([]Request, error) {
+// readS3 reads calls that name the bucket in the path.
+func readS3(c call) ([]Request, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(c.URL.Path, "/"), "/")
 	kind := c.Method
 	for _, name := range slices.Sorted(maps.Keys(c.URL.Query())) {

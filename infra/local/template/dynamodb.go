@@ -22,9 +22,9 @@ type rowCall struct {
 var inTransactions = map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem",
 	"ConditionCheck": "ConditionCheckItem"}
 
-// dynamodb reads calls on rows. AWS does not document whether dynamodb:LeadingKeys of a transaction has the key of one
-// item, or those of all items with the same action. Here it has all: that refuses more.
-func (a Account) dynamodb(c call) ([]Request, error) {
+// readDynamoDB reads calls on rows. AWS does not document whether dynamodb:LeadingKeys of a transaction has the key of
+// one item, or those of all items with the same action. Here it has all: that refuses more.
+func (b *Bench) readDynamoDB(c call) ([]Request, error) {
 	operation := c.operation()
 	switch operation {
 	case "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query":
@@ -32,18 +32,18 @@ func (a Account) dynamodb(c call) ([]Request, error) {
 		if err := c.fill(&in); err != nil {
 			return nil, err
 		}
-		q, err := a.row(operation, in)
+		q, err := b.row(operation, in)
 		return []Request{q}, err
 	case "TransactWriteItems":
-		return a.transaction(c, operation)
+		return b.transaction(c, operation)
 	case "BatchGetItem", "BatchWriteItem":
-		return a.batch(c, operation)
+		return b.batch(c, operation)
 	default:
 		return nil, unknown("dynamodb:" + operation)
 	}
 }
 
-func (a Account) transaction(c call, operation string) (all []Request, err error) {
+func (b *Bench) transaction(c call, operation string) (all []Request, err error) {
 	var in struct{ TransactItems []map[string]rowCall }
 	if err := c.fill(&in); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (a Account) transaction(c call, operation string) (all []Request, err error
 			if !known {
 				return nil, unknown("dynamodb:" + operation + " of " + part)
 			}
-			q, err := a.row(action, r)
+			q, err := b.row(action, r)
 			if err != nil {
 				return nil, err
 			}
@@ -73,7 +73,7 @@ func (a Account) transaction(c call, operation string) (all []Request, err error
 }
 
 // batch returns one request for each table, with the keys of all its rows.
-func (a Account) batch(c call, operation string) (all []Request, err error) {
+func (b *Bench) batch(c call, operation string) (all []Request, err error) {
 	var in struct{ RequestItems map[string]json.RawMessage }
 	if err := c.fill(&in); err != nil {
 		return nil, err
@@ -83,10 +83,10 @@ func (a Account) batch(c call, operation string) (all []Request, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the body of %s: %w", operation, err)
 		}
-		q := Request{Action: "dynamodb:" + operation, Resource: a.table(table, ""), Context: map[string][]string{}}
+		q := Request{Action: "dynamodb:" + operation, Resource: tableARN(table, ""), Context: map[string][]string{}}
 		for _, r := range rows {
 			r.TableName = table
-			one, err := a.row(operation, r)
+			one, err := b.row(operation, r)
 			if err != nil {
 				return nil, err
 			}
@@ -116,10 +116,10 @@ func batchRows(operation string, body json.RawMessage) (rows []rowCall, err erro
 	return rows, err
 }
 
-func (a Account) table(name, index string) string {
+func tableARN(name, index string) string {
 	arn := name
 	if !strings.HasPrefix(name, "arn:") {
-		arn = a.arn("dynamodb", "table/"+name)
+		arn = ARN("dynamodb", "table/"+name)
 	}
 	if index != "" {
 		arn += "/index/" + index
@@ -128,11 +128,11 @@ func (a Account) table(name, index string) string {
 }
 
 // row returns the request for one row, or for the rows of one partition.
-func (a Account) row(operation string, in rowCall) (Request, error) {
-	q := Request{Action: "dynamodb:" + operation, Resource: a.table(in.TableName, in.IndexName),
+func (b *Bench) row(operation string, in rowCall) (Request, error) {
+	q := Request{Action: "dynamodb:" + operation, Resource: tableARN(in.TableName, in.IndexName),
 		Context: map[string][]string{}}
 	_, place, _ := strings.Cut(q.Resource, ":table/")
-	partition, known := a.PartitionKeys[place]
+	partition, known := b.PartitionKeys[place]
 	if !known {
 		return q, fmt.Errorf("%s: the local stack knows no table or index %s", operation, place)
 	}

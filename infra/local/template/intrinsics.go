@@ -163,7 +163,7 @@ func (r *resolver) ref(id string) (any, error) {
 	if v, ok := r.parameters[id]; ok {
 		return v, nil
 	}
-	if v, ok := r.names.pseudo(id); ok {
+	if v, ok := pseudo[id]; ok {
 		return v, nil
 	}
 	kind, ok := r.resources[id]

@@ -222,8 +222,7 @@ func rolesOf(t *testing.T, parameters map[string]string, old, new string) (map[s
 	expect.Must(t, strings.Contains(system, old), "%q does not stand there", old)
 	file := filepath.Join(t.TempDir(), "template.yaml")
 	expect.NoError(t, os.WriteFile(file, []byte(strings.Replace(system, old, new, 1)), 0o600))
-	names := Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012",
-		Known: map[string]string{"Key.Arn": "arn:aws:kms:us-east-1:123456789012:key/5"}}
+	names := Names{Known: map[string]string{"Key.Arn": "arn:aws:kms:us-east-1:123456789012:key/5"}}
 	return Roles(file, names, parameters)
 }
 
@@ -297,7 +296,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		if !strings.Contains(text, "Parameters") && text != "{}" {
 			text = "Parameters: {X: {Type: String}}\n" + text
 		}
-		_, err := parse([]byte(text), "testdata", Names{Stack: "ringi"}, map[string]string{"X": "1"})
+		_, err := parse([]byte(text), "testdata", Names{}, map[string]string{"X": "1"})
 		expect.That(t, err != nil && strings.Contains(err.Error(), want), "got %v, want %q in it", err, want)
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 const (
@@ -28,21 +26,15 @@ func Roles(path string, names Names, parameters map[string]string) (map[string]R
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
-	var d document
-	if err := yaml.Unmarshal(text, &d); err != nil {
-		return nil, fmt.Errorf("read roles: %w", err)
-	}
-	r, err := d.resolver(names, parameters)
+	d, r, err := resolving(text, names, parameters)
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
-	r.names.Known = maps.Clone(r.names.Known)
-	if r.names.Known == nil {
-		r.names.Known = map[string]string{}
-	}
+	r.names.Known = map[string]string{}
+	maps.Copy(r.names.Known, names.Known)
 	for id, kind := range r.resources {
 		if kind == typeSecret { // in AWS, !Ref of a secret is its ARN
-			r.names.Known[id] = names.arn("secretsmanager", "secret:"+names.Name(id, kind))
+			r.names.Known[id] = ARN("secretsmanager", "secret:"+names.Name(id, kind))
 		}
 	}
 	out, err := (&roles{document: d, resolver: r, byName: map[string]Role{}}).all()
@@ -174,30 +166,40 @@ func listOf(v any) []any {
 	return l
 }
 
-// Account returns the account with the details of the template's resources that calls refer to.
-func (t *Template) Account(names Names) Account {
-	account := Account{Region: names.Region, ID: names.Account, PartitionKeys: map[string]string{}}
-	for _, table := range t.Tables {
-		account.PartitionKeys[table.Name] = partition(table.Key)
-		for _, x := range table.Indexes {
-			account.PartitionKeys[table.Name+"/index/"+*x.IndexName] = partition(x.KeySchema)
-		}
-	}
-	for _, m := range t.Machines {
-		if strings.Contains(m.Definition, ".waitForTaskToken") {
-			account.Waiting = append(account.Waiting, m.ARN)
-		}
-	}
-	return account
-}
-
 // Bench checks the calls of functions against their roles before they reach AWS's stand-ins.
 type Bench struct {
-	Account Account
 	// Roles maps a function's access key id to its role. Calls with other keys, those of people and tests, are not
 	// checked.
 	Roles map[string]Role
 	Log   *slog.Logger
+	// PartitionKeys has the partition key of each table, by name, and of each index, as table/index/name.
+	PartitionKeys map[string]string
+	Waiting       []string // ARNs of the state machines that wait for tokens
+	// Same lists the template's resources that a request's resource may stand for, since tests create several of each.
+	// If Same is nil, a resource only stands for itself.
+	Same func(Role, Request) []string
+}
+
+// NewBench reads the template at path. It returns an error if Read or Roles does.
+func NewBench(path string, names Names, parameters map[string]string, log *slog.Logger) (*Bench, error) {
+	t, err := Read(path, names, parameters)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bench{Log: log, PartitionKeys: map[string]string{}}
+	for _, table := range t.Tables {
+		b.PartitionKeys[table.Name] = partition(table.Key)
+		for _, x := range table.Indexes {
+			b.PartitionKeys[table.Name+"/index/"+*x.IndexName] = partition(x.KeySchema)
+		}
+	}
+	for _, m := range t.Machines {
+		if strings.Contains(m.Definition, ".waitForTaskToken") {
+			b.Waiting = append(b.Waiting, m.ARN)
+		}
+	}
+	b.Roles, err = Roles(path, names, parameters)
+	return b, err
 }
 
 // Handler passes on the calls that the caller's role allows, and refuses the others as AWS does.
@@ -212,7 +214,7 @@ func (b *Bench) Handler(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		all, err := b.Account.requests(c)
+		all, err := b.requests(c)
 		if err != nil {
 			b.Log.ErrorContext(r.Context(), "a call that can't be judged", "function", c.caller, "err", err)
 			c.refuse(w, err.Error())
@@ -226,7 +228,7 @@ func (b *Bench) Handler(next http.Handler) http.Handler {
 				return
 			}
 		}
-		if list, reads := b.Account.listOf(c, all); reads {
+		if list, reads := listing(all); reads {
 			w = &gone{ResponseWriter: w, call: c, refused: func() string { return b.judge(c.caller, role, list) }}
 		}
 		next.ServeHTTP(w, r)
@@ -236,21 +238,21 @@ func (b *Bench) Handler(next http.Handler) http.Handler {
 // judge returns why a request is refused, or "".
 func (b *Bench) judge(caller string, role Role, q Request) string {
 	v := role.Judge(q)
-	if same := b.Account.Same; same != nil {
-		for _, q.Resource = range same(role, q) {
+	if b.Same != nil {
+		for _, q.Resource = range b.Same(role, q) {
 			if v = role.Judge(q); v.Allowed {
 				break
 			}
 		}
 	}
 	if !v.Allowed {
-		return b.Account.refusal(role, caller, q, v)
+		return refusal(role, caller, q, v)
 	}
 	return ""
 }
 
-// listOf returns the right that a caller needs to get a 404 for a missing object. Without that right, S3 answers 403.
-func (a Account) listOf(c call, all []Request) (Request, bool) {
+// listing returns the right that a caller needs to get a 404 for a missing object. Without that right, S3 answers 403.
+func listing(all []Request) (Request, bool) {
 	if len(all) != 1 || all[0].Action != "s3:GetObject" {
 		return Request{}, false
 	}
@@ -300,7 +302,7 @@ func (b *Bench) Must(owner, resource string, actions ...string) error {
 }
 
 // refusal returns AWS's message for a request that the role does not allow.
-func (a Account) refusal(role Role, caller string, q Request, v Verdict) string {
+func refusal(role Role, caller string, q Request, v Verdict) string {
 	action, resource := q.Action, q.Resource
 	if strings.HasPrefix(action, "sqs:") { // SQS uses lower case
 		action = strings.ToLower(action)
@@ -312,7 +314,7 @@ func (a Account) refusal(role Role, caller string, q Request, v Verdict) string 
 	if strings.HasPrefix(action, "s3:") {
 		resource = `"` + resource + `"`
 	}
-	who := fmt.Sprintf("arn:aws:sts::%s:assumed-role/%s/%s", a.ID, role.Name, caller)
+	who := fmt.Sprintf("arn:aws:sts::%s:assumed-role/%s/%s", Account, role.Name, caller)
 	return fmt.Sprintf("User: %s is not authorized to perform: %s on resource: %s %s", who, action, resource, why)
 }
 

@@ -102,11 +102,7 @@ func Read(path string, names Names, parameters map[string]string) (*Template, er
 }
 
 func parse(text []byte, dir string, names Names, overrides map[string]string) (*Template, error) {
-	var d document
-	if err := yaml.Unmarshal(text, &d); err != nil {
-		return nil, err
-	}
-	r, err := d.resolver(names, overrides)
+	d, r, err := resolving(text, names, overrides)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +124,14 @@ func parse(text []byte, dir string, names Names, overrides map[string]string) (*
 	return t, nil
 }
 
-// resolver returns a resolver that knows the template's names and parameters.
-func (d *document) resolver(names Names, overrides map[string]string) (r *resolver, err error) {
+// resolving reads a template, and returns a resolver that knows its names and parameters.
+func resolving(text []byte, names Names, overrides map[string]string) (d document, r *resolver, err error) {
+	if err := yaml.Unmarshal(text, &d); err != nil {
+		return d, nil, err
+	}
 	r = &resolver{names: names, conditions: d.Conditions, resources: map[string]string{}}
 	if r.parameters, err = d.values(overrides); err != nil {
-		return nil, err
+		return d, nil, err
 	}
 	for id, res := range d.Resources {
 		r.resources[id] = res.Type
@@ -140,7 +139,7 @@ func (d *document) resolver(names Names, overrides map[string]string) (r *resolv
 			r.resources[id] = typeFIFO
 		}
 	}
-	return r, nil
+	return d, r, nil
 }
 
 // present returns the sorted logical ids of the resources whose conditions hold.
@@ -292,32 +291,29 @@ func decode(properties, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// Names gives the template's resources their physical names. Each stack has its own AWS stand-ins, so stacks may use
-// the same names.
+// Each local stack has AWS stand-ins of its own, so all have the same names.
+const (
+	Stack   = "ringi"
+	Region  = "us-east-1"
+	Account = "123456789012"
+)
+
+// ARN returns the ARN of a resource in a local stack's account.
+func ARN(service, resource string) string {
+	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, Region, Account, resource)
+}
+
+// Names gives the template's resources their physical names.
 type Names struct {
-	Stack    string // e.g. "ringi"
-	Region   string
-	Account  string
 	Endpoint string // URL of the AWS stand-ins, without a trailing slash; part of queue URLs
 	// Known has the names that only the services can give: "Key" is the value of !Ref Key, and "Table.StreamArn" that
 	// of !GetAtt Table.StreamArn. All other names follow from the template.
 	Known map[string]string
 }
 
-func (n Names) pseudo(id string) (string, bool) {
-	v, ok := map[string]string{
-		"AWS::AccountId": n.Account,
-		"AWS::Region":    n.Region,
-		"AWS::Partition": "aws",
-		"AWS::StackName": n.Stack,
-		"AWS::URLSuffix": "amazonaws.com",
-	}[id]
-	return v, ok
-}
-
-func (n Names) arn(service, resource string) string {
-	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, n.Region, n.Account, resource)
-}
+// pseudo are the values of CloudFormation's own parameters.
+var pseudo = map[string]string{"AWS::AccountId": Account, "AWS::Region": Region, "AWS::Partition": "aws",
+	"AWS::StackName": Stack, "AWS::URLSuffix": "amazonaws.com"}
 
 // Name returns a resource's physical name. A function's is its logical id, which is convenient in the AWS CLI.
 func (n Names) Name(id, kind string) string {
@@ -325,11 +321,11 @@ func (n Names) Name(id, kind string) string {
 	case typeFunction:
 		return id
 	case typeBucket:
-		return strings.ToLower(n.Stack + "-" + id)
+		return strings.ToLower(Stack + "-" + id)
 	case typeFIFO:
-		return n.Stack + "-" + id + ".fifo"
+		return Stack + "-" + id + ".fifo"
 	default:
-		return n.Stack + "-" + id
+		return Stack + "-" + id
 	}
 }
 
@@ -341,9 +337,9 @@ func (n Names) Ref(id, kind string) string {
 	name := n.Name(id, kind)
 	switch kind {
 	case typeQueue, typeFIFO:
-		return n.Endpoint + "/" + n.Account + "/" + name
+		return n.Endpoint + "/" + Account + "/" + name
 	case typeMachine:
-		return n.arn("states", "stateMachine:"+name)
+		return ARN("states", "stateMachine:"+name)
 	default:
 		return name
 	}
@@ -358,24 +354,24 @@ func (n Names) Attribute(id, kind, attribute string) string {
 	name := n.Name(id, kind)
 	switch kind + "." + attribute {
 	case typeFunction + ".Arn":
-		return n.arn("lambda", "function:"+id)
+		return ARN("lambda", "function:"+id)
 	case typeTable + ".Arn":
-		return n.arn("dynamodb", "table/"+name)
+		return ARN("dynamodb", "table/"+name)
 	case typeTable + ".StreamArn":
-		return n.arn("dynamodb", "table/"+name+"/stream/local")
+		return ARN("dynamodb", "table/"+name+"/stream/local")
 	case typeQueue + ".Arn", typeFIFO + ".Arn":
-		return n.arn("sqs", name)
+		return ARN("sqs", name)
 	case typeQueue + ".QueueName", typeFIFO + ".QueueName", typeMachine + ".Name":
 		return name
 	case typeBucket + ".Arn":
 		return "arn:aws:s3:::" + name
 	case typeKey + ".Arn":
-		return n.arn("kms", "key/"+n.Ref(id, kind))
+		return ARN("kms", "key/"+n.Ref(id, kind))
 	case typeRole + ".Arn":
-		return "arn:aws:iam::" + n.Account + ":role/" + name
+		return "arn:aws:iam::" + Account + ":role/" + name
 	case typeMachine + ".Arn":
 		return n.Ref(id, kind)
 	default:
-		return n.arn("local", id+"/"+attribute)
+		return ARN("local", id+"/"+attribute)
 	}
 }
