@@ -253,7 +253,7 @@ func TestFortyRequestsAtOnce(t *testing.T) {
 	}
 	w := newWorld(t, storetest.Start(t))
 	w.slack.Now = w.Now
-	w.slack.Faults.SetRates(webapi.Rates{Enforce: true})
+	w.slack.Faults.Limit(1)
 	c := &crowd{world: w, order: rand.New(rand.NewPCG(48, 6))}
 	w.h.Random = c.order.Int64N
 	for range requests {

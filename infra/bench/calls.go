@@ -83,7 +83,7 @@ type kind func(t driver.T, s *stack.Stack)
 // measureCalls measures n times of do one after another, after one more that starts the processes.
 func measureCalls(ctx context.Context, n int, do kind) (u usage, err error) {
 	r := &recorder{}
-	s, err := open(ctx, r, webapi.Rates{})
+	s, err := open(ctx, r, 0)
 	if err != nil {
 		return u, err
 	}

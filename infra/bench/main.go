@@ -105,9 +105,9 @@ const completed, failed = "✅ 実行完了", "retry_execution"
 const patience = 15 * time.Minute
 
 // open starts a stack whose sweeper runs only when fired.
-func open(ctx context.Context, faults lambda.Faults, rates webapi.Rates) (*stack.Stack, error) {
+func open(ctx context.Context, faults lambda.Faults, pace float64) (*stack.Stack, error) {
 	o := driver.Options()
-	o.Faults, o.Sandbox.Rates = faults, rates
+	o.Faults, o.Sandbox.Pace = faults, pace
 	o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return driver.Start(ctx, o)
 }
@@ -140,7 +140,7 @@ func finish(r *driver.Request) (retried int) {
 
 // printCards measures the wait from a message to its card, one request at a time.
 func printCards(ctx context.Context, out io.Writer) error {
-	s, err := open(ctx, nil, webapi.Rates{})
+	s, err := open(ctx, nil, 0)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ const slackPace = 20
 
 // printCrowd measures many requests at once in one channel, with Slack's limits, until all of them are completed.
 func printCrowd(ctx context.Context, out io.Writer) error {
-	s, err := open(ctx, nil, webapi.Rates{Enforce: true, Scale: slackPace})
+	s, err := open(ctx, nil, slackPace)
 	if err != nil {
 		return err
 	}

@@ -234,7 +234,7 @@ func deleted(p *play) {
 	p.asks(staff)
 	p.Card(driver.PromptCard, "approve_prompt")
 	p.delivers(func() { expect.NoError(p.t, p.Sandbox.Edit(webapi.Sato, p.Channel, p.Root, sandbox.Mention(month))) })
-	p.delivers(func() { expect.NoError(p.t, p.Sandbox.Remove(webapi.Sato, p.Channel, p.Root)) })
+	p.delivers(func() { expect.NoError(p.t, p.Sandbox.Delete(p.Channel, p.Root, webapi.Sato)) })
 }
 
 func triedAgain(p *play) {

@@ -3,6 +3,7 @@ package ringitest
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"net/http"
 	"path"
 	"slices"
@@ -52,10 +53,10 @@ func StartSlack(t testing.TB) *Slack {
 
 // api is the workspace's Web API, which takes the tokens that check takes.
 func (s *Slack) api(check func(token string) string) http.Handler {
-	return webapi.New(webapi.Options{
-		Workspace: s.Workspace, Check: check, Faults: &s.Faults, Now: s.now,
+	return &webapi.API{
+		Workspace: s.Workspace, Check: check, Faults: &s.Faults, Now: s.now, Logger: slog.New(slog.DiscardHandler),
 		Self: "https://ringi-sandbox.slack.com", Heard: s.hear,
-	})
+	}
 }
 
 func (s *Slack) now() time.Time {

@@ -129,7 +129,7 @@ func (s *Sandbox) answered(by string, v webapi.View, body []byte) (map[string]st
 	case "update":
 		err := webapi.CheckView(answer.View)
 		if err == nil {
-			_, err = s.Workspace.UpdateView(v.ID, "", answer.View)
+			err = s.Workspace.UpdateView(v.ID, answer.View)
 		}
 		if err != nil {
 			return nil, InteractionError{Reason: answer.Action + ": " + err.Error(), Status: 200}
@@ -173,7 +173,7 @@ func (s *Sandbox) interact(kind string, by string, channel, ts string, says map[
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
 	return s.deliver(s.opts.Interactions, url.Values{"payload": {string(raw)}},
-		Attempt{Kind: kind, User: by, Channel: channel, TS: ts})
+		Attempt{Kind: kind, Channel: channel, TS: ts})
 }
 
 // formState returns the "state.values" of a modal. Inputs without a value keep their initial one.
@@ -290,7 +290,7 @@ func (s *Sandbox) Command(user, channel, typed string) error {
 		"command": {name}, "text": {s.typed(strings.TrimSpace(text))}, "api_app_id": {s.Workspace.AppID()},
 		"is_enterprise_install": {"false"}, "trigger_id": {s.Workspace.NewTrigger(user)},
 	}
-	answer, err := s.deliver(s.opts.Commands, form, Attempt{Kind: "command", User: u.ID, Channel: c.ID})
+	answer, err := s.deliver(s.opts.Commands, form, Attempt{Kind: "command", Channel: c.ID})
 	if err != nil || len(answer) == 0 {
 		return err
 	}

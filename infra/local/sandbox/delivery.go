@@ -32,7 +32,6 @@ var retryDelays = [...]time.Duration{0, time.Minute, 5 * time.Minute}
 type Attempt struct {
 	ID      string    `json:"id"`
 	Kind    string    `json:"kind"`
-	User    string    `json:"user"`
 	Channel string    `json:"channel,omitempty"`
 	TS      string    `json:"ts,omitempty"`
 	Retry   int       `json:"retry"`
@@ -50,7 +49,7 @@ func Mention(text string) string { return "<@" + webapi.Bot + "> " + text }
 
 // emit wraps an event in Slack's envelope and delivers it in the background, at once and with up to three retries.
 // about is the timestamp of the message that it is about.
-func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
+func (s *Sandbox) emit(channel, about string, inner map[string]any) {
 	id := "Ev" + rand.Text()[:9]
 	body, err := json.Marshal(map[string]any{
 		"token": "sandbox-verification-token", "team_id": s.Workspace.TeamID(), "api_app_id": s.Workspace.AppID(),
@@ -66,7 +65,7 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 		s.opts.Logger.Error("encode event", "err", err)
 		return
 	}
-	e := Attempt{ID: id, Kind: fmt.Sprint(inner["type"]), User: user, Channel: channel, TS: about}
+	e := Attempt{ID: id, Kind: fmt.Sprint(inner["type"]), Channel: channel, TS: about}
 	for range map[bool]int{false: 1, true: 2}[s.Toggles().Twice] {
 		s.jobs.Go(func() { s.persist(e, body) })
 	}
@@ -178,12 +177,12 @@ func (s *Sandbox) echo(c webapi.Change) {
 		// with its files and without a subtype (https://github.com/seratch/seratch-slack-types/issues/8)
 		inner := s.event("app_mention", *c.Message)
 		delete(inner, "subtype")
-		s.emit(c.Message.User, of.Channel, of.TS, inner)
+		s.emit(of.Channel, of.TS, inner)
 	}
 	if c.Previous == nil {
 		inner := s.event("message", *c.Message)
 		inner["channel_type"] = kind
-		s.emit(of.User, of.Channel, about, inner)
+		s.emit(of.Channel, about, inner)
 		return
 	}
 	now := s.now()
@@ -195,7 +194,7 @@ func (s *Sandbox) echo(c webapi.Change) {
 		delete(inner, "message")
 		inner["subtype"], inner["deleted_ts"] = "message_deleted", of.TS
 	}
-	s.emit(of.User, of.Channel, "", inner)
+	s.emit(of.Channel, "", inner)
 }
 
 // event returns a message as an event of this type has it.
@@ -221,7 +220,7 @@ func (s *Sandbox) event(kind string, m webapi.Message) (inner map[string]any) {
 func (s *Sandbox) StopAgent(user, channel, thread string) error {
 	for _, x := range s.Workspace.Sessions(channel) {
 		if x.ThreadTS == thread && x.Status == "processing" {
-			s.emit(user, channel, "", map[string]any{
+			s.emit(channel, "", map[string]any{
 				"type": "agent_session_stopped", "channel": channel, "thread_ts": thread, "user": user,
 				"streaming_message_ts": []string{}, "event_ts": s.now(),
 			})

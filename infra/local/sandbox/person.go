@@ -48,13 +48,6 @@ func (s *Sandbox) Edit(user, channel, ts, text string) error {
 	return nil
 }
 
-func (s *Sandbox) Remove(user, channel, ts string) error {
-	if err := s.Workspace.Delete(channel, ts, user); err != nil {
-		return fmt.Errorf("remove %s: %w", ts, err)
-	}
-	return nil
-}
-
 // Open opens the direct messages with the app, or its Home tab: messages or home. Slack sends app_home_opened for both,
 // with the present view of the Home tab.
 func (s *Sandbox) Open(user, tab string) error {
@@ -69,7 +62,7 @@ func (s *Sandbox) Open(user, tab string) error {
 	if v, ok := s.Workspace.Home(user); ok && tab == "home" {
 		event["view"] = v
 	}
-	s.emit(user, c.ID, "", event)
+	s.emit(c.ID, "", event)
 	return nil
 }
 

@@ -24,13 +24,15 @@ type Shortcut struct {
 	NameEN     string `json:"name_en"`
 }
 
-// Options configure a Sandbox. SigningSecret, BotToken and Endpoints must be set.
+// Options configure a Sandbox. SigningSecret, BotToken and the addresses must be set.
 type Options struct {
 	SigningSecret string
 	BotToken      string
 	ClientSecret  string // belongs to ClientID
 	Company       bool   // its people are a company
-	Endpoints
+
+	// Addresses of the sandbox itself, without a trailing slash, and of the app.
+	Self, Events, Interactions, Commands string
 
 	// Language is the one in which the app gets names: ja or en. If it is empty, names and everybody's language in Slack
 	// are that in which somebody looks at the page, and Speak is called with it; Speak may be nil.
@@ -40,11 +42,11 @@ type Options struct {
 	Now        func() time.Time
 	TimeScale  float64       // scales the pauses between event retries; 1 means Slack's 0, 1 and 5 min; default 1/30
 	AnswerTime time.Duration // time limit for the app's answers; default 3 s
-	Rates      webapi.Rates  // Slack's rate limits; off by default
+	Pace       float64       // times Slack's rate limits; 0 means none
 	Logger     *slog.Logger
 
 	Banner    string
-	BannerEN  string            // defaults to Banner
+	BannerEN  string
 	Shortcuts []Shortcut        // in a message's menu, see ReadMenus
 	Globals   []Shortcut        // not tied to a message
 	Links     map[string]string // on the page, addresses that begin so lead to the stand-in's pages instead
@@ -75,14 +77,6 @@ type Sandbox struct {
 	counted  int // number of attempts so far
 }
 
-// Endpoints are the addresses of the sandbox itself, without a trailing slash, and of the app.
-type Endpoints struct {
-	Self         string
-	Events       string
-	Interactions string
-	Commands     string
-}
-
 // defaultScale makes Slack's second and third retry come after 2 s and 10 s.
 const defaultScale = 1.0 / 30
 
@@ -94,7 +88,6 @@ func New(opts Options) *Sandbox {
 	opts.TimeScale = cmp.Or(opts.TimeScale, defaultScale)
 	opts.AnswerTime = cmp.Or(opts.AnswerTime, AnswerTime)
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
-	opts.BannerEN = cmp.Or(opts.BannerEN, opts.Banner)
 	s := &Sandbox{
 		opts: opts,
 		Workspace: webapi.NewWorkspace(webapi.Config{TeamID: "T0SANDRING", AppID: "A0SANDRING", Company: opts.Company,
@@ -104,12 +97,12 @@ func New(opts Options) *Sandbox {
 		client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.Faults.SetRates(opts.Rates)
+	s.Faults.Limit(opts.Pace)
 	s.Workspace.Listen(s.echo)
-	s.Handler = s.routes(webapi.New(webapi.Options{
+	s.Handler = s.routes(&webapi.API{
 		Workspace: s.Workspace, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.Faults,
 		Now: opts.Now, Logger: opts.Logger, Self: opts.Self, Heard: s.heard,
-	}))
+	})
 	return s
 }
 

@@ -37,15 +37,12 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) error {
 func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o := s.options.Sandbox
 	o.SigningSecret, o.BotToken, o.ClientSecret = s.SigningSecret, s.BotToken, s.ClientSecret
-	o.Endpoints = sandbox.Endpoints{Self: s.URL, Events: s.URL + "/slack/events",
-		Interactions: s.URL + "/slack/interactions", Commands: s.URL + "/slack/commands"}
-	o.Speak = s.speak
+	o.Self, o.Events = s.URL, s.URL+"/slack/events"
+	o.Interactions, o.Commands = s.URL+"/slack/interactions", s.URL+"/slack/commands"
+	o.Speak, o.Logger = s.speak, s.log
 	o.Links = map[string]string{}
 	for _, name := range s.Vendors.GitHub.Names() {
 		o.Links["https://github.com/"+name+"/"] = s.VendorsURL + vendors.GitHubPages + name + "/"
-	}
-	if o.Logger == nil {
-		o.Logger = s.log
 	}
 	o.FailWrites = func(failing bool) {
 		for _, tool := range []string{"write_rows_to_google_sheet", vendors.BookRoom, vendors.PlaceOrder} {

@@ -100,25 +100,18 @@ func (a *API) describe(c Channel) reply {
 		return out
 	}
 	out["is_channel"], out["is_private"], out["is_ext_shared"] = true, false, c.ID == General
-	out["name"] = a.ws.Named(c.Name, c.NameEN)
-	out["purpose"] = reply{"value": a.ws.Named(c.Purpose, c.PurposeEN), "creator": "", "last_set": 0}
+	out["name"] = a.Named(c.Name, c.NameEN)
+	out["purpose"] = reply{"value": a.Named(c.Purpose, c.PurposeEN), "creator": "", "last_set": 0}
 	return out
 }
 
+// openConversation opens the direct message with one person.
 func openConversation(a *API, p params) (reply, error) {
-	id := p.str("channel")
-	if id == "" {
-		users := strings.FieldsFunc(p.str("users"), func(r rune) bool { return r == ',' || r == ' ' })
-		users = slices.DeleteFunc(users, func(u string) bool { return u == Bot })
-		if len(users) != 1 {
-			return nil, refuse("users_list_not_supplied")
-		}
-		if _, err := a.ws.User(users[0]); err != nil {
-			return nil, err
-		}
-		id = users[0]
+	u, err := a.User(p.str("users"))
+	if err != nil {
+		return nil, err
 	}
-	c, err := a.ws.Channel(id)
+	c, err := a.Channel(u.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +132,7 @@ const maxConversations = 999
 // other conversations that the bot is in too. The channels have no is_member and num_members.
 func userConversations(a *API, p params) (reply, error) {
 	user, kinds := cmp.Or(p.str("user"), Bot), cmp.Or(p.str("types"), "public_channel")
-	if _, err := a.ws.User(user); err != nil {
+	if _, err := a.User(user); err != nil {
 		return nil, err
 	}
 	for kind := range strings.SplitSeq(kinds, ",") {
@@ -151,7 +144,7 @@ func userConversations(a *API, p params) (reply, error) {
 		return nil, refuse("invalid_limit")
 	}
 	found := []reply{}
-	for _, c := range a.ws.Channels() {
+	for _, c := range a.Channels() {
 		seen := slices.Contains(c.Members, user) &&
 			(kindOf(c) == "public_channel" || slices.Contains(c.Members, Bot))
 		if !seen || !slices.Contains(strings.Split(kinds, ","), kindOf(c)) || c.Archived && p.flag("exclude_archived") {
@@ -164,7 +157,7 @@ func userConversations(a *API, p params) (reply, error) {
 }
 
 func conversationMembers(a *API, p params) (reply, error) {
-	c, err := a.ws.Channel(p.str("channel"))
+	c, err := a.Channel(p.str("channel"))
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +167,7 @@ func conversationMembers(a *API, p params) (reply, error) {
 
 func (a *API) readable(p params) (Channel, Range, error) {
 	r := Range{Oldest: p.str("oldest"), Latest: p.str("latest"), Inclusive: p.flag("inclusive")}
-	c, err := a.ws.Channel(p.str("channel"))
+	c, err := a.Channel(p.str("channel"))
 	if err != nil {
 		return c, r, err
 	}
@@ -189,7 +182,7 @@ func history(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	messages, err := a.ws.History(c.ID, r)
+	messages, err := a.History(c.ID, r)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +194,7 @@ func replies(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	messages, err := a.ws.Replies(c.ID, p.str("ts"), r)
+	messages, err := a.Replies(c.ID, p.str("ts"), r)
 	if err != nil {
 		return nil, err
 	}

@@ -29,18 +29,12 @@ type Fault struct {
 	Times      int
 }
 
-// Rates are Slack's rate limits, which apply if Enforce is set. Scale multiplies them: 2 allows twice as many calls.
-type Rates struct {
-	Enforce bool
-	Scale   float64
-}
-
 // Faults decides which calls fail. The zero value lets all calls succeed. It is safe for concurrent use.
 type Faults struct {
-	mu    sync.Mutex
-	list  []Fault
-	rates Rates
-	used  map[string][]time.Time
+	mu   sync.Mutex
+	list []Fault
+	pace float64
+	used map[string][]time.Time
 }
 
 // Add makes future calls fail. Faults apply in the order in which they were added.
@@ -58,18 +52,15 @@ func (f *Faults) Clear(kind Kind) {
 	f.list = slices.DeleteFunc(f.list, func(x Fault) bool { return kind == "" || x.Kind == kind })
 }
 
-// SetRates turns Slack's rate limits on or off.
-func (f *Faults) SetRates(r Rates) {
+// Limit enforces Slack's rate limits times pace: 2 allows twice as many calls, and 0 any number.
+func (f *Faults) Limit(pace float64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.rates, f.used = r, nil
+	f.pace, f.used = pace, map[string][]time.Time{}
 }
 
-// writes reports whether a method writes.
-func writes(method string) bool {
-	return slices.Contains([]string{"chat.postMessage", "chat.update", "chat.delete", "chat.postEphemeral", "views.open",
-		"views.update"}, method)
-}
+// writes are the methods that write.
+var writes = []string{"chat.postMessage", "chat.update", "chat.delete", "chat.postEphemeral", "views.open"}
 
 // next returns the fault for a call that begins now; Kind is empty if the call is to succeed.
 func (f *Faults) next(method, channel string, now time.Time) Fault {
@@ -77,7 +68,7 @@ func (f *Faults) next(method, channel string, now time.Time) Fault {
 	defer f.mu.Unlock()
 	for i := range f.list {
 		fault := f.list[i]
-		if fault.Method != method && !(fault.Method == "" && writes(method)) ||
+		if fault.Method != method && !(fault.Method == "" && slices.Contains(writes, method)) ||
 			fault.Channel != "" && fault.Channel != channel {
 			continue
 		}
@@ -95,19 +86,11 @@ func (f *Faults) next(method, channel string, now time.Time) Fault {
 // paced enforces the rate limits: about one chat.postMessage per second and channel, and a number of calls per minute
 // for the other methods.
 func (f *Faults) paced(method, channel string, now time.Time) Fault {
-	if !f.rates.Enforce {
-		return Fault{}
-	}
 	limit, window, key := pace(method, channel)
-	if limit == 0 {
+	if f.pace == 0 || limit == 0 {
 		return Fault{}
 	}
-	if f.rates.Scale > 0 {
-		window = time.Duration(float64(window) / f.rates.Scale)
-	}
-	if f.used == nil {
-		f.used = map[string][]time.Time{}
-	}
+	window = time.Duration(float64(window) / f.pace)
 	recent := slices.DeleteFunc(f.used[key], func(t time.Time) bool { return now.Sub(t) >= window })
 	f.used[key] = recent
 	if len(recent) >= limit {
@@ -125,7 +108,7 @@ func pace(method, channel string) (int, time.Duration, string) {
 		return 3, 3 * time.Second, method + channel
 	case "chat.update", "chat.delete", "conversations.history", "conversations.replies", "users.conversations":
 		return 50, time.Minute, method
-	case "chat.postEphemeral", "views.open", "views.update", "users.info", "conversations.members":
+	case "chat.postEphemeral", "views.open", "users.info", "conversations.members":
 		return 100, time.Minute, method
 	}
 	return 0, 0, ""

@@ -18,11 +18,11 @@ const scopes = "app_mentions:read,assistant:write,channels:history,channels:read
 const FilesPath = "/files-pri/"
 
 func fileInfo(a *API, p params) (reply, error) {
-	f, err := a.ws.File(p.str("file"))
+	f, err := a.File(p.str("file"))
 	if err != nil {
 		return nil, err
 	}
-	address := a.opts.Self + FilesPath + f.ID
+	address := a.Self + FilesPath + f.ID
 	return reply{"file": map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "mimetype": f.MIMEType,
 		"size": f.Size, "mode": f.Mode, "url_private": address, "url_private_download": address}}, nil
 }
@@ -30,9 +30,9 @@ func fileInfo(a *API, p params) (reply, error) {
 // ServeFile serves a file's content to whoever has the bot's token.
 func (a *API) ServeFile(w http.ResponseWriter, r *http.Request) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	f, err := a.ws.File(r.PathValue("id"))
+	f, err := a.File(r.PathValue("id"))
 	switch {
-	case a.opts.Check(token) != "":
+	case a.Check(token) != "":
 		w.Header().Set("Content-Type", "text/html") // Slack shows a page to sign in
 		w.Write([]byte("<html>"))
 	case err != nil:

@@ -215,7 +215,7 @@ func postMessage(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.ws.Post(c.draft(p))
+	m, err := a.Post(c.draft(p))
 	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, err
 }
 
@@ -234,12 +234,12 @@ func updateMessage(a *API, p params) (reply, error) {
 	if patch.Text == nil && c.blocks == nil && c.attachments == nil {
 		return nil, refuse("no_text")
 	}
-	m, err := a.ws.Update(p.str("channel"), p.str("ts"), Bot, patch)
+	m, err := a.Update(p.str("channel"), p.str("ts"), Bot, patch)
 	return reply{"channel": m.Channel, "ts": m.TS, "text": m.Text, "message": m}, err
 }
 
 func deleteMessage(a *API, p params) (reply, error) {
-	return reply{"channel": p.str("channel"), "ts": p.str("ts")}, a.ws.Delete(p.str("channel"), p.str("ts"), Bot)
+	return reply{"channel": p.str("channel"), "ts": p.str("ts")}, a.Delete(p.str("channel"), p.str("ts"), Bot)
 }
 
 func postEphemeral(a *API, p params) (reply, error) {
@@ -249,18 +249,18 @@ func postEphemeral(a *API, p params) (reply, error) {
 	}
 	d := c.draft(p)
 	d.Metadata = nil
-	m, err := a.ws.PostEphemeral(p.str("user"), d)
+	m, err := a.PostEphemeral(p.str("user"), d)
 	return reply{"message_ts": m.TS}, err
 }
 
 func getPermalink(a *API, p params) (reply, error) {
-	c, err := a.ws.Channel(p.str("channel"))
+	c, err := a.Channel(p.str("channel"))
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.ws.Message(c.ID, p.str("message_ts"), "")
+	m, err := a.Message(c.ID, p.str("message_ts"), "")
 	if err != nil {
 		return nil, err
 	}
-	return reply{"channel": c.ID, "permalink": m.Link(a.opts.Self)}, nil
+	return reply{"channel": c.ID, "permalink": m.Link(a.Self)}, nil
 }

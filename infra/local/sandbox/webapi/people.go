@@ -6,26 +6,22 @@ import (
 
 func authTest(a *API, _ params) (reply, error) {
 	return reply{
-		"url": a.opts.Self + "/", "team": Name, "user": "ringi", "team_id": a.ws.TeamID(),
+		"url": a.Self + "/", "team": Name, "user": "ringi", "team_id": a.TeamID(),
 		"user_id": Bot, "bot_id": BotID, "is_enterprise_install": false,
 	}, nil
 }
 
-// authRevoke revokes the token of the call, unless the argument test is set.
-func authRevoke(a *API, p params) (reply, error) {
-	if p.flag("test") {
-		return reply{"revoked": false}, nil
-	}
-	a.opts.Revoke()
+func authRevoke(a *API, _ params) (reply, error) {
+	a.Revoke()
 	return reply{"revoked": true}, nil
 }
 
 func (a *API) describeUser(u User) reply {
-	name := a.ws.Named(u.Name, u.NameEN)
+	name := a.Named(u.Name, u.NameEN)
 	return reply{
 		"id": u.ID, "team_id": u.TeamID, "name": u.Handle, "deleted": false, "real_name": name,
 		"profile": reply{"real_name": name, "display_name": name, "email": u.Email,
-			"title": a.ws.Named(u.Title, u.TitleEN), "team": u.TeamID},
+			"title": a.Named(u.Title, u.TitleEN), "team": u.TeamID},
 		"is_restricted": u.Restricted, "is_ultra_restricted": false, "is_bot": u.Bot,
 		// Slack also answers false for people of other workspaces if the app shares a channel with them, as it does
 		// here (docs.slack.dev, reference/objects/user-object).
@@ -35,7 +31,7 @@ func (a *API) describeUser(u User) reply {
 
 // userInfo includes the locale only if the call asks for it with include_locale.
 func userInfo(a *API, p params) (reply, error) {
-	u, err := a.ws.User(p.str("user"))
+	u, err := a.User(p.str("user"))
 	if err != nil {
 		return nil, err
 	}
@@ -47,13 +43,13 @@ func userInfo(a *API, p params) (reply, error) {
 }
 
 func userByEmail(a *API, p params) (reply, error) {
-	u, err := a.ws.UserByEmail(p.str("email"))
+	u, err := a.UserByEmail(p.str("email"))
 	return reply{"user": a.describeUser(u)}, err
 }
 
 func listUsers(a *API, p params) (reply, error) {
 	var all []reply
-	for _, u := range a.ws.Users() {
+	for _, u := range a.Users() {
 		if !u.Stranger {
 			all = append(all, a.describeUser(u))
 		}
@@ -64,9 +60,9 @@ func listUsers(a *API, p params) (reply, error) {
 
 func listGroups(a *API, p params) (reply, error) {
 	groups := []reply{}
-	for _, g := range a.ws.Groups() {
+	for _, g := range a.Groups() {
 		out := reply{
-			"id": g.ID, "team_id": a.ws.TeamID(), "is_usergroup": true, "name": a.ws.Named(g.Name, g.NameEN),
+			"id": g.ID, "team_id": a.TeamID(), "is_usergroup": true, "name": a.Named(g.Name, g.NameEN),
 			"handle": g.Handle, "description": "", "date_create": 0, "date_update": 0, "date_delete": 0,
 			"user_count": len(g.Users),
 		}
@@ -79,7 +75,7 @@ func listGroups(a *API, p params) (reply, error) {
 }
 
 func groupUsers(a *API, p params) (reply, error) {
-	groups := a.ws.Groups()
+	groups := a.Groups()
 	i := slices.IndexFunc(groups, func(g Group) bool { return g.ID == p.str("usergroup") })
 	if i < 0 {
 		return nil, refuse("no_such_subteam")

@@ -34,20 +34,11 @@ func openView(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	user, err := a.ws.TakeTrigger(p.str("trigger_id"))
+	user, err := a.TakeTrigger(p.str("trigger_id"))
 	if err != nil {
 		return nil, err
 	}
-	return reply{"view": a.ws.OpenView(user, view)}, nil
-}
-
-func updateView(a *API, p params) (reply, error) {
-	view, err := readView(p)
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.ws.UpdateView(p.str("view_id"), p.str("hash"), view)
-	return reply{"view": v}, err
+	return reply{"view": a.OpenView(user, view)}, nil
 }
 
 func publishView(a *API, p params) (reply, error) {
@@ -58,7 +49,7 @@ func publishView(a *API, p params) (reply, error) {
 	if view["type"] != "home" {
 		return nil, refuse("invalid_arguments")
 	}
-	v, err := a.ws.PublishHome(p.str("user_id"), view)
+	v, err := a.PublishHome(p.str("user_id"), view)
 	return reply{"view": v}, err
 }
 
@@ -132,22 +123,19 @@ func (w *Workspace) shape(spec map[string]any, id string) View {
 	}
 }
 
-// UpdateView changes an open modal. It checks hash unless it is empty. It returns ViewNotFound or HashConflict.
-func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, error) {
+// UpdateView changes an open modal. It returns ViewNotFound if there is none of this id.
+func (w *Workspace) UpdateView(id string, spec map[string]any) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	old := w.findView(id)
 	if old == nil {
-		return View{}, ViewNotFound
-	}
-	if hash != "" && hash != old.Hash {
-		return View{}, HashConflict
+		return ViewNotFound
 	}
 	v := w.shape(spec, id)
 	v.State = old.State
 	*old = v
 	w.tell(Change{})
-	return v, nil
+	return nil
 }
 
 // FillView saves the person's input.

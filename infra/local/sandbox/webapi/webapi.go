@@ -22,19 +22,16 @@ import (
 	"time"
 )
 
-// Options configure an API. Self is the sandbox's own address, which permalinks need.
-type Options struct {
-	Workspace *Workspace
-	// Check returns the error code for a refused token, or ""; it must be set. Revoke revokes the bot's token; may be nil
-	// if no call does.
-	Check  func(token string) string
-	Revoke func()
-	Self   string
+// API serves /api/<method>.
+type API struct {
+	*Workspace
+	Check  func(token string) string // returns the error code for a refused token, or ""
+	Revoke func()                    // revokes the bot's token; may be nil if no call does
+	Self   string                    // the workspace's own address, which permalinks need
 	Faults *Faults
 	Now    func() time.Time
 	Logger *slog.Logger
-	// Heard is called with every call; may be nil.
-	Heard func(Call)
+	Heard  func(Call) // is called with every call
 }
 
 // Call is one call of the app and its answer. Error is empty if the answer was ok.
@@ -44,23 +41,6 @@ type Call struct {
 	TS      string    `json:"ts,omitempty"`
 	Error   string    `json:"error,omitempty"`
 	At      time.Time `json:"at"`
-}
-
-// API serves /api/<method>.
-type API struct {
-	opts Options
-	ws   *Workspace
-}
-
-func New(opts Options) *API {
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
-	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
-	if opts.Heard == nil {
-		opts.Heard = func(Call) {}
-	}
-	return &API{opts: opts, ws: opts.Workspace}
 }
 
 // reply is the JSON of an answer without "ok".
@@ -116,7 +96,6 @@ var methods = map[string]method{
 	"usergroups.list":                       {listGroups, ""},
 	"usergroups.users.list":                 {groupUsers, ""},
 	"views.open":                            {openView, "trigger_id"},
-	"views.update":                          {updateView, "view_id"},
 	"views.publish":                         {publishView, "user_id"},
 	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"},
 	"assistant.threads.setStatus":           {setWaiting, "channel_id thread_ts"},
@@ -129,12 +108,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/api/")
 	w.Header().Set("X-OAuth-Scopes", scopes)
 	p, err := readParams(w, r)
-	call := Call{Method: name, Channel: cmp.Or(p.str("channel"), p.str("channel_id")), TS: p.str("ts"), At: a.opts.Now()}
-	tell := sync.OnceFunc(func() { a.opts.Heard(call) })
+	call := Call{Method: name, Channel: cmp.Or(p.str("channel"), p.str("channel_id")), TS: p.str("ts"), At: a.Now()}
+	tell := sync.OnceFunc(func() { a.Heard(call) })
 	defer tell() // also reports calls that get no answer
 	w = announcing{w, tell}
 
-	fault := a.opts.Faults.next(name, call.Channel, a.opts.Now())
+	fault := a.Faults.next(name, call.Channel, a.Now())
 	switch fault.Kind {
 	case RateLimited:
 		call.Error = "ratelimited"
@@ -160,8 +139,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer, err = a.dispatch(name, p)
 	}
 	if err != nil {
-		answer, call.Error = a.refused(err), err.Error()
-		a.opts.Logger.Warn("call refused", "method", name, "error", call.Error, "messages", answer["errors"])
+		answer, call.Error = refused(err), err.Error()
+		a.Logger.Warn("call refused", "method", name, "error", call.Error, "messages", answer["errors"])
 	}
 	if ts, ok := answer["ts"].(string); ok {
 		call.TS = ts
@@ -178,7 +157,7 @@ func (a *API) dispatch(name string, p params) (reply, error) {
 	if !ok {
 		return nil, refuse("unknown_method")
 	}
-	if why := a.opts.Check(p.token); why != "" {
+	if why := a.Check(p.token); why != "" {
 		return nil, refuse(why)
 	}
 	for field := range strings.FieldsSeq(m.needs) {
@@ -195,7 +174,7 @@ func (a *API) dispatch(name string, p params) (reply, error) {
 }
 
 // refused converts an error to Slack's answer.
-func (a *API) refused(err error) reply {
+func refused(err error) reply {
 	answer := reply{"ok": false, "error": err.Error()}
 	var r refusal
 	switch {

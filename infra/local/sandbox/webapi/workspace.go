@@ -28,7 +28,6 @@ const (
 	CantUpdate       Code = "cant_update_message"
 	CantDelete       Code = "cant_delete_message"
 	ViewNotFound     Code = "not_found"
-	HashConflict     Code = "hash_conflict"
 	TriggerInvalid   Code = "invalid_trigger_id"
 	TriggerExpired   Code = "expired_trigger_id"
 	TriggerExchanged Code = "exchanged_trigger_id"
@@ -204,15 +203,7 @@ func (w *Workspace) TakeTrigger(id string) (user string, err error) {
 
 // SetPrompts replaces the suggested prompts of a channel.
 func (w *Workspace) SetPrompts(channelID string, prompts []Prompt) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, err := w.channel(channelID)
-	if err != nil {
-		return err
-	}
-	w.prompts[c.ID] = prompts
-	w.tell(Change{})
-	return nil
+	return w.change(channelID, func(c *channel) error { w.prompts[c.ID] = prompts; return nil })
 }
 
 func (w *Workspace) Prompts(channelID string) []Prompt {
@@ -266,7 +257,7 @@ func setPrompts(a *API, p params) (reply, error) {
 	if p.str("thread_ts") != "" {
 		return reply{}, nil
 	}
-	return reply{}, a.ws.SetPrompts(p.str("channel_id"), prompts)
+	return reply{}, a.SetPrompts(p.str("channel_id"), prompts)
 }
 
 func setSession(a *API, p params) (reply, error) {
@@ -275,7 +266,7 @@ func setSession(a *API, p params) (reply, error) {
 		return nil, refusal{code: "invalid_arguments",
 			problems: []string{"must be a valid enum value: active, processing, suspended, closed [json-pointer:/status]"}}
 	}
-	s, err := a.ws.setSession(p.str("channel_id"), p.str("thread_ts"), func(s *Session) {
+	s, err := a.setSession(p.str("channel_id"), p.str("thread_ts"), func(s *Session) {
 		if s.Status == "" { // only a new session takes a title
 			s.Title = language.First(p.str("title"), 200)
 		}
@@ -288,6 +279,6 @@ func setSession(a *API, p params) (reply, error) {
 }
 
 func setWaiting(a *API, p params) (reply, error) {
-	_, err := a.ws.setSession(p.str("channel_id"), p.str("thread_ts"), func(s *Session) { s.Waiting = p.str("status") })
+	_, err := a.setSession(p.str("channel_id"), p.str("thread_ts"), func(s *Session) { s.Waiting = p.str("status") })
 	return reply{}, err
 }
