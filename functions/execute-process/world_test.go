@@ -80,11 +80,11 @@ func (t *tools) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 type tokens struct{ *vendors.Vendors }
 
 func (t tokens) Token(_ context.Context, _, provider string) (string, error) {
-	return t.Vendors.Token(provider), nil
+	return t.Vendors.Grant(provider).Access, nil
 }
 
-func (t tokens) ServerToken(_ context.Context, _ string, s tenancy.MCPServer) (string, error) {
-	return t.Vendors.Token(s.Provider()), nil
+func (t tokens) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
+	return "", nil
 }
 
 func (t tokens) Renew(_ context.Context, _, _, _ string) (string, error) {

@@ -15,7 +15,6 @@ import (
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -56,7 +55,7 @@ func requestSeen(t *testing.T, p *play) {
 		Tab string `json:"sheet"`
 	}
 	expect.NoError(t, json.Unmarshal([]byte(a.Process().Steps[3].ToolInput), &to))
-	expect.Is(t, len(p.Vendors.Rows(vendors.Sheet, to.Tab)), 43, "rows: a header and 42 employees")
+	expect.Is(t, len(p.Vendors.Rows(to.Tab)), 43, "rows: a header and 42 employees")
 }
 
 func rejectedSeen(t *testing.T, p *play) {

@@ -252,7 +252,7 @@ func notRevoked(t *testing.T, w *connecting) {
 	b := w.As(webapi.Suzuki)
 	w.register(b, "google")
 	w.connect(b, "google")
-	w.vendors.Fail(vendors.Revoking("google"), 503, true)
+	w.vendors.Fail("google_revoke", 503, true)
 	b.Post("/console/integrations/disconnect", url.Values{"provider": {"google"}}).Leads(t,
 		"/console/integrations?done=not-revoked")
 	for done, warns := range map[string]bool{"not-revoked": true, "disconnected": false} {

@@ -19,12 +19,8 @@ import (
 	"ringi/shared/secret/vault"
 )
 
-// The names of the token endpoints for Fail and Hang.
-const (
-	FreeeTokens  = "freee_token"
-	GoogleTokens = "google_token"
-	RoomsTokens  = "rooms_token"
-)
+// The names of token endpoints for Fail and the other faults. Those of revocation are google_revoke and so on.
+const FreeeTokens, GoogleTokens = "freee_token", "google_token"
 
 // accounts is one vendor's authorization server.
 type accounts struct {
@@ -33,7 +29,6 @@ type accounts struct {
 	lifetime time.Duration // of access tokens
 	oneTime  bool          // each refresh token works once
 	resource string        // path of the resource, if requests must name it
-	now      func() time.Time
 
 	mu      sync.Mutex
 	access  map[string]*grant
@@ -52,9 +47,9 @@ type grant struct {
 // asked has the values that the exchange of a code must repeat.
 type asked struct{ client, redirect, challenge string }
 
-func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func() time.Time) *accounts {
+func newAccounts(provider string, lifetime time.Duration, oneTime bool) *accounts {
 	a := &accounts{
-		provider: provider, lifetime: lifetime, oneTime: oneTime, now: now,
+		provider: provider, lifetime: lifetime, oneTime: oneTime,
 		client: vault.OAuthClient{ID: provider + "-client", Secret: provider + "-secret-" + rand.Text()},
 		access: map[string]*grant{}, refresh: map[string]*grant{}, codes: map[string]asked{}, clients: map[string]bool{},
 	}
@@ -64,8 +59,8 @@ func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func
 
 // issue makes an access token. It keeps the refresh token, or makes one if refresh is empty. The caller holds mu.
 func (a *accounts) issue(g *grant, refresh string) vault.Token {
-	t := vault.Token{Access: a.provider + "-access-" + rand.Text(), Refresh: refresh, ExpiresAt: a.now().Add(a.lifetime)}
-	t.Refresh = cmp.Or(t.Refresh, a.provider+"-refresh-"+rand.Text())
+	t := vault.Token{Access: a.provider + "-access-" + rand.Text(), ExpiresAt: time.Now().Add(a.lifetime),
+		Refresh: cmp.Or(refresh, a.provider+"-refresh-"+rand.Text())}
 	if a.provider == "freee" {
 		t.CompanyID = strconv.Itoa(company)
 	}
@@ -87,7 +82,7 @@ func (a *accounts) knows(r *http.Request) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	g := a.access[token]
-	return ok && g != nil && !g.revoked && a.now().Before(g.until)
+	return ok && g != nil && !g.revoked && time.Now().Before(g.until)
 }
 
 // token exchanges codes and refresh tokens for tokens.
@@ -137,7 +132,7 @@ func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
 	}
 	switch a.provider {
 	case "freee":
-		out["company_id"], out["scope"], out["created_at"] = t.CompanyID, "read write default_read", a.now().Unix()
+		out["company_id"], out["scope"], out["created_at"] = t.CompanyID, "read write default_read", time.Now().Unix()
 	case "google":
 		out["token_type"], out["scope"] = "Bearer", "https://www.googleapis.com/auth/spreadsheets"
 	}
@@ -188,9 +183,6 @@ const (
 	resourceMetadata = "/.well-known/oauth-protected-resource"
 	serverMetadata   = "/.well-known/oauth-authorization-server"
 )
-
-// Revoking is the name of a vendor's revocation endpoint for Fail and Hang.
-func Revoking(provider string) string { return provider + "_revoke" }
 
 // origin returns the origin that a request was sent to.
 func origin(r *http.Request) string { return "http://" + r.Host }

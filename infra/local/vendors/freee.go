@@ -3,7 +3,6 @@ package vendors
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -75,15 +74,12 @@ func (v *Vendors) employees(w http.ResponseWriter, r *http.Request) {
 		freeeError(w, http.StatusForbidden, "アクセスする権限がありません")
 		return
 	}
-	limit, err1 := number(r, "limit", 50, 1, 100)
-	offset, err2 := number(r, "offset", 0, 0, 1<<20)
-	if err1 != nil || err2 != nil {
+	people, ok := page(r, v.listed(r))
+	if !ok {
 		freeeError(w, http.StatusBadRequest, "limit, offset が不正です。")
 		return
 	}
-	people := v.listed(r)
-	from := min(offset, len(people))
-	answer(w, http.StatusOK, people[from:min(from+limit, len(people))])
+	answer(w, http.StatusOK, people)
 }
 
 // listed returns the employees. Those whose pay freee does not calculate are included only if the request asks for
@@ -116,24 +112,22 @@ func (v *Vendors) summary(w http.ResponseWriter, r *http.Request) {
 	}
 	for n, e := range v.people() {
 		if strconv.FormatInt(e.ID, 10) == r.PathValue("employee") {
-			answer(w, http.StatusOK, e.month(n, year, month, v.now()))
+			answer(w, http.StatusOK, e.month(n, year, month, time.Now()))
 			return
 		}
 	}
 	freeeError(w, http.StatusNotFound, "対象の従業員が見つかりません。")
 }
 
-// number reads a query parameter and checks its bounds.
-func number(r *http.Request, name string, fallback, low, high int) (int, error) {
-	text := r.URL.Query().Get(name)
-	if text == "" {
-		return fallback, nil
+// page returns the part of a list that a request's limit and offset select, or false if these are invalid.
+func page[T any](r *http.Request, all []T) ([]T, bool) {
+	limit, err1 := strconv.Atoi(cmp.Or(r.URL.Query().Get("limit"), "50"))
+	offset, err2 := strconv.Atoi(cmp.Or(r.URL.Query().Get("offset"), "0"))
+	if err1 != nil || err2 != nil || limit < 1 || limit > 100 || offset < 0 {
+		return nil, false
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < low || n > high {
-		return 0, fmt.Errorf("%s must be %d to %d", name, low, high)
-	}
-	return n, nil
+	from := min(offset, len(all))
+	return all[from:min(from+limit, len(all))], true
 }
 
 // month sums up the month that a person is paid for in payYear and payMonth, in the format of freee's

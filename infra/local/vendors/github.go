@@ -96,15 +96,6 @@ func (s *GitHubServer) Names() (names []string) {
 	return names
 }
 
-// ID returns the number of the repository owner/name, 0 if there is none.
-func (s *GitHubServer) ID(name string) int64 {
-	owner, short, _ := strings.Cut(name, "/")
-	if r := s.Find(owner, short); r != nil {
-		return r.ID
-	}
-	return 0
-}
-
 // Find returns the repository of a name.
 func (s *GitHubServer) Find(owner, name string) *Repository {
 	s.mu.Lock()

@@ -203,13 +203,7 @@ func (v *Vendors) positions(w http.ResponseWriter, _ *http.Request) {
 
 // memberships answers who belongs where on one day: nobody who has not come yet, or has left before.
 func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
-	limit, err1 := number(r, "limit", 50, 1, 100)
-	offset, err2 := number(r, "offset", 0, 0, 1<<20)
-	day, err3 := time.Parse(time.DateOnly, r.URL.Query().Get("base_date"))
-	if err1 != nil || err2 != nil || err3 != nil || r.URL.Query().Get("company_id") != strconv.Itoa(company) {
-		freeeError(w, http.StatusBadRequest, "company_id, base_date, limit, offset が不正です。")
-		return
-	}
+	day, err := time.Parse(time.DateOnly, r.URL.Query().Get("base_date"))
 	on := day.Format(time.DateOnly)
 	people := []any{}
 	withAll := r.URL.Query().Get("with_no_payroll_calculation") == "true"
@@ -235,7 +229,10 @@ func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
 			"payroll_calculation": e.PayrollCalculation, "group_memberships": groups,
 		})
 	}
-	from := min(offset, len(people))
-	answer(w, http.StatusOK,
-		map[string]any{"employee_group_memberships": people[from:min(from+limit, len(people))], "total_count": len(people)})
+	shown, ok := page(r, people)
+	if err != nil || !ok || r.URL.Query().Get("company_id") != strconv.Itoa(company) {
+		freeeError(w, http.StatusBadRequest, "company_id, base_date, limit, offset が不正です。")
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{"employee_group_memberships": shown, "total_count": len(people)})
 }

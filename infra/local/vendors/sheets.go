@@ -339,8 +339,8 @@ func (t *tab) set(row, col int, v any) {
 	t.rows[row][col] = v
 }
 
-// rows returns a copy of a tab's values, or nil if there is no such tab.
-func (b *book) rows(title string) [][]any {
+// Rows returns a copy of a tab's values, with the title row, or nil if there is no such tab.
+func (b *book) Rows(title string) [][]any {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := b.find(title)
@@ -356,7 +356,7 @@ func (b *book) rows(title string) [][]any {
 
 // get returns the values of an area, or false if there is no such tab.
 func (b *book) get(a area) ([][]any, bool) {
-	all := b.rows(a.tab)
+	all := b.Rows(a.tab)
 	if all == nil {
 		return nil, false
 	}

@@ -4,9 +4,10 @@ import (
 	_ "embed"
 	"html/template"
 	"net/http"
-	"ringi/shared/domain/tenancy"
 	"strconv"
 	"strings"
+
+	"ringi/shared/domain/tenancy"
 )
 
 // GitHub is the name by which Fail and the other faults know all calls of GitHub's API.
@@ -15,11 +16,8 @@ const GitHub = "github"
 // GitHubPath is where GitHub's API is.
 const GitHubPath = "/github"
 
-// The demo repository, and its ref.
-const (
-	ShopOwner, ShopName = "ringi-demo", "shop"
-	ShopRef             = "heads/main"
-)
+// The demo repository.
+const ShopOwner, ShopName = "ringi-demo", "shop"
 
 // newGitHub makes GitHub with a small repository, whose only test fails.
 func newGitHub(v *Vendors) *GitHubServer {
@@ -27,7 +25,6 @@ func newGitHub(v *Vendors) *GitHubServer {
 	if err != nil {
 		panic(err) // the published excerpt is part of the binary, and the key needs nothing but randomness
 	}
-	s.Now = v.now
 	s.Fault = func(_ string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 		v.faults.apply(GitHub, w, r, do, func(w http.ResponseWriter, status int) {
 			w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -82,8 +79,8 @@ if __name__ == "__main__":
 
 // Shop is the source of the demo repository, for all people and for the agents that work on files.
 func (v *Vendors) Shop() tenancy.Source {
-	return tenancy.Source{Name: ShopName, Repository: ShopOwner + "/" + ShopName, Ref: ShopRef,
-		RepositoryID: int(v.GitHub.ID(ShopOwner + "/" + ShopName)), People: []string{tenancy.Everybody},
+	return tenancy.Source{Name: ShopName, Repository: ShopOwner + "/" + ShopName, Ref: "heads/" + mainBranch,
+		RepositoryID: int(v.GitHub.Find(ShopOwner, ShopName).ID), People: []string{tenancy.Everybody},
 		Agents: []string{tenancy.Codex, "claude"}, CI: tenancy.CISkip}
 }
 

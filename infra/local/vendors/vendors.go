@@ -35,29 +35,24 @@ type Vendors struct {
 	*book
 
 	accounts map[string]*accounts // by provider
-	tokens   map[string]string    // one access token for each provider
 	staff    atomic.Pointer[[]employee]
 	faults   *faults
 	english  atomic.Bool // names are in English
-	now      func() time.Time
 }
 
 // New makes a company with 42 employees and an empty spreadsheet, with new tokens.
 func New() *Vendors {
-	v := &Vendors{tokens: map[string]string{}, faults: &faults{of: map[string]*fault{}}, book: &book{},
-		Rooms: NewRooms(), RoomsToken: "rooms-" + rand.Text(), now: time.Now}
+	v := &Vendors{faults: &faults{of: map[string]*fault{}}, book: &book{}, Rooms: NewRooms(),
+		RoomsToken: "rooms-" + rand.Text()}
 	v.staff.Store(new(staff()))
 	v.Rooms.named = v.named
 	v.accounts = map[string]*accounts{
-		"freee":  newAccounts("freee", 6*time.Hour, true, v.now),
-		"google": newAccounts("google", time.Hour, false, v.now),
-		"rooms":  newAccounts("rooms", time.Hour, true, v.now),
+		"freee":  newAccounts("freee", 6*time.Hour, true),
+		"google": newAccounts("google", time.Hour, false),
+		"rooms":  newAccounts("rooms", time.Hour, true),
 	}
 	v.GitHub = newGitHub(v)
 	v.accounts["rooms"].resource = RoomsPath
-	for provider := range v.accounts {
-		v.tokens[provider] = v.Grant(provider).Access
-	}
 	return v
 }
 
@@ -71,26 +66,20 @@ func (v *Vendors) named(ja, en string) string {
 	return ja
 }
 
-// Token returns an access token for a provider, or "" if there is no such provider.
-func (v *Vendors) Token(provider string) string { return v.tokens[provider] }
-
 // Handler serves freee at /freee/hr, GitHub's API at GitHubPath, Sheets at /sheets, a page of the spreadsheet at
 // /sheets/<spreadsheet id>, pages of repositories below GitHubPages, and the MCP server at RoomsPath. The authorization
 // servers are at /<provider>/authorize, /<provider>/token and /<provider>/revoke. That of the MCP server can also be
 // discovered and registers clients.
 func (v *Vendors) Handler() http.Handler {
 	m := http.NewServeMux()
-	for provider, tokens := range map[string]string{"freee": FreeeTokens, "google": GoogleTokens, "rooms": RoomsTokens} {
-		a := v.accounts[provider]
+	for provider, a := range v.accounts {
 		m.HandleFunc("GET /"+provider+"/authorize", a.authorize)
-		m.HandleFunc("POST /"+provider+"/revoke", func(w http.ResponseWriter, r *http.Request) {
-			v.faults.apply(Revoking(provider), w, r, a.revoke,
-				func(w http.ResponseWriter, status int) { refuseToken(w, status, "temporarily_unavailable") })
-		})
-		m.HandleFunc("POST /"+provider+"/token", func(w http.ResponseWriter, r *http.Request) {
-			v.faults.apply(tokens, w, r, a.token,
-				func(w http.ResponseWriter, status int) { refuseToken(w, status, "temporarily_unavailable") })
-		})
+		for name, do := range map[string]http.HandlerFunc{"token": a.token, "revoke": a.revoke} {
+			m.HandleFunc("POST /"+provider+"/"+name, func(w http.ResponseWriter, r *http.Request) {
+				v.faults.apply(provider+"_"+name, w, r, do,
+					func(w http.ResponseWriter, status int) { refuseToken(w, status, "temporarily_unavailable") })
+			})
+		}
 	}
 	v.accounts["rooms"].discoverable(m)
 	const hr = "/freee/hr/api/v1"
@@ -249,7 +238,7 @@ func (v *Vendors) page(w http.ResponseWriter, r *http.Request) {
 	tabs := []view{}
 	for _, title := range slices.Backward(v.Tabs()) {
 		t := view{Title: title}
-		if rows := v.book.rows(title); len(rows) > 0 {
+		if rows := v.Rows(title); len(rows) > 0 {
 			t.Head, t.Rows = rows[0], rows[1:]
 		}
 		tabs = append(tabs, t)
@@ -273,15 +262,6 @@ func kind(v any) string {
 		}
 	}
 	return ""
-}
-
-// Rows returns the values in a tab of a spreadsheet, including the title row. It returns nil if there is no such
-// spreadsheet or tab.
-func (v *Vendors) Rows(spreadsheet, tab string) [][]any {
-	if spreadsheet != Sheet {
-		return nil
-	}
-	return v.book.rows(tab)
 }
 
 // Put writes values into an area in A1 notation with both corners, as a person would.

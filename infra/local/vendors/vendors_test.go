@@ -75,7 +75,7 @@ func TestSheetsRefuses(t *testing.T) {
 		"400 the name \\\"OVERTIME\\\" already exists": tab("OVERTIME"),
 		"400 100 characters":                           tab(strings.Repeat("表", 101)),
 	} {
-		status, body, _ := o.get(t, call[0], call[1], o.Token("google"), call[2])
+		status, body, _ := o.get(t, call[0], call[1], o.Grant("google").Access, call[2])
 		code, says, _ := strings.Cut(want, " ")
 		expect.That(t, fmt.Sprint(status) == code && strings.Contains(body, says), "%s: %d %s", want, status, body)
 	}
@@ -85,8 +85,8 @@ func TestThePageShowsTheSheetAsText(t *testing.T) {
 	o := open(t)
 	_, body, _ := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", "")
 	expect.Has(t, body, "<b>ringi-demo-sheet</b>")
-	o.get(t, "POST", book+":batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
-	o.get(t, "PUT", book+"/values/'a'!A1:B2?valueInputOption=RAW", o.Token("google"),
+	expect.NoError(t, o.Add("a", 0, 0))
+	o.get(t, "PUT", book+"/values/'a'!A1:B2?valueInputOption=RAW", o.Grant("google").Access,
 		`{"range":"'a'!A1:B2","majorDimension":"ROWS","values":[["氏名","h"],["<script>alert(1)</script>","> 45h"]]}`)
 	_, body, header := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", "")
 	expect.That(t, strings.Contains(body, "氏名") && !strings.Contains(body, "<script>") &&
@@ -138,7 +138,7 @@ func TestNamesAreInTheWorkspacesLanguage(t *testing.T) {
 		for _, path := range []string{"/companies/1884310/employees?limit=100", "/groups?company_id=1884310",
 			"/positions?company_id=1884310",
 			"/employee_group_memberships?company_id=1884310&base_date=2026-11-01&limit=100"} {
-			status, body, _ := o.get(t, "GET", hr+path, o.Token("freee"), "")
+			status, body, _ := o.get(t, "GET", hr+path, o.Grant("freee").Access, "")
 			expect.Must(t, status == 200, "%s: %d %s", path, status, body)
 			all += body
 		}
@@ -198,7 +198,7 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	for _, test := range answers {
 		vendor, _, nobody := strings.Cut(test.vendor, "/")
 		api := expect.Value(vendors.Published(vendor))(t)
-		token := o.Token(map[string]string{"freee": "freee", "sheets": "google"}[vendor])
+		token := o.Grant(map[string]string{"freee": "freee", "sheets": "google"}[vendor]).Access
 		if nobody {
 			token = ""
 		}
@@ -216,7 +216,7 @@ func TestEveryToolsAnswerIsHeldAgainstWhatIsPublished(t *testing.T) {
 	o := open(t)
 	for _, a := range answers {
 		if a.status == http.StatusOK {
-			o.get(t, a.method, a.path, o.Token(map[string]string{"freee": "freee", "sheets": "google"}[a.vendor]), a.body)
+			o.get(t, a.method, a.path, o.Grant(map[string]string{"freee": "freee", "sheets": "google"}[a.vendor]).Access, a.body)
 		}
 	}
 	for _, s := range expect.Value(tool.Builtin())(t).All() {

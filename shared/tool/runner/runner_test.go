@@ -106,7 +106,7 @@ func newWorld(t *testing.T) *world {
 	}))
 	s.Config.SetKeepAlivesEnabled(false) // no connection outlives a call in a bubble of testing/synctest
 	w.url = s.URL
-	w.tokens = tokens{"freee": w.vendors.Token("freee"), "google": w.vendors.Token("google")}
+	w.tokens = tokens{"freee": w.vendors.Grant("freee").Access, "google": w.vendors.Grant("google").Access}
 	w.catalog = expect.Value(tool.Builtin())(t)
 	w.arm(t, w.tokens)
 	return w
@@ -168,7 +168,7 @@ func (w *world) refuse(t *testing.T, name, args string) *explain.CallError {
 	var e *explain.CallError
 	expect.Must(t, errors.As(err, &e), "%s, %v", result, err)
 	expect.That(t, e.Detail != "" && !strings.Contains(e.Detail, "%!"), "no sentence: %q", e.Detail)
-	for _, secret := range []string{ringitest.BotToken, w.vendors.Token("freee"), w.vendors.Token("google")} {
+	for _, secret := range []string{ringitest.BotToken, w.tokens["freee"], w.tokens["google"]} {
 		expect.That(t, !strings.Contains(e.Detail+e.Error()+w.log.String(), secret),
 			"a token is in the error or the log: %q %q %s", e.Detail, e.Error(), w.log)
 	}
@@ -242,7 +242,7 @@ func TestAPlanOfAllToolsRuns(t *testing.T) {
 		summary.Steps = append(summary.Steps, model.StepResult{StepID: s.StepID, Title: s.Title, Tool: s.Tool,
 			Result: done[s.StepID]})
 	}
-	expect.Is(t, len(w.vendors.Rows("ringi-demo-sheet", "勤怠 2026-03")), 43, "rows")
+	expect.Is(t, len(w.vendors.Rows("勤怠 2026-03")), 43, "rows")
 	sent := w.sent(t, webapi.Sato)
 	expect.That(t, len(sent) == 1 && strings.Contains(sent[0], "2026年3月の勤怠集計が完了しました。"), "notice: %q", sent)
 	said, _, err := model.Summarize(t.Context(), demo.Layers{}, summary)
@@ -270,7 +270,7 @@ func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
 				var listed []map[string]any
 				expect.NoError(t, json.Unmarshal(done[steps[0].StepID], &result))
 				expect.NoError(t, json.Unmarshal(result[f.Demo.Rows], &listed))
-				rows := w.vendors.Rows("ringi-demo-sheet", f.Demo.Words[locale].Tab)
+				rows := w.vendors.Rows(f.Demo.Words[locale].Tab)
 				expect.That(t, len(listed) != 0 && len(rows) == len(listed)+1 && len(rows[1]) == len(f.Demo.Columns) &&
 					rows[1][0] != nil, "%d listed, in the sheet: %v", len(listed), rows)
 				for _, row := range listed {

@@ -226,7 +226,7 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 		w.run(t, sheetTool, sheetArgs, &out)
 		expect.Same(t, runner.Written{SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B5", UpdatedRows: 4,
 			UpdatedCells: 10, URL: w.url + "/sheets/ringi-demo-sheet", RowsBelow: new(int)}, out)
-		expect.Same(t, want, w.vendors.Rows("ringi-demo-sheet", "tab 'a'"))
+		expect.Same(t, want, w.vendors.Rows("tab 'a'"))
 	}
 	expect.Is(t, len(w.vendors.Tabs()), 1, "tabs")
 	e := w.refuse(t, sheetTool, strings.Replace(sheetArgs, "ringi-demo-sheet", "another", 1))
