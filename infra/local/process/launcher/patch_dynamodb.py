@@ -363,6 +363,7 @@ def read_once():
     core_responses.method_names_from_class = functools.cache(core_responses.method_names_from_class)
 
     is_node = functools.cache(lambda kind: issubclass(kind, Node))
+    first = functools.cache(lambda kind, kinds: next((x for x in kinds if issubclass(kind, x)), None))
 
     def traverse(self, node, child_id=-1):
         if not is_node(type(node)):
@@ -371,12 +372,12 @@ def read_once():
         for i, child in enumerate(node.children or ()):
             self.pre_processing_of_child(node, i)
             traverse(self, child, i)
-        if "process_of" not in self.__dict__:
-            kinds = self._processing_map()
-            self.process_of = functools.cache(lambda of: next((kinds[x] for x in kinds if issubclass(of, x)), None))
-        process = self.process_of(type(node))
-        if process:
-            node = process(node)
+        if "kinds" not in self.__dict__:
+            self.processes = self._processing_map()
+            self.kinds = tuple(self.processes)
+        kind = first(type(node), self.kinds)
+        if kind:
+            node = self.processes[kind](node)
             node.parent = parent
             if parent:
                 parent.children[child_id] = node
