@@ -197,8 +197,8 @@ func (w LogWords) change(field string, members map[string]any) (was, is string, 
 	return said(before), said(after), one && two && len(members) == 2
 }
 
-// personID matches Slack's ids of people.
-var personID = language.Regexp{Text: `^[UW][A-Z0-9]{5,20}$`}
+// slackID matches Slack's ids of people and channels.
+var slackID = language.Regexp{Text: `^[UWC][A-Z0-9]{5,20}$`}
 
 // said returns a member's value with codes as words and ids as people's names.
 func (w LogWords) said(member string, v any) string {
@@ -231,7 +231,7 @@ func (w LogWords) said(member string, v any) string {
 		if strings.HasPrefix(v, "/") && (member == "pointers" || member == "currency_at") {
 			return language.OneLine(strings.Join(rules.Tokens(strings.ReplaceAll(v, "/*", "")), PathSign))
 		}
-		if w.name != nil && personID.Get().MatchString(v) {
+		if w.name != nil && slackID.Get().MatchString(v) {
 			return cmp.Or(w.name(v), v)
 		}
 	case bool:
@@ -364,7 +364,9 @@ func (w LogWords) Tool(name string) string {
 	return name
 }
 
-// Field describes a member of an entry's details.
+// Field describes a member of an entry's details: a field, a tool, or a row by its key.
 func (w LogWords) Field(name string) string {
-	return cmp.Or(w.changed[name].Name, w.settings[name], w.Fields[name], name)
+	of, version, _ := strings.Cut(name, "#")
+	words := cmp.Or(w.changed[name].Name, w.settings[name], w.Fields[of], w.Tool(name))
+	return strings.TrimSpace(words + " " + strings.TrimLeft(version, "0"))
 }

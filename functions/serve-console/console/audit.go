@@ -137,7 +137,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		return err
 	}
 	maps.Copy(names, c.Names(ctx, v, ids...))
-	called := func(id string) string { return language.ForeignLine(cmp.Or(names[id], id)) }
+	called := func(id string) string { return language.ForeignLine(cmp.Or(names[id], by.ChannelOf(id))) }
 	members := sync.OnceValue(func() *people.Members {
 		m, _ := c.Roster.Of(ctx, c.Listing, v.Team, c.Now()) // without names, the ids are shown
 		return &m
@@ -293,5 +293,6 @@ func (c *Console) figures(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		all = append(all, web.Number{Name: words.In("figures", "waited"), Text: median})
 	}
 	all = append(all, web.Number{Name: words.In("figures", "cost"), Text: "$" + sums.Month.String()})
-	return c.Show(w, r, v, web.Document{Here: "figures", Data: all}, "audit/figures")
+	title := v.Texts("layout").In("menu_pages", "figures") + ": " + tenancy.DayOf(from) + " – " + tenancy.DayOf(c.Now())
+	return c.Show(w, r, v, web.Document{Title: title, Here: "figures", Data: all}, "audit/figures")
 }

@@ -126,7 +126,7 @@ func (s speaker) path(g *aggregate.Gate) string {
 	by := s.Reader
 	by.Person = s.plain
 	return web.Joined(by.Stamped(g), func(stage web.Stage) string {
-		hands := web.Joined(stage.Stamps, func(act web.RouteAct) string { return act.By }, "・")
+		hands := web.Joined(stage.Stamps, func(a web.RouteAct) string { return strings.Join(strings.Fields(a.By), " ") }, "・")
 		return strings.TrimLeft(language.ForeignLine(stage.Name)+" ", " ") + hands
 	}, " → ")
 }

@@ -39,6 +39,7 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	words, p := v.Texts("calls"), callsPage{}
 	if p.Hints = []string{words.Say("empty_about")}; v.Admin {
 		p.Hints = []string{words.Say("empty_admin")}
+		p.Start = &web.View{Path: keysPath, Text: v.Texts("keys").Say("make")}
 	}
 	page, reach, err := web.ReadList(c.Site, r, v, &p.List, web.ByCursor(callsPath),
 		func(reach people.Reach, cursor string) (store.Page[call.Call], error) {

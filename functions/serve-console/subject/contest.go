@@ -61,16 +61,16 @@ func (c *Pages) contests(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if err != nil {
 		return err
 	}
-	hint := words.Say("empty_about")
+	p, hint := contestsPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}, words.Say("empty_about")
+	p.Start = &web.View{Path: "/console/settings#s-draft-contest-enabled", Text: words.Say("open_settings")}
 	if len(page.Items) == 0 {
 		settings, err := c.Store.Settings(r.Context(), v.Tenant)
 		if err != nil {
 			return err
 		} else if settings.DraftContest.Enabled {
-			hint = words.Say("empty_on")
+			hint, p.Start = words.Say("empty_on"), nil
 		}
 	}
-	p := contestsPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
 	p.Paged(cursor, page.Next, web.ByCursor(contestsPath))
 	p.Rows, p.Hints = web.Each(page.Items, words.inList), []string{hint}
 	if cursor == "" {
@@ -161,7 +161,6 @@ type teamRow struct {
 	ID, Name, Status, Badge, Best, Why string
 	Sent                               string // address of what models were sent; empty for members
 	Course                             string // scores by round
-	Rounds, Most                       int
 	Played                             []roundRow
 }
 
@@ -265,11 +264,11 @@ func spent(k *contest.Contest, works []*contest.Work, locale string) string {
 func (t contestTexts) team(w *contest.Work) teamRow {
 	k := w.Team
 	row := teamRow{ID: language.OneLine(k.TeamID), Name: language.ForeignLine(cmp.Or(k.TeamName, k.TeamID)),
-		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Badge: web.Badge(string(k.Status))}
+		Status: t.In("team_statuses", k.Status), Badge: web.Badge(string(k.Status))}
 	if k.BestScore != nil {
 		row.Best = shownScore(*k.BestScore)
 	}
-	if k.Status != contest.TeamRunning {
+	if k.Status != contest.TeamRunning && k.ExitReason != contest.MaxRoundsReached {
 		row.Why = explain.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason,
 			Detail: k.Detail}.In(t.Locale())
 	}

@@ -50,7 +50,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	k.Ends(1, contest.MaxRoundsReached, "")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
-	page := b.Get(k.Page()).Says(t, http.StatusOK, "完了", "すべてのラウンドを終えました", "リーダーの AI が応答しませんでした", "5.2秒",
+	page := b.Get(k.Page()).Says(t, http.StatusOK, "完了", "リーダーの AI が応答しませんでした", "5.2秒",
 		"🏆 1. 堅実", "2. &lt;b&gt;速攻", "各 3 ラウンドまで").
 		Holds(t, `?show=policy-1#policy-1">`)
 	page.Lacks(t, "data-live")

@@ -178,7 +178,7 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 		} else if t, ok := titles[x.Ref.ID]; ok {
 			a.origin, a.title, a.rank = originOf(v, t), t.Title, t.Priority
 			r, ok := requests[store.Place{Ref: x.Ref, Key: requestKey}]
-			if ok && r.Text != t.Title && r.Matter == nil { // else the title says it
+			if ok && r.Text != t.Title && r.Matter == nil && x.Kind != task.CardPrompt { // else the title says it
 				a.words = r.Words(v.Locale)
 			}
 		} else {

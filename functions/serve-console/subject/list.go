@@ -224,7 +224,7 @@ func (n namer) next(x store.ListedTask) string {
 		return words.Say("returned", "why", web.Mentions(language.ForeignLine(g.Detail), n.person))
 	case x.Stands == task.StatusDrafting && g.Back > 0:
 		return words.Say("sent_back", "why", web.Mentions(language.ForeignLine(g.Detail), n.person), "n", g.Back+1)
-	case x.Stands.Open(), x.Stands == task.StatusDone, g.Why == "":
+	case x.Stands.Open(), x.Stands == task.StatusDone, g.Why == "", g.Why == task.ReasonByPerson:
 		return ""
 	case g.Why == task.ReasonUnsupported && g.Detail != "":
 		return explain.Happened(firstLine(language.ForeignLine(g.Detail)))

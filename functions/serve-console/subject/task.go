@@ -197,10 +197,13 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	if p.Mine {
 		here = "home" // where one came from
 	}
-	p.Mine = p.Mine && draft == nil // whose page has no decision
-	return c.Show(w, r, v, web.Document{Title: cmp.Or(t.history.Title, v.Untitled()),
-		Version: explain.LaterVersion(t.task.Head.Glance.Version), Here: here, Data: p, Status: p.Code,
-		After: p.After}, "task")
+	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()),
+		Version: explain.LaterVersion(t.task.Head.Glance.Version), Here: here, Data: &p, Status: p.Code,
+		After: p.After}
+	if draft != nil {
+		d.Up, d.Title, d.Version, p.Mine = &web.View{Path: p.Path, Text: d.Title}, draft.Team, 0, false
+	}
+	return c.Show(w, r, v, d, "task")
 }
 
 // asking is what the page asks about.

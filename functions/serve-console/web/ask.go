@@ -53,7 +53,6 @@ type Button struct {
 
 	// Of a gate under a rule.
 	Stage int      // that the page shows
-	Lead  string   // what a rejection does
 	Ways  []Button // the buttons by which a reason is sent; none: there is one, by Label
 	Typed string   // the reason, after a refusal
 }
@@ -83,7 +82,7 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 		p.Problem = x.Surface.RefusedOn(x.Of, p.why, x.Settings)
 	}
 	p.Who, p.Heading = x.Surface.WhoDecides(x.Settings, x.Of.Origin(), x.Of.Askers()...), x.Words.Say("acts")
-	var all []Button
+	all, why := []Button(nil), ""
 	for _, o := range x.Offers {
 		gate := o.Act == aggregate.ActApprove || o.Act == aggregate.ActReject
 		if o.Act == task.ActRefill || o.Act == aggregate.ActApprove && !x.Whole || gate && t != nil && !t.mine {
@@ -93,9 +92,11 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 		if gate && t != nil {
 			t.along(x, &b)
 		}
-		if o.Act != aggregate.ActReject || b.No == "" || !x.Whole { // who may not approve is told why there
-			all = append(all, b)
+		if gate && b.No != "" { // who may not decide is told why
+			why = "\n" + b.No
+			continue
 		}
+		all = append(all, b)
 	}
 	p.apart(all, x.Waits)
 	stands := ""
@@ -103,7 +104,7 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 	case t != nil:
 		p.Who, p.Mine = t.who, t.mine
 		stands = " · " + t.Route.Waits(MostOwing)
-	case slices.ContainsFunc(p.Buttons, func(b Button) bool { return b.Act == aggregate.ActApprove && b.No == "" }):
+	case slices.ContainsFunc(p.Buttons, func(b Button) bool { return b.Act == aggregate.ActApprove }):
 		reach, err := c.People.Reach(r.Context(), x.Viewer.Team, x.Viewer.User, x.Settings)
 		if err != nil {
 			slog.WarnContext(r.Context(), "not said who may approve", "err", err)
@@ -111,7 +112,7 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 			p.Heading, p.Mine = x.Viewer.Texts("route").Say("you_may"), true
 		}
 	}
-	switch {
+	switch p.Who += why; {
 	case p.Mine && t != nil:
 		p.Heading = t.words.Say("yours")
 	case len(p.Buttons) == 0:
@@ -214,9 +215,8 @@ func (c *Site) try(x Asking, o aggregate.Offer, by aggregate.Actor, standIns []c
 // rejection makes the form by which whoever is asked says no, with a button for each way.
 func (x Asking) rejection(b *Button) {
 	ask, _ := explain.AskOf(x.Of, b.ID)
-	b.Confirm, b.About, b.Reason, b.Hint = "", "", x.Words.Say("reason"), x.Words.Say("reason_hint")
 	why, lost := x.Surface.WhyNot(ask)
-	b.Lead = why + lost
+	b.Confirm, b.About, b.Reason, b.Hint = "", "", why+lost, x.Words.Say("reason_hint")
 	for _, way := range ask.Ways(x.Viewer.Locale) {
 		does := way.Kind.Does()
 		is := Button{Offer: aggregate.Offer{Act: aggregate.Act(does.Verb)}, Label: way.Submit, About: way.Follows,
@@ -285,7 +285,7 @@ func (c *Site) turn(ctx context.Context, x Asking) (*turn, error) {
 	default:
 		t.who = x.Surface.Refused(t.why, x.Settings, o, x.Of.Askers()...)
 		if t.why.Why != circulation.WhyTurn && t.why.Why != circulation.WhyRoute {
-			t.who += "\n" + t.next
+			t.who = t.next + "\n" + t.who
 		}
 	}
 	return t, nil

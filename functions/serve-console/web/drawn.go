@@ -256,11 +256,10 @@ func SurfaceOf(v *Viewer, person, channel func(id string) string) explain.Surfac
 
 // marks formats people, channels and times in sentences as plain text, which templates escape.
 type marks struct {
-	person  func(id string) string
-	channel func(id string) string
+	person, channel func(id string) string
 }
 
-func (m marks) Person(id string) string  { return m.person(id) }
+func (m marks) Person(id string) string  { return strings.ReplaceAll(m.person(id), " ", "\u00a0") }
 func (m marks) Group(id string) string   { return m.person(id) }
 func (m marks) Channel(id string) string { return m.channel(id) }
 func (m marks) Time(t time.Time) string  { return Minute(t) }

@@ -35,6 +35,7 @@ type List struct {
 	Narrowed    bool     // the filter excludes something
 	Short       bool     // the read stopped at MostLooked rows
 	Hints       []string // of a list that has no rows yet
+	Start       *View    // where one makes the first
 }
 
 // ReadList reads the page of a list at a cursor, and fills in l. at returns the address of the page at a cursor.

@@ -34,6 +34,7 @@ type Document struct {
 	Data    any
 	Status  int    // 200 unless set
 	After   string // follows the notice, if there is one
+	Up      *View  // the page that this one belongs to, if the menu doesn't have it
 }
 
 // sheet is a document with what the layout needs.
@@ -170,6 +171,9 @@ var pageFuncs = template.FuncMap{
 	"fields":  fields, "typed": typed, "hinted": hinted, "faulty": faulty,
 	"badge":   func(status any) string { return Badge(fmt.Sprint(status)) },
 	"spelled": language.Spelled, "spelledLine": language.OneLine, "oneLine": language.ForeignLine,
+	"coded": func(s string) bool {
+		return len(s) > 25 && strings.Trim(s, "0123456789abcdefABCDEFGHJKMNPQRSTVWXYZ") == ""
+	},
 	"prose": card.Prose, "spent": Spent,
 	"first": func(all []Fault) []Fault { return all[:min(len(all), mostFaults)] },
 	"more":  func(all []Fault) string { return Count(int64(max(0, len(all)-mostFaults))) },

@@ -51,9 +51,9 @@ type Stage struct {
 	Owed               string // how many further stamps, of the stage that is asked
 	Waiting            string // what who hasn't spoken there still owes
 	Present            bool
+	DecideBy           time.Time // of the stage that is asked
 	People             []Person
 	Stamps             []RouteAct
-	DecideBy           time.Time // of the stage that is asked
 	End                *RouteAct // that sent it back or denied it here
 }
 
@@ -120,11 +120,6 @@ func (r Reader) Stamped(g *aggregate.Gate) (out []Stage) {
 	return out
 }
 
-// Found reports whether the route found somebody.
-func (r *GateRoute) Found() bool {
-	return slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.People != nil })
-}
-
 func (d *drawing) draw(out *GateRoute) {
 	out.Stages = make([]Stage, len(d.Stages))
 	for i := range out.Stages {
@@ -146,7 +141,7 @@ var badges = map[explain.Standing]string{explain.Done: "badge-good", explain.Pre
 // stage draws the stage with this index.
 func (d *drawing) stage(i int) Stage {
 	s, is := &d.Stages[i], d.Is(i)
-	out := Stage{Name: explain.Given(s.Name), Present: is == explain.Present, Mark: is.Mark(),
+	out := Stage{Name: d.Name(s), Present: is == explain.Present, Mark: is.Mark(),
 		State: d.Words.States[is], Badge: badges[is], Waiting: d.words.Say("owes"), Need: d.Need(s),
 		Stamps: Each(s.Stamps, d.act)}
 	if s.Need > 1 {
