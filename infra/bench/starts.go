@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -64,8 +63,8 @@ func measureStarts(ctx context.Context, spawns int, folders ...string) ([]start,
 		if f.Managed || len(folders) > 0 && !slices.Contains(folders, f.Folder) {
 			continue
 		}
-		env := environment(secret.URL, f.Environment)
 		binary := binaries[f.ID]
+		env := lambda.Variables(secret.URL, lambda.Function{Function: f, Binary: binary})
 		info, err := os.Stat(binary)
 		if err != nil {
 			return nil, err
@@ -90,22 +89,6 @@ func slackSecret(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 	fmt.Fprintf(w, `{"SecretString":"{\"signing_secret\":\"8f742231b10e8888abcd99yyyzzz85a5\",`+
 		`\"bot_token\":\"xoxb-bench\",\"api_url\":\"http://%s/api/\"}"}`, r.Host)
-}
-
-// environment has a function's own variables and those that Lambda sets.
-func environment(endpoint string, own map[string]string) (list []string) {
-	all := maps.Clone(own)
-	maps.Copy(all, map[string]string{
-		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local",
-		"AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
-		"AWS_LAMBDA_FUNCTION_NAME": "bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512", "AWS_LAMBDA_LOG_FORMAT": "JSON",
-		"AWS_LAMBDA_LOG_LEVEL": "INFO", "TZ": ":UTC",
-		"PATH": "/usr/local/bin:/usr/bin:/bin",
-	})
-	for name, value := range all {
-		list = append(list, name+"="+value)
-	}
-	return list
 }
 
 // build compiles the bare handlers like the functions, each with the build tag of its name.
@@ -161,7 +144,7 @@ func spawn(ctx context.Context, binary string, env []string) (time.Duration, err
 	var output bytes.Buffer
 	cmd := exec.Command(binary)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Dir(binary), &output, &output
-	cmd.Env = append([]string{"AWS_LAMBDA_RUNTIME_API=" + server.Listener.Addr().String()}, env...)
+	cmd.Env = append(env, "AWS_LAMBDA_RUNTIME_API="+server.Listener.Addr().String())
 	began := time.Now()
 	p, err := process.Start(cmd)
 	if err != nil {

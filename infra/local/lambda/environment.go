@@ -73,7 +73,7 @@ func startEnvironment(s *Service, f Function, first []byte) (*environment, error
 
 	cmd := exec.Command(f.Binary)
 	cmd.Dir = filepath.Dir(f.Binary)
-	cmd.Env = variables(s.options, f, l.Addr().String())
+	cmd.Env = append(Variables(s.options.Endpoint, f), "AWS_LAMBDA_RUNTIME_API="+l.Addr().String())
 	if s.options.Faults != nil {
 		e.tap = &tap{env: e, faults: s.options.Faults, origins: map[string]string{}}
 		if cmd.Env, err = e.tap.through(cmd.Env); err != nil {

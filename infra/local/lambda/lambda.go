@@ -214,11 +214,10 @@ type Faults interface {
 	Dying(Call)
 }
 
-// variables returns all environment variables of a function's process: Lambda's own, then the function's. The process
-// inherits none of this program's variables.
-func variables(o Options, f Function, runtimeAPI string) []string {
+// Variables returns the environment variables of a function's process, sorted: Lambda's own and the function's, but
+// for the address of the Runtime API. The process inherits none of this program's variables.
+func Variables(endpoint string, f Function) []string {
 	all := map[string]string{
-		"AWS_LAMBDA_RUNTIME_API":          runtimeAPI,
 		"AWS_LAMBDA_FUNCTION_NAME":        f.ID,
 		"AWS_LAMBDA_FUNCTION_VERSION":     "$LATEST",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": strconv.Itoa(f.Memory),
@@ -243,8 +242,8 @@ func variables(o Options, f Function, runtimeAPI string) []string {
 		all["AWS_LAMBDA_LOG_FORMAT"], all["AWS_LAMBDA_LOG_LEVEL"] = "JSON", f.LogLevel
 	}
 	maps.Copy(all, f.Environment)
-	if o.Endpoint != "" { // the template declares it empty
-		all["AWS_ENDPOINT_URL"] = o.Endpoint
+	if endpoint != "" { // the template declares it empty
+		all["AWS_ENDPOINT_URL"] = endpoint
 	}
 	list := make([]string, 0, len(all))
 	for name, value := range all {

@@ -121,13 +121,12 @@ func find(ctx context.Context) (string, error) {
 	return "", ErrMissing
 }
 
-// Environment returns the Python of a private virtual environment with the pinned packages, which it makes below Folder
-// if necessary, having told notify if it isn't nil. what names the environment's purpose for messages. Each set of pins
-// has its own environment, since another may be in use. If several processes call Environment at once, one makes the
-// environment and the others wait.
+// environment returns the Python of a private virtual environment with the pinned packages, which it makes below Folder
+// if necessary, having told notify if it isn't nil. Each set of pins has its own environment, since another may be in
+// use. If several processes call environment at once, one makes the environment and the others wait.
 //
 // It returns ErrMissing if there is no suitable Python, and pip's error if the packages can't be installed.
-func Environment(ctx context.Context, what string, pins []byte, notify func(string)) (string, error) {
+func environment(ctx context.Context, pins []byte, notify func(string)) (string, error) {
 	folder, err := Folder()
 	if err != nil {
 		return "", err
@@ -151,7 +150,7 @@ func Environment(ctx context.Context, what string, pins []byte, notify func(stri
 		return "", err
 	}
 	if notify != nil {
-		notify("making a Python environment for " + what + " (once, about half a minute)")
+		notify("making a Python environment for moto (once, about half a minute)")
 	}
 	if err := os.RemoveAll(venv); err != nil {
 		return "", fmt.Errorf("remove an unfinished Python environment: %w", err)
@@ -166,7 +165,7 @@ func Environment(ctx context.Context, what string, pins []byte, notify func(stri
 	pip := exec.CommandContext(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
 		"--no-input", "--no-deps", "--prefer-binary", "-r", requirements)
 	if out, err := pip.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("pip could not install %s (is a package index reachable from here?): %s", what, lastLine(out))
+		return "", fmt.Errorf("pip could not install moto (is a package index reachable from here?): %s", lastLine(out))
 	}
 	if err := os.WriteFile(stamp, []byte(want), 0o644); err != nil {
 		return "", fmt.Errorf("stamp the Python environment: %w", err)

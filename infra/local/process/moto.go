@@ -46,13 +46,13 @@ func Moto(ctx context.Context, o MotoOptions) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read requirements: %w", err)
 	}
-	python, err := Environment(ctx, "moto", pins, o.Notify)
+	python, err := environment(ctx, pins, o.Notify)
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(python, filepath.Join(root, "infra", "local", "process", "launcher", "main.py"))
 	cmd.Env = variables(o)
-	return Serve(ctx, "moto", cmd, readyWithin)
+	return serve(ctx, cmd)
 }
 
 // variables returns the server's complete environment, without the person's credentials, profiles and proxies.

@@ -101,17 +101,17 @@ type Server struct {
 	stdin io.Closer
 }
 
-// Serve starts a server and waits until it reports its port: the first line of its output must be {"port":…}. The
+// serve starts a server and waits until it reports its port: the first line of its output must be {"port":…}. The
 // server must end when its standard input is closed. If it does not start, the last lines of its error output become
 // part of the error.
-func Serve(ctx context.Context, name string, cmd *exec.Cmd, within time.Duration) (*Server, error) {
+func serve(ctx context.Context, cmd *exec.Cmd) (*Server, error) {
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return nil, err
 	}
 	said, told, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return nil, err
 	}
 	tail := &complaints{}
 	cmd.Stdout, cmd.Stderr = told, tail
@@ -119,13 +119,13 @@ func Serve(ctx context.Context, name string, cmd *exec.Cmd, within time.Duration
 	told.Close()
 	if err != nil {
 		said.Close()
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return nil, err
 	}
 	s := &Server{Process: p, stdin: stdin}
-	port, err := announcedPort(ctx, said, within)
+	port, err := announcedPort(ctx, said)
 	if err != nil {
 		s.Stop()
-		return nil, fmt.Errorf("start %s: %w: %s", name, err, tail)
+		return nil, fmt.Errorf("start moto: %w: %s", err, tail)
 	}
 	s.URL = "http://127.0.0.1:" + strconv.Itoa(port)
 	return s, nil
@@ -137,8 +137,8 @@ func (s *Server) Stop() {
 }
 
 // announcedPort reads the port from the first line of a server's output. It closes r.
-func announcedPort(ctx context.Context, r *os.File, within time.Duration) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, within)
+func announcedPort(ctx context.Context, r *os.File) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { r.Close() })
 	defer stop()

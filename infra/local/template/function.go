@@ -90,7 +90,7 @@ func readFunction(id string, properties map[string]any) (Function, error) {
 		LoggingConfig                struct{ LogFormat, ApplicationLogLevel string }
 		Events                       map[string]struct {
 			Type       string
-			Properties map[string]any
+			Properties event
 		}
 	}
 	f := Function{ID: id, Folder: Folder(id), Environment: map[string]string{}}
@@ -106,54 +106,21 @@ func readFunction(id string, properties map[string]any) (Function, error) {
 	for name, v := range p.Environment.Variables {
 		f.Environment[name] = fmt.Sprint(v)
 	}
-	for _, event := range slices.Sorted(maps.Keys(p.Events)) {
-		e := p.Events[event]
-		if err := f.addEvent(event, e.Type, e.Properties); err != nil {
-			return f, fmt.Errorf("event %s: %w", event, err)
+	for _, name := range slices.Sorted(maps.Keys(p.Events)) {
+		if err := f.addEvent(name, p.Events[name].Type, p.Events[name].Properties); err != nil {
+			return f, fmt.Errorf("event %s: %w", name, err)
 		}
 	}
 	return f, nil
 }
 
-func (f *Function) addEvent(event, kind string, properties map[string]any) error {
-	for _, off := range []string{"Enabled", "State"} {
-		if properties[off] != nil {
-			return fmt.Errorf("the local stack has all events on, and knows no %s", off)
-		}
-	}
-	switch kind {
-	case "HttpApi":
-		return f.addRoute(properties)
-	case "DynamoDB":
-		return f.addStream(event, properties)
-	case "SQS":
-		return f.addQueue(event, properties)
-	case "Schedule":
-		return f.addSchedule(event, properties)
-	default:
-		return fmt.Errorf("the local stack knows no events of type %q", kind)
-	}
-}
+// event has the properties of all types of events.
+type event struct {
+	Enabled, State any
 
-func (f *Function) addRoute(properties map[string]any) error {
-	var p struct {
-		Method, Path    string
-		TimeoutInMillis int
-	}
-	if err := decode(properties, &p); err != nil {
-		return err
-	}
-	if !strings.HasPrefix(p.Path, "/") {
-		return fmt.Errorf("Path %q must begin with a slash", p.Path)
-	}
-	timeout := time.Duration(cmp.Or(p.TimeoutInMillis, defaultHTTPMilli)) * time.Millisecond
-	method := strings.ToUpper(cmp.Or(p.Method, "ANY"))
-	f.Routes = append(f.Routes, Route{Method: method, Path: p.Path, Timeout: timeout})
-	return nil
-}
+	Method, Path    string
+	TimeoutInMillis int
 
-// mappingProperties are the properties that stream and queue mappings share.
-type mappingProperties struct {
 	Stream, Queue                  string
 	BatchSize                      int
 	StartingPosition               string
@@ -166,72 +133,71 @@ type mappingProperties struct {
 	ScalingConfig                  struct{ MaximumConcurrency int }
 	DestinationConfig              struct{ OnFailure struct{ Destination string } }
 	FilterCriteria                 struct{ Filters []struct{ Pattern string } }
+
+	Schedule, Input string
 }
 
-func (p *mappingProperties) partial() bool {
-	return slices.Contains(p.FunctionResponseTypes, "ReportBatchItemFailures")
-}
-
-func (p *mappingProperties) patterns() (list []string) {
-	for _, f := range p.FilterCriteria.Filters {
-		list = append(list, f.Pattern)
+func (f *Function) addEvent(name, kind string, p event) error {
+	if p.Enabled != nil || p.State != nil {
+		return errors.New("the local stack has all events on, and knows neither Enabled nor State")
 	}
-	return list
-}
-
-func (f *Function) addStream(event string, properties map[string]any) error {
-	var p mappingProperties
-	if err := decode(properties, &p); err != nil {
+	partial := slices.Contains(p.FunctionResponseTypes, "ReportBatchItemFailures")
+	switch kind {
+	case "HttpApi":
+		if !strings.HasPrefix(p.Path, "/") {
+			return fmt.Errorf("Path %q must begin with a slash", p.Path)
+		}
+		timeout := time.Duration(cmp.Or(p.TimeoutInMillis, defaultHTTPMilli)) * time.Millisecond
+		f.Routes = append(f.Routes, Route{strings.ToUpper(cmp.Or(p.Method, "ANY")), p.Path, timeout})
+	case "DynamoDB":
+		f.addStream(name, p, partial)
+	case "SQS":
+		if p.FilterCriteria.Filters != nil {
+			return errors.New("the local stack filters streams, and no queues")
+		}
+		f.Queues = append(f.Queues, QueueMapping{name, p.Queue, cmp.Or(p.BatchSize, defaultBatch),
+			p.ScalingConfig.MaximumConcurrency, partial})
+	case "Schedule":
+		every, err := interval(p.Schedule)
+		f.Schedules = append(f.Schedules, Schedule{Event: name, Every: every, Input: p.Input})
 		return err
+	default:
+		return fmt.Errorf("the local stack knows no events of type %q", kind)
 	}
+	return nil
+}
+
+func (f *Function) addStream(name string, p event, partial bool) {
 	m := StreamMapping{
-		Event: event, Source: p.Stream, From: cmp.Or(p.StartingPosition, "LATEST"),
+		Event: name, Source: p.Stream, From: cmp.Or(p.StartingPosition, "LATEST"),
 		BatchSize: cmp.Or(p.BatchSize, defaultBatchLog),
 		Parallel:  cmp.Or(p.ParallelizationFactor, 1), Window: time.Duration(p.MaximumBatchingWindowInSeconds) * time.Second,
-		Retries: -1, Bisect: p.BisectBatchOnFunctionError,
-		PartialFailures: p.partial(), OnFailure: p.DestinationConfig.OnFailure.Destination, Filters: p.patterns(),
+		Retries: -1, MaximumAge: time.Duration(max(0, p.MaximumRecordAgeInSeconds)) * time.Second,
+		Bisect: p.BisectBatchOnFunctionError, PartialFailures: partial, OnFailure: p.DestinationConfig.OnFailure.Destination,
 	}
 	if p.MaximumRetryAttempts != nil {
 		m.Retries = *p.MaximumRetryAttempts
 	}
-	m.MaximumAge = time.Duration(max(0, p.MaximumRecordAgeInSeconds)) * time.Second
+	for _, x := range p.FilterCriteria.Filters {
+		m.Filters = append(m.Filters, x.Pattern)
+	}
 	f.Streams = append(f.Streams, m)
-	return nil
-}
-
-func (f *Function) addQueue(event string, properties map[string]any) error {
-	var p mappingProperties
-	if err := decode(properties, &p); err != nil {
-		return err
-	}
-	if p.patterns() != nil {
-		return errors.New("the local stack filters streams, and no queues")
-	}
-	f.Queues = append(f.Queues, QueueMapping{
-		Event: event, Source: p.Queue, BatchSize: cmp.Or(p.BatchSize, defaultBatch),
-		Concurrency: p.ScalingConfig.MaximumConcurrency, PartialFailures: p.partial(),
-	})
-	return nil
 }
 
 var rate = regexp.MustCompile(`^rate\((\d+) (minute|hour|day)s?\)$`)
 
-func (f *Function) addSchedule(event string, properties map[string]any) error {
-	var p struct{ Schedule, Input string }
-	if err := decode(properties, &p); err != nil {
-		return err
-	}
-	m := rate.FindStringSubmatch(p.Schedule)
+// interval returns how often a schedule comes.
+func interval(schedule string) (time.Duration, error) {
+	m := rate.FindStringSubmatch(schedule)
 	if m == nil {
-		return fmt.Errorf("the local stack keeps rate(…) schedules only, not %q", p.Schedule)
+		return 0, fmt.Errorf("the local stack keeps rate(…) schedules only, not %q", schedule)
 	}
 	count, err := strconv.Atoi(m[1])
 	if err != nil || count < 1 {
-		return fmt.Errorf("schedule %q: the rate must be 1 or more", p.Schedule)
+		return 0, fmt.Errorf("schedule %q: the rate must be 1 or more", schedule)
 	}
-	unit := map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[m[2]]
-	f.Schedules = append(f.Schedules, Schedule{Event: event, Every: time.Duration(count) * unit, Input: p.Input})
-	return nil
+	return time.Duration(count) * map[string]time.Duration{"minute": time.Minute, "hour": time.Hour,
+		"day": 24 * time.Hour}[m[2]], nil
 }
 
 var hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
