@@ -48,7 +48,7 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 		from := fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w, d.w.Quoted), "who", who)
 		g := a.GateAt(c.Subject)
 		m := d.face(c).copied(g, from, link, w)
-		if g != nil && len(m.Attachments[0].Blocks.BlockSet) > 1 {
+		if slices.ContainsFunc(m.Attachments[0].Blocks.BlockSet, acts) {
 			m.Text = fill(w.CopyText, "text", m.Text, "who", who) + w.until(g.Terms.DecideBy)
 		}
 		return m, true
@@ -67,15 +67,20 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 	return Message{}, false
 }
 
-// copied is a card in direct messages, below the line that says who asked; that line and how it stands, if the gate
-// waits no more or its person isn't asked any more.
+// copied is a card in direct messages, below the line that says who asked; if the gate waits no more or its person isn't
+// asked any more, that line, how it stands and who decided.
 func (f face) copied(g *aggregate.Gate, from, link string, w *askWords) Message {
-	acts := func(b slack.Block) bool { return b.BlockType() == slack.MBTAction }
 	if g != nil && g.Status == aggregate.PendingApproval && slices.ContainsFunc(f.blocks, acts) {
 		return face{f.text, f.colour, nil}.with(contextLine(from + opens(link, w))).with(f.blocks...).message()
 	}
-	return face{f.text, f.colour, nil}.with(section(from + "\n" + f.text + opens(link, w))).message()
+	short := face{f.text, f.colour, nil}.with(section(from + "\n" + f.text + opens(link, w)))
+	if i := slices.IndexFunc(f.blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTDivider }); i >= 0 {
+		short = short.with(slices.DeleteFunc(slices.Clone(f.blocks[i+1:]), acts)...)
+	}
+	return short.message()
 }
+
+func acts(b slack.Block) bool { return b.BlockType() == slack.MBTAction }
 
 // callCopy is Copy for a call.
 func (d drawing) callCopy(c *aggregate.Card, link string, w *askWords) Message {

@@ -347,7 +347,11 @@ func (r routed) asking(x explain.Ask, id string, b *body, unable bool, notes []s
 		buttons = append([]slack.BlockElement{yes}, buttons...)
 	}
 	if x.More() {
-		buttons = append(buttons, button("⋯ "+r.w.MoreTitle, MoreAction+string(x.Kind), value, ""))
+		more := "⋯ " + r.w.MoreTitle
+		if !x.Denies {
+			more = explain.Cancels(r.w.Locale, x.Kind).Yes
+		}
+		buttons = append(buttons, button(more, MoreAction+string(x.Kind), value, ""))
 	}
 	return append(append([]slack.Block{divider()}, r.waits(notes...)...), slack.NewActionBlock(block, buttons...))
 }

@@ -300,7 +300,7 @@ func (x Waits) facts(w *askWords) (out string) {
 	if !is || a.Task == nil {
 		return w.as(x.For)
 	}
-	if a.Request != nil && a.Matter() == nil { // its title says what a form says
+	if a.Request != nil && a.Matter() == nil && x.Question.Version <= 1 { // else its title or a rejection says more
 		if said := people(inline(single.Replace(a.Request.Words(w.Locale)), maxListSaid)); said != "" {
 			out = fill(w.WaitsSaid, "text", said)
 		}
