@@ -67,8 +67,8 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 	return Message{}, false
 }
 
-// copied is a card in direct messages, below the line that says who asked. If the gate waits no more or its person isn't
-// asked any more, it is that line, how it stands and who decided.
+// copied is a card in direct messages, below the line that says who asked. If the gate waits no more or its person
+// isn't asked any more, it is that line, how it stands and who decided.
 func (f face) copied(g *aggregate.Gate, from, link string, w *askWords) Message {
 	if g != nil && g.Status == aggregate.PendingApproval && slices.ContainsFunc(f.blocks, acts) {
 		return face{f.text, f.colour, nil}.with(contextLine(from + opens(link, w))).with(f.blocks...).message()
