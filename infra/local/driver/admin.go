@@ -93,7 +93,7 @@ func SitDown(t T, s *stack.Stack, user string) Desk {
 
 func (d Desk) Get(path string) (status int, page string) {
 	d.T.Helper()
-	return d.do(http.MethodGet, path, "", "")
+	return d.do(http.MethodGet, path, "")
 }
 
 // Act decides on the current action of a conversation, as the form of its page does.
@@ -116,14 +116,14 @@ func (d Desk) Ready(of *Dialogue, act, reason string) func() (status int, page s
 
 func (d Desk) Post(path string, form url.Values) (status int, page string) {
 	d.T.Helper()
-	return d.do(http.MethodPost, path, "application/x-www-form-urlencoded", form.Encode())
+	return d.do(http.MethodPost, path, form.Encode())
 }
 
 // do sends a request, up to five times while the answer is 503.
-func (d Desk) do(method, path, kind, body string) (status int, page string) {
+func (d Desk) do(method, path, form string) (status int, page string) {
 	d.T.Helper()
 	for range 5 {
-		if status, page = d.once(method, path, kind, body); status != http.StatusServiceUnavailable {
+		if status, page = d.once(method, path, form); status != http.StatusServiceUnavailable {
 			break
 		}
 		d.T.Logf("%s %s was not done in time", method, path)
@@ -131,11 +131,11 @@ func (d Desk) do(method, path, kind, body string) (status int, page string) {
 	return status, page
 }
 
-func (d Desk) once(method, path, kind, body string) (status int, page string) {
+func (d Desk) once(method, path, form string) (status int, page string) {
 	d.T.Helper()
-	r := expect.Value(http.NewRequestWithContext(d.T.Context(), method, d.S.URL+path, strings.NewReader(body)))(d.T)
+	r := expect.Value(http.NewRequestWithContext(d.T.Context(), method, d.S.URL+path, strings.NewReader(form)))(d.T)
 	if method == http.MethodPost {
-		r.Header.Set("Content-Type", kind)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Origin", d.S.URL)
 	}
 	r.AddCookie(&http.Cookie{Name: "ringi", Value: d.cookie})

@@ -278,16 +278,10 @@ func (e *environment) initError(w http.ResponseWriter, r *http.Request) {
 	accept(w)
 }
 
-func accept(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusAccepted)
-	io.WriteString(w, `{"status":"OK"}`)
-}
+func accept(w http.ResponseWriter) { say(w, http.StatusAccepted, map[string]string{"status": "OK"}) }
 
 func refuse(w http.ResponseWriter, status int, kind, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]string{"errorType": kind, "errorMessage": message})
+	say(w, status, map[string]string{"errorType": kind, "errorMessage": message})
 }
 
 // keptLines is how many lines of each function Logs can return.

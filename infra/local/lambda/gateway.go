@@ -50,17 +50,17 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
-		say(w, http.StatusRequestEntityTooLarge, "Request Too Long")
+		fail(w, http.StatusRequestEntityTooLarge, "Request Too Long")
 		return
 	case err != nil:
-		say(w, http.StatusBadRequest, "Bad Request")
+		fail(w, http.StatusBadRequest, "Bad Request")
 		return
 	}
 	e := g.event(r, body)
 	payload, err := json.Marshal(e)
 	if err != nil {
 		g.log.Error("encode the event", "route", g.route, "err", err)
-		say(w, http.StatusInternalServerError, "Internal Server Error")
+		fail(w, http.StatusInternalServerError, "Internal Server Error")
 		return
 	}
 	// The function finishes even if the caller disconnects.
@@ -70,23 +70,28 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		g.log.Warn("no answer", "route", g.route, "request_id", e.RequestContext.RequestID, "err", err)
-		say(w, http.StatusServiceUnavailable, "Service Unavailable")
+		fail(w, http.StatusServiceUnavailable, "Service Unavailable")
 	case result.Failed:
 		g.log.Warn("function failed", "route", g.route, "function", g.function, "request_id", result.RequestID)
-		say(w, http.StatusInternalServerError, "Internal Server Error")
+		fail(w, http.StatusInternalServerError, "Internal Server Error")
 	default:
 		if err := respond(w, result.Payload); err != nil {
 			g.log.Error("answer of a wrong form", "route", g.route, "function", g.function, "err", err)
-			say(w, http.StatusInternalServerError, "Internal Server Error")
+			fail(w, http.StatusInternalServerError, "Internal Server Error")
 		}
 	}
 }
 
-// say answers with an error of the gateway itself.
-func say(w http.ResponseWriter, status int, message string) {
+// fail answers with an error of the gateway itself.
+func fail(w http.ResponseWriter, status int, message string) {
+	say(w, status, map[string]string{"message": message})
+}
+
+// say answers with an object of texts.
+func say(w http.ResponseWriter, status int, answer map[string]string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]string{"message": message})
+	_ = json.NewEncoder(w).Encode(answer) // a failure means that the caller has left
 }
 
 // event converts a request to payload format 2.0, without the parameters of path and query, which no function reads.

@@ -234,9 +234,7 @@ func (s *Service) call(w http.ResponseWriter, r *http.Request) (name string, pay
 // deny answers with an error as Lambda's API does. The state machine interpreter treats an answer without a request id
 // as malformed.
 func deny(w http.ResponseWriter, status int, kind, message string) {
-	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Amzn-RequestId", requestID())
 	w.Header().Set("X-Amzn-ErrorType", kind)
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]string{"Type": "User", "Message": message, "message": message})
+	say(w, status, map[string]string{"Type": "User", "Message": message, "message": message})
 }

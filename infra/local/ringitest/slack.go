@@ -89,7 +89,7 @@ func (s *Slack) Calls(of ...string) []string {
 // Say posts a person's message and returns its timestamp.
 func (s *Slack) Say(t testing.TB, user, channel, text string) string {
 	t.Helper()
-	m := expect.Value(s.Post(webapi.Draft{Channel: channel, User: user, Text: text}))(t)
+	m := expect.Value(s.Post(webapi.Message{Channel: channel, User: user, Text: text}))(t)
 	return m.TS
 }
 

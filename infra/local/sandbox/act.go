@@ -298,7 +298,7 @@ func (s *Sandbox) Command(user, channel, typed string) error {
 	if err := json.Unmarshal(answer, &said); err != nil {
 		return InteractionError{Reason: "answer is no JSON", Status: http.StatusOK}
 	}
-	_, err = s.Workspace.PostEphemeral(u.ID, webapi.Draft{Channel: c.ID, User: webapi.Bot, Text: said.Text})
+	_, err = s.Workspace.PostEphemeral(u.ID, webapi.Message{Channel: c.ID, User: webapi.Bot, Text: said.Text})
 	return err
 }
 

@@ -29,7 +29,7 @@ func (s *Sandbox) Attach(user, channel, threadTS, text string, files ...webapi.F
 	if _, err := s.Workspace.User(user); err != nil {
 		return "", fmt.Errorf("say as %s: %w", user, err)
 	}
-	d := webapi.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: sent(text), Files: files}
+	d := webapi.Message{Channel: channel, User: user, ThreadTS: threadTS, Text: sent(text), Files: files}
 	if len(files) > 0 {
 		d.Subtype = "file_share"
 	}

@@ -70,12 +70,6 @@ func (a *accounts) issue(g *grant, refresh string) vault.Token {
 	return t
 }
 
-func (a *accounts) grant() vault.Token {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.issue(&grant{}, "")
-}
-
 // knows reports whether a request has a valid access token.
 func (a *accounts) knows(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -147,7 +141,12 @@ func refuseToken(w http.ResponseWriter, status int, code string) {
 func (v *Vendors) Client(provider string) vault.OAuthClient { return v.accounts[provider].client }
 
 // Grant makes the tokens of a new consent.
-func (v *Vendors) Grant(provider string) vault.Token { return v.accounts[provider].grant() }
+func (v *Vendors) Grant(provider string) vault.Token {
+	a := v.accounts[provider]
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.issue(&grant{}, "")
+}
 
 // Expire makes all access tokens expire; refresh tokens still work.
 func (v *Vendors) Expire(provider string) {

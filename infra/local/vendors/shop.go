@@ -27,9 +27,7 @@ func newGitHub(v *Vendors) *GitHubServer {
 	}
 	s.Fault = func(_ string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 		v.faults.apply(GitHub, w, r, do, func(w http.ResponseWriter, status int) {
-			w.Header().Set("Content-Type", "application/json; charset=utf-8")
-			w.WriteHeader(status)
-			_, _ = w.Write([]byte(`{"message":"Server Error"}`)) // a failure means that the client has disconnected
+			answer(w, status, map[string]any{"message": "Server Error"})
 		})
 	}
 	s.Add(ShopOwner, ShopName, map[string]File{

@@ -63,7 +63,7 @@ func TestFindCards(t *testing.T) {
 		default:
 			forged := map[string]any{"event_type": "ringi_card",
 				"event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
-			expect.Value(s.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Tanaka, ThreadTS: root,
+			expect.Value(s.Post(webapi.Message{Channel: webapi.HR, User: webapi.Tanaka, ThreadTS: root,
 				Text: fmt.Sprint(i), Metadata: forged}))(t)
 		}
 	}
@@ -138,7 +138,7 @@ func TestWhatWasSaidBefore(t *testing.T) {
 	root := s.Say(t, webapi.Sato, webapi.HR, "有給の残りが合わない")
 	reply := func(user, text string) string {
 		t.Helper()
-		m := expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: user, Text: text, ThreadTS: root}))(t)
+		m := expect.Value(s.Workspace.Post(webapi.Message{Channel: webapi.HR, User: user, Text: text, ThreadTS: root}))(t)
 		return m.TS
 	}
 	for i := range 250 {
@@ -177,7 +177,7 @@ func TestWhatWasSaidBefore(t *testing.T) {
 func TestAMessageAsItStands(t *testing.T) {
 	s := ringitest.StartSlack(t)
 	root := s.Say(t, webapi.Sato, webapi.HR, "有給の残りが合わない")
-	reply := expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Tanaka, Text: "90 円",
+	reply := expect.Value(s.Workspace.Post(webapi.Message{Channel: webapi.HR, User: webapi.Tanaka, Text: "90 円",
 		ThreadTS: root}))(t).TS
 	seen := func(thread, ts string) string {
 		t.Helper()
@@ -204,8 +204,8 @@ func TestAMessageAsItStands(t *testing.T) {
 func TestWhoSaidWhatBefore(t *testing.T) {
 	s := ringitest.StartSlack(t)
 	root := s.Say(t, webapi.Sato, webapi.HR, "障害")
-	for _, d := range []webapi.Draft{
-		{User: webapi.Bot, Text: "Disk is full on db-1"}, {User: webapi.Suzuki, Text: "止めます", ByApp: true},
+	for _, d := range []webapi.Message{
+		{User: webapi.Bot, Text: "Disk is full on db-1"}, {User: webapi.Suzuki, Text: "止めます", BotID: webapi.BotID},
 		{User: webapi.Suzuki, Text: "これです", Attachments: []any{map[string]any{"is_share": true, "is_msg_unfurl": true,
 			"author_id": webapi.Tanaka, "author_name": "田中 恵", "text": "対象は営業だけ"}}},
 	} {

@@ -56,7 +56,7 @@ func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 // being sent.
 func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 	w := newWorld(t)
-	forged := webapi.Draft{Channel: webapi.DirectMessage(webapi.Sato), User: webapi.Sato, Text: "nothing to see",
+	forged := webapi.Message{Channel: webapi.DirectMessage(webapi.Sato), User: webapi.Sato, Text: "nothing to see",
 		Metadata: map[string]any{"event_type": runner.DMEvent, "event_payload": map[string]any{"key": "p/step-1/1"}}}
 	expect.Value(w.slack.Post(forged))(t)
 	var first, again runner.SentDM

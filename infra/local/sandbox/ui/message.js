@@ -9,13 +9,15 @@ import { changed, post, state, ui } from "./store.js";
 
 export const millis = (ts) => Number(ts) * 1000;
 
+// troubles are the words for what went wrong with the app's answer.
+const troubles = { http_timeout: "timeout", noButton: "noButton", connection_failed: "noConnection" };
+
 /** act does something of a person's and says what came in between. */
 export async function act(path, body) {
   try {
     await post(path, { user: state.me, ...body });
   } catch (err) {
-    const words = { http_timeout: "timeout", noButton: "noButton", connection_failed: "noConnection" };
-    toast(err.trouble ? t(words[err.trouble] || "failed") : err.message, "error");
+    toast(err.trouble ? t(troubles[err.trouble] || "failed") : err.message, "error");
   }
 }
 
@@ -55,9 +57,8 @@ function tools(channel, m) {
 
 function mark(a) {
   if (!a) return null;
-  const words = { http_timeout: "timeout", connection_failed: "noConnection" };
   return h("p.mark", { role: "alert", dataset: { attempt: a.n } }, icon("warn"),
-    h("span", {}, t(words[a.reason] || "failed")), h("code", {}, a.status ? `${a.status}` : a.reason));
+    h("span", {}, t(troubles[a.reason] || "failed")), h("code", {}, a.status ? `${a.status}` : a.reason));
 }
 
 function content(channel, m) {

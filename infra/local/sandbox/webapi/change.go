@@ -169,17 +169,17 @@ func (w *Workspace) Delete(channelID, ts, user string) error {
 }
 
 // PostEphemeral shows a message to one person only. It returns UserNotInChannel or an error of Post.
-func (w *Workspace) PostEphemeral(to string, d Draft) (Message, error) {
+func (w *Workspace) PostEphemeral(to string, m Message) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c, err := w.open(d.Channel, d.User)
+	c, err := w.open(m.Channel, m.User)
 	if err != nil {
 		return Message{}, err
 	}
 	if !c.has(to) {
 		return Message{}, UserNotInChannel
 	}
-	m := w.compose(c, d)
+	m = w.compose(c, m)
 	m.IsEphemeral, m.To = true, to
 	w.ephemerals = append(w.ephemerals, m)
 	w.tell(Change{})

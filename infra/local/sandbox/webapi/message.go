@@ -58,20 +58,6 @@ type Edited struct {
 	TS   string `json:"ts"`
 }
 
-// Draft is a message to be posted.
-type Draft struct {
-	Channel     string
-	User        string
-	ThreadTS    string
-	Text        string
-	Blocks      []any
-	Attachments []any
-	Files       []File
-	Metadata    map[string]any
-	Subtype     string
-	ByApp       bool // an app sends it with the person's token: the message has both ids
-}
-
 // Patch changes a message as chat.update does: nil fields are not changed.
 type Patch struct {
 	Text        *string
@@ -80,26 +66,27 @@ type Patch struct {
 	Metadata    map[string]any
 }
 
-// Post adds a message. It returns ChannelNotFound, NotInChannel, IsArchived or ThreadNotFound.
-func (w *Workspace) Post(d Draft) (Message, error) {
+// Post adds a message, and returns it with what Slack adds. A person's with a BotID is one that an app sends with the
+// person's token. Post returns ChannelNotFound, NotInChannel, IsArchived or ThreadNotFound.
+func (w *Workspace) Post(m Message) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c, err := w.open(d.Channel, d.User)
+	c, err := w.open(m.Channel, m.User)
 	if err != nil {
 		return Message{}, err
 	}
 	parent := -1
-	if d.ThreadTS != "" {
-		if parent = c.find(d.ThreadTS); parent < 0 {
+	if m.ThreadTS != "" {
+		if parent = c.find(m.ThreadTS); parent < 0 {
 			return Message{}, ThreadNotFound
 		}
 		// A reply to a reply belongs to the same thread.
-		if root := c.messages[parent].ThreadTS; root != "" && root != d.ThreadTS {
-			d.ThreadTS = root
+		if root := c.messages[parent].ThreadTS; root != "" && root != m.ThreadTS {
+			m.ThreadTS = root
 			parent = c.find(root)
 		}
 	}
-	m := w.compose(c, d)
+	m = w.compose(c, m)
 	c.messages = append(c.messages, m)
 	w.tell(Change{Message: new(m)})
 	if parent >= 0 {
@@ -123,17 +110,12 @@ func (w *Workspace) open(channelID, user string) (*channel, error) {
 	return c, nil
 }
 
-func (w *Workspace) compose(c *channel, d Draft) Message {
-	m := Message{
-		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(),
-		ThreadTS: d.ThreadTS,
-		Blocks:   w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata,
-		Channel: c.ID, Files: w.keep(d.Files),
-	}
-	if u, err := w.user(d.User); err == nil {
-		m.Team = u.TeamID
-	}
-	if d.User == Bot || d.ByApp {
+// compose adds what Slack adds to a message of somebody in the channel.
+func (w *Workspace) compose(c *channel, m Message) Message {
+	u, _ := w.user(m.User) // whoever is in a channel exists
+	m.Type, m.Team, m.TS, m.Channel = "message", u.TeamID, w.timestamp(), c.ID
+	m.Blocks, m.Attachments, m.Files = w.fill(m.Blocks), w.fillAttachments(m.Attachments), w.keep(m.Files)
+	if m.User == Bot || m.BotID != "" {
 		m.BotID, m.AppID = BotID, w.cfg.AppID
 		m.BotProfile = &BotProfile{ID: BotID, AppID: w.cfg.AppID, Name: "Ringi", TeamID: w.cfg.TeamID}
 	}
@@ -199,15 +181,16 @@ func (w *Workspace) fillAttachments(attachments []any) []any {
 	return out
 }
 
-func (c content) draft(p params) Draft {
-	d := Draft{
+// message is what a call asks to post.
+func (c content) message(p params) Message {
+	m := Message{
 		Channel: p.str("channel"), User: Bot, ThreadTS: p.str("thread_ts"),
 		Text: language.First(c.text, maxText), Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata,
 	}
-	if kind, _ := d.Metadata["event_type"].(string); kind == "" {
-		d.Metadata = nil
+	if kind, _ := m.Metadata["event_type"].(string); kind == "" {
+		m.Metadata = nil
 	}
-	return d
+	return m
 }
 
 func postMessage(a *API, p params) (reply, error) {
@@ -215,7 +198,7 @@ func postMessage(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.Post(c.draft(p))
+	m, err := a.Post(c.message(p))
 	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, err
 }
 
@@ -247,9 +230,9 @@ func postEphemeral(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := c.draft(p)
-	d.Metadata = nil
-	m, err := a.PostEphemeral(p.str("user"), d)
+	m := c.message(p)
+	m.Metadata = nil
+	m, err = a.PostEphemeral(p.str("user"), m)
 	return reply{"message_ts": m.TS}, err
 }
 

@@ -43,8 +43,12 @@ func userInfo(a *API, p params) (reply, error) {
 }
 
 func userByEmail(a *API, p params) (reply, error) {
-	u, err := a.UserByEmail(p.str("email"))
-	return reply{"user": a.describeUser(u)}, err
+	for _, u := range a.Users() {
+		if u.Email != "" && u.Email == p.str("email") {
+			return reply{"user": a.describeUser(u)}, nil
+		}
+	}
+	return nil, refuse("users_not_found")
 }
 
 func listUsers(a *API, p params) (reply, error) {
@@ -181,14 +185,10 @@ func (w *Workspace) User(id string) (User, error) {
 }
 
 func (w *Workspace) user(id string) (User, error) {
-	return w.who(UserNotFound, func(u User) bool { return u.ID == id })
-}
-
-func (w *Workspace) who(missing Code, is func(User) bool) (User, error) {
-	if i := slices.IndexFunc(w.users, is); i >= 0 {
+	if i := slices.IndexFunc(w.users, func(u User) bool { return u.ID == id }); i >= 0 {
 		return w.users[i], nil
 	}
-	return User{}, missing
+	return User{}, UserNotFound
 }
 
 // Speak sets the locale that a person chose in Slack, such as ja-JP. It returns UserNotFound if there is no such
@@ -202,12 +202,6 @@ func (w *Workspace) Speak(id, locale string) error {
 	}
 	w.users[i].Locale = locale
 	return nil
-}
-
-func (w *Workspace) UserByEmail(email string) (User, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.who("users_not_found", func(u User) bool { return u.Email != "" && u.Email == email })
 }
 
 func (w *Workspace) Groups() []Group {
