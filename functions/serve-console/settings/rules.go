@@ -189,7 +189,8 @@ func (a *asked) list(state listState) error {
 	if state.status == http.StatusConflict {
 		a.draft.Rev, d.By = saved.Rev, d.SavedBy
 	}
-	d.Draft, d.Unsaved = a.draft.packed(), !web.Alike(saved.Rules, a.draft.Rules)
+	d.Draft = a.draft.packed()
+	d.Unsaved = len(saved.Rules)+len(a.draft.Rules) > 0 && !web.Alike(saved.Rules, a.draft.Rules)
 	a.rows(&d)
 	if d.Notes, err = a.notes(); err == nil && len(a.draft.Rules) > 0 {
 		d.Try, err = a.trying(state.try)

@@ -45,11 +45,11 @@ func testWhatACallSays(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool)
 	a := o.Asks(tool, says, "月次が終わったため", nil)
 	b := w.As(webapi.Suzuki)
-	b.Get(callAt(a)).Says(t, 200, "経理エージェントの呼び出し", "責任者: 佐藤 花子", "承認待ち", "締めました",
+	b.Get(callAt(a)).Says(t, 200, "post_message の呼び出し", "責任者: 佐藤 花子", "承認待ち", "締めました",
 		"エージェントの言葉です。承認の対象ではありません: 月次が終わったため",
 		"あなたも承認できます", "この内容のまま、1 回だけ行われます。").
 		Holds(t, `value="approve"`, `value="cancel_action"`)
-	b.In("en").Get(callAt(a)).Says(t, 200, "Call by 経理エージェント", "The agent’s reason", "Not part of what is approved")
+	b.In("en").Get(callAt(a)).Says(t, 200, "Call of post_message", "The agent’s reason", "Not part of what is approved")
 }
 
 func testDecisions(t *testing.T, w *consoletest.World) {

@@ -170,7 +170,8 @@ func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			b.About = words.Say("approve_elsewhere")
 		}
 	}
-	d := web.Document{Title: words.Say("of", "agent", p.Agent), Here: "calls", Data: p, Status: not.Code, After: p.After}
+	title := words.Say("of", "tool", language.OneLine(x.Tool))
+	d := web.Document{Title: title, Here: "calls", Data: p, Status: not.Code, After: p.After}
 	return c.Show(w, r, v, d, "calls/call")
 }
 

@@ -50,8 +50,7 @@ type conversationPage struct {
 	Person               func(id string) string
 	Agent, AgentID, Gone string // Gone: the agent was removed
 	Channel              string
-	Trouble              string // why the agent can't answer
-	Workspace            string
+	Trouble              string  // why the agent can't answer
 	Source               *source // nil: none
 	Cost, Limit          string
 	Summary              *conversation.Message // of older messages
@@ -198,7 +197,6 @@ func (t *loadedTalk) drawn(v *web.Viewer, words web.Texts) (p conversationPage) 
 		p.Channel = v.Texts("tasks").Say("direct")
 	}
 	if s.Source != nil {
-		p.Workspace = language.OneLine(s.WorkspacePath)
 		p.Source = sourceOf(words, *s.Source, v.Locale)
 	}
 	if s.Status == conversation.Failing {

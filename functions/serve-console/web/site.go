@@ -265,7 +265,7 @@ func (f *fault) Error() string { return f.text }
 // Errors that refuse a request, besides those that explain knows.
 var (
 	ErrNoPage         = &fault{"no such page", http.StatusNotFound, "no_page", false}
-	ErrNoID           = &fault{"an id that nothing can have", http.StatusNotFound, "no_page", true}
+	ErrNoID           = &fault{"an id that nothing can have", http.StatusNotFound, "not_found", true}
 	ErrExpired        = &fault{"deleted after its retention time", http.StatusNotFound, "expired", false}
 	ErrDeletable      = &fault{"a conversation that is deleted or not theirs", http.StatusNotFound, "deletable", true}
 	ErrAdminsOnly     = &fault{"for administrators", http.StatusForbidden, "admins_only", true}
