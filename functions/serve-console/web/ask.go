@@ -99,12 +99,12 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 		all = append(all, b)
 	}
 	p.apart(all, x.Waits)
-	stands := ""
+	stands, approves := "", slices.ContainsFunc(p.Buttons, func(b Button) bool { return b.Act == aggregate.ActApprove })
 	switch {
 	case t != nil:
 		p.Who, p.Mine = t.who, t.mine
 		stands = " · " + t.Route.Waits(MostOwing)
-	case slices.ContainsFunc(p.Buttons, func(b Button) bool { return b.Act == aggregate.ActApprove }):
+	case approves:
 		reach, err := c.People.Reach(r.Context(), x.Viewer.Team, x.Viewer.User, x.Settings)
 		if err != nil {
 			slog.WarnContext(r.Context(), "not said who may approve", "err", err)
@@ -115,7 +115,7 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 	switch p.Who += why; {
 	case p.Mine && t != nil:
 		p.Heading = t.words.Say("yours")
-	case len(p.Buttons) == 0:
+	case len(p.Buttons) == 0, x.Waits && !approves:
 		p.Heading = x.Words.Say("waiting")
 	}
 	done := r.URL.Query().Get("done")
