@@ -30,7 +30,7 @@ import (
 func TestStore(t *testing.T) {
 	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), template.Names{},
 		map[string]string{"Stage": "dev"}))(t)
-	s := &suite{endpoint: process.MotoForTest(t), described: described.Tables[0]}
+	s := &suite{endpoint: process.MotoForTests(t), described: described.Tables[0]}
 	for _, part := range []part{
 		{"create", testCreate},
 		{"load", testLoad},
@@ -115,7 +115,7 @@ func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
 // store returns a store over a new table that is created as template.yaml describes it.
 func (s *suite) store(t *testing.T) *taskStore {
 	t.Helper()
-	st := s.tasksIn(New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), TaskKind()))
+	st := s.tasksIn(New(s.client(nil), fmt.Sprintf("suite-%d", s.tables.Add(1)), TaskKind()))
 	st.t.Now = at
 	expect.Value(st.t.DB.CreateTable(t.Context(), s.described.Input(st.t.Name)))(t)
 	return st

@@ -81,27 +81,9 @@ func MotoForTests(t testing.TB) string {
 	t.Helper()
 	expect.Patience(t)
 	s, err := shared()
-	ready(t, err)
-	return s.URL
-}
-
-// MotoForTest starts an empty server for one test and returns its endpoint. The server ends with the test. Without a
-// suitable Python the test is skipped on a laptop and fails if CI is set.
-func MotoForTest(t testing.TB) string {
-	t.Helper()
-	expect.Patience(t)
-	s, err := Moto(context.Background(), MotoOptions{})
-	ready(t, err)
-	t.Cleanup(s.Stop)
-	return s.URL
-}
-
-func ready(t testing.TB, err error) {
-	t.Helper()
 	if errors.Is(err, ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	return s.URL
 }

@@ -20,9 +20,8 @@ const (
 
 var (
 	inBoth  = []string{"header", "section", "divider", "context", "actions", "button", "mrkdwn", "plain_text"}
-	inViews = append([]string{"modal", "input", "plain_text_input", "static_select", "users_select", "radio_buttons",
-		"datepicker", "multi_users_select", "checkboxes", "file_input"},
-		inBoth...)
+	inViews = append([]string{"modal", "input", "plain_text_input", "static_select", "radio_buttons", "checkboxes",
+		"file_input"}, inBoth...)
 	colour = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 )
 

@@ -23,7 +23,7 @@ type Slack struct {
 	Faults webapi.Faults
 	Client *slackapi.Client
 	URL    string           // of the Web API, with a slash at the end
-	Now    func() time.Time // clock of the rate limits; nil: time.Now
+	Now    func() time.Time // clock of the rate limits
 
 	mu    sync.Mutex
 	calls []webapi.Call
@@ -35,7 +35,8 @@ const BotToken = "xoxb-test"
 // StartSlack starts a workspace that ends with the test.
 func StartSlack(t testing.TB) *Slack {
 	t.Helper()
-	s := &Slack{Workspace: webapi.NewWorkspace(webapi.Config{TeamID: Team, AppID: "A0RINGI"})}
+	s := &Slack{Now: time.Now,
+		Workspace: webapi.NewWorkspace(webapi.Config{TeamID: Team, AppID: "A0RINGI", Now: time.Now})}
 	server := expect.Server(t, s.api(func(token string) string {
 		switch token {
 		case BotToken:
@@ -54,16 +55,9 @@ func StartSlack(t testing.TB) *Slack {
 // api is the workspace's Web API, which takes the tokens that check takes.
 func (s *Slack) api(check func(token string) string) http.Handler {
 	return &webapi.API{
-		Workspace: s.Workspace, Check: check, Faults: &s.Faults, Now: s.now, Logger: slog.New(slog.DiscardHandler),
-		Self: "https://ringi-sandbox.slack.com", Heard: s.hear,
+		Workspace: s.Workspace, Check: check, Faults: &s.Faults, Now: func() time.Time { return s.Now() },
+		Logger: slog.New(slog.DiscardHandler), Self: "https://ringi-sandbox.slack.com", Heard: s.hear,
 	}
-}
-
-func (s *Slack) now() time.Time {
-	if s.Now != nil {
-		return s.Now()
-	}
-	return time.Now()
 }
 
 func (s *Slack) hear(c webapi.Call) {

@@ -268,7 +268,7 @@ func TestTheBannerSaysWhereRequestsGo(t *testing.T) {
 // Both files of the sandbox's company can be uploaded as they are: every full member is in them, with a superior.
 func TestTheCompanysFilesFitItsPeople(t *testing.T) {
 	mails := map[string]string{}
-	for _, u := range webapi.NewWorkspace(webapi.Config{TeamID: "T0", Company: true}).Users() {
+	for _, u := range webapi.NewWorkspace(webapi.Config{TeamID: "T0", Company: true, Now: time.Now}).Users() {
 		if !u.Bot && !u.Stranger && !u.Restricted {
 			mails[u.ID] = u.Email
 		}

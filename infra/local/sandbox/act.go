@@ -162,10 +162,23 @@ func (s *Sandbox) shownView(user, viewID string) (webapi.View, error) {
 
 // interact sends an interaction with the fields of its kind, and returns the app's answer or an InteractionError.
 // channel is empty for modals.
-func (s *Sandbox) interact(kind string, by string, channel, ts string, says map[string]any) ([]byte, error) {
-	payload, err := s.payload(kind, by, channel)
+func (s *Sandbox) interact(kind, by, channel, ts string, says map[string]any) ([]byte, error) {
+	u, err := s.Workspace.User(by)
 	if err != nil {
 		return nil, fmt.Errorf("%s on %s: %w", kind, ts, err)
+	}
+	payload := map[string]any{
+		"type": kind, "api_app_id": s.Workspace.AppID(), "token": "sandbox-verification-token",
+		"user":       map[string]any{"id": u.ID, "username": u.Handle, "name": u.Handle, "team_id": u.TeamID},
+		"team":       map[string]any{"id": s.Workspace.TeamID(), "domain": "ringi-sandbox"},
+		"enterprise": nil, "is_enterprise_install": false, "trigger_id": s.Workspace.NewTrigger(by),
+	}
+	if channel != "" {
+		c, err := s.Workspace.Channel(channel)
+		if err != nil {
+			return nil, fmt.Errorf("%s on %s: %w", kind, ts, err)
+		}
+		payload["channel"] = map[string]any{"id": c.ID, "name": s.placeName(c)}
 	}
 	maps.Copy(payload, says)
 	raw, err := json.Marshal(payload)
@@ -306,28 +319,6 @@ func (s *Sandbox) Command(user, channel, typed string) error {
 func (s *Sandbox) Global(user, callbackID string) error {
 	_, err := s.interact("shortcut", user, "", "", map[string]any{"callback_id": callbackID, "action_ts": s.now()})
 	return err
-}
-
-// payload returns the fields that all interactions share.
-func (s *Sandbox) payload(kind string, by string, channel string) (map[string]any, error) {
-	u, err := s.Workspace.User(by)
-	if err != nil {
-		return nil, err
-	}
-	p := map[string]any{
-		"type": kind, "api_app_id": s.Workspace.AppID(), "token": "sandbox-verification-token",
-		"user":       map[string]any{"id": u.ID, "username": u.Handle, "name": u.Handle, "team_id": u.TeamID},
-		"team":       map[string]any{"id": s.Workspace.TeamID(), "domain": "ringi-sandbox"},
-		"enterprise": nil, "is_enterprise_install": false, "trigger_id": s.Workspace.NewTrigger(by),
-	}
-	if channel != "" {
-		c, err := s.Workspace.Channel(channel)
-		if err != nil {
-			return nil, err
-		}
-		p["channel"] = map[string]any{"id": c.ID, "name": s.placeName(c)}
-	}
-	return p, nil
 }
 
 func (s *Sandbox) placeName(c webapi.Channel) string {

@@ -187,6 +187,4 @@ export const blocks = (list, on) => (list || []).map((b) => {
 /** attachments renders cards: blocks beside a bar in the card's color. */
 export const attachments = (list, on) => (list || []).map((a) =>
   h("div.card", { style: { "--bar": /^[0-9a-f]{3,8}$/i.test(a.color || "") ? "#" + a.color : "var(--line-strong)" } },
-    h("div.card-body", {}, a.author_name && h("p.name", {}, a.author_name), a.text &&
-      h("div.b-text", {}, mrkdwn(a.text)),
-      blocks(a.blocks, on))));
+    h("div.card-body", {}, blocks(a.blocks, on))));

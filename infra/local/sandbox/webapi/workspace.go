@@ -36,15 +36,12 @@ const (
 // Name is the name of every sandbox's workspace.
 const Name = "Ringi Sandbox"
 
-// Config configures a workspace. Now defaults to the wall clock. It sets timestamps and the expiry of triggers.
-// Company adds the people of a company of eight. Names are in English if Language is en.
+// Config configures a workspace. Now sets timestamps and the expiry of triggers. Company adds the people of a company
+// of eight. Names are in English if Language is en.
 type Config struct {
-	TeamID  string
-	AppID   string
-	Company bool
-	Now     func() time.Time
-
-	Language string
+	TeamID, AppID, Language string
+	Company                 bool
+	Now                     func() time.Time
 }
 
 // Change is a change of the workspace: a message before and after it, which is nil where there is none. Of a change of
@@ -75,9 +72,6 @@ type Workspace struct {
 
 // NewWorkspace makes a workspace with the sandbox's people, channels and user group.
 func NewWorkspace(cfg Config) *Workspace {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	w := &Workspace{
 		cfg:      cfg,
 		views:    map[string]*View{},
