@@ -178,10 +178,8 @@ func (e *environment) stopServing() {
 }
 
 func failure(id, kind, format string, args ...any) Result {
-	payload, err := json.Marshal(map[string]string{"errorType": kind, "errorMessage": fmt.Sprintf(format, args...)})
-	if err != nil {
-		payload = []byte(`{"errorType":"` + kind + `"}`)
-	}
+	// marshaling strings can't fail
+	payload, _ := json.Marshal(map[string]string{"errorType": kind, "errorMessage": fmt.Sprintf(format, args...)})
 	return Result{RequestID: id, Payload: payload, Failed: true}
 }
 

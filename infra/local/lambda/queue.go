@@ -85,31 +85,22 @@ func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
 // visibility timeout.
 func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 	var records []json.RawMessage
-	var kept []types.Message
 	known := map[string]bool{}
 	for _, m := range messages {
-		record, err := q.record(m)
-		if err != nil {
-			q.Log.Error("encode a message", "function", q.Function, "err", err)
-			continue
-		}
-		records, kept = append(records, record), append(kept, m)
+		records = append(records, q.record(m))
 		known[aws.ToString(m.MessageId)] = true
-	}
-	if len(kept) == 0 {
-		return
 	}
 	o, err := batch(ctx, q.Invoker, q.Function, records, q.Mapping.PartialFailures, known)
 	if err != nil && ctx.Err() == nil {
-		q.Log.Warn("batch failed", "function", q.Function, "messages", len(kept), "request_id", o.id, "err", err)
+		q.Log.Warn("batch failed", "function", q.Function, "messages", len(messages), "request_id", o.id, "err", err)
 	}
 	if o.failed {
 		if q.RetryAtOnce {
-			q.release(ctx, kept)
+			q.release(ctx, messages)
 		}
 		return
 	}
-	for _, m := range kept {
+	for _, m := range messages {
 		if !slices.Contains(o.items, aws.ToString(m.MessageId)) {
 			q.delete(ctx, m)
 		}
@@ -137,7 +128,7 @@ func (q *Queue) release(ctx context.Context, messages []types.Message) {
 }
 
 // record encodes a message as the function gets it.
-func (q *Queue) record(m types.Message) (json.RawMessage, error) {
+func (q *Queue) record(m types.Message) json.RawMessage {
 	own := map[string]any{}
 	for name, v := range m.MessageAttributes {
 		own[name] = map[string]any{
@@ -145,9 +136,10 @@ func (q *Queue) record(m types.Message) (json.RawMessage, error) {
 			"binaryListValues": []string{}, "dataType": v.DataType,
 		}
 	}
-	return json.Marshal(map[string]any{
+	record, _ := json.Marshal(map[string]any{ // marshaling strings and bytes can't fail
 		"messageId": m.MessageId, "receiptHandle": m.ReceiptHandle, "body": m.Body, "md5OfBody": m.MD5OfBody,
 		"attributes":        m.Attributes,
 		"messageAttributes": own, "eventSource": "aws:sqs", "eventSourceARN": q.Mapping.Source, "awsRegion": template.Region,
 	})
+	return record
 }

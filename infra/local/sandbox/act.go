@@ -117,8 +117,9 @@ func (s *Sandbox) answered(by string, v webapi.View, body []byte) (map[string]st
 		s.Workspace.CloseView(by)
 		return nil, nil
 	case "errors":
+		inputs := formState(v.Blocks, nil)
 		for block := range answer.Errors {
-			if !hasInput(v.Blocks, block) {
+			if inputs[block] == nil {
 				return nil, InteractionError{Reason: "errors for a block that is no input: " + block, Status: 200}
 			}
 		}
@@ -181,10 +182,7 @@ func (s *Sandbox) interact(kind, by, channel, ts string, says map[string]any) ([
 		payload["channel"] = map[string]any{"id": c.ID, "name": s.placeName(c)}
 	}
 	maps.Copy(payload, says)
-	raw, err := json.Marshal(payload)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", kind, err)
-	}
+	raw, _ := json.Marshal(payload) // what came as JSON can be encoded
 	return s.deliver(s.opts.Interactions, url.Values{"payload": {string(raw)}},
 		Attempt{Kind: kind, Channel: channel, TS: ts})
 }
@@ -204,13 +202,6 @@ func formState(blocks []any, values map[string]any) map[string]map[string]any {
 		state[block] = map[string]any{action: answer(element, value, given)}
 	}
 	return state
-}
-
-func hasInput(blocks []any, blockID string) bool {
-	return slices.ContainsFunc(blocks, func(b any) bool {
-		bm, _ := b.(map[string]any)
-		return bm["type"] == "input" && bm["block_id"] == blockID
-	})
 }
 
 // answer returns an element's state after the person set it to value, or left what the app gave it. As in Slack, an

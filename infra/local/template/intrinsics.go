@@ -26,8 +26,12 @@ func (r *resolver) value(n *yaml.Node) (any, error) {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
-	if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
-		return r.intrinsic(strings.TrimPrefix(n.Tag, "!"), untagged(n))
+	if name, tagged := strings.CutPrefix(n.Tag, "!"); tagged && !strings.HasPrefix(name, "!") {
+		v, err := r.call(name, untagged(n))
+		if err != nil {
+			return nil, fmt.Errorf("line %d: !%s: %w", n.Line, name, err)
+		}
+		return v, nil
 	}
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -90,14 +94,6 @@ func (r *resolver) sequence(n *yaml.Node) (any, error) {
 		}
 	}
 	return list, nil
-}
-
-func (r *resolver) intrinsic(name string, n *yaml.Node) (any, error) {
-	v, err := r.call(name, n)
-	if err != nil {
-		return nil, fmt.Errorf("line %d: !%s: %w", n.Line, name, err)
-	}
-	return v, nil
 }
 
 // arguments is how many intrinsics take.
