@@ -246,7 +246,7 @@ func (n namer) asks(x store.ListedTask) string {
 	if !x.Routed {
 		return n.surface.Approvers(n.settings, originOf(n.v, x))
 	}
-	stage, who := explain.Given(g.Stage), web.Joined(g.Who, n.person, words.Say("middot"))
+	stage, who := explain.Given(g.Stage), web.Joined(g.Who, n.surface.Marks.Person, words.Say("middot"))
 	if g.Need > 1 {
 		stage = cmp.Or(stage, words.Say("along_route")) + " " + strconv.Itoa(g.Given) + "/" + strconv.Itoa(g.Need)
 	}
