@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	uuid "github.com/aws/smithy-go/rand"
+
 	"ringi/infra/local/process"
 )
 
@@ -185,10 +187,8 @@ func failure(id, kind, format string, args ...any) Result {
 
 // requestID is a random UUID, as Lambda's are.
 func requestID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	id, _ := uuid.NewUUID(rand.Reader).GetUUID() // rand.Reader never fails
+	return id
 }
 
 const runtimePrefix = "/2018-06-01/runtime/"

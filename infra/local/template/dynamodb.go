@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -163,7 +164,7 @@ func scalar(key json.RawMessage) (string, error) {
 
 // equals returns the placeholder that an attribute is compared to with = in the key condition, or "" if there is none.
 func (in rowCall) equals(attribute string) string {
-	words := wordsOf(in.KeyConditionExpression)
+	words := token.FindAllString(in.KeyConditionExpression, -1)
 	for i := 0; i+2 < len(words); i++ {
 		if in.name(words[i]) == attribute && words[i+1] == "=" {
 			return words[i+2]
@@ -187,11 +188,11 @@ func (in rowCall) attributes() []string {
 	}
 	for _, e := range []string{in.KeyConditionExpression, in.UpdateExpression, in.ConditionExpression,
 		in.ProjectionExpression, in.FilterExpression} {
-		words := wordsOf(e)
+		words := token.FindAllString(e, -1)
 		for i, w := range words {
 			inside := i > 0 && words[i-1] == "."              // a member of an attribute
 			function := i+1 < len(words) && words[i+1] == "(" // or the IN of a list
-			if (w[0] == '#' || isLetter(w[0]) && w[0] > '9') && !inside && !function && !keywords[strings.ToUpper(w)] {
+			if attribute.MatchString(w) && !inside && !function && !keywords[strings.ToUpper(w)] {
 				found[in.name(w)] = true
 			}
 		}
@@ -203,23 +204,5 @@ func (in rowCall) attributes() []string {
 var keywords = map[string]bool{"SET": true, "REMOVE": true, "ADD": true, "DELETE": true, "AND": true, "OR": true,
 	"NOT": true, "IN": true, "BETWEEN": true}
 
-// wordsOf splits an expression into words and punctuation.
-func wordsOf(expression string) (words []string) {
-	for i := 0; i < len(expression); {
-		end := i + 1
-		if c := expression[i]; c == '#' || c == ':' || isLetter(c) {
-			for end < len(expression) && isLetter(expression[end]) {
-				end++
-			}
-		}
-		if expression[i] > ' ' {
-			words = append(words, expression[i:end])
-		}
-		i = end
-	}
-	return words
-}
-
-func isLetter(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
-}
+// token is a word of an expression, or a sign. attribute begins a word that may be an attribute.
+var token, attribute = regexp.MustCompile(`[#:]?\w+|\S`), regexp.MustCompile(`^[#A-Za-z_]`)

@@ -3,8 +3,6 @@ package vendors
 import (
 	"cmp"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"html/template"
 	"maps"
@@ -15,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/oauth2"
 
 	"ringi/shared/secret/vault"
 )
@@ -96,9 +96,8 @@ func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
 	case "authorization_code":
 		want, ok := a.codes[r.PostFormValue("code")]
 		delete(a.codes, r.PostFormValue("code"))
-		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 		if !ok || want.client != r.PostFormValue("client_id") || want.redirect != r.PostFormValue("redirect_uri") ||
-			want.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
+			want.challenge != oauth2.S256ChallengeFromVerifier(r.PostFormValue("code_verifier")) {
 			refuseToken(w, http.StatusBadRequest, "invalid_grant")
 			return
 		}

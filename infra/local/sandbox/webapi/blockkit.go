@@ -69,10 +69,7 @@ func Characters(v any) int {
 	return n
 }
 
-type checker struct {
-	problems []Problem
-	ids      map[string]bool
-}
+type checker struct{ problems []Problem }
 
 func (c *checker) add(pointer, format string, args ...any) {
 	c.problems = append(c.problems, Problem{Message: fmt.Sprintf(format, args...), Pointer: pointer})
@@ -80,7 +77,7 @@ func (c *checker) add(pointer, format string, args ...any) {
 
 // blocks checks each block by its type, and that block ids are unique.
 func (c *checker) blocks(pointer string, blocks []any) {
-	c.ids = map[string]bool{}
+	ids := map[string]bool{}
 	for i, b := range blocks {
 		at := fmt.Sprintf("%s/%d", pointer, i)
 		c.typed(at, b, blockShapes, "block")
@@ -92,10 +89,10 @@ func (c *checker) blocks(pointer string, blocks []any) {
 		if id == "" {
 			continue
 		}
-		if c.ids[id] {
+		if ids[id] {
 			c.add(at+"/block_id", "`block_id` `%s` already exists", id)
 		}
-		c.ids[id] = true
+		ids[id] = true
 	}
 }
 

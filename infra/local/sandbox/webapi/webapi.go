@@ -283,23 +283,6 @@ func (p params) number(name string, fallback int) int {
 	return fallback
 }
 
-// decoded returns an argument that is JSON, or JSON in a string. It returns nil if the argument is absent.
-func (p params) decoded(name string) (any, error) {
-	v := p.values[name]
-	s, ok := v.(string)
-	if !ok {
-		return v, nil
-	}
-	if s == "" || s == "null" {
-		return nil, nil
-	}
-	var out any
-	if err := json.Unmarshal([]byte(s), &out); err != nil {
-		return nil, fmt.Errorf("decode %s: %w", name, err)
-	}
-	return out, nil
-}
-
 // list returns an argument that is a JSON array. It refuses anything else with code and "_format".
 func (p params) list(name, code string) ([]any, error) { return typed[[]any](p, name, code+"_format") }
 
@@ -308,10 +291,15 @@ func (p params) object(name, code string) (map[string]any, error) {
 	return typed[map[string]any](p, name, code)
 }
 
-// typed returns an argument of type T, or the zero value if it is absent.
+// typed returns an argument of type T, which may be JSON in a string, or the zero value if it is absent.
 func typed[T any](p params, name, code string) (out T, err error) {
-	v, err := p.decoded(name)
-	if err == nil && v == nil {
+	v := p.values[name]
+	if s, isText := v.(string); isText {
+		if v = nil; s != "" && json.Unmarshal([]byte(s), &v) != nil {
+			return out, refuse(code)
+		}
+	}
+	if v == nil {
 		return out, nil
 	}
 	out, ok := v.(T)
