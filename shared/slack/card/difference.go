@@ -137,16 +137,17 @@ func paged(parts []part, room, most int) (pages []string, left int) {
 	return append(pages, strings.Join(page, "\n")), 0
 }
 
-// pullRequest draws what pushing sets going, then where a pull request goes and what it says, then all that changes.
+// pullRequest draws a pull request's title, where it goes and what pushing sets going, then what it says and all that
+// changes.
 func (d drawing) pullRequest(x *conversation.Action, p conversation.Payload) listing {
 	is, _ := explain.PullOf(x, p, d.w.Locale)
 	changes := d.difference(p.Changes)
 	l := listing{more: changes.more}
+	l.add(0, "", d.talk.PushTitle+" "+inlineCode(is.Title), escape(is.To))
 	if is.CI != "" {
 		l.add(0, "", "*"+escape(is.CI)+"*")
 	}
-	l.add(0, "", escape(is.To), d.talk.PushTitle+" "+inlineCode(is.Title), d.talk.PushBody)
-	l.add(0, "", d.written(is.Body)...)
+	l.add(0, "", append([]string{d.talk.PushBody}, d.written(is.Body)...)...)
 	l.parts = append(l.parts, changes.parts...)
 	return l
 }
