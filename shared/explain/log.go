@@ -46,7 +46,8 @@ func (c LogChange) in(briefly bool) string {
 				_, all[i], _ = strings.Cut(first, ": ")
 			}
 		}
-		return cmp.Or(strings.ReplaceAll(strings.Join(all, ", "), "\n", " · "), "—")
+		yaml := strings.NewReplacer(":\n  - ", ": ", "\n  - ", ", ", "\n", " · ")
+		return cmp.Or(yaml.Replace(strings.Join(all, ", ")), "—")
 	}
 	was, is := line(c.Was), line(c.Is)
 	if was == is {
