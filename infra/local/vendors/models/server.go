@@ -121,13 +121,13 @@ func (s *Server) op(name string, h handler) http.Handler {
 			f, s.faults[name] = queue[0], queue[1:]
 		}
 		s.mu.Unlock()
-		status, answer := f.Status, refusal(f.Status)
+		status, answer := refusal(f.Status)
 		switch {
 		case status != 0:
 		case r.Header.Get("X-Api-Key") != s.Key:
-			status, answer = http.StatusUnauthorized, refusal(http.StatusUnauthorized)
+			status, answer = refusal(http.StatusUnauthorized)
 		case !strings.Contains(r.Header.Get("Anthropic-Beta"), "managed-agents-2026-04-01"):
-			status, answer = http.StatusBadRequest, refusal(http.StatusBadRequest)
+			status, answer = refusal(http.StatusBadRequest)
 		default:
 			s.mu.Lock()
 			if status, answer = h(r); status == http.StatusOK {
@@ -150,7 +150,7 @@ func (s *Server) op(name string, h handler) http.Handler {
 	})
 }
 
-func refusal(status int) any { return anthropic.refuse(status, http.StatusText(status)) }
+func refusal(status int) (int, any) { return status, anthropic.refuse(status, http.StatusText(status)) }
 
 //go:embed rows.json
 var rows []byte
@@ -182,7 +182,7 @@ func (s *Server) makeNamed(kind string) handler {
 			Metadata map[string]string
 		}
 		if json.NewDecoder(r.Body).Decode(&in) != nil || in.Name == "" {
-			return http.StatusBadRequest, refusal(http.StatusBadRequest)
+			return refusal(http.StatusBadRequest)
 		}
 		at := time.Now().UTC()
 		own := map[string]any{"id": fmt.Sprintf("%s_%d", kind, len(s.known)+1), "name": in.Name,
@@ -205,10 +205,10 @@ func (s *Server) Forget() {
 func (s *Server) makeSession(r *http.Request) (int, any) {
 	x := &Session{ID: fmt.Sprintf("sesn_%d", len(s.sessions)+1), at: time.Now().UTC(), status: "idle"}
 	if json.NewDecoder(r.Body).Decode(&x.Made) != nil || x.Made.odd() {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest)
+		return refusal(http.StatusBadRequest)
 	}
 	if !s.known[x.Made.Agent.ID] || !s.known[x.Made.EnvironmentID] {
-		return http.StatusNotFound, refusal(http.StatusNotFound)
+		return refusal(http.StatusNotFound)
 	}
 	s.sessions = append(s.sessions, x)
 	return http.StatusOK, x.row()
@@ -219,7 +219,7 @@ func (s *Server) listSessions(r *http.Request) (int, any) {
 	q := r.URL.Query()
 	since, err := time.Parse(time.RFC3339Nano, cmp.Or(q.Get("created_at[gte]"), time.Time{}.Format(time.RFC3339Nano)))
 	if err != nil {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest)
+		return refusal(http.StatusBadRequest)
 	}
 	var all []any
 	for _, x := range s.sessions {
@@ -233,17 +233,14 @@ func (s *Server) listSessions(r *http.Request) (int, any) {
 // page answers with one page of a list, which is in its ascending order.
 func (s *Server) page(r *http.Request, all []any, usual string) (int, any) {
 	q := r.URL.Query()
-	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), strconv.Itoa(s.Page)))
+	limit, err1 := strconv.Atoi(cmp.Or(q.Get("limit"), strconv.Itoa(s.Page)))
+	from, err2 := strconv.Atoi(cmp.Or(q.Get("page"), "0"))
 	order := cmp.Or(q.Get("order"), usual)
-	if err != nil || limit < 1 || order != "asc" && order != "desc" {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest)
+	if err1 != nil || err2 != nil || limit < 1 || from < 0 || order != "asc" && order != "desc" {
+		return refusal(http.StatusBadRequest)
 	}
 	if order == "desc" {
 		slices.Reverse(all)
-	}
-	from, err := strconv.Atoi(cmp.Or(q.Get("page"), "0"))
-	if err != nil || from < 0 {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest)
 	}
 	to := min(len(all), from+min(s.Page, limit))
 	out := map[string]any{"data": append([]any{}, all[min(from, to):to]...), "next_page": nil}
@@ -260,6 +257,6 @@ func (s *Server) of(h func(*Session, *http.Request) (int, any)) handler {
 				return h(x, r)
 			}
 		}
-		return http.StatusNotFound, refusal(http.StatusNotFound)
+		return refusal(http.StatusNotFound)
 	}
 }

@@ -157,7 +157,7 @@ func (s *Server) send(x *Session, r *http.Request) (int, any) {
 	}
 	if odd {
 		x.Refused++
-		return http.StatusBadRequest, refusal(http.StatusBadRequest)
+		return refusal(http.StatusBadRequest)
 	}
 	queued := []any{}
 	for _, e := range in.Events {
