@@ -233,10 +233,10 @@ func waitsLine(x Waits, w *askWords) entry {
 	switch a := x.Of.(type) {
 	case *task.Aggregate:
 		name := titleOf
-		switch bare := *a; x.Question.Kind {
-		case task.CardStep: // the title would say what is done already
+		switch bare := *a; {
+		case x.Question.Kind == task.CardStep: // the title would say what is done already
 			name = nameOf
-		case task.CardPrompt: // the version stands below
+		case a.Matter() == nil: // the version stands below
 			bare.Head.Glance.Version, a = 0, &bare
 		}
 		title = worth(a, w, true) + began(name(a, w, wordsOf.In(w.Locale).Quoted))
@@ -300,7 +300,8 @@ func (x Waits) facts(w *askWords) (out string) {
 	if !is || a.Task == nil {
 		return w.as(x.For)
 	}
-	if a.Request != nil && a.Matter() == nil && x.Question.Version <= 1 { // else its title or a rejection says more
+	first := x.Question.Version <= 1 && x.Question.Kind != task.CardStep // else what became of its words says more
+	if first && a.Request != nil && a.Matter() == nil {
 		if said := people(inline(single.Replace(a.Request.Words(w.Locale)), maxListSaid)); said != "" {
 			out = fill(w.WaitsSaid, "text", said)
 		}
