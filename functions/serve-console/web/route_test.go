@@ -166,7 +166,7 @@ func testStamps(t *testing.T, w *consoletest.World) {
 	suzuki, tanaka, alex, sato := w.As(webapi.Suzuki), w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
 	const approve, reject, deny = `value="approve"`, `value="reject"`, `value="deny"`
 	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "❌ 却下", "却下して終了",
-		"期限 "+web.Minute(w.Now().Add(168*time.Hour)), "承認しても、部長の承認までは決まりません。").
+		"期限 "+web.Minute(w.Now().Add(168*time.Hour)), "承認しても、「部長」が済むまでは決まりません。").
 		Holds(t, `name="stage" value="1"`)
 	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長 (鈴木 一郎) の番です。あなたの番(経理)になったらお知らせします。").Lacks(t, approve, reject, deny)
 	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "👉 いま: 課長(あと1人): 鈴木 一郎").
