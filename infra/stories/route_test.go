@@ -122,7 +122,7 @@ func routeSeen(t *testing.T, p *play) {
 	get := func(path string) string {
 		status, page := desk.Get(path)
 		expect.Must(t, status == http.StatusOK, "%s: %d", path, status)
-		return html.UnescapeString(page)
+		return strings.ReplaceAll(html.UnescapeString(page), "\u00a0", " ") // within names
 	}
 	shown := map[string]string{"card": driver.Face(p.Card("CARD#process#0002", number)),
 		"page": get("/console/tasks/" + p.Ref.ID)}
