@@ -67,12 +67,15 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if !is(p.Key(), p.ID, p.Version, &p.Gate) {
 				continue
 			}
-			if i > 0 {
+			if i > 0 && !d.settled { // what was decided stands there whole
 				v.since = d.since(i)
 			}
 			v.note = d.edited(d.a.EditorOf(p), p.Version)
 			if d.a.MatterOf(p) != nil {
-				v.words, v.note = gateWords{Header: d.w.FormHeader}, append(d.askedBy(), v.note...)
+				v.words.Header = d.w.FormHeader
+				if v.note == nil { // else it names whoever asked
+					v.note = d.askedBy()
+				}
 			}
 			v.sum = explain.SumUp(d.w.Locale, p.Steps)
 			v.body, v.last = d.processBody(p, v.sum, v.since, most), d.a.Last(p)
@@ -115,7 +118,7 @@ func (d drawing) policy(v *version, i, most int) {
 	}
 	at := func(i int) *aggregate.Gate { return &d.a.Prompts[i].Gate }
 	why := d.because(i, at)
-	if why != "" && v.made && p.Author == "" {
+	if why != "" && v.made && p.Author == "" && !d.settled {
 		same := p.Content == d.a.Prompts[i-1].Content
 		v.since = d.sinceWith(p.Version-1, same, why)
 		whole := contextLine(fill(askWordsOf.In(d.w.Locale).WhatPrompt, "version", p.Version))
