@@ -15,6 +15,7 @@ import sys
 import threading
 import traceback
 
+from botocore.loaders import Loader
 from werkzeug.serving import ThreadedWSGIServer
 
 import calls
@@ -156,6 +157,9 @@ def main():
     threading.Thread(target=end_with_owner, daemon=True).start()
 
     http.client.parse_headers = read_headers
+    # botocore opens each folder of four hundred services before it reads the description of one.
+    Loader.list_available_services = lambda loader, _: sorted(
+        {name for path in loader._potential_locations() for name in os.listdir(path)})
     # moto lists its folders and tries two hundred patterns for each call that isn't answered in calls.py.
     DomainDispatcherApplication.get_backend_for_host = functools.cache(DomainDispatcherApplication.get_backend_for_host)
     app = StateMachines(DomainDispatcherApplication(create_backend_app))
