@@ -158,7 +158,7 @@ def main():
 
     http.client.parse_headers = read_headers
     # botocore opens each folder of four hundred services before it reads the description of one.
-    Loader.list_available_services = lambda loader, _: sorted(
+    Loader.list_available_services = lambda loader, type_name: sorted(
         {name for path in loader._potential_locations() for name in os.listdir(path)})
     # moto lists its folders and tries two hundred patterns for each call that isn't answered in calls.py.
     DomainDispatcherApplication.get_backend_for_host = functools.cache(DomainDispatcherApplication.get_backend_for_host)
