@@ -225,15 +225,18 @@ func (d drawing) failure(r attempt) string {
 	if d.left() {
 		check = d.w.StoppedUnknown
 	}
-	unknown := d.each(r, task.StepUnknown, check)
-	why := Sentence(d.w.Locale, r.Error, StepNamed(d.w.Locale, d.a, r.Execution, r.ErrorDetail), explain.RetryOf(d.a))
+	unknown, again := d.each(r, task.StepUnknown, check), explain.RetryOf(d.a)
+	if d.beneath { // its button is on the card
+		again = explain.NoRetry
+	}
+	why := Sentence(d.w.Locale, r.Error, StepNamed(d.w.Locale, d.a, r.Execution, r.ErrorDetail), again)
 	switch {
-	case r.Error == task.ReasonToolUnknown && len(unknown) == 0 && !r.AttemptsLeft():
+	case r.Error == task.ReasonToolUnknown && len(unknown) == 0 && (d.beneath || !r.AttemptsLeft()):
 		why = explain.Happened(d.w.UnknownSettled)
 	case r.Error == task.ReasonToolUnknown && len(unknown) == 0:
 		why = d.w.UnknownSettled
 	case r.Error == task.ReasonToolUnknown:
-		why = Sentence(d.w.Locale, r.Error, "", explain.RetryOf(d.a)) // the steps are named below
+		why = Sentence(d.w.Locale, r.Error, "", again) // the steps are named below
 	}
 	return strings.Join(append([]string{why}, unknown...), "\n")
 }

@@ -73,9 +73,6 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			v.note = d.edited(d.a.EditorOf(p), p.Version)
 			if d.a.MatterOf(p) != nil {
 				v.words.Header = d.w.FormHeader
-				if v.note == nil { // else it names whoever asked
-					v.note = d.askedBy()
-				}
 			}
 			v.sum = explain.SumUp(d.w.Locale, p.Steps)
 			v.body, v.last = d.processBody(p, v.sum, v.since, most), d.a.Last(p)
@@ -232,7 +229,8 @@ func (v version) unasked(over bool) face {
 		if v.a.Matter() != nil {
 			f = v.showing(grey, w.IsUnrouted)
 		}
-		return f.with(section(v.byRules()), contextLine("⏹️ "+when(v.a.Head.Ended.At)))
+		at := fill(conversationWordsOf.In(w.Locale).Ended, "when", when(v.a.Head.Ended.At))
+		return f.with(section(v.byRules()), contextLine(at))
 	case over:
 		return v.titled(grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(v.ended()))
 	case v.kind == task.CardStep && (looked == nil || looked.Key() != v.key): // of an attempt that is over

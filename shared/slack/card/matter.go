@@ -49,7 +49,7 @@ func (d drawing) form() face {
 	d.settled = true
 	b := d.effects(explain.SumUp(w.Locale, m.Steps(w.Locale, tenancy.DecideTool)), "",
 		maxPages).with(d.described(m, maxPages)).bounded()
-	f := face{w.FormHeader, yellow, nil}.with(header(w.FormHeader)).with(d.askedBy()...).with(b.blocks...)
+	f := face{w.FormHeader, yellow, nil}.with(header(w.FormHeader)).with(b.blocks...)
 	switch {
 	case e != nil && e.As == task.TaskRefused:
 		f.colour = grey
@@ -60,14 +60,6 @@ func (d drawing) form() face {
 		return d.parked(f, "")
 	}
 	return f.with(d.enclosed()...).with(d.waitNote()...)
-}
-
-// askedBy says on the message of a form, which is Ringi's, who filled it in.
-func (d drawing) askedBy() []slack.Block {
-	if d.beneath {
-		return nil
-	}
-	return []slack.Block{contextLine(fill(askWordsOf.In(d.w.Locale).HomeFrom, "who", d.w.mention(d.a.Head.Requester)))}
 }
 
 // matter are the fields of the form, with what was typed in them before. What the settings offer no more is chosen
