@@ -91,7 +91,7 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	expect.Has(t, strings.Join(d.Told(webapi.Tanaka), "\n"), "いまは 課長", "Tanaka is told")
 	before := s.Vendors.Calls(vendors.PlaceOrder)
 	for i, at := range [][2]string{{"課長", webapi.Suzuki}, {"経理", webapi.Tanaka}, {"部長", webapi.Alex}} {
-		d.Card(driver.ProcessCard, "👉 いま: "+at[0])
+		d.Card(driver.ProcessCard, "👉 承認待ち: "+at[0])
 		d.Click(at[1], driver.ProcessCard, "approve_process")
 		d.Until("the stamp counts", func(a *task.Aggregate) bool { return len(a.Process().Acts) == i+1 })
 	}

@@ -102,7 +102,7 @@ func route(p *play) {
 	p.asks(staff)
 	p.approvesPolicy()
 	p.stamps(webapi.Suzuki, first, 1)
-	p.Card(first, "👉 いま: 経理")
+	p.Card(first, "👉 承認待ち: 経理")
 	p.reject(webapi.Tanaka, first, "reject_process", "データの検証を追加して")
 	p.stamps(webapi.Alex, second, 1)
 	p.stamps(webapi.Tanaka, second, 2) // nobody else is left to ask: Alex stands in a stamp by now
@@ -190,7 +190,7 @@ func stepsRoute(p *play) {
 func filledInAgain(p *play) {
 	p.asksByForm()
 	p.stamps(webapi.Suzuki, driver.TaskCard, 1)
-	p.Card(driver.TaskCard, "👉 いま: 経理")
+	p.Card(driver.TaskCard, "👉 承認待ち: 経理")
 	p.fills(webapi.Tanaka, driver.TaskCard, "reject_process", map[string]any{card.ReasonBlock: "賃借にしてください"})
 	p.Card(driver.TaskCard, "差し戻し: 依頼者の書き直し待ち")
 	p.fills(webapi.Sato, driver.TaskCard, "refill_process", map[string]any{"amount": "90万"})

@@ -15,9 +15,8 @@ import (
 
 // actionWords are the texts about what agents ask for.
 type actionWords struct {
-	TooMuch                                            string            // why nobody can approve it
-	CallVendors                                        map[string]string // of models
-	CallVendor, CallGoes, CallReads, CallWrites        string
+	TooMuch                                            string // why nobody can approve it
+	CallReads, CallWrites                              string
 	ReadDirect, ReadHere                               string
 	PushRuns, PushSkips, PushTo, PushType, PushReaders string // of a pull request
 	Seen, Unseen, Count, NoLineEnd                     string // of the files that it changes
@@ -69,15 +68,9 @@ func ActionMatter(x *conversation.Action, payload, locale string) string {
 	return strings.Join(names, ", ")
 }
 
-// PushNotes says of a pull request that waits where its result goes, and who can read it.
-func (s Surface) PushNotes(of *conversation.Conversation, x *conversation.Action) (lines []string) {
-	w, text := actionWordsOf.In(s.Locale), s.Marks.Text
-	vendor := cmp.Or(w.CallVendors[of.Provider], text(of.Provider, maxName))
-	if vendor != "" {
-		vendor = fill(w.CallVendor, "vendor", vendor)
-	}
-	return []string{fill(w.CallGoes, "agent", cmp.Or(text(of.AgentID, maxName), "—"), "vendor", vendor),
-		Readers(of, s.Locale), fill(w.PushReaders, "repository", text(x.Pushed.Repository, maxName))}
+// PushReaders says who can read a pull request that waits.
+func (s Surface) PushReaders(x *conversation.Action) string {
+	return fill(actionWordsOf.In(s.Locale).PushReaders, "repository", s.Marks.Text(x.Pushed.Repository, maxName))
 }
 
 // CallKind says whether a call only reads.

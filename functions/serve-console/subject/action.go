@@ -33,7 +33,7 @@ type actionRow struct {
 	Script              string
 	Effect              *web.Effect // of a call
 	ToolKind, Exactly   string      // and its arguments as they are stamped
-	Notes               []string
+	Readers             string
 	Returned            string // what the agent was given of a call's result
 	Whole               bool   // the complete payload is shown
 	Verdicts            []verdict

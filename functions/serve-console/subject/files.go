@@ -145,7 +145,7 @@ func (t *loadedTalk) call(x *conversation.Action, p conversation.Payload, out *a
 		out.Effect, out.ToolKind = &does, explain.CallKind(p.Access, locale)
 		out.Exactly = web.Exactly(p.Arguments)
 	case x.Status == conversation.ActionPending:
-		out.Notes = t.surface.PushNotes(t.is.Conversation, x)
+		out.Readers = t.surface.PushReaders(x)
 	}
 }
 

@@ -166,7 +166,7 @@ func showsPullRequest(t *testing.T, w *consoletest.World) {
 	}).Current()
 	suzuki.Get("/console").Says(t, 200, "プルリクエストの下書き", "あなたの番").Holds(t, k.Page()).
 		Lacks(t, `{"title"`, "直します") // the agent's own words
-	suzuki.Get(k.Page()).Holds(t, "CI がシークレットを使って動きます", "Mend it", "提供元", "この会話をコンソールで読めるのは",
+	suzuki.Get(k.Page()).Holds(t, "CI がシークレットを使って動きます", "Mend it",
 		"acme/shop を GitHub で読める人は、誰でも", plus("+2"), "&lt;i&gt;model.bin",
 		`href="https://github.com/acme/shop/tree/`+commit+`"`).Lacks(t, `{&#34;title`)
 	suzuki.Get("/console/audit").Holds(t, `<a href="`+k.Page()+`"><bdi>`, "エージェントの操作を提案した")

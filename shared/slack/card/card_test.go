@@ -174,7 +174,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 	}
 	if strings.HasSuffix(file, "_pending") { // whose turn it is, until when, and a note stand before the buttons
 		without(actions-1, "本人も承認できます")
-		without(actions-2, "👉 いま")
+		without(actions-2, "👉 承認待ち")
 	}
 	if file == "prompt_pending" { // and before the divider what approving it does
 		without(2, "次にステップを作ります")

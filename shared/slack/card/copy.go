@@ -57,7 +57,8 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 			return Message{}, false
 		}
 		w := askWordsOf.In(a.locale(s))
-		from := fill(w.ConversationFrom, "title", conversationTitle(a.Aggregate.Conversation, w), "who",
+		title := fill(wordsOf.In(w.Locale).Quoted, "text", conversationTitle(a.Aggregate.Conversation, w))
+		from := fill(w.ConversationFrom, "title", title, "who",
 			wordsOf.In(w.Locale).mention(a.Aggregate.Conversation.Opener), "agent",
 			inline(a.Aggregate.Conversation.AgentID, maxTool))
 		return drawingOf(a, s, now).talkFace(c).copied(a.GateAt(c.Subject), from, link, w), true

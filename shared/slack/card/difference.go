@@ -214,7 +214,7 @@ func (d drawing) aboutAction(x *conversation.Action) []slack.Block {
 		return d.aboutCall()
 	}
 	w, lines := d.talk, []string(nil)
-	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
+	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate && !x.Status.Over() {
 		lines = append(lines, fill(w.Limit, "seconds", x.TimeoutSeconds))
 	}
 	if about := inline(x.Summary, maxAbout); about != "" {

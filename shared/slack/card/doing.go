@@ -86,7 +86,7 @@ func (d drawing) pending(x *conversation.Action, r routed) face {
 		why = explain.Unapprovable(p, d.w.Locale)
 	}
 	if x.Pushed != nil {
-		notes = d.w.surface().PushNotes(d.t.Conversation, x)
+		notes = []string{d.w.surface().PushReaders(x)}
 	}
 	ask, _ := explain.AskOf(of, x.ActionID)
 	_, nobody := r.left()
@@ -151,10 +151,15 @@ func (d drawing) shownAction(x *conversation.Action, title, colour string) face 
 func (d drawing) over(x *conversation.Action, title, colour string, passed []string) face {
 	ran := d.w.timed(x.StartedAt, x.CompletedAt, d.talk.Took, d.talk.Ended)
 	if x.Ran() {
-		title = fill(d.talk.Ran, "code", *x.ExitCode)
+		title, colour = fill(d.talk.Ran, "code", *x.ExitCode), grey
 	}
-	f := d.shownAction(x, title, colour).with(sectionOf(d.cameOf(x))...).with(d.tail(x)...)
-	return d.withFiles(x, f).with(divider(), contextLine(append(passed, ran)...)).with(d.check(x)...)
+	f, came := d.shownAction(x, title, colour), sectionOf(d.cameOf(x))
+	if x.Pushed != nil { // its link says more than what it was asked for
+		f.blocks = slices.Insert(f.blocks, 1, came...)
+	} else {
+		f = f.with(came...)
+	}
+	return d.withFiles(x, f.with(d.tail(x)...)).with(divider(), contextLine(append(passed, ran)...)).with(d.check(x)...)
 }
 
 // cameOf says what came of it.

@@ -159,7 +159,7 @@ func quotation(pieces []explain.Piece) (lines []string) {
 
 // arguments draws what no other part of an effect has, each in its own line, and rows of a list in a table.
 func (d drawing) arguments(e *explain.Effect) (lines []string) {
-	if d.settled && d.gate != "" && d.gate != aggregate.Approved {
+	if d.settled && d.gate != "" && (d.gate != aggregate.Approved || d.headed) {
 		return nil
 	}
 	for rest := e.Rest; len(rest) > 0; {

@@ -348,9 +348,6 @@ func mineLine(x Mine, w *askWords, s tenancy.Settings) entry {
 	if a.Head.Noted == task.StatusReturned {
 		next += ": " + people(inline(a.Head.Glance.Detail, maxDetail))
 	}
-	if e := a.Head.Ended; e != nil && e.As == task.TaskRefused {
-		next += ": " + inline(Sentence(w.Locale, e.Reason, e.Detail, explain.NoRetry), maxDetail)
-	}
 	made := ""
 	for _, row := range a.Steps {
 		made = or(Address(row), made)

@@ -148,7 +148,7 @@ func TestACopyChangesWithWhatItsPersonOwes(t *testing.T) {
 			owes := card.Owes(circulation.Walk(s.Process().Circulating()), c)
 			expect.That(t, asks(m) == (owes && s.Process().Status == aggregate.PendingApproval), "%s: buttons of %s", what, name)
 			text := drawn(m.Attachments[0].Blocks.BlockSet)
-			expect.That(t, strings.Contains(text, "👉 あなたの番です") == asks(m) && !strings.Contains(text, "👉 いま"), "%s: %s", what,
+			expect.That(t, strings.Contains(text, "👉 あなたの番です") == asks(m) && !strings.Contains(text, "👉 承認待ち"), "%s: %s", what,
 				text)
 			was[name] = m
 		}
@@ -254,8 +254,8 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 		want          []string
 	}{
 		"the channel": {nil, nil, true,
-			[]string{"*👉 いま:* <#C0HR> のメンバーのうち 1 人", "依頼した <@U0REQUESTER> さん本人も承認できます"}},
-		"people but for the requester": {[]string{"U1", "U0REQUESTER"}, nil, false, []string{"*👉 いま:* <@U1>\n"}},
+			[]string{"*👉 承認待ち:* <#C0HR> のメンバーのうち 1 人", "依頼した <@U0REQUESTER> さん本人も承認できます"}},
+		"people but for the requester": {[]string{"U1", "U0REQUESTER"}, nil, false, []string{"*👉 承認待ち:* <@U1>\n"}},
 		"a group but for the requester": {nil, []string{"S1"}, false,
 			[]string{"<!subteam^S1>のうち 1 人", "依頼した <@U0REQUESTER> さんは、自分の依頼を承認できません"}},
 		"more than a line holds":      {many, []string{"S1"}, true, []string{"<@U09> ほか 3 件のうち 1 人\n"}},

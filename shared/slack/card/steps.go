@@ -185,7 +185,11 @@ func (d drawing) since(at int) string {
 		case c.Is == nil:
 			text = d.w.ChangedGone
 		}
-		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(d.line(c.Is)))
+		is := d.line(c.Is)
+		if d.a.Matter() != nil && explain.Plain(c.Name) == askWordsOf.In(d.w.Locale).Matter[MatterDescription] {
+			is = d.w.Below
+		}
+		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(is))
 		if was, is := explain.Plain(c.Was), explain.Plain(c.Is); strings.Contains(was+is, explain.NextLine) {
 			line = strong(d.line(c.Name)) + d.changed(strings.ReplaceAll(was, explain.NextLine, "\n"),
 				strings.ReplaceAll(is, explain.NextLine, "\n"))

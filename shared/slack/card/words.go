@@ -42,6 +42,7 @@ type words struct {
 
 	// What a version of the steps does otherwise than the one before.
 	Since, SinceNothing, SentBackFor   string
+	Below                              string // instead of a text that stands below
 	ChangedTo, ChangedNew, ChangedGone string
 	OnlyPlans                          string // of a policy: what approving it does
 	Remarks                            string // heading of the answers to earlier rejections
