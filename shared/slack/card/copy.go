@@ -16,9 +16,9 @@ import (
 )
 
 // Copy draws what one person gets of a card in their direct messages: while they are asked, the same with the same
-// buttons, below a line that says who asked and leads to the card; once that is over for them, that line and how it
-// stands. Of other types of c it says how something ended or was decided. link may be empty. It returns false for what
-// stays unchanged: the end of a task that goes on, an action that is no longer in the conversation.
+// buttons, below a line that says who asked and leads to the card; once that is over for them, that line, how it stands
+// and who decided. Of other types of c it says how something ended or was decided. link may be empty. It returns false
+// for what stays unchanged: the end of a task that goes on, an action that is no longer in the conversation.
 func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (Message, bool) {
 	switch a := of.(type) {
 	case *task.Aggregate:
@@ -75,8 +75,14 @@ func (f face) copied(g *aggregate.Gate, from, link string, w *askWords) Message 
 		return face{f.text, f.colour, nil}.with(contextLine(from + opens(link, w))).with(f.blocks...).message()
 	}
 	short := face{f.text, f.colour, nil}.with(section(from + "\n" + f.text + opens(link, w)))
-	if i := slices.IndexFunc(f.blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTDivider }); i >= 0 {
-		short = short.with(slices.DeleteFunc(slices.Clone(f.blocks[i+1:]), acts)...)
+	foot := 1 + slices.IndexFunc(f.blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTDivider })
+	if foot == 0 {
+		foot = max(0, len(f.blocks)-1)
+	}
+	for _, b := range f.blocks[foot:] {
+		if b.BlockType() == slack.MBTContext {
+			short = short.with(b)
+		}
 	}
 	return short.message()
 }

@@ -260,7 +260,7 @@ func (x Waits) what(w *askWords) string {
 		if a.Matter() != nil {
 			return d.w.FormHeader
 		} else if s := d.sumOf(a); s.Lead.Order != 0 && !s.Told() && worth(a, w, true) == "" {
-			return d.short(s)
+			return fill(w.WhatProcess, "version", q.Version) + " — " + d.short(s)
 		}
 		return fill(w.WhatProcess, "version", q.Version)
 	case conversation.CardAction:

@@ -204,7 +204,7 @@ func (v version) returned() face {
 		return v.withEnd(draw(grey, w.IsOver), v.kind, v.key)
 	}
 	f := draw(yellow, w.IsReturned, fill(w.Waits, "who", v.People(v.Gate.Askers, maxNamed)))
-	f = f.with(v.edits(v.id)) // a copy of the card shows none of its blocks: its gate waits no more
+	f = f.with(v.edits(v.id)) // which a copy of the card hasn't: its gate waits no more
 	f.text += ": " + v.matter(&v, v.w.Quoted)
 	return f.with(v.numbered())
 }
