@@ -413,3 +413,20 @@ func TestACopyHasTheVersionOfItsCard(t *testing.T) {
 	text := expect.JSON(m)
 	expect.That(t, strings.Contains(text, "バージョン:* v1") && !strings.Contains(text, "v2"), "%s", text)
 }
+
+// Whoever was asked reads in their direct message who decided.
+func TestACopyOfWhatWasDecidedNamesWhoDecided(t *testing.T) {
+	decided := 0
+	for _, s := range slices.Concat(states, routeStates, stepRouteStates, doneStates, matterStates) {
+		at := s.scenario(t)
+		c := at.card(s.card)
+		g := at.GateAt(c.Subject)
+		if g == nil || g.ApprovedBy+g.RejectedBy == "" {
+			continue
+		}
+		c.User, decided = "U0TANAKA", decided+1
+		text := expect.JSON(copyOf(at.Aggregate, c, defaults, "", at.now))
+		expect.That(t, strings.Contains(text, "@"+g.ApprovedBy+g.RejectedBy), "%s: %s", s.name, text)
+	}
+	expect.That(t, decided > 20, "only %d are decided", decided)
+}
