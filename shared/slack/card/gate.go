@@ -67,7 +67,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if !is(p.Key(), p.ID, p.Version, &p.Gate) {
 				continue
 			}
-			if i > 0 && !d.settled { // what was decided stands there whole
+			if i > 0 {
 				v.since = d.since(i)
 			}
 			v.note = d.edited(d.a.EditorOf(p), p.Version)
@@ -115,13 +115,13 @@ func (d drawing) policy(v *version, i, most int) {
 	}
 	at := func(i int) *aggregate.Gate { return &d.a.Prompts[i].Gate }
 	why := d.because(i, at)
-	if why != "" && v.made && p.Author == "" && !d.settled {
+	if why != "" && v.made && p.Author == "" {
 		same := p.Content == d.a.Prompts[i-1].Content
 		v.since = d.sinceWith(p.Version-1, same, why)
 		whole := contextLine(fill(askWordsOf.In(d.w.Locale).WhatPrompt, "version", p.Version))
 		with := func(since string) body { return body{blocks: append(sectioned(since), whole)}.with(v.body) }
 		out := with(v.since + d.changed(d.a.Prompts[i-1].Content, p.Content))
-		if out.bounded().cut {
+		if d.settled || out.bounded().cut {
 			out = with(v.since)
 		}
 		v.body = out

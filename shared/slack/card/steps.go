@@ -204,6 +204,9 @@ func (d drawing) since(at int) string {
 	if left > 0 {
 		all = append(all, fill(d.w.MoreSteps, "n", left))
 	}
+	if d.settled { // what was decided stands there whole
+		all = nil
+	}
 	why := d.because(at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
 	if len(changes) == 0 && why == "" {
 		return ""
