@@ -367,7 +367,12 @@ func (w LogWords) Tool(name string) string {
 
 // Field describes a member of an entry's details: a field, a tool, or a row by its key.
 func (w LogWords) Field(name string) string {
-	of, version, _ := strings.Cut(name, "#")
-	words := cmp.Or(w.changed[name].Name, w.settings[name], w.Fields[of], w.Tool(name))
-	return strings.TrimSpace(words + " " + strings.TrimLeft(version, "0"))
+	parts := strings.Split(name, "#")
+	if w.Fields[parts[0]] == "" {
+		return cmp.Or(w.changed[name].Name, w.settings[name], w.Tool(name))
+	}
+	for i, number := range parts[1:] {
+		parts[i+1] = strings.TrimLeft(number, "0")
+	}
+	return strings.Join(append([]string{w.Fields[parts[0]]}, parts[1:]...), " ")
 }

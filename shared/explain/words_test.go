@@ -264,6 +264,13 @@ func TestTheLogSaysAMarkInWords(t *testing.T) {
 		"Amount in: items › quantity, items › unit_price")
 }
 
+func TestTheLogNamesRowsByTheirKeys(t *testing.T) {
+	for key, want := range map[string]string{"GATE#0002#001#03": "Check of a step 2 1 3", "#general": "#general",
+		"PROCESS#0012": "Steps 12", "attempt": LogWordsIn("en").Field("attempt")} {
+		expect.Is(t, LogWordsIn("en").Field(key), want)
+	}
+}
+
 func TestEveryActionHasItsWords(t *testing.T) {
 	for _, locale := range language.All {
 		said := map[string]string{}

@@ -141,9 +141,8 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 	}
 	if x := a.Task; x != nil {
 		t.Title, t.Description, t.Created = language.ForeignLine(x.Title), r.prose(x.Description), x.CreatedAt
-		form := a.Matter() != nil && a.Matter() == a.Request.Matter // else it was filled in again
-		if said := t.Message.Text; said != "" && (strings.Contains(t.Description, said) || form) {
-			t.Description = "" // it says no more than the message
+		if said := t.Message.Text; a.Matter() != nil || said != "" && strings.Contains(t.Description, said) {
+			t.Description = "" // it says no more than the message, or stands in what is decided
 		}
 		t.Priority = card.Priority(r.Locale, x.Priority)
 	}

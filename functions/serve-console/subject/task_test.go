@@ -264,6 +264,11 @@ func filesOfARequest(t *testing.T, w *consoletest.World) {
 	w.MatterAsked()
 	b.Acts(aggregate.ActReject, "見積もりを 2 社から")
 	b.Get(w.TaskPage()).Says(t, 200, "決裁 差し戻し 見積もりを 2 社から") // why it was sent back is not folded
+	m := *w.Load().Matter()
+	m.Description += "追記: 敷金は 900 万円です。"
+	w.FormRefilled(m)
+	sent, _, _ := strings.Cut(b.Get(w.TaskPage()).Body, `id="request"`)
+	expect.That(t, !strings.Contains(sent, "敷金"), "what is asked next stands below what was sent back: %s", sent)
 }
 
 func TestAGateUnderARule(t *testing.T) {

@@ -32,7 +32,8 @@ type Version struct {
 	Folded   bool              // the steps and the difference are left out
 	Diff     []web.Line        // of a policy from the version before; the first has none
 	Changes  []web.ValueChange // of steps from the version before; nil: they do the same
-	Files    []File            // of a form's earlier version
+	Matter   string            // what a form says is decided
+	Files    []File            // of a form
 	Later    bool              // there was a version before
 	Same     bool              // a policy says what the one before said, although a reason was given
 	Because  string            // why the version before was rejected or returned
@@ -153,8 +154,8 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 			sum := r.Sum(p.Steps)
 			v.Sum = &sum
 		}
-		if p != a.Process() && a.MatterOf(p) != nil {
-			v.Files = r.files(a, a.FilesOf(p.ID))
+		if m := a.MatterOf(p); m != nil {
+			v.Matter, v.Files = r.prose(m.Description), r.files(a, a.FilesOf(p.ID))
 		}
 		if i > 0 && v.Sum != nil {
 			v.Changes = r.Changes(explain.Differences(a, r.Locale, i))

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -93,7 +94,9 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 			t.along(x, &b)
 		}
 		if gate && b.No != "" { // who may not decide is told why
-			why = "\n" + b.No
+			if line := "\n" + b.Label + ": " + b.No; !strings.Contains(why, b.No) {
+				why += line
+			}
 			continue
 		}
 		all = append(all, b)

@@ -171,14 +171,15 @@ var pageFuncs = template.FuncMap{
 	"fields":  fields, "typed": typed, "hinted": hinted, "faulty": faulty,
 	"badge":   func(status any) string { return Badge(fmt.Sprint(status)) },
 	"spelled": language.Spelled, "spelledLine": language.OneLine, "oneLine": language.ForeignLine,
-	"coded": func(s string) bool {
-		return len(s) > 25 && strings.Trim(s, "0123456789abcdefABCDEFGHJKMNPQRSTVWXYZ") == ""
-	},
+	"coded": func(s string) bool { return coded.Get().MatchString(s) },
 	"prose": card.Prose, "spent": Spent,
 	"first": func(all []Fault) []Fault { return all[:min(len(all), mostFaults)] },
 	"more":  func(all []Fault) string { return Count(int64(max(0, len(all)-mostFaults))) },
 	"brief": func(s string) string { return language.ForeignLine(language.Beginning(s, mostBrief)) },
 }
+
+// coded matches a hash and an id, which nobody reads.
+var coded = language.Regexp{Text: `^([0-9a-f]{64}|[0-9A-HJKMNP-TV-Z]{26})$`}
 
 // mostBrief is how many characters a page shows of a text that stands elsewhere.
 const mostBrief = 200

@@ -141,7 +141,7 @@ var badges = map[explain.Standing]string{explain.Done: "badge-good", explain.Pre
 // stage draws the stage with this index.
 func (d *drawing) stage(i int) Stage {
 	s, is := &d.Stages[i], d.Is(i)
-	out := Stage{Name: d.Name(s), Present: is == explain.Present, Mark: is.Mark(),
+	out := Stage{Name: cmp.Or(explain.Given(s.Name), d.Name(s)), Present: is == explain.Present, Mark: is.Mark(),
 		State: d.Words.States[is], Badge: badges[is], Waiting: d.words.Say("owes"), Need: d.Need(s),
 		Stamps: Each(s.Stamps, d.act)}
 	if s.Need > 1 {
