@@ -109,6 +109,9 @@ func (r routed) then() string {
 // yours says to the person of a copy that they are asked, or for whom they may stamp.
 func (r routed) yours(s *circulation.StageState) string {
 	stage := r.Name(s)
+	if n := len(r.State.Stages); n > 1 { // whether a stamp is the last
+		stage += fmt.Sprintf(" %d/%d", r.State.Present, n)
+	}
 	if need := r.Need(s); need != "" {
 		stage += " (" + need + ")"
 	}
