@@ -306,9 +306,11 @@ func (v version) pending() face {
 		please = w.NobodyLeft
 	}
 	x, _ := explain.AskOf(v.a, v.id)
-	if p, q := v.a.Process(), v.a.Request; v.kind == task.CardProcess && p != nil && q != nil && q.ChannelType != "im" &&
-		!slices.Contains(task.Recipients(p.Steps, ""), v.a.Head.Requester) {
-		v.ending = w.TellsAsker
+	if p, q := v.a.Process(), v.a.Request; v.kind == task.CardProcess && p != nil && q != nil && q.ChannelType != "im" {
+		v.ending = w.TellsThread
+		if !slices.Contains(task.Recipients(p.Steps, ""), v.a.Head.Requester) {
+			v.ending = w.TellsAsker
+		}
 	}
 	asks := v.asking(x, v.id, &v.body, v.unreadable || nobody, nil)
 	if v.last {

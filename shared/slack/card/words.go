@@ -33,6 +33,7 @@ type words struct {
 	Reads         string // what the steps read
 	Final         string // why it matters that Ringi can't undo it
 	Again         string // above the rest of what a step would do
+	TellsThread   string
 	TellsAsker    string
 	PleaseApprove string // notification of steps that wait
 	PleaseReject  string // of steps that nobody can read
