@@ -204,8 +204,8 @@ func TestTwentyStepsFitACard(t *testing.T) {
 		steps []task.Step
 		reads string
 	}{
-		"half a year with sheets": {halfYear(6, true), "👀 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)\n" +
-			"👀 2026 年 4 月の勤怠を読みます (対象: ステップ1の従業員)\n👀 ステップ2の勤怠から、残業時間を計算します\n"},
+		"half a year with sheets": {halfYear(6, true), "👀 1. 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)\n" +
+			"👀 2. 2026 年 4 月の勤怠を読みます (対象: ステップ1の従業員)\n👀 3. ステップ2の勤怠から、残業時間を計算します\n"},
 		"a year without": {halfYear(12, false),
 			"25. rooms の compare で読み取ります\n• earlier: ステップ22の勤怠、ステップ20の勤怠、ステップ18の勤怠、ステップ16の勤怠、" +
 				"ステップ14の勤怠、ステップ12の勤怠、ステップ10の勤怠、ステップ8の勤怠、ステップ6の勤怠、ステップ4の勤怠、ステップ2の勤怠\n" +

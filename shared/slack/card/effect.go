@@ -92,13 +92,8 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 		}
 		line, orders = append(line, says), append(orders, strconv.Itoa(e.Order))
 	}
-	for i, of := range orders {
-		if strings.Contains(of, ",") {
-			line[i] = of + ". " + line[i]
-		}
-	}
-	for _, said := range line {
-		below.add(0, "", fill(d.w.Reads, "reads", said))
+	for i, said := range line {
+		below.add(0, "", fill(d.w.Reads, "reads", orders[i]+". "+said))
 	}
 	below.parts = append(below.parts, long.parts...)
 	below.below = max(below.below, long.below)

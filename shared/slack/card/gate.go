@@ -120,9 +120,11 @@ func (d drawing) policy(v *version, i, most int) {
 		v.since = d.sinceWith(p.Version-1, same, why)
 		whole := contextLine(fill(askWordsOf.In(d.w.Locale).WhatPrompt, "version", p.Version))
 		with := func(since string) body { return body{blocks: append(sectioned(since), whole)}.with(v.body) }
-		out := with(v.since + d.changed(d.a.Prompts[i-1].Content, p.Content))
-		if d.settled || out.bounded().cut {
-			out = with(v.since)
+		out := with(v.since)
+		if !d.settled {
+			if all := with(v.since + d.changed(d.a.Prompts[i-1].Content, p.Content)); !all.bounded().cut {
+				out = all
+			}
 		}
 		v.body = out
 	}

@@ -3,7 +3,6 @@ package card
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -74,8 +73,7 @@ const quoteRoom = 100 + 2*maxLines // of a section, for a heading and the marks 
 // and the list of steps. Each part fills up to most sections, or fewer if that is too much for a card.
 func (d drawing) processBody(p *task.Process, s explain.Sum, since string, most int) body {
 	steps := p.Steps
-	check := d.checks(steps)
-	calls := func(s task.Step, name string) string { return stepLine(s, name) + check(s) } // sentences name no tools
+	calls := func(s task.Step, name string) string { return stepLine(s, name) + d.checkOf(s) } // sentences name no tools
 	draw := func(since string, most, list int) body {
 		if m := d.a.MatterOf(p); m != nil && len(steps) > 0 {
 			return d.effects(s, since, most).with(d.described(m, most)).with(d.attached(p))
@@ -102,21 +100,14 @@ func (d drawing) described(m *task.Matter, most int) body {
 	return d.sections(pages(strong(name)+"\n"+prepared(m.Description), maxSection), most)
 }
 
-// checks returns what says of a step that it is asked about once more, and of the first for each reason why.
-func (d drawing) checks(steps []task.Step) func(s task.Step) string {
+// checkOf says of a step that it is asked about once more.
+func (d drawing) checkOf(s task.Step) string {
 	versions := len(d.a.Processes) // none: what fits has the longest text
-	last := versions == 0 || d.a.Processes[versions-1].Terms.Rule != nil
-	said := map[string]int{}
-	for _, s := range slices.Backward(steps) {
-		said[explain.Check(d.w.Locale, s, last)] = s.Order
+	check := explain.Check(d.w.Locale, s, versions == 0 || d.a.Processes[versions-1].Terms.Rule != nil)
+	if check == "" {
+		return ""
 	}
-	return func(s task.Step) string {
-		check := explain.Check(d.w.Locale, s, last)
-		if check == "" {
-			return ""
-		}
-		return strings.TrimRight(" 🔍 "+map[bool]string{true: check}[said[check] == s.Order], " ")
-	}
+	return " 🔍 " + check
 }
 
 // answers draws a model's answers to earlier rejections, as quotations, since they stand beside the card's own lines.
