@@ -219,17 +219,22 @@ func (r *Route) Stage(i int) string {
 	return text
 }
 
-// Path is all stages in their order, if that fits so many characters; else the settled ones are counted.
+// Path is all stages in their order, up to one that said no, if that fits so many characters; else the settled ones are
+// counted.
 func (r *Route) Path(most int) string {
 	var all, others []string
 	var settled []*circulation.Act
 	n := 0
 	for i := range r.Stages {
 		all = append(all, r.Stage(i))
-		if r.Is(i) == Done {
+		is := r.Is(i)
+		if is == Done {
 			settled, n = append(settled, r.Stages[i].Stamps...), n+1
 		} else {
 			others = append(others, all[i])
+		}
+		if is == SentBack || is == Denied { // no further stage is asked
+			break
 		}
 	}
 	line := strings.Join(all, " → ")

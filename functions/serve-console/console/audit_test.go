@@ -80,7 +80,7 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	w.Talked(webapi.Sato, webapi.HR, "channel", "<@"+webapi.Suzuki+"> と <#"+webapi.HR+"> のテスト")
 	b.Get("/console/audit").Says(t, 200, "勤怠集計 · 依頼: 佐藤 花子", "@鈴木 一郎 と #人事 のテスト",
-		"設定を変更した バージョンの上限: 5 個 → 6 個 詳細")
+		"設定を変更した バージョンの上限: 5 個 → 6 個")
 	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	for query, want := range map[string]int{
 		"": 4, "action=settings.updated": 2, "action=task.created": 1, "resource=" + w.Ref.ID: 1,

@@ -221,7 +221,8 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 				Since: x.CreatedAt, Until: x.until()}
 			now := c.Now()
 			left := row.Until.Sub(now)
-			row.Left, row.Ago, row.Soon = near(v.Locale, left), near(v.Locale, now.Sub(row.Since)), left < soon
+			row.Left, row.Soon = near(v.Locale, left), left < soon
+			row.Ago = near(v.Locale, max(time.Minute, now.Sub(row.Since)))
 			row.Asked = language.ForeignLine(language.Beginning(by.Named(x.words, called), mostAbout))
 			row.Priority = card.Priority(v.Locale, x.rank)
 			if x.standsFor != "" {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -94,8 +93,8 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 			t.along(x, &b)
 		}
 		if gate && b.No != "" { // who may not decide is told why
-			if line := "\n" + b.Label + ": " + b.No; !strings.Contains(why, b.No) {
-				why += line
+			if why == "" {
+				why = "\n" + b.No
 			}
 			continue
 		}

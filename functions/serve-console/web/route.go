@@ -51,7 +51,6 @@ type Stage struct {
 	Owed               string // how many further stamps, of the stage that is asked
 	Waiting            string // what who hasn't spoken there still owes
 	Present            bool
-	DecideBy           time.Time // of the stage that is asked
 	People             []Person
 	Stamps             []RouteAct
 	End                *RouteAct // that sent it back or denied it here
@@ -158,7 +157,7 @@ func (d *drawing) stage(i int) Stage {
 		out.End = &end
 	}
 	if out.Present {
-		out.Owed, out.DecideBy = d.words.Say("owed", "n", s.Owed), TimeOf(s.DecideBy)
+		out.Owed = d.words.Say("owed", "n", s.Owed)
 	}
 	return out
 }

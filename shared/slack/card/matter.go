@@ -203,7 +203,8 @@ func (v version) returned() face {
 	case row == nil || row.ID != v.id:
 		return v.withEnd(draw(grey, w.IsOver), v.kind, v.key)
 	}
-	f := draw(yellow, w.IsReturned, fill(w.Waits, "who", v.People(v.Gate.Askers, maxNamed)))
+	f := v.showing(yellow, w.IsReturned).with(divider(), section(v.returnedBy(v.Gate)), contextLine(
+		append(v.passed(), fill(w.Waits, "who", v.People(v.Gate.Askers, maxNamed)))...))
 	f = f.with(v.edits(v.id)) // which a copy of the card hasn't: its gate waits no more
 	f.text += ": " + v.matter(&v, v.w.Quoted)
 	return f.with(v.numbered())
