@@ -214,7 +214,7 @@ func (r *Route) Stage(i int) string {
 		}
 	}
 	if (is == Done || is == Present) && len(s.Before) > 0 {
-		text += " (" + fill(r.Words.Before, "who", r.People(s.Before, mostHands)) + ")"
+		text += " (✅ " + r.People(s.Before, mostHands) + ")" // they stamped before
 	}
 	return text
 }

@@ -290,7 +290,7 @@ func testNextRound(t *testing.T, w *consoletest.World) {
 	suzuki.Acts(aggregate.ActApprove, "")
 	suzuki.Get(w.TaskPage()).Says(t, 200, "✅ 鈴木 一郎", "コンソール").Lacks(t, "button-danger") // nothing to press
 	read := tanaka.Get(w.TaskPage()).Says(t, 200, "❌ 却下… 却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
-		"送信して再生成 この内容を反映して新しいバージョンを生成します。", "却下して終了 この依頼を終わりにします。続けるには新しい依頼が必要です。")
+		"送信して再生成 この内容を反映して新しいバージョンを生成します。", "却下して終了 却下として記録し、依頼を終わりにします。続けるには新しい依頼が必要です。")
 	tanaka.Acts(aggregate.ActReject, " ").Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").
 		Holds(t, `value="approve"`)
 	tanaka.Acts(aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject")

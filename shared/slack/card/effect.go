@@ -27,7 +27,8 @@ const (
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, its
 // arguments, why it matters, other writes, and reads.
 func (d drawing) effects(s explain.Sum, since string, most int) body {
-	top, below, lead, warns := listing{}, listing{}, &s.Lead, !d.settled || d.gate == aggregate.Approved
+	top, below, lead, warns := listing{}, listing{}, &s.Lead, !d.settled ||
+		d.gate == aggregate.Approved && d.a.Matter() == nil
 	says := s.Says()
 	if d.done && s.Final {
 		says = s.Done()
