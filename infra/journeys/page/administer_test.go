@@ -73,6 +73,7 @@ func (a administering) shows(selector string, texts ...string) {
 func (a administering) changesSettings() {
 	const save = ".save .button-primary"
 	a.tab.Until(`!!document.getElementById("s-max-versions")`)
+	a.tab.Press("#settings summary") // of the first section
 	a.tab.Type("#s-max-versions", "0")
 	a.tab.Type("#s-approval-timeout-hours", "two")
 	a.tab.Press(save)
