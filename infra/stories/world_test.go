@@ -47,7 +47,7 @@ import (
 // seed is of all that is drawn at random.
 var seed = expect.Seed()
 
-// atOnce is how many plays there are side by side.
+// atOnce is how many disturbed plays there are side by side.
 const atOnce = 12
 
 // running is the stack of a workspace without settings of its own. On changing, settings change.
@@ -55,7 +55,8 @@ var running, changing = newWorld(), newWorld()
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(atOnce)); err != nil {
+	// What waits longest of all settings has a place at once, not after other tests.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*atOnce)); err != nil {
 		log.Fatal(err)
 	}
 	code := driver.Run(m, running.options(), func(s *stack.Stack) {
