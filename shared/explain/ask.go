@@ -138,24 +138,22 @@ const maxNamed = 10 // people and groups that a line names; further ones are cou
 // Without askers, only the requester of o has asked.
 func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	w, who := refusalWordsOf.In(s.Locale), s.Approvers(set, o)
-	if who != w.Nobody {
-		if nobodyElse(set, o, askers) {
-			return fill(w.NobodyElse, "who", s.own(o, askers))
-		}
-		who = s.Deciders(set, o, askers...)
-		if note := s.ofAskers(set, o, askers); note != "" {
-			who += " (" + note + ")"
-		}
+	switch note := s.ofAskers(set, o, askers); {
+	case who == w.Nobody || note == "":
+	case nobodyElse(set, o, askers):
+		return fill(w.NobodyElse, "who", s.own(o, askers))
+	default:
+		who += " (" + note + ")"
 	}
 	return fill(w.CanDecide, "who", who)
 }
 
 // ofAskers says of the askers what the names of those who may decide don't say; it may be empty.
 func (s Surface) ofAskers(set tenancy.Settings, o aggregate.Origin, askers []string) string {
-	w, own, a := refusalWordsOf.In(s.Locale), s.own(o, askers), set.Approvers
+	w, own := refusalWordsOf.In(s.Locale), s.own(o, askers)
 	switch {
-	case own == "", a.Mode == aggregate.ApproversList && !set.AllowSelfApproval && len(a.Usergroups) == 0:
-		return "" // they are named one by one, without the askers
+	case own == "":
+		return ""
 	case !set.AllowSelfApproval:
 		return fill(w.NotRequester, "who", own)
 	case amongOthers(set, o, askersOf(o, askers)):
@@ -174,7 +172,9 @@ func (r *Route) Turn() (turn, note string, ok bool) {
 		return s.WhoDecides(set, o, askers...), "", false
 	}
 	list := a.Mode == aggregate.ApproversList
-	note = s.ofAskers(set, o, askers)
+	if !list || set.AllowSelfApproval || len(a.Usergroups) > 0 { // else they are named one by one, without the askers
+		note = s.ofAskers(set, o, askers)
+	}
 	a = others(set, o, askers)
 	if list && len(a.Users)+2*len(a.Usergroups) > 1 || !list && o.ChannelType != "im" {
 		turn = fill(w.OneOf, "who", turn)

@@ -27,8 +27,7 @@ const (
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, its
 // arguments, why it matters, other writes, and reads.
 func (d drawing) effects(s explain.Sum, since string, most int) body {
-	top, below, lead, warns := listing{}, listing{}, &s.Lead, !d.settled ||
-		d.gate == aggregate.Approved && d.a.Matter() == nil
+	top, below, lead, warns := listing{}, listing{}, &s.Lead, !d.settled || d.gate == aggregate.Approved
 	says := s.Says()
 	if d.done && s.Final {
 		says = s.Done()
@@ -66,6 +65,9 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	if s.Unpriced() != "" && !d.settled {
 		why := fill(explain.RouteOf(d.w.Locale).AmountUnknown, "amount", explain.Money(d.w.Locale, s.Amount))
 		rest = body{blocks: []slack.Block{contextLine(why)}}.with(rest)
+	}
+	if d.settled && d.a.Matter() != nil {
+		said[1] = "" // its number is in the title
 	}
 	for _, why := range []string{s.Unreadable(), said[1]} {
 		if why != "" && warns {
