@@ -214,7 +214,7 @@ func (r *Route) Stage(i int) string {
 		}
 	}
 	if (is == Done || is == Present) && len(s.Before) > 0 {
-		text += " (✅ " + r.People(s.Before, mostHands) + ")" // they stamped before
+		text += " (" + Done.Mark() + " " + r.People(s.Before, mostHands) + ")" // they stamped before
 	}
 	return text
 }

@@ -252,6 +252,7 @@ func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 					expect.That(rt, strings.Contains(path, "課長"), "a stage is missing: %s", path)
 				}
 			}
+			expect.That(rt, st.Ended() == "" || !strings.Contains(path, "⬜"), "a stage after the end: %s", path)
 			r := card.Review{Type: task.CardProcess, ID: p.ID, TaskID: s.Head.TaskID, Stage: max(st.Present, 1)}
 			dialog, _ := card.DialogsOf(s.Aggregate).Review(r, locale)
 			expect.NoError(rt, ringitest.CheckView(dialog))
