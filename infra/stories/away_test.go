@@ -185,6 +185,7 @@ func (w *world) queueClockAndStateMachineFail(t *testing.T) {
 		p.Card(driver.PromptCard, "approve_prompt")
 		p.passes(p.Ref, task.PromptKey(1), "SET terms.decide_by = :past", "attribute_exists(PK)", nil) // the click counts
 		p.approvesPolicy()
+		p.sweep() // starts a run in the place of the stopped one
 		p.Card(driver.ProcessCard, "approve_process")
 		p.waitsAt(task.ProcessKey(1))
 		p.losesTheMachine()

@@ -66,11 +66,11 @@ const (
 	fewRows  = 5 // so many may have another, but no more than one in four
 )
 
-// Alike says once what most of many rows have as their value at i, and what the others have; nil: they are few, or
-// differ, or i is 0.
-func Alike(locale string, rows []Argument, i int) []Piece {
+// Alike says once what most of many rows have as their value at i, and what the others have. It has no value if they
+// are few, or differ, or i is 0.
+func Alike(locale string, rows []Argument, i int) (said Argument) {
 	if i == 0 || len(rows) < manyRows {
-		return nil
+		return said
 	}
 	for _, row := range rows[:manyRows] {
 		usual := row.Cells[i]
@@ -80,18 +80,21 @@ func Alike(locale string, rows []Argument, i int) []Piece {
 		if len(others) > min(fewRows, len(rows)/4) {
 			continue
 		}
-		l, w := &writer{locale: locale, w: lineWordsOf(locale)}, effectWordsOf.In(locale)
-		text, differ := w.EachRow, []Piece(nil)
-		for _, x := range others {
-			text, differ = w.MostRows, append(append(differ, Piece{Words, "#" + x.Number() + " "}), x.Cells[i].Value...)
-			differ = append(differ, Piece{Words, w.Separator})
+		w := effectWordsOf.In(locale)
+		l, text, differ := &writer{locale: locale, w: lineWordsOf(locale)}, w.EachRow, []Piece(nil)
+		for at, x := range others {
+			text, differ = w.MostRows, append(differ, Piece{Words, "#" + x.Number() + " "})
+			value := x.Cells[i].Value
+			if at+1 == len(others) || !slices.Equal(value, others[at+1].Cells[i].Value) {
+				differ = append(append(differ, value...), Piece{Words, w.Separator})
+			}
 		}
 		l.fill(fill(text, "n", len(rows)-len(others)), func(name string) {
-			l.out = append(l.out, map[string][]Piece{"name": usual.Name, "value": usual.Value, "others": differ}[name]...)
+			l.out = append(l.out, map[string][]Piece{"value": usual.Value, "others": differ}[name]...)
 		})
-		return l.out
+		return Argument{Name: usual.Name, Value: l.out}
 	}
-	return nil
+	return said
 }
 
 type effectWords struct {
@@ -281,11 +284,14 @@ func (t *teller) read() {
 
 // text writes a text in quotation marks unless it is a word that nothing else looks like.
 func (l *writer) text(s string) {
-	if bare(s) && language.OneLine(s) == s {
+	switch {
+	case s == "":
+		l.words(l.w.empty)
+	case bare(s) && language.OneLine(s) == s:
 		l.add(Value, s)
-		return
+	default:
+		l.quoted(s)
 	}
-	l.quoted(s)
 }
 
 func bare(s string) bool {

@@ -254,8 +254,8 @@ func (e *CallError) Say(locale string, now time.Time) *CallError {
 
 // lineWords are the texts of one language. {name} is a placeholder for a value.
 type lineWords struct {
-	open, shut, nothing, unread, missing, more, result, resultAt, resultCalled, server string
-	atMost, exactly, oneRow, listed, oneListed, asked, automatic, step, nth            string
+	open, shut, nothing, empty, unread, missing, more, result, resultAt, resultCalled, server string
+	atMost, exactly, oneRow, listed, oneListed, asked, automatic, step, nth                   string
 }
 
 func lineWordsOf(locale string) *lineWords { return language.InEach(&japanese, &english).In(locale) }
@@ -264,7 +264,7 @@ const between = " · "
 
 var japanese = lineWords{
 	missing: "(指定なし)", more: "引数 ",
-	open: "「", shut: "」", nothing: "(なし)", unread: "ステップ {n} ({tool}) の引数を読み取れません",
+	open: "「", shut: "」", nothing: "(なし)", empty: "(空)", unread: "ステップ {n} ({tool}) の引数を読み取れません",
 	result: "{step}の結果", resultAt: "{step}の結果の「{path}」", resultCalled: "{step}の{heading}",
 	atMost: "最大 {n} 行", exactly: "{n} 行", oneRow: "1 行", listed: "{n} 件", oneListed: "1 件",
 	server: "{server} の {tool}", step: "ステップ{n}", nth: "{n} 件目",
@@ -273,7 +273,7 @@ var japanese = lineWords{
 
 var english = lineWords{
 	missing: "(not given)", more: "argument ",
-	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments of step {n} ({tool})",
+	open: "“", shut: "”", nothing: "(none)", empty: "(empty)", unread: "Couldn't read the arguments of step {n} ({tool})",
 	result: "the result of {step}", resultAt: "“{path}” from {step}", resultCalled: "the {heading} from {step}",
 	atMost: "up to {n} rows", exactly: "{n} rows", oneRow: "1 row", listed: "{n} entries", oneListed: "1 entry",
 	server: "{tool} on {server}", step: "step {n}", nth: "item {n}",

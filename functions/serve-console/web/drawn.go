@@ -74,25 +74,23 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 			out, all = append(out, Argument{Name: r.Line(all[0].Name), Value: r.Line(all[0].Value)}), all[1:]
 			continue
 		}
-		name, t := r.Line(list), &Table{Columns: []Column{{"#", true}}}
+		var alike []Argument
+		t := &Table{Columns: []Column{{"#", true}}}
 		for _, row := range all[:n] {
 			t.Rows = append(t.Rows, []string{row.Number()})
 		}
 		for i, c := range all[0].Cells {
-			if said := explain.Alike(r.Locale, all[:n], i); said != nil {
-				name = append(append(name, Piece{Text: " "}), r.Line(said)...)
+			if said := explain.Alike(r.Locale, all[:n], i); said.Value != nil {
+				alike = append(alike, Argument{Name: r.Line(said.Name), Value: r.Line(said.Value)})
 				continue
 			}
 			t.Columns = append(t.Columns, Column{explain.Plain(c.Name), c.Numeric()})
 			for at, row := range all[:n] {
 				cell := row.Cells[i].Value
-				if s := explain.Plain(cell); s == "「」" || s == "“”" {
-					cell = nil // an empty text: the cell has borders
-				}
 				t.Rows[at] = append(t.Rows[at], Joined(r.Line(cell), func(p Piece) string { return p.Text }, ""))
 			}
 		}
-		out, all = append(out, Argument{Name: name, Rows: t}), all[n:]
+		out, all = append(append(out, Argument{Name: r.Line(list), Rows: t}), alike...), all[n:]
 	}
 	return out
 }

@@ -41,17 +41,18 @@ func (d drawing) doing(x *conversation.Action) face {
 	case x.Status == conversation.ActionPending:
 		return d.pending(x, r)
 	case x.Status == conversation.ActionApproved:
-		f := d.shownAction(x, h.Header+d.w.IsApproved, green).with(divider(), d.stop(x), contextLine(passed...))
+		f := d.shownAction(x, h.Header+d.w.IsApproved, green).with(divider())
 		if d.outside != nil && d.outside.Call.Elsewhere {
-			f = f.with(contextLine(d.calls.Unused))
+			f = f.with(section(d.calls.Unused))
 		}
-		return f
+		return f.with(contextLine(passed...), d.stop(x))
 	case x.Status == conversation.ActionExecuting:
-		f := d.shownAction(x, h.Running, navy).with(d.tail(x)...).with(divider())
+		passed = append(passed, fill(d.talk.Since, "when", whenSet(x.StartedAt)))
+		f := d.shownAction(x, h.Running, navy).with(d.tail(x)...).with(divider(), contextLine(passed...))
 		if d.outside == nil {
 			f = f.with(d.stop(x))
 		}
-		return f.with(contextLine(append(passed, fill(d.talk.Since, "when", whenSet(x.StartedAt)))...))
+		return f
 	case x.Status == conversation.ActionSucceeded:
 		return d.over(x, h.Done, green, passed)
 	case x.Status == call.Granted:

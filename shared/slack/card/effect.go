@@ -24,10 +24,13 @@ const (
 	maxBrief      = 80   // characters of a message in a line
 )
 
-// effects draws what steps do in sections of up to most: the money and what people are told first, since, its
+// effects draws what steps do in sections of up to most: since, the money and what people are told first, its
 // arguments, why it matters, other writes, and reads.
 func (d drawing) effects(s explain.Sum, since string, most int) body {
 	top, below, lead, warns := listing{}, listing{}, &s.Lead, !d.settled || d.gate == aggregate.Approved
+	if since != "" {
+		top.add(0, "", since)
+	}
 	says := s.Says()
 	if d.done && s.Final {
 		says = s.Done()
@@ -37,9 +40,6 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 		d.put(&top, 1, lead, append(d.unsaid(s), first)...)
 	}
 	d.put(&top, 1, lead, quotation(lead.Words)...)
-	if since != "" {
-		top.add(0, "", since)
-	}
 	d.put(&top, 1, lead, d.arguments(lead)...)
 	said := []string{"", lead.Warning(d.w.Locale)}
 	sends := lead.Tool == tenancy.MessageTool
@@ -183,50 +183,41 @@ const (
 	tableGap = 2  // spaces between two values, as no value has that isn't in quotation marks
 )
 
-// table draws the n first arguments if they are rows of one list: each in a line behind its number, and once more below
-// for values without room. n is 0 if they aren't, or one has no room at all.
+// table draws the n first arguments if they are rows of one list: each in a line behind its number, and once more below,
+// again with its first value, for values without room. n is 0 if they aren't, or one has no room at all.
 func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 	list, n := explain.Rows(all)
 	if n == 0 {
 		return 0, nil
 	}
-	numbers := []string{"#"}
+	numbers := column{values: []string{"#"}}
 	for _, row := range all[:n] {
-		numbers = append(numbers, row.Number())
+		numbers.values = append(numbers.values, row.Number())
 	}
-	var lines, part []string
-	name := d.line(list) + ":"
+	var lines, part, alike []string
+	var first column
 	for i, cell := range all[0].Cells {
-		column := []string{explain.Plain(cell.Name)}
-		for _, row := range all[:n] {
-			column = append(column, explain.Plain(row.Cells[i].Value))
-		}
-		if said := explain.Alike(d.w.Locale, all[:n], i); said != nil {
-			name += " " + d.line(said)
+		if said := explain.Alike(d.w.Locale, all[:n], i); said.Value != nil {
+			alike = append(alike, "• "+d.line(said.Name)+": "+d.line(said.Value))
 			continue
 		}
-		if part == nil || widest(part)+tableGap+widest(column) > maxTable {
-			lines = append(append(lines, ""), numbers...)
-			part = lines[len(lines)-len(numbers):]
+		c := column{[]string{explain.Plain(cell.Name)}, cell.Numeric()}
+		for _, row := range all[:n] {
+			c.values = append(c.values, explain.Plain(row.Cells[i].Value))
 		}
-		at, number := widest(part)+tableGap, cell.Numeric()
-		if number { // their points stand below each other
-			most := decimals(column[1:]...)
-			for row, value := range column[1:] {
-				if !strings.HasPrefix(value, "(") {
-					column[row+1] += strings.Repeat(" ", most-decimals(value))
-				}
+		c.points()
+		if part == nil || c.behind(part) > maxTable {
+			lines = append(append(lines, ""), numbers.values...)
+			part = lines[len(lines)-len(numbers.values):]
+			if lines := slices.Clone(part); first.values != nil && first.put(lines) && c.behind(lines) <= maxTable {
+				copy(part, lines)
 			}
 		}
-		if at+widest(column) > maxWide {
+		if !c.put(part) {
 			return 0, nil
 		}
-		for row, value := range column {
-			pad := at - widest(part[row:row+1])
-			if number {
-				pad += widest(column) - widest(column[row:row+1])
-			}
-			part[row] += strings.Repeat(" ", pad) + language.Isolated(value)
+		if first.values == nil {
+			first = c
 		}
 	}
 	fences, more := fenced(tickedApart(strings.Join(lines[1:], "\n")), maxSection-200, 1)
@@ -236,7 +227,45 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 	case more: // the rest would stand without the names
 		return d.table(all[:n/2])
 	}
-	return n, append([]string{name}, fences...)
+	return n, slices.Concat([]string{d.line(list) + ":"}, fences, alike)
+}
+
+// column is one of a table, with its name.
+type column struct {
+	values []string
+	number bool
+}
+
+// points has the points of numbers stand below each other.
+func (c column) points() {
+	if !c.number {
+		return
+	}
+	most := decimals(c.values[1:]...)
+	for i, value := range c.values[1:] {
+		if !strings.HasPrefix(value, "(") {
+			c.values[i+1] += strings.Repeat(" ", most-decimals(value))
+		}
+	}
+}
+
+// behind returns how wide lines are with the column.
+func (c column) behind(lines []string) int { return widest(lines) + tableGap + widest(c.values) }
+
+// put adds the column to lines, unless they have no room.
+func (c column) put(lines []string) bool {
+	at, most := widest(lines)+tableGap, widest(c.values)
+	if at+most > maxWide {
+		return false
+	}
+	for i, value := range c.values {
+		pad := at - widest(lines[i:i+1])
+		if c.number {
+			pad += most - widest(c.values[i:i+1])
+		}
+		lines[i] += strings.Repeat(" ", pad) + language.Isolated(value)
+	}
+	return true
 }
 
 // decimals returns how many characters numbers have from their points on, at most.

@@ -90,7 +90,7 @@ type Mine struct {
 const maxHomeLines = 20
 
 // HomeView draws a person's Home tab: what waits for them, what is due first at the top, and below it their own
-// requests. Each has a title, and below it a line with a link.
+// requests, or above it if nothing waits. Each has a title, and below it a line with a link.
 func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRequest {
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
@@ -120,23 +120,27 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 		}
 		return append(out, contextOf(w.more(m, page))...)
 	}
-	blocks := []slack.Block{header(fill(w.HomeWaiting, "n", len(turn)))}
+	waits := []slack.Block{header(fill(w.HomeWaiting, "n", len(turn)))}
 	if in.Looked > 0 { // not all were read
-		blocks = []slack.Block{header(w.HomeWaitingSome)}
+		waits = []slack.Block{header(w.HomeWaitingSome)}
 	}
 	most := max(maxHomeLines/2, maxHomeLines-len(mine))
-	blocks = append(blocks, list(turn, most, More{Unread: in.Looked > 0 && len(turn) > most}, in.Console)...)
+	waits = append(waits, list(turn, most, More{Unread: in.Looked > 0 && len(turn) > most}, in.Console)...)
 	switch {
 	case in.Looked > 0:
-		blocks = append(blocks, contextLine(fill(w.HomeMore, "n", in.Looked)))
+		waits = append(waits, contextLine(fill(w.HomeMore, "n", in.Looked)))
 	case len(turn) == 0:
-		blocks = append(blocks, section(w.HomeNothing))
+		waits = append(waits, section(w.HomeNothing))
 	}
-	blocks = append(blocks, divider(), header(w.HomeMine))
+	asked := []slack.Block{header(w.HomeMine)}
 	if len(mine) == 0 {
-		blocks = append(blocks, section(w.HomeNoneMine))
+		asked = append(asked, section(w.HomeNoneMine))
 	}
-	blocks = append(blocks, list(mine, maxHomeLines, in.MoreMine, in.Console+"/tasks?person=me")...)
+	asked = append(asked, list(mine, maxHomeLines, in.MoreMine, in.Console+"/tasks?person=me")...)
+	if len(turn) == 0 && in.Looked == 0 && len(mine) > 0 { // such as for who never approves
+		waits, asked = asked, waits
+	}
+	blocks := slices.Concat(waits, []slack.Block{divider()}, asked)
 	blocks = append(blocks, divider(), contextLine(w.HomeHow), w.leads(in, s))
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback,
 		Blocks: slack.Blocks{BlockSet: blocks}}
@@ -264,7 +268,11 @@ func (x Waits) what(w *askWords) string {
 		}
 		return fill(w.WhatProcess, "version", q.Version)
 	case conversation.CardAction:
-		return fill(w.WhatAction, "n", q.Version)
+		text := fill(w.WhatAction, "n", q.Version)
+		if a, is := x.Of.(*conversation.Aggregate); is && a.Action(q.ID) != nil {
+			text += drawing{w: wordsOf.In(w.Locale), t: Conversation{Aggregate: a}}.actionMatter(a.Action(q.ID))
+		}
+		return text
 	}
 	d, s := drawing{w: wordsOf.In(w.Locale)}, explain.Sum{}
 	switch a := x.Of.(type) {
