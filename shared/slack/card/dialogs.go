@@ -183,7 +183,7 @@ func (d *Dialogs) More(r Review, deny, cancel bool, locale string) slack.ModalVi
 	choice := slack.NewRadioButtonsBlockElement(ThenInput, options...)
 	blocks := append(sectionOf([]string{lost}), slack.NewInputBlock(ThenBlock, label(w.MoreWhat), nil, choice),
 		reasonField(w, ways[0].Example, "", true))
-	return modal(RejectionCallback, w.MoreTitle, w.MoreSubmit, c.No, r.of(x, "").metadata(), blocks...)
+	return modal(RejectionCallback, w.MoreForm, w.MoreSubmit, c.No, r.of(x, "").metadata(), blocks...)
 }
 
 // Rejected is what such a dialog came back with. Its ids are not to be trusted; see modal.

@@ -112,7 +112,7 @@ type words struct {
 	ModalTitle, ModalClose string
 
 	// The dialog with what else people may do.
-	MoreTitle, MoreSubmit, MoreWhat string
+	MoreTitle, MoreForm, MoreSubmit, MoreWhat string
 
 	StepDoneBefore string
 	Unreachable    string // seen by one person only; package refused has the notes on clicks
