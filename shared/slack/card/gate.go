@@ -115,14 +115,16 @@ func (d drawing) policy(v *version, i, most int) {
 	}
 	at := func(i int) *aggregate.Gate { return &d.a.Prompts[i].Gate }
 	why := d.because(i, at)
-	if why != "" && v.made && p.Author == "" && !d.settled {
+	if why != "" && v.made && p.Author == "" {
 		same := p.Content == d.a.Prompts[i-1].Content
 		v.since = d.sinceWith(p.Version-1, same, why)
 		whole := contextLine(fill(askWordsOf.In(d.w.Locale).WhatPrompt, "version", p.Version))
 		with := func(since string) body { return body{blocks: append(sectioned(since), whole)}.with(v.body) }
 		out := with(v.since)
-		if all := with(v.since + d.changed(d.a.Prompts[i-1].Content, p.Content)); !all.bounded().cut {
-			out = all
+		if !d.settled {
+			if all := with(v.since + d.changed(d.a.Prompts[i-1].Content, p.Content)); !all.bounded().cut {
+				out = all
+			}
 		}
 		v.body = out
 	}

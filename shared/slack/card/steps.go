@@ -160,9 +160,6 @@ func (d drawing) because(i int, at func(int) *aggregate.Gate) string {
 // since lists what steps do otherwise than those before, below the reason why. Of a form it has more room, since all of
 // it may have changed.
 func (d drawing) since(at int) string {
-	if d.settled { // what was decided stands there whole
-		return ""
-	}
 	most, room := 5, maxInlineCode
 	if d.a.Matter() != nil {
 		most, room = maxSection, maxSection/2
@@ -197,6 +194,9 @@ func (d drawing) since(at int) string {
 	}
 	if left > 0 {
 		all = append(all, fill(d.w.MoreSteps, "n", left))
+	}
+	if d.settled { // what was decided stands there whole
+		all = nil
 	}
 	why := d.because(at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
 	if len(changes) == 0 && why == "" {
