@@ -81,7 +81,7 @@ func (w *world) perform(t *testing.T, groups ...group) {
 					})
 				}
 			}
-			if i == len(groups)-1 {
+			if i == 0 {
 				beside("a command prints all it can read", func(t *testing.T) { talk, commit = w.printsAllItCanRead(t) })
 			}
 			for name, does := range g.beside {

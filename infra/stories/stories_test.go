@@ -114,9 +114,17 @@ func asItBegins() []story {
 // unclicked leaves out the process that takes clicks and forms: it tells people to try again.
 func unclicked(p point) bool { return p.function != "ReceiveInteractionFunction" }
 
-// settings ends with the group that has most to compute: the others wait more.
 func settings() []group {
 	return []group{
+		{"beside what all requests meet", nil, talks(), map[string]func(*world, *testing.T){
+			"a lost pull request is looked at":                 (*world).lostPullRequestIsLookedAt,
+			"a withdrawn push whose process dies is looked at": (*world).withdrawnPushIsLookedAt,
+			"one at a time": func(w *world, t *testing.T) {
+				t.Run("tokens are renewed", w.tokensAreRenewed)
+				t.Run("credentials may not be opened", w.credentialsMayNotBeOpened)
+				t.Run("queue, clock and state machine fail", w.queueClockAndStateMachineFail)
+			},
+		}},
 		{"with contests", withContests, []story{
 			{name: "contest", kind: "contest", dies: "RunRoundFunction", act: drafting, holds: paidOnce, seen: contestSeen,
 				patient: true, kills: func(p point) bool { return p.function != execute && p.function != drawer }},
@@ -130,15 +138,6 @@ func settings() []group {
 		}, nil},
 		{"under a rule of a step's own", underAStepsRule, []story{{name: "step's route", act: stepsRoute, anew: true,
 			night: true}}, nil},
-		{"beside what all requests meet", nil, talks(), map[string]func(*world, *testing.T){
-			"a lost pull request is looked at":                 (*world).lostPullRequestIsLookedAt,
-			"a withdrawn push whose process dies is looked at": (*world).withdrawnPushIsLookedAt,
-			"one at a time": func(w *world, t *testing.T) {
-				t.Run("tokens are renewed", w.tokensAreRenewed)
-				t.Run("credentials may not be opened", w.credentialsMayNotBeOpened)
-				t.Run("queue, clock and state machine fail", w.queueClockAndStateMachineFail)
-			},
-		}},
 	}
 }
 
