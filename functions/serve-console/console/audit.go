@@ -168,6 +168,15 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		}
 		g.Rows = append(g.Rows, row)
 	}
+	for _, g := range d.Groups {
+		if row := &g.Rows[0]; len(g.Rows) > 1 {
+			continue // the heading says it
+		} else if row.Path = g.Path; g.Path != "" {
+			row.On = strings.TrimSuffix(g.On+" · "+g.Whose, " · ")
+		} else {
+			row.On = cmp.Or(row.On, words.Say("workspace"))
+		}
+	}
 	return nil
 }
 

@@ -121,6 +121,7 @@ type settingsSection struct {
 type input struct {
 	tenancy.Words
 	Name, ID, Value string
+	Is              string // the value briefly, in words
 	Kind            tenancy.Kind
 	Choices         []web.Choice
 	People          bool      // or groups: the choices are whom somebody may add
@@ -182,8 +183,12 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Memb
 			in.Problems = append(in.Problems, said)
 		}
 	}
+	in.Is = strings.TrimSpace(in.Value + " " + in.Unit)
 	switch x.Kind {
+	case tenancy.KindFlag:
+		in.Is = t.In("flags", in.Value)
 	case tenancy.KindChoice:
+		in.Is = t.value(x.Name, in.Value)
 		in.Choices = web.Each(x.Choices, func(value string) web.Choice {
 			return web.Choice{Value: value, Text: t.value(x.Name, value), Chosen: in.Value == value}
 		})
@@ -192,12 +197,15 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Memb
 			in.Choices = t.groups(m)
 		}
 		in.People, in.Chosen = true, t.chosen(m, in.Choices, web.Ticked(p.form[x.Name]))
+		in.Is = web.Joined(in.Chosen, func(x web.Box) string { return x.Text }, ", ")
 	case tenancy.KindRows:
 		in.Rows = briefly(in.Value, func(id string) string { return nameOf(m, id) })
+		in.Is = web.Count(int64(len(in.Rows)))
 	case tenancy.KindWhole:
 		most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + in.Unit)
 		in.Bound = t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)
 	}
+	in.Is = cmp.Or(in.Is, t.Say("nothing"))
 	if x.Limit {
 		in.Bound = strings.TrimSpace(in.Bound + " " + t.Say("unlimited"))
 	}

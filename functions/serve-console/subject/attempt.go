@@ -3,6 +3,7 @@ package subject
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -93,6 +94,16 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 // Made returns the steps that made something.
 func (t Attempt) Made() []Run {
 	return slices.DeleteFunc(slices.Clone(t.Steps), func(s Run) bool { return s.Address == "" })
+}
+
+// Failed names the step that failed, "" if none did.
+func (t Attempt) Failed() string {
+	for _, s := range t.Steps {
+		if s.Status == string(task.StepFailed) {
+			return strconv.Itoa(s.Step.Order) + ". " + s.Step.Name
+		}
+	}
+	return ""
 }
 
 // Now names where the attempt stands, as task.yaml has words for steps and for attempts.

@@ -143,7 +143,7 @@ func (t contestTexts) stands(k *contest.Contest) (text, badge string) {
 // shownScore converts a score of 0 to 1 into percent.
 func shownScore(score float64) string { return strconv.FormatFloat(score*100, 'f', 2, 64) }
 
-// contestPage shows how a contest's teams came along. Their drafts are on the page of the request.
+// contestPage shows how a contest's teams came along. Their drafts are on the pages of the request.
 type contestPage struct {
 	Is                    *contest.Contest
 	Live                  string
@@ -153,11 +153,13 @@ type contestPage struct {
 	Took, Time, Cost      string
 	Teams                 []teamRow // by rank
 	Scored                int       // rounds
+	Told                  bool      // something is to be said of how teams stand
 	Over                  bool
 }
 
 type teamRow struct {
 	Rank                               int
+	Path                               string // address of its draft; empty: there is none, or no more
 	ID, Name, Status, Badge, Best, Why string
 	Sent                               string // address of what models were sent; empty for members
 	Course                             string // scores by round
@@ -174,6 +176,7 @@ type roundRow struct {
 // opened is a contest with its teams that have begun.
 type opened struct {
 	*contest.Aggregate
+	of    *task.Aggregate // nil: it is erased
 	works []*contest.Work
 }
 
@@ -189,14 +192,12 @@ func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (o opened, err error) 
 	if o.Contest == nil {
 		return o, aggregate.ErrConflict // a torn read
 	}
-	if !v.Admin {
-		of, err := c.Store.Load(r.Context(), task.RefOf(v.Tenant, o.Contest.ForID))
-		if err == nil {
-			_, err = c.Readable(r.Context(), v, of)
-		}
-		if err != nil {
-			return o, err
-		}
+	o.of, err = c.Store.Load(r.Context(), task.RefOf(v.Tenant, o.Contest.ForID))
+	if err == nil && !v.Admin {
+		_, err = c.Readable(r.Context(), v, o.of)
+	}
+	if err != nil && !(v.Admin && errors.Is(err, aggregate.ErrNotFound)) {
+		return o, err
 	}
 	for _, t := range o.Contest.Teams {
 		w, err := c.Contests.Teams.Load(r.Context(), contest.TeamRef(v.Tenant, id, t.TeamID))
@@ -232,10 +233,28 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		if v.Admin && len(x.Uses) > 0 {
 			t.Sent = contestPath(k.ExecutionID) + "/sent/" + contest.TeamHash(x.Team.TeamID)
 		}
-		t.Rank = len(p.Teams) + 1
+		t.Rank, t.Path = len(p.Teams)+1, a.draft(x.Team.TeamID, p.Task)
+		p.Told = p.Told || !p.Over || t.Why != ""
 		p.Teams, p.Scored = append(p.Teams, t), p.Scored+len(x.Board)
 	}
 	return c.Show(w, r, v, web.Document{Title: words.asked(k), Here: "contests", Data: p}, "contest")
+}
+
+// draft returns the address of a team's draft. The winner's is the version on the request's page.
+func (o opened) draft(team, version string) string {
+	if o.of == nil {
+		return ""
+	}
+	p := aggregate.Find(o.of.Prompts, o.Contest.ForRow)
+	switch {
+	case p == nil || p.Entry == nil:
+		return ""
+	case p.Entry.TeamID == team:
+		return version
+	case slices.ContainsFunc(p.Others(), func(e contest.Place) bool { return e.TeamID == team }):
+		return draftPath(o.of.Head.TaskID, p.ID, contest.TeamHash(team))
+	}
+	return ""
 }
 
 // broken says why a contest ended if its runs died, else "".

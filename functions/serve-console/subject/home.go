@@ -290,7 +290,8 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 		row.Then = append([]string{language.Beginning(unsaid, mostText)}, row.Then...)
 	}
 	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it
-		row.Then = append([]string{explain.Titled(title, x.Version)}, row.Then...)
+		row.Then = append([]string{explain.Plain(lead.Sentence)}, row.Then...)
+		row.Says = quoted(explain.Titled(title, x.Version))
 	}
 	if text := language.ForeignLine(by.Named(explain.Plain(lead.Words), by.Person)); text != "" {
 		row.Then = append(row.Then, words.Say("text", "text", language.Beginning(text, mostAbout)))

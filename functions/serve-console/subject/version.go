@@ -281,6 +281,10 @@ func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, contest.Place
 	return nil, contest.Place{}, fmt.Errorf("another draft: %w", aggregate.ErrNotFound)
 }
 
+func draftPath(task, version, team string) string {
+	return tasksPath + "/" + task + "/drafts/" + version + "/" + team
+}
+
 // showOtherDraft shows a complete draft on the request's page.
 func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loadedTask) error {
 	p, e, err := otherDraft(r, t.task)
@@ -288,7 +292,7 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 		return err
 	}
 	words, x := v.Texts("task"), otherTeams{Draft: t.reader.draft(e)}
-	x.Path = tasksPath + "/" + t.task.Head.TaskID + "/drafts/" + p.ID + "/" + x.Key
+	x.Path = draftPath(t.task.Head.TaskID, p.ID, x.Key)
 	draft, err := c.Contests.Submission(r.Context(), t.task.Ref().Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
 	if x.Gone = errors.Is(err, large.ErrExpired); err != nil && !x.Gone {
 		return err

@@ -353,23 +353,47 @@ const (
 )
 
 type Line struct {
-	Change Change
-	Text   string
+	Change           Change
+	Text, Mark, Rest string // Mark is what differs from the line that stood or stands here; empty: the whole line
 }
 
 // Diff returns the lines of two texts: what is removed from before, added by after, or in both.
 func Diff(before, after string) (out []Line) {
 	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
 	say := func(c Change, lines []string) {
-		out = append(out, Each(lines, func(text string) Line { return Line{c, text} })...)
+		out = append(out, Each(lines, func(text string) Line { return Line{Change: c, Text: text} })...)
 	}
 	at := 0
 	for _, s := range files.Compare(a, b) {
 		say(Same, a[at:s.X0])
-		say(Removed, a[s.X0:s.X1])
-		say(Added, b[s.Y0:s.Y1])
+		was, is := a[s.X0:s.X1], b[s.Y0:s.Y1]
+		for len(was) == len(is) && len(was) > 0 { // each beside what it became
+			out = append(out, replaced(was[0], is[0])...)
+			was, is = was[1:], is[1:]
+		}
+		say(Removed, was)
+		say(Added, is)
 		at = s.X1
 	}
 	say(Same, a[at:])
 	return out
+}
+
+// replaced returns a line and what it became, with what differs between their beginnings and ends marked.
+func replaced(was, is string) []Line {
+	x, y := []rune(was), []rune(is)
+	first, last := 0, 0
+	for first < min(len(x), len(y)) && x[first] == y[first] {
+		first++
+	}
+	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
+		last++
+	}
+	of := func(c Change, line []rune) Line {
+		if first+last == 0 {
+			return Line{Change: c, Text: string(line)}
+		}
+		return Line{c, string(line[:first]), string(line[first : len(line)-last]), string(line[len(line)-last:])}
+	}
+	return []Line{of(Removed, x), of(Added, y)}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
@@ -291,4 +293,30 @@ func TestEachProblemIsSaid(t *testing.T) {
 			expect.That(t, strings.Contains(literals, `"`+code+`"`), "%s: nothing is %s", locale, code)
 		}
 	}
+}
+
+// TestADifferenceHasBothTextsWhole: whatever is marked, both texts can be read from it line by line.
+func TestADifferenceHasBothTextsWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.Custom(func(t *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("あいa🏆\u3099")), 0, 4, -1), 1, 5).
+				Draw(t, "lines"), "\n")
+		})
+		before, after := text.Draw(t, "before"), text.Draw(t, "after")
+		var was, is []string
+		for _, x := range web.Diff(before, after) {
+			line := x.Text + x.Mark + x.Rest
+			if x.Change != web.Added {
+				was = append(was, line)
+			}
+			if x.Change != web.Removed {
+				is = append(is, line)
+			}
+		}
+		expect.Is(t, strings.Join(was, "\n"), before)
+		expect.Is(t, strings.Join(is, "\n"), after)
+	})
+	all := web.Diff("対象: 営業部の全員", "対象: 人事部の全員")
+	expect.Same(t, all, []web.Line{{Change: web.Removed, Text: "対象: ", Mark: "営業", Rest: "部の全員"},
+		{Change: web.Added, Text: "対象: ", Mark: "人事", Rest: "部の全員"}})
 }

@@ -111,3 +111,16 @@ document.addEventListener("click", (event) => {
   if (fold && event.detail > 1) event.preventDefault();
   else if (fold && !fold.open) setTimeout(() => fold.querySelector("textarea")?.focus()); // it opens after the click
 });
+
+// A form with an output for changes says how many of its fields differ from what was loaded.
+function changed(field) {
+  if (field.type === "checkbox") return field.checked !== field.defaultChecked;
+  if (field.matches("select")) return [...field.options].some((x) => x.selected !== x.defaultSelected);
+  return field.matches("input, textarea") && field.value !== field.defaultValue;
+}
+document.addEventListener("input", (event) => {
+  const form = event.target.form, said = form?.querySelector("output[data-changes]");
+  if (!said) return;
+  const n = [...form.elements].filter(changed).length;
+  said.textContent = n ? said.dataset.changes.replace("{n}", n) : "";
+});
