@@ -206,6 +206,9 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Memb
 		in.Bound = t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)
 	}
 	in.Is = cmp.Or(in.Is, t.Say("nothing"))
+	if x.Limit && in.Value == "0" {
+		in.Is = t.Say("no_limit")
+	}
 	if x.Limit {
 		in.Bound = strings.TrimSpace(in.Bound + " " + t.Say("unlimited"))
 	}
