@@ -23,6 +23,7 @@ import (
 const (
 	idleStream   = 50 * time.Millisecond  // pause between reads of an idle stream, unless the read itself waits
 	newsWithin   = time.Second            // how long one read waits for records
+	afterRecords = 100 * time.Millisecond // pause after a batch, so that the next is larger; Lambda's is longer
 	gatherEvery  = 250 * time.Millisecond // pause between reads that fill a batch; Lambda reads a shard as often
 	waitHeader   = "X-Stack-Wait"         // how long a read waits; only the local streams support it
 	firstBackoff = 100 * time.Millisecond
@@ -87,6 +88,9 @@ func (r *streamRun) read(ctx context.Context) error {
 		}
 		if len(records) > 0 {
 			if err := r.pass(ctx, records); err != nil {
+				return err
+			}
+			if err := clock.Sleep(ctx, afterRecords); err != nil {
 				return err
 			}
 		}
