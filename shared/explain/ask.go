@@ -152,8 +152,9 @@ func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...
 func (s Surface) ofAskers(set tenancy.Settings, o aggregate.Origin, askers []string) string {
 	w, own := refusalWordsOf.In(s.Locale), s.own(o, askers)
 	switch {
-	case own == "":
-		return ""
+	case own == "", set.Approvers.Mode == aggregate.ApproversList && len(set.Approvers.Usergroups) == 0 &&
+		!slices.ContainsFunc(askersOf(o, askers), func(id string) bool { return slices.Contains(set.Approvers.Users, id) }):
+		return "" // nobody takes them for some who may
 	case !set.AllowSelfApproval:
 		return fill(w.NotRequester, "who", own)
 	case amongOthers(set, o, askersOf(o, askers)):

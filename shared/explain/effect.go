@@ -61,35 +61,33 @@ func Rows(all []Argument) (list []Piece, n int) {
 	return of(all[0]), n
 }
 
-const (
-	manyRows = 6 // so many that a value which most have is said once
-	fewRows  = 5 // so many may have another, but no more than one in four
-)
+// manyRows are so many that a value which most have, and no more than one in four hasn't, is said once.
+const manyRows = 6
 
-// Alike says once what most of many rows have as their value at i, and what the others have. It has no value if they
-// are few, or differ, or i is 0.
-func Alike(locale string, rows []Argument, i int) (said Argument) {
+// Alike says once what most of many rows have as their value at i, and what the others have, of which there may be so
+// many. It has no value if rows are few, or differ, or i is 0.
+func Alike(locale string, rows []Argument, i, others int) (said Argument) {
 	if i == 0 || len(rows) < manyRows {
 		return said
 	}
 	for _, row := range rows[:manyRows] {
 		usual := row.Cells[i]
-		others := slices.DeleteFunc(slices.Clone(rows), func(x Argument) bool {
+		differing := slices.DeleteFunc(slices.Clone(rows), func(x Argument) bool {
 			return slices.Equal(x.Cells[i].Value, usual.Value)
 		})
-		if len(others) > min(fewRows, len(rows)/4) {
+		if len(differing) > min(others, len(rows)/4) {
 			continue
 		}
 		w := effectWordsOf.In(locale)
 		l, text, differ := &writer{locale: locale, w: lineWordsOf(locale)}, w.EachRow, []Piece(nil)
-		for at, x := range others {
+		for at, x := range differing {
 			text, differ = w.MostRows, append(differ, Piece{Words, "#" + x.Number() + " "})
 			value := x.Cells[i].Value
-			if at+1 == len(others) || !slices.Equal(value, others[at+1].Cells[i].Value) {
+			if at+1 == len(differing) || !slices.Equal(value, differing[at+1].Cells[i].Value) {
 				differ = append(append(differ, value...), Piece{Words, w.Separator})
 			}
 		}
-		l.fill(fill(text, "n", len(rows)-len(others)), func(name string) {
+		l.fill(fill(text, "n", len(rows)-len(differing)), func(name string) {
 			l.out = append(l.out, map[string][]Piece{"value": usual.Value, "others": differ}[name]...)
 		})
 		return Argument{Name: usual.Name, Value: l.out}

@@ -80,7 +80,7 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 			t.Rows = append(t.Rows, []string{row.Number()})
 		}
 		for i, c := range all[0].Cells {
-			if said := explain.Alike(r.Locale, all[:n], i); said.Value != nil {
+			if said := explain.Alike(r.Locale, all[:n], i, 0); said.Value != nil {
 				alike = append(alike, Argument{Name: r.Line(said.Name), Value: r.Line(said.Value)})
 				continue
 			}

@@ -181,6 +181,8 @@ const (
 	maxTable = 44 // columns of a table, as Slack's app has room for in an attachment on a phone
 	maxWide  = 76 // of one with a value that needs more, as on a desktop
 	tableGap = 2  // spaces between two values, as no value has that isn't in quotation marks
+
+	mostOthers = 5 // rows may have another value than most, which a line says in place of a column
 )
 
 // table draws the n first arguments if they are rows of one list: each in a line behind its number, and once more below,
@@ -197,7 +199,7 @@ func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 	var lines, part, alike []string
 	var first column
 	for i, cell := range all[0].Cells {
-		if said := explain.Alike(d.w.Locale, all[:n], i); said.Value != nil {
+		if said := explain.Alike(d.w.Locale, all[:n], i, mostOthers); said.Value != nil {
 			alike = append(alike, "• "+d.line(said.Name)+": "+d.line(said.Value))
 			continue
 		}
