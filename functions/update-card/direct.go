@@ -303,7 +303,7 @@ func endings(a aggregate.Aggregate, now time.Time, admins ...string) (rows []*ag
 	case *task.Aggregate:
 		rows = returned(a)
 		switch e := a.Head.Ended; {
-		case e == nil && a.Head.Parked != nil && a.Request.ChannelType != "im":
+		case e == nil && a.Head.Parked != nil && !a.Direct():
 			c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ParkedCopy + strconv.Itoa(a.Head.Run),
 				User: a.Head.Requester}
 			if aggregate.Find(a.Copies, c.Key()) == nil {
@@ -312,7 +312,7 @@ func endings(a aggregate.Aggregate, now time.Time, admins ...string) (rows []*ag
 		case e == nil:
 		case e.Reason == task.ReasonAskerLeft:
 			to, at = admins, e.At
-		case e.By != a.Head.Requester && a.Task != nil && a.Request.ChannelType != "im" && !card.ToldRequester(a):
+		case e.By != a.Head.Requester && a.Task != nil && !a.Direct() && !card.ToldRequester(a):
 			to, at = []string{a.Head.Requester}, e.At
 		}
 	case *call.Aggregate:
@@ -339,7 +339,7 @@ func (d *drawing) left() []*aggregate.Card {
 		Stage: st.Present}
 	alone := func(user string) bool { return !circulation.Stood(d.away, user, d.Now()) }
 	t, is := d.a.(*task.Aggregate)
-	if is && t.Request.ChannelType != "im" && t.Card(c.Key()) == nil && slices.ContainsFunc(t.Head.Left, alone) {
+	if is && !t.Direct() && t.Card(c.Key()) == nil && slices.ContainsFunc(t.Head.Left, alone) {
 		if _, waits := card.Copy(t, c, d.settings, "", d.Now()); waits {
 			return []*aggregate.Card{c}
 		}
@@ -350,7 +350,7 @@ func (d *drawing) left() []*aggregate.Card {
 // returned tells the askers who have not been told that a form was given back to them.
 func returned(t *task.Aggregate) (rows []*aggregate.Card) {
 	row := t.Returned()
-	if row == nil || t.Request.ChannelType == "im" {
+	if row == nil || t.Direct() {
 		return nil
 	}
 	for _, p := range row.Askers {

@@ -256,8 +256,8 @@ func testStandInOnCard(t *testing.T, w *world) {
 	expect.That(t, !says(), "it is over")
 }
 
-// Each asker is told once that a version was given back to them; where only they read, the card itself says so. What
-// they were told is drawn anew once it waits no more.
+// Each asker is told once that a version was given back to them, also where only they read: Slack tells nobody that a
+// card says so. What they were told is drawn anew once it waits no more.
 func TestAskersAreToldWhatWasGivenBackToThem(t *testing.T) {
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 	form := &task.Prompt{ID: "01F", Version: 1, Matter: &task.Matter{}, Gate: aggregate.Gate{Status: aggregate.Approved}}
@@ -286,5 +286,5 @@ func TestAskersAreToldWhatWasGivenBackToThem(t *testing.T) {
 
 	a = &task.Aggregate{Task: a.Task, Prompts: []*task.Prompt{form}, Processes: []*task.Process{p},
 		Request: &task.Request{ChannelType: "im", User: "U1"}}
-	expect.That(t, endings(a, now) == nil, "told beside their own card")
+	expect.Is(t, len(endings(a, now)), 2, "messages in the direct messages of one")
 }

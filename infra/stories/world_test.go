@@ -276,7 +276,7 @@ func (p *play) runs() bool {
 // told reports whether the requester of an ended task was told, and everybody else who has a copy of a card: a question
 // that was over before its message was sent is sent to nobody.
 func told(a *task.Aggregate) bool {
-	concerns := a.Task != nil && a.Head.Ended.By != a.Head.Requester && a.Request.ChannelType != "im" &&
+	concerns := a.Task != nil && a.Head.Ended.By != a.Head.Requester && !a.Direct() &&
 		!card.ToldRequester(a)
 	if concerns && !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool {
 		return c.CardType == task.CardOutcome && c.Subject == card.OutcomeCopy

@@ -142,7 +142,7 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 			steps := ordered(order(`"アクメ"`, `"グローブ","about":"x"`))
 			steps[1].RequiresHumanCheck = true
 			return steps
-		}(), "about:  → x; supplier: アクメ → グローブ; ステップ2:  → 実行前にもう一度確認"},
+		}(), "about:  → x; supplier: アクメ → グローブ; ステップ2:  → 実行前に、依頼のスレッドでもう一度確認"},
 		"a read": {func() []task.Step {
 			steps := ordered(order("", ""))
 			steps[0].ToolInput = `{"x":1}`

@@ -65,32 +65,42 @@ func Rows(all []Argument) (list []Piece, n int) {
 const manyRows = 6
 
 // Alike says once what most of many rows have as their value at i, and what the others have, of which there may be so
-// many. It has no value if rows are few, or differ, or i is 0.
+// many: one value, or that of a column before. It has no value if rows are few, or differ, or i is 0.
 func Alike(locale string, rows []Argument, i, others int) (said Argument) {
 	if i == 0 || len(rows) < manyRows {
 		return said
 	}
-	for _, row := range rows[:manyRows] {
-		usual := row.Cells[i]
+	w, first := effectWordsOf.In(locale), rows[0]
+	for c := range manyRows + i {
+		usual, value := func(x Argument) []Piece { return x.Cells[c-manyRows].Value }, []Piece(nil)
+		if c < manyRows {
+			value = rows[c].Cells[i].Value
+			usual = func(Argument) []Piece { return value }
+		} else {
+			l := &writer{}
+			l.fill(w.AsBefore, func(string) { l.out = append(l.out, first.Cells[c-manyRows].Name...) })
+			value = l.out
+		}
 		differing := slices.DeleteFunc(slices.Clone(rows), func(x Argument) bool {
-			return slices.Equal(x.Cells[i].Value, usual.Value)
+			return slices.Equal(x.Cells[i].Value, usual(x))
 		})
 		if len(differing) > min(others, len(rows)/4) {
 			continue
 		}
-		w := effectWordsOf.In(locale)
-		l, text, differ := &writer{locale: locale, w: lineWordsOf(locale)}, w.EachRow, []Piece(nil)
+		text, differ := w.EachRow, []Piece(nil)
 		for at, x := range differing {
 			text, differ = w.MostRows, append(differ, Piece{Words, "#" + x.Number() + " "})
-			value := x.Cells[i].Value
-			if at+1 == len(differing) || !slices.Equal(value, differing[at+1].Cells[i].Value) {
-				differ = append(append(differ, value...), Piece{Words, w.Separator})
+			is := x.Cells[i].Value
+			if at+1 == len(differing) || !slices.Equal(is, differing[at+1].Cells[i].Value) {
+				differ = append(append(differ, is...), Piece{Words, w.Separator})
 			}
 		}
+		l := &writer{locale: locale, w: lineWordsOf(locale)}
 		l.fill(fill(text, "n", len(rows)-len(differing)), func(name string) {
-			l.out = append(l.out, map[string][]Piece{"value": usual.Value, "others": differ}[name]...)
+			l.out = append(l.out, map[string][]Piece{"value": value, "others": differ}[name]...)
 		})
-		return Argument{Name: usual.Name, Value: l.out}
+		list := first.Name[:len(first.Name)-1] // without the number, or it would read as an argument of the call
+		return Argument{Name: slices.Concat(list, first.Cells[i].Name), Value: l.out}
 	}
 	return said
 }
@@ -101,7 +111,7 @@ type effectWords struct {
 
 	Check, ByLast, Person, Separator, EmptyList, EmptyObject, Unread,
 	Total, Unknown, Unstated, Unpriced, NoMoney, OnlyReads, Others, Step, Missing, Unwritten, Default,
-	Moved, Anew, Unreadable, EachRow, MostRows string
+	Moved, Anew, Unreadable, EachRow, MostRows, AsBefore string
 	Description, Attached string // what differs of a form beside its steps
 }
 

@@ -172,7 +172,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		if row := &g.Rows[0]; len(g.Rows) > 1 {
 			continue // the heading says it
 		} else if row.Path = g.Path; g.Path != "" {
-			row.On = strings.TrimSuffix(g.On+" · "+g.Whose, " · ")
+			row.On, row.Whose = g.On, g.Whose
 		} else {
 			row.On = cmp.Or(row.On, words.Say("workspace"))
 		}

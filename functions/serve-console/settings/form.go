@@ -200,13 +200,18 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Memb
 		in.Is = web.Joined(in.Chosen, func(x web.Box) string { return x.Text }, ", ")
 	case tenancy.KindRows:
 		in.Rows = briefly(in.Value, func(id string) string { return nameOf(m, id) })
-		in.Is = web.Count(int64(len(in.Rows)))
+		if in.Is = ""; len(in.Rows) > 0 {
+			in.Is = web.Count(int64(len(in.Rows)))
+		}
 	case tenancy.KindWhole:
 		most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + in.Unit)
 		in.Bound = t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)
 	}
 	in.Is = cmp.Or(in.Is, t.Say("nothing"))
-	if x.Limit && in.Value == "0" {
+	switch {
+	case in.Ruled:
+		in.Is = t.Say("ruled_link")
+	case x.Limit && in.Value == "0":
 		in.Is = t.Say("no_limit")
 	}
 	if x.Limit {

@@ -42,6 +42,7 @@ const (
 type serverTool struct {
 	mcp.Listed
 	Stands, Badge string
+	About         string // the first sentence of what the server says of it
 	Version       string // once it is allowed, for the settings' list of reads
 	Says          []saying
 	Mark          string // of a write that is on, what its amount is and where it goes
@@ -122,6 +123,9 @@ func (t toolsTexts) silence(locale string, err error) string {
 
 func (t toolsTexts) serverTool(x mcp.Listed, p tenancy.ToolPermission) serverTool {
 	out, pin := serverTool{Listed: x, Stands: t.In("states", x.State), Badge: badges[x.State]}, p.Pin
+	if said := firstSentence.Get().FindString(strings.TrimSpace(x.Tool.Description)); said != "" {
+		out.About = language.ForeignLine(language.Beginning(said, mostAbout))
+	}
 	if x.State == mcp.Off && p.Rev == 0 {
 		out.Stands = t.In("states", "undecided")
 	}
@@ -156,6 +160,12 @@ func (t toolsTexts) serverTool(x mcp.Listed, p tenancy.ToolPermission) serverToo
 	}
 	return out
 }
+
+// firstSentence matches the beginning of a text up to the end of its first sentence or line.
+var firstSentence = language.Regexp{Text: `^[^\n]*?(?:。|[.!?](?:\s|$)|\n|$)`}
+
+// mostAbout is how many characters of it the page shows beside a tool's name.
+const mostAbout = 160
 
 var badges = map[mcp.State]string{
 	mcp.On: "badge-good", mcp.Changed: "badge-bad", mcp.Gone: "badge-bad", mcp.Unfit: "badge-wait", mcp.Off: "",

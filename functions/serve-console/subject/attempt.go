@@ -3,7 +3,6 @@ package subject
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -96,14 +95,14 @@ func (t Attempt) Made() []Run {
 	return slices.DeleteFunc(slices.Clone(t.Steps), func(s Run) bool { return s.Address == "" })
 }
 
-// Failed names the step that failed, "" if none did.
-func (t Attempt) Failed() string {
+// Failed is the step that failed, nil if none did.
+func (t Attempt) Failed() *Step {
 	for _, s := range t.Steps {
 		if s.Status == string(task.StepFailed) {
-			return strconv.Itoa(s.Step.Order) + ". " + s.Step.Name
+			return &s.Step
 		}
 	}
-	return ""
+	return nil
 }
 
 // Now names where the attempt stands, as task.yaml has words for steps and for attempts.

@@ -122,7 +122,8 @@ func testLists(t *testing.T, w *consoletest.World) {
 		suzuki.Get(path).Says(t, 200, "amount 98000 · rows › 1", "x1", "y2", "to アカツキ商事", "締めました", "経理エージェント").
 			Holds(t, callAt(a)).Lacks(t, "{", "月次が終わったため") // an agent's reason is no word of what its call does
 	}
-	suzuki.Get("/console/calls").Says(t, 200, "承認待ち", "佐藤 花子", "#人事")
+	suzuki.Get("/console/calls").Says(t, 200, "承認待ち", "佐藤 花子", "#人事").
+		Holds(t, `<span class="kind">mcp__bank__pay</span>`, `<span class="muted">`)
 	suzuki.Get("/console/calls?cursor=x").Says(t, http.StatusBadRequest)
 	w.As(webapi.Alex).Get("/console/calls").Says(t, 200, "呼び出しはまだありません").Lacks(t, callAt(a), "/console/keys")
 	other := w.Of(w.Found("T0OTHER", webapi.Alex), webapi.Alex)

@@ -28,7 +28,9 @@ type callsPage struct {
 // callRow is a call in a list.
 type callRow struct {
 	Path, Status, Badge    string
-	Says, Apart            []web.Piece // what it does; nil: that can't be read
+	Says                   []web.Piece // what it does; nil: that can't be read
+	Tool                   string      // that Ringi can't say more of than what it is called with
+	Unpriced               bool        // nobody knows what it moves
 	Amount, Agent, Answers string
 	Channel                string
 	At                     time.Time
@@ -65,10 +67,12 @@ func inList(v *web.Viewer, by web.Reader, x *call.Call, channels map[string]stri
 		Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
 	row.Status, row.Badge = callStatus(v.Locale, x)
 	if lead := sum.First(); lead.Order > 0 {
-		row.Says, row.Apart = by.Briefly(lead.Sentence), by.Briefly(lead.Unsaid())
+		if row.Says = by.Briefly(lead.Sentence); len(lead.Unsaid()) > 0 {
+			row.Says, row.Tool = by.Briefly(lead.Unsaid()), language.OneLine(x.Tool)
+		}
 	}
 	if sum.Amount != rules.Nothing() {
-		row.Amount = explain.Money(v.Locale, sum.Amount)
+		row.Amount, row.Unpriced = explain.Money(v.Locale, sum.Amount), !sum.Amount.Known()
 	}
 	return row
 }

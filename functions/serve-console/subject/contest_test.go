@@ -175,7 +175,8 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 		Holds(t, "🏆 「堅実」の案です (2 チームの中で最高の 90.00 点)", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため",
 			`href="`+path+`"`, k.Page()).Lacks(t, "すべてのラウンドを終えました。")
 	sato.Get(k.Page()).Holds(t, `href="`+path+`"`, `?show=policy-1#policy-1"><bdi>堅実`)
-	sato.Get(path).Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に変更する</button>").Lacks(t, "<i>速い案", "<b>速攻")
+	sato.Get(path).Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- <mark>堅実な案</mark>",
+		"50.00 点", "この案に変更する</button>").Lacks(t, "<i>速い案", "<b>速攻")
 }
 
 func takesAnother(t *testing.T, w *consoletest.World) {

@@ -178,7 +178,7 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 		} else if t, ok := titles[x.Ref.ID]; ok {
 			a.origin, a.title, a.rank = originOf(v, t), t.Title, t.Priority
 			r, ok := requests[store.Place{Ref: x.Ref, Key: requestKey}]
-			if ok && r.Text != t.Title && r.Matter == nil && x.Kind != task.CardPrompt { // else the title says it
+			if ok && r.Text != t.Title && r.Matter == nil { // else the title says it
 				a.words = r.Words(v.Locale)
 			}
 		} else {
@@ -287,11 +287,10 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 	if x.Kind == call.Card && unsaid != "" {
 		row.Says, row.Then = by.Briefly(lead.Unsaid()), append([]string{explain.Plain(lead.Sentence)}, row.Then...)
 	} else if unsaid != "" {
-		row.Then = append([]string{language.Beginning(unsaid, mostText)}, row.Then...)
+		row.Then = append([]string{language.Beginning(unsaid, mostAbout)}, row.Then...)
 	}
 	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it
-		row.Then = append([]string{explain.Plain(lead.Sentence)}, row.Then...)
-		row.Says = quoted(explain.Titled(title, x.Version))
+		row.Then = append([]string{explain.Titled(title, x.Version)}, row.Then...)
 	}
 	if text := language.ForeignLine(by.Named(explain.Plain(lead.Words), by.Person)); text != "" {
 		row.Then = append(row.Then, words.Say("text", "text", language.Beginning(text, mostAbout)))

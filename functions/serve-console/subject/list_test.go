@@ -215,7 +215,7 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 	}
 	w.As(webapi.Guest).Get("/console").Says(t, 200, "承認するものはありません")
 	owing(w, "無名の件", consoletest.Desk("承認 1", 2, webapi.Suzuki, webapi.Alex))
-	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "承認する人: 回覧中 0/2 (")
+	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "ステップ · 回覧中 0/2 (")
 }
 
 // Alex is not in the channel where it was asked for.
@@ -451,7 +451,7 @@ func testOwnRequests(t *testing.T, w *consoletest.World) {
 	sato.Get("/console/tasks?person=me").Says(t, 200, "方針を却下", "作成中 差し戻されました: 「９月も入れて」— v2 を作っています",
 		"月ごとの勤怠をまとめられます。", "¥298,000").Lacks(t, "他の人")
 	w.As(webapi.Tanaka).In("en").Get("/console/tasks?person=me").Says(t, 200, "他の人",
-		"Waiting Policy, for approval by: the members of #人事")
+		"Waiting Policy · the members of #人事")
 	w.MatterAsked()
 	w.As(webapi.Suzuki).Acts(aggregate.ActReject, "部長ではなく、課長に送ってください")
 	home := sato.Get("/console").Says(t, 200, "差し戻し 倉庫の賃貸 差し戻し理由: 「部長ではなく、課長に送ってください」 ¥3,600,000").

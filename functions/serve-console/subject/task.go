@@ -190,6 +190,9 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
 	row := t.task.Returned()
 	p.Refill = row != nil && t.task.AsksFor(row.ID, by, t.Settings.Policy(v.Team)) == nil
+	if o := p.Outcome(); o != nil && o.Decision != "" && p.Route != nil {
+		p.Route.Number = "" // the result has it
+	}
 	if p.Since.Shown {
 		p.Gate, p.Route = nil, nil
 	}

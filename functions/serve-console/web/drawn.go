@@ -200,6 +200,7 @@ type Entry struct {
 
 	// Of the whole log.
 	Path  string // of what it is about, if nothing is said of that before the entry
+	Whose string
 	ByID  string // tells apart people who chose the same name, or Ringi's
 	Asked bool   // they asked for it, and Ringi did it
 }

@@ -354,7 +354,7 @@ const (
 
 type Line struct {
 	Change           Change
-	Text, Mark, Rest string // Mark is what differs from the line that stood or stands here; empty: the whole line
+	Text, Mark, Rest string // Mark is what differs from the line that stood, or stands, in its place
 }
 
 // Diff returns the lines of two texts: what is removed from before, added by after, or in both.
@@ -390,9 +390,6 @@ func replaced(was, is string) []Line {
 		last++
 	}
 	of := func(c Change, line []rune) Line {
-		if first+last == 0 {
-			return Line{Change: c, Text: string(line)}
-		}
 		return Line{c, string(line[:first]), string(line[first : len(line)-last]), string(line[len(line)-last:])}
 	}
 	return []Line{of(Removed, x), of(Added, y)}

@@ -76,6 +76,7 @@ func (a administering) changesSettings() {
 	a.tab.Press("#settings summary") // of the first section
 	a.tab.Type("#s-max-versions", "0")
 	a.tab.Type("#s-approval-timeout-hours", "two")
+	a.shows(".save", "未保存の変更 2 か所")
 	a.tab.Press(save)
 	a.tab.Until(`document.querySelectorAll("#problems li").length === 2`)
 	for field, typed := range map[string]string{"s-max-versions": "0", "s-approval-timeout-hours": "two"} {

@@ -101,6 +101,9 @@ func (m *Matter) Steps(locale, version string) []Step {
 // Matter returns the form of a request for a decision alone as it was last filled in; nil of any other request.
 func (a *Aggregate) Matter() *Matter { return a.filled(a.Prompt()) }
 
+// Direct reports whether new messages where the requester asked say how it goes. A form's card is only edited.
+func (a *Aggregate) Direct() bool { return a.Request.ChannelType == "im" && a.Matter() == nil }
+
 // MatterOf returns the form from which steps were made; nil of any other request.
 func (a *Aggregate) MatterOf(steps *Process) *Matter { return a.filled(a.policyOf(steps)) }
 

@@ -41,11 +41,10 @@ func (d drawing) doing(x *conversation.Action) face {
 	case x.Status == conversation.ActionPending:
 		return d.pending(x, r)
 	case x.Status == conversation.ActionApproved:
-		f := d.shownAction(x, h.Header+d.w.IsApproved, green).with(divider())
 		if d.outside != nil && d.outside.Call.Elsewhere {
-			f = f.with(section(d.calls.Unused))
+			passed = append([]string{d.calls.Unused}, passed...)
 		}
-		return f.with(contextLine(passed...), d.stop(x))
+		return d.shownAction(x, h.Header+d.w.IsApproved, green).with(divider(), contextLine(passed...), d.stop(x))
 	case x.Status == conversation.ActionExecuting:
 		passed = append(passed, fill(d.talk.Since, "when", whenSet(x.StartedAt)))
 		f := d.shownAction(x, h.Running, navy).with(d.tail(x)...).with(divider(), contextLine(passed...))

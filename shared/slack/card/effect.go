@@ -185,8 +185,8 @@ const (
 	mostOthers = 5 // rows may have another value than most, which a line says in place of a column
 )
 
-// table draws the n first arguments if they are rows of one list: each in a line behind its number, and once more below,
-// again with its first value, for values without room. n is 0 if they aren't, or one has no room at all.
+// table draws the n first arguments if they are rows of one list: each in a line behind its number, and again with its
+// first value for values without room. n is 0 if they aren't, or one has no room at all.
 func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
 	list, n := explain.Rows(all)
 	if n == 0 {

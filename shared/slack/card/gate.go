@@ -67,15 +67,23 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if !is(p.Key(), p.ID, p.Version, &p.Gate) {
 				continue
 			}
+			same, plan := false, *p
 			if i > 0 {
-				v.since = d.since(i)
+				v.since, same = d.since(i)
 			}
 			v.note = d.edited(d.a.EditorOf(p), p.Version)
 			if d.a.MatterOf(p) != nil {
 				v.words.Header = d.w.FormHeader
 			}
 			v.sum = explain.SumUp(d.w.Locale, p.Steps)
-			v.body, v.last = d.processBody(p, v.sum, v.since, most), d.a.Last(p)
+			v.last = d.a.Last(p)
+			if same { // why stands beside that
+				plan.Remarks = ""
+				v.body = body{blocks: sectioned(v.since)}.with(d.answers(p.Remarks, most)).
+					with(d.processBody(&plan, v.sum, "", most))
+			} else {
+				v.body = d.processBody(p, v.sum, v.since, most)
+			}
 			v.made, v.Rounds, v.Number = len(p.Steps) > 0, explain.RoundsOf(d.a.Processes[:i+1]), d.a.NumberOf(p.Version)
 			v.Further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {

@@ -115,7 +115,10 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 		n := min(len(lines), most, left)
 		left -= n
 		m.N += len(lines) - n
-		for _, line := range lines[:n] {
+		for i, line := range lines[:n] {
+			if i > 0 {
+				out = append(out, divider())
+			}
 			out = append(out, section(cut(line.what, maxSection)), contextLine(line.about))
 		}
 		return append(out, contextOf(w.more(m, page))...)

@@ -158,8 +158,8 @@ func (d drawing) because(i int, at func(int) *aggregate.Gate) string {
 }
 
 // since lists what steps do otherwise than those before, below the reason why. Of a form it has more room, since all of
-// it may have changed.
-func (d drawing) since(at int) string {
+// it may have changed. same says that they do nothing otherwise.
+func (d drawing) since(at int) (text string, same bool) {
 	most, room := 5, maxInlineCode
 	if d.a.Matter() != nil {
 		most, room = maxSection, maxSection/2
@@ -200,9 +200,10 @@ func (d drawing) since(at int) string {
 	}
 	why := d.because(at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
 	if len(changes) == 0 && why == "" {
-		return ""
+		return "", false
 	}
-	return d.sinceWith(was.Version, len(changes) == 0, why) + strings.Join(append([]string{""}, all...), "\n> ")
+	same = len(changes) == 0
+	return d.sinceWith(was.Version, same, why) + strings.Join(append([]string{""}, all...), "\n> "), same
 }
 
 func (d drawing) sinceWith(version int, nothing bool, why string) string {

@@ -118,9 +118,10 @@ function changed(field) {
   if (field.matches("select")) return [...field.options].some((x) => x.selected !== x.defaultSelected);
   return field.matches("input, textarea") && field.value !== field.defaultValue;
 }
-document.addEventListener("input", (event) => {
-  const form = event.target.form, said = form?.querySelector("output[data-changes]");
-  if (!said) return;
-  const n = [...form.elements].filter(changed).length;
-  said.textContent = n ? said.dataset.changes.replace("{n}", n) : "";
-});
+function count() {
+  const said = document.querySelector("output[data-changes]");
+  const n = new Set([...said?.form.elements ?? []].filter(changed).map((x) => x.name)).size;
+  const text = n ? said.dataset.changes.replace("{n}", n) : "";
+  if (said && said.textContent !== text) said.textContent = text;
+}
+for (const event of ["input", "pageshow"]) addEventListener(event, count);
