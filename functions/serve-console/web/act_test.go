@@ -183,6 +183,9 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 	expect.Same(t, *first.Rest[1].Rows, web.Table{Columns: []web.Column{{Name: "#", Number: true}, {Name: "name"},
 		{Name: "quantity", Number: true}, {Name: "unit_price", Number: true}},
 		Rows: [][]string{{"1", "Laptop", "2", "149000"}}})
+	laptop.ToolInput = aggregate.JSON(`{"items":[` + strings.Repeat(`{"name":"Laptop","quantity":2},`, 5) +
+		`{"name":"Mouse","quantity":2}]}`)
+	expect.Has(t, all(r.Effect(explain.EffectOf("en", laptop, nil, nil))), "items › quantity=all 6 rows 2\n")
 	expect.Has(t, written(second.Sentence), "HanakoU0HANAKO")
 	expect.Is(t, written(second.Text), "The order is placed.")
 	expect.That(t, strings.HasPrefix(all(second), "“Text”=2\n") && len(second.Rest) == 8, "%s", all(second))

@@ -125,6 +125,31 @@ func TestTwoPlansNeverLookAlike(t *testing.T) {
 	})
 }
 
+// Nor do two lists of many rows of which one value differs, though what most rows have is said once.
+func TestTwoListsNeverLookAlike(t *testing.T) {
+	t.Parallel()
+	s := planned(t, fiveSteps(), defaults)
+	rapid.Check(t, func(t *rapid.T) {
+		odd := rapid.SampledFrom([]any{"", nil, "(空)", "x", "#7 x", "6 行とも x", "b と同じ", "ほか", 1, json.Number("1.50"), "1"})
+		rows := make([]map[string]any, rapid.IntRange(6, 12).Draw(t, "rows"))
+		for i := range rows {
+			rows[i] = map[string]any{"a": i, "b": odd.Draw(t, "b"), "c": "x"}
+			rows[i]["d"] = rows[i]["b"]
+		}
+		seenBefore := map[string]string{}
+		for range 8 {
+			does := expect.JSON(rows)
+			s.Process().Steps = []task.Step{{StepID: "step-1", Order: 1, Tool: "rooms.pay", Access: aggregate.Write,
+				ToolInput: aggregate.JSON(`{"items":` + does + `}`)}}
+			for _, locale := range language.All {
+				differ(t, s, locale, seenBefore, does)
+			}
+			rapid.SampledFrom(rows).Draw(t, "row")[rapid.SampledFrom([]string{"b", "c", "d"}).Draw(t, "name")] =
+				odd.Draw(t, "value")
+		}
+	})
+}
+
 // hashes are of all that a card or a tab shows, in the ids of its blocks.
 var hashes = regexp.MustCompile("[0-9a-f]{64}")
 

@@ -24,13 +24,10 @@ const (
 	maxBrief      = 80   // characters of a message in a line
 )
 
-// effects draws what steps do in sections of up to most: since, the money and what people are told first, its
+// effects draws what steps do in sections of up to most: the money and what people are told first, since, its
 // arguments, why it matters, other writes, and reads.
 func (d drawing) effects(s explain.Sum, since string, most int) body {
 	top, below, lead, warns := listing{}, listing{}, &s.Lead, !d.settled || d.gate == aggregate.Approved
-	if since != "" {
-		top.add(0, "", since)
-	}
 	says := s.Says()
 	if d.done && s.Final {
 		says = s.Done()
@@ -40,6 +37,9 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 		d.put(&top, 1, lead, append(d.unsaid(s), first)...)
 	}
 	d.put(&top, 1, lead, quotation(lead.Words)...)
+	if since != "" {
+		top.add(0, "", since)
+	}
 	d.put(&top, 1, lead, d.arguments(lead)...)
 	said := []string{"", lead.Warning(d.w.Locale)}
 	sends := lead.Tool == tenancy.MessageTool
