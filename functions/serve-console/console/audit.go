@@ -83,6 +83,17 @@ type group struct {
 	Rows            []web.Entry
 }
 
+// headed has an only entry say what a heading says of several.
+func (g group) headed(words web.Texts) {
+	switch row := &g.Rows[0]; {
+	case len(g.Rows) > 1:
+	case g.Path == "":
+		row.On = cmp.Or(row.On, words.Say("workspace"))
+	default:
+		row.Path, row.On, row.Whose = g.Path, g.On, g.Whose
+	}
+}
+
 func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	q := r.URL.Query()
 	form, filter, err := auditFormOf(q, c.Now())
@@ -169,13 +180,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		g.Rows = append(g.Rows, row)
 	}
 	for _, g := range d.Groups {
-		if row := &g.Rows[0]; len(g.Rows) > 1 {
-			continue // the heading says it
-		} else if row.Path = g.Path; g.Path != "" {
-			row.On, row.Whose = g.On, g.Whose
-		} else {
-			row.On = cmp.Or(row.On, words.Say("workspace"))
-		}
+		g.headed(words)
 	}
 	return nil
 }
