@@ -294,8 +294,8 @@ const outcomeWithin = 24 * time.Hour
 
 // endings returns the messages that are due about what ended: to askers that something was given back to them, to the
 // requester that a generation failed, or a task ended, unless they ended it themselves, or to administrators if the
-// requester has left, to who answers for a key that its call was refused, or somebody else cancelled it. Who asked in
-// direct messages, or talks with an agent, sees it anyway.
+// requester has left, to who answers for a key that its call was refused, or somebody else cancelled it. Who asked
+// directly (see Aggregate.Direct), or talks with an agent, sees it anyway.
 func endings(a aggregate.Aggregate, now time.Time, admins ...string) (rows []*aggregate.Card) {
 	var to []string
 	var at time.Time
