@@ -123,9 +123,8 @@ func (t toolsTexts) silence(locale string, err error) string {
 
 func (t toolsTexts) serverTool(x mcp.Listed, p tenancy.ToolPermission) serverTool {
 	out, pin := serverTool{Listed: x, Stands: t.In("states", x.State), Badge: badges[x.State]}, p.Pin
-	if said := firstSentence.Get().FindString(strings.TrimSpace(x.Tool.Description)); said != "" {
-		out.About = language.ForeignLine(language.Beginning(said, mostAbout))
-	}
+	line, _, _ := strings.Cut(strings.TrimSpace(x.Tool.Description), "\n")
+	out.About = language.ForeignLine(language.Beginning(explain.Happened(line), mostAbout))
 	if x.State == mcp.Off && p.Rev == 0 {
 		out.Stands = t.In("states", "undecided")
 	}
@@ -161,10 +160,7 @@ func (t toolsTexts) serverTool(x mcp.Listed, p tenancy.ToolPermission) serverToo
 	return out
 }
 
-// firstSentence matches the beginning of a text up to the end of its first sentence or line.
-var firstSentence = language.Regexp{Text: `^[^\n]*?(?:。|[.!?](?:\s|$)|\n|$)`}
-
-// mostAbout is how many characters of it the page shows beside a tool's name.
+// mostAbout is how many characters of a tool's description the page shows beside its name.
 const mostAbout = 160
 
 var badges = map[mcp.State]string{

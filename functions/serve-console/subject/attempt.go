@@ -24,6 +24,7 @@ type Attempt struct {
 	Took, Waited       string // in words; for people
 	Error              string // why it failed, in a sentence
 	Unwritten          string // says that nothing was written, if that is known
+	Failed             string // says which step failed, if one did
 	StoppedBy, Retried string
 	Summary            string
 	Steps              []Run
@@ -85,6 +86,9 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		steps := r.steps(p.Steps)
 		for i := range p.Steps {
 			t.Steps = append(t.Steps, r.run(s, e, p.Steps, i, steps[i]))
+			if t.Steps[i].Status == string(task.StepFailed) {
+				t.Failed = card.FailedStep(r.Locale, steps[i].Order, steps[i].Name)
+			}
 		}
 	}
 	return t
@@ -93,16 +97,6 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 // Made returns the steps that made something.
 func (t Attempt) Made() []Run {
 	return slices.DeleteFunc(slices.Clone(t.Steps), func(s Run) bool { return s.Address == "" })
-}
-
-// Failed is the step that failed, nil if none did.
-func (t Attempt) Failed() *Step {
-	for _, s := range t.Steps {
-		if s.Status == string(task.StepFailed) {
-			return &s.Step
-		}
-	}
-	return nil
 }
 
 // Now names where the attempt stands, as task.yaml has words for steps and for attempts.

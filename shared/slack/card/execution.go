@@ -85,7 +85,7 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	case r.Status == task.ExecutionFailed:
 		if r.failed != nil {
 			name := people(bounded(stepName(d.w, *r.failed), longName))
-			f = f.with(section(strong(fill(d.w.FailedStep, "step", r.failed.Order, "name", name))))
+			f = f.with(section(strong(FailedStep(d.w.Locale, r.failed.Order, name))))
 		}
 		if s.Final {
 			f = f.with(kept...)
@@ -265,6 +265,11 @@ func (d drawing) each(r attempt, status task.StepStatus, text string) (out []str
 		}
 	}
 	return out
+}
+
+// FailedStep says that a step failed.
+func FailedStep(locale string, order int, name string) string {
+	return fill(wordsOf.In(locale).FailedStep, "step", order, "name", name)
 }
 
 // StepNamed returns the number of the step that an error names by its id, or by the tool of what failed, on any
