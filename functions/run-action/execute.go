@@ -262,7 +262,7 @@ func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	at := line.Number - 1
 	l.held = append(l.held, conversation.LogEntry{
 		LogID: fmt.Sprintf("%s-%d", l.action.ActionID, at), ActionID: l.action.ActionID, Order: at, Text: line.Text,
-		Err: line.Err, CreatedAt: now, DeleteAfter: now.Add(logKept).Unix(),
+		CreatedAt: now, DeleteAfter: now.Add(logKept).Unix(),
 	})
 	l.next, l.came = at+1, l.came+1
 	if l.action.ActionType == conversation.TestRun {

@@ -41,7 +41,7 @@ const boxPrefix = "ringi-sandbox-"
 
 // startBox makes a box and waits until it is ready. The command has not begun when it returns.
 func startBox(p plan, archives io.Reader) (_ *box, err error) {
-	b := &box{reports: make(chan report, 2), out: newOutput(), done: make(chan struct{})}
+	b := &box{reports: make(chan report, 2), out: &output{}, done: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			b.close()
@@ -59,7 +59,7 @@ func startBox(p plan, archives io.Reader) (_ *box, err error) {
 		}
 		p.Folder = b.folder
 	}
-	cmd := &exec.Cmd{Stdin: archives, Stdout: &b.out.stdout, Stderr: &b.out.stderr, ExtraFiles: []*os.File{b.result},
+	cmd := &exec.Cmd{Stdin: archives, Stdout: b.out, Stderr: b.out, ExtraFiles: []*os.File{b.result},
 		SysProcAttr: attributes(p.Level, uid), WaitDelay: 2 * time.Second}
 	if b.stage, err = start(stageInside, cmd, p, func() error { return b.launch(cmd) }); err != nil {
 		return nil, err

@@ -20,9 +20,12 @@ const (
 	maxAtOnceBytes  = 16 << 10  // of these lines, unless a single line is longer
 )
 
-// output collects a command's output in lines, with a limit on memory.
+// output collects in lines what a command writes to its standard output and its standard error, which are one pipe: in
+// the order in which it came, as a terminal shows it. Its memory is limited.
 type output struct {
-	stdout, stderr stream
+	text     []byte // of the line that has begun
+	more     int    // its bytes beyond the limit
+	returned bool   // to the line's start, by a carriage return
 
 	mu      sync.Mutex
 	waiting []isolated.Line
@@ -31,51 +34,34 @@ type output struct {
 	dropped int
 }
 
-func newOutput() *output {
-	o := &output{}
-	o.stdout, o.stderr = stream{to: o}, stream{to: o, isErr: true}
-	return o
-}
-
-// stream takes what comes on one of the command's streams, and makes lines of it.
-type stream struct {
-	to       *output
-	isErr    bool
-	text     []byte // of the line that has begun
-	more     int    // its bytes beyond the limit
-	returned bool   // to the line's start, by a carriage return
-}
-
-func (s *stream) Write(p []byte) (int, error) {
+func (o *output) Write(p []byte) (int, error) {
 	for _, b := range p {
-		if s.returned && b != '\n' && b != '\r' { // the line is drawn anew, as a progress bar is
-			s.text, s.more = s.text[:0], 0
+		if o.returned && b != '\n' && b != '\r' { // the line is drawn anew, as a progress bar is
+			o.text, o.more = o.text[:0], 0
 		}
 		switch {
 		case b == '\n':
-			s.finish(false)
+			o.finish(false)
 		case b == '\r':
-		case len(s.text) < isolated.MaxLine:
-			s.text = append(s.text, b)
+		case len(o.text) < isolated.MaxLine:
+			o.text = append(o.text, b)
 		default:
-			s.more++
+			o.more++
 		}
-		s.returned = b == '\r'
+		o.returned = b == '\r'
 	}
 	return len(p), nil
 }
 
-func (s *stream) finish(unfinished bool) {
-	s.to.add(isolated.Line{Text: isolated.CutMore(legibly(s.text), s.more), Err: s.isErr, Unfinished: unfinished})
-	s.text, s.more = s.text[:0], 0
+func (o *output) finish(unfinished bool) {
+	o.add(isolated.Line{Text: isolated.CutMore(legibly(o.text), o.more), Unfinished: unfinished})
+	o.text, o.more = o.text[:0], 0
 }
 
-// end adds the lines that never ended. Nothing may be written any more.
+// end adds a line that never ended. Nothing may be written any more.
 func (o *output) end() {
-	for _, s := range []*stream{&o.stdout, &o.stderr} {
-		if len(s.text) > 0 {
-			s.finish(true)
-		}
+	if len(o.text) > 0 {
+		o.finish(true)
 	}
 }
 

@@ -73,7 +73,6 @@ type Line struct {
 	// that are missing or don't ascend.
 	Number     int    `json:"number,omitempty"`
 	Text       string `json:"text"`
-	Err        bool   `json:"err,omitempty"` // of the standard error
 	Unfinished bool   `json:"unfinished,omitempty"`
 }
 

@@ -29,7 +29,7 @@ func read(text string) (lines []isolated.Line, end isolated.End, err error) {
 func TestAnAnswerIsReadAsItWasWritten(t *testing.T) {
 	var out bytes.Buffer
 	w := isolated.NewWriter(&out)
-	want := []isolated.Line{{Number: 1, Text: "ok  \u3042"}, {Number: 2, Text: "warning", Err: true},
+	want := []isolated.Line{{Number: 1, Text: "ok  \u3042"}, {Number: 2, Text: "warning"},
 		{Number: 9501, Text: "more", Unfinished: true}}
 	end := isolated.End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc",
 		Held: []string{"namespaces"}}
