@@ -123,8 +123,7 @@ func (h *Handler) Handle(ctx context.Context, r slackapi.Request) (slackapi.Resp
 // them. It counts payloads that can't be read.
 func (h *Handler) receive(ctx context.Context, console string, body []byte) (slackapi.Response, error) {
 	out, err := h.act(ctx, console, body)
-	var refusal slackapi.Refusal
-	if errors.As(err, &refusal) && refusal.Status == http.StatusBadRequest {
+	if refusal, is := errors.AsType[slackapi.Refusal](err); is && refusal.Status == http.StatusBadRequest {
 		slog.WarnContext(ctx, "could not be read", "err", err)
 		return slackapi.OK(), nil
 	}

@@ -79,8 +79,7 @@ func (p payload) own() bool {
 func (h *Handler) note(ctx context.Context, p payload, note card.AskNote, locale string) {
 	user, text := p.User.ID, note.Told(locale)
 	err := h.Slack.Ephemeral(ctx, p.channel(), p.thread(), user, text)
-	var refused slackapi.Refused
-	if errors.As(err, &refused) && refused.Permanent {
+	if refused, is := errors.AsType[slackapi.Refused](err); is && refused.Permanent {
 		err = h.Slack.Direct(ctx, user, text)
 	}
 	if err != nil {

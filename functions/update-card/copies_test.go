@@ -203,7 +203,8 @@ func testHomeHides(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	for _, user := range []string{webapi.Guest, webapi.Stranger} {
 		shown := w.opens(user)
-		expect.That(t, !strings.Contains(shown, "|開く") && !strings.Contains(shown, w.Ref.ID), "%s sees %s", user, shown)
+		expect.That(t, !strings.Contains(shown, "open_entry") && !strings.Contains(shown, w.Ref.ID), "%s sees %s",
+			user, shown)
 	}
 }
 
@@ -215,7 +216,7 @@ func testHomeThirty(t *testing.T, w *world) {
 	}
 	w.slack.Calls()
 	shown := w.opens(webapi.Suzuki)
-	expect.That(t, strings.Contains(shown, "あなたの番 (30 件)") && strings.Count(shown, "|開く") == 20 &&
+	expect.That(t, strings.Contains(shown, "あなたの番 (30 件)") && strings.Count(shown, "open_entry") == 20 &&
 		strings.Contains(shown, "ほか 10 件"), "%s", shown)
 	calls := w.slack.Calls("users.info", "users.conversations")
 	expect.That(t, len(calls) <= 4, "Slack was asked about people %d times: %v", len(calls), calls)

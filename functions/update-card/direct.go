@@ -58,7 +58,8 @@ func (d *drawing) direct(ctx context.Context, c *aggregate.Card) error {
 		return nil
 	}
 	set, link := d.settings, card.Page(d.Console, d.ref) // who is asked need not be in the channel
-	said := ""                                           // the language of the request's words
+	around := card.Around{Console: d.Console}
+	said := "" // the language of the request's words
 	if t, is := d.a.(*task.Aggregate); is {
 		said = t.Language("")
 	}
@@ -68,7 +69,7 @@ func (d *drawing) direct(ctx context.Context, c *aggregate.Card) error {
 	if !asks {
 		link = d.origin(ctx, c)
 	}
-	m, ok := card.Copy(d.a, d.standsNow(c), set, link, d.Now())
+	m, ok := card.Copy(d.a, d.standsNow(c), set, around, link, d.Now())
 	hash := card.Hash(m)
 	if !ok || c.State == aggregate.CardPosted && c.Hash == hash {
 		return nil
@@ -80,14 +81,15 @@ func (d *drawing) direct(ctx context.Context, c *aggregate.Card) error {
 	if err != nil {
 		return err
 	}
-	m, _ = card.Copy(opened, d.standsNow(c), set, link, d.Now())
+	m, _ = card.Copy(opened, d.standsNow(c), set, around, link, d.Now())
 	return d.send(ctx, c, m, hash)
 }
 
-// origin returns the address of the card of which a message tells; "": nobody else can open it, in direct messages.
+// origin returns the address of the card of which a message tells; "": its reader can't open it, in others' direct
+// messages.
 func (d *drawing) origin(ctx context.Context, c *aggregate.Card) string {
 	from := d.a.Origin()
-	if from.ChannelType == "im" {
+	if from.ChannelType == "im" && c.User != from.User {
 		return ""
 	}
 	at, thread := d.a.Beginning()
@@ -299,9 +301,10 @@ const outcomeWithin = 24 * time.Hour
 func endings(a aggregate.Aggregate, now time.Time, admins ...string) (rows []*aggregate.Card) {
 	var to []string
 	var at time.Time
+	about := card.OutcomeCopy
 	switch a := a.(type) {
 	case *task.Aggregate:
-		rows = returned(a)
+		rows, about = returned(a), card.Outcome(a)
 		switch e := a.Head.Ended; {
 		case e == nil && a.Head.Parked != nil && !a.Direct():
 			c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ParkedCopy + strconv.Itoa(a.Head.Run),
@@ -322,11 +325,11 @@ func endings(a aggregate.Aggregate, now time.Time, admins ...string) (rows []*ag
 			to, at = []string{x.Answers}, *x.CompletedAt
 		}
 	}
-	if now.Sub(at) >= outcomeWithin || len(a.Common().CopiesOf(card.OutcomeCopy)) > 0 {
+	if now.Sub(at) >= outcomeWithin || len(a.Common().CopiesOf(about)) > 0 {
 		return rows
 	}
 	for _, user := range to {
-		rows = append(rows, &aggregate.Card{CardType: task.CardOutcome, Subject: card.OutcomeCopy, User: user})
+		rows = append(rows, &aggregate.Card{CardType: task.CardOutcome, Subject: about, User: user})
 	}
 	return rows
 }
@@ -340,7 +343,7 @@ func (d *drawing) left() []*aggregate.Card {
 	alone := func(user string) bool { return !circulation.Stood(d.away, user, d.Now()) }
 	t, is := d.a.(*task.Aggregate)
 	if is && !t.Direct() && t.Card(c.Key()) == nil && slices.ContainsFunc(t.Head.Left, alone) {
-		if _, waits := card.Copy(t, c, d.settings, "", d.Now()); waits {
+		if _, waits := card.Copy(t, c, d.settings, card.Around{}, "", d.Now()); waits {
 			return []*aggregate.Card{c}
 		}
 	}

@@ -275,13 +275,13 @@ func TestAskersAreToldWhatWasGivenBackToThem(t *testing.T) {
 	}
 	expect.Is(t, len(endings(a, now)), 0, "messages to those who were told")
 	expect.Same(t, []string{"U1", "U2"}, told)
-	m, drawn := card.Copy(a, a.Copies[0], tenancy.DefaultSettings(), "", now)
+	m, drawn := card.Copy(a, a.Copies[0], tenancy.DefaultSettings(), card.Around{}, "", now)
 	expect.That(t, drawn && len(m.Attachments) == 1 && m.Text == "↩️ 差し戻し: 「勤怠」を書き直してください", "%+v", m)
 	n := *form
 	n.ID, n.Version, n.EditedBy = "01G", 2, "U1"
 	a.Add(&n)
 	a.Add(&task.Process{ID: "01R", PromptID: "01G", Version: 2, Gate: aggregate.Gate{Status: aggregate.Generating}})
-	over, drawn := card.Copy(a, a.Copies[0], tenancy.DefaultSettings(), "", now)
+	over, drawn := card.Copy(a, a.Copies[0], tenancy.DefaultSettings(), card.Around{}, "", now)
 	expect.That(t, drawn && over.Text != m.Text && endings(a, now) == nil, "%+v", over)
 
 	a = &task.Aggregate{Task: a.Task, Prompts: []*task.Prompt{form}, Processes: []*task.Process{p},

@@ -192,7 +192,12 @@ func TestAnEndIsToldByOneMessage(t *testing.T) {
 		a.Head.Ended = &task.Ended{As: task.TaskCompleted, At: w.Now()}
 		expect.That(t, (endings(a, w.Now()) != nil) == told, "after a message to %s", to)
 		a.Head.Ended.As = task.TaskCancelled
-		expect.That(t, endings(a, w.Now()) != nil, "what the message can't say")
+		a.Copies = endings(a, w.Now())
+		expect.That(t, len(a.Copies) == 1 && endings(a, w.Now()) == nil, "what the message can't say, once")
+		a.Head.Ended.As = task.TaskFailed
+		expect.That(t, len(endings(a, w.Now())) == 1, "another end")
+		a.Execution().Attempt, a.Head.Ended.As = 2, task.TaskCancelled
+		expect.That(t, len(endings(a, w.Now())) == 1, "the end of another attempt")
 	}
 }
 

@@ -51,8 +51,11 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 def _post(path, body, until):
     """Returns the answer, or None and why not. What broke off is sent once more: that asks and takes the same."""
     text = json.dumps(body, ensure_ascii=False).encode()  # escaped, Japanese would be twice as long
-    request = urllib.request.Request(os.environ["RINGI_URL"].rstrip("/") + path, text, {
-        "Authorization": "Bearer " + os.environ["RINGI_KEY"].strip(), "Content-Type": "application/json"})
+    url, key = (os.environ.get(x, "").strip() for x in ("RINGI_URL", "RINGI_KEY"))
+    if not url or not key:
+        return None, "Ringi can't be asked: set RINGI_URL and RINGI_KEY. " + NOTHING
+    request = urllib.request.Request(url.rstrip("/") + path, text, {
+        "Authorization": "Bearer " + key, "Content-Type": "application/json"})
     for last in (False, True):
         try:
             left = until - time.monotonic()

@@ -152,7 +152,7 @@ func TestTheHookStopsTheToolUnlessItIsStamped(t *testing.T) {
 		{"the same once more", d.URL + "/hook/stamped", bash, "granted to an attempt already"},
 		{"other words for people", d.URL + "/hook/stamped", strings.Replace(bash, "Deploys", "Ships", 1), "already"},
 		{"half an answer", d.URL + "/hook/take-half", bash, "Nothing was run"},
-		{"no address", "", bash, "Nothing was run"},
+		{"no address", "", bash, "set RINGI_URL and RINGI_KEY. Nothing was run"},
 		{"no call", d.URL + "/hook/stamped", ``, "Nothing was run"},
 		{"half a call", d.URL + "/hook/stamped", bash[:90], "Nothing was run"},
 		{"a folder of its own", d.URL + "/cwd/stamped", strings.Replace(bash, `"command"`, `"cwd":"/","command"`, 1), "cwd"},

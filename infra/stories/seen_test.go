@@ -49,7 +49,7 @@ func requestSeen(t *testing.T, p *play) {
 		"execution.started by system", "execution.completed by system")
 	expect.Same(t, writingOrder, p.commits())
 	a := p.Load()
-	expect.Is(t, p.Notified(a, webapi.Sato), 1, "direct messages to the requester")
+	expect.Is(t, p.notified(a, webapi.Sato), 1, "direct messages to the requester")
 	p.RanOnce()
 	var to struct {
 		Tab string `json:"sheet"`
@@ -76,7 +76,7 @@ func checkedSeen(t *testing.T, p *play) {
 	expect.That(t, a.Execution().Status == task.ExecutionCancelled &&
 		a.StepOf(a.Execution(), 4).Status == task.StepCompleted && p.made(execute, writeRows) == 1,
 		"execution %s, %d writes", a.Execution().Status, p.made(execute, writeRows))
-	expect.Is(t, p.Notified(a, webapi.Sato), 0, "direct messages that nobody approved")
+	expect.Is(t, p.notified(a, webapi.Sato), 0, "direct messages that nobody approved")
 	p.RunsEnd()
 }
 
@@ -270,4 +270,15 @@ func (p *play) records() (all []types.Record) {
 		}
 	}
 	return all
+}
+
+// notified counts the direct messages that this task's steps sent to a person.
+func (p *play) notified(a *task.Aggregate, user string) (n int) {
+	for _, m := range p.S.Sandbox.Messages(webapi.DirectMessage(user), "") {
+		payload, _ := m.Metadata["event_payload"].(map[string]any)
+		if key, _ := payload["key"].(string); strings.HasPrefix(key, a.Process().ID) {
+			n++
+		}
+	}
+	return n
 }

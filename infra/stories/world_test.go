@@ -279,7 +279,7 @@ func told(a *task.Aggregate) bool {
 	concerns := a.Task != nil && a.Head.Ended.By != a.Head.Requester && !a.Direct() &&
 		!card.ToldRequester(a)
 	if concerns && !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool {
-		return c.CardType == task.CardOutcome && c.Subject == card.OutcomeCopy
+		return c.CardType == task.CardOutcome && c.Subject == card.Outcome(a)
 	}) {
 		return false
 	}

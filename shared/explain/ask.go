@@ -137,12 +137,14 @@ const maxNamed = 10 // people and groups that a line names; further ones are cou
 // WhoDecides returns a line that names who may approve or reject a request by these askers under the current settings.
 // Without askers, only the requester of o has asked.
 func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...string) string {
-	w, who := refusalWordsOf.In(s.Locale), s.Approvers(set, o)
-	switch note := s.ofAskers(set, o, askers); {
-	case who == w.Nobody || note == "":
-	case nobodyElse(set, o, askers):
+	w := refusalWordsOf.In(s.Locale)
+	if nobodyElse(set, o, askers) {
 		return fill(w.NobodyElse, "who", s.own(o, askers))
-	default:
+	}
+	note := s.ofAskers(set, o, askers)
+	set.Approvers = others(set, o, askers)
+	who := s.Approvers(set, o)
+	if who != w.Nobody && note != "" {
 		who += " (" + note + ")"
 	}
 	return fill(w.CanDecide, "who", who)
@@ -153,8 +155,10 @@ func (s Surface) ofAskers(set tenancy.Settings, o aggregate.Origin, askers []str
 	w, own := refusalWordsOf.In(s.Locale), s.own(o, askers)
 	switch {
 	case own == "", set.Approvers.Mode == aggregate.ApproversList && len(set.Approvers.Usergroups) == 0 &&
-		!slices.ContainsFunc(askersOf(o, askers), func(id string) bool { return slices.Contains(set.Approvers.Users, id) }):
-		return "" // nobody takes them for some who may
+		!(set.AllowSelfApproval && slices.ContainsFunc(askersOf(o, askers), func(id string) bool {
+			return slices.Contains(set.Approvers.Users, id)
+		})):
+		return "" // who may is named one by one, without them
 	case !set.AllowSelfApproval:
 		return fill(w.NotRequester, "who", own)
 	case amongOthers(set, o, askersOf(o, askers)):
@@ -173,9 +177,7 @@ func (r *Route) Turn() (turn, note string, ok bool) {
 		return s.WhoDecides(set, o, askers...), "", false
 	}
 	list := a.Mode == aggregate.ApproversList
-	if !list || set.AllowSelfApproval || len(a.Usergroups) > 0 { // else they are named one by one, without the askers
-		note = s.ofAskers(set, o, askers)
-	}
+	note = s.ofAskers(set, o, askers)
 	a = others(set, o, askers)
 	if list && len(a.Users)+2*len(a.Usergroups) > 1 || !list && o.ChannelType != "im" {
 		turn = fill(w.OneOf, "who", turn)

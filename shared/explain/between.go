@@ -200,7 +200,8 @@ func Grouped(number string) string {
 type Change struct{ Name, Was, Is []Piece }
 
 // Between says what differs between two versions of the steps of one task: of each call that both have the arguments
-// and whether it is asked about once more, calls that only one has, their order, and last what all of them move. What
+// and whether it is asked about once more, calls that only one has, their order, and last what all of them move, which
+// of a form is first. What
 // became the same in several places it tells once, with their names. It returns nothing only if both versions do the
 // same in the same order.
 func Between(locale string, was, is []task.Step) (all []Change) {
@@ -245,10 +246,11 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 	_, moves := task.Leads(is)
 	if moved != moves {
 		name := effectWordsOf.In(locale).Total
+		at := len(all)
 		if len(now) == 1 && now[0].step.Tool == tenancy.DecideTool {
-			name = argumentName(locale, *now[0].step, "amount")
+			name, at = argumentName(locale, *now[0].step, "amount"), 0
 		}
-		all = append(all, Change{[]Piece{{Words, name}}, []Piece{{Words, Money(locale, moved)}},
+		all = slices.Insert(all, at, Change{[]Piece{{Words, name}}, []Piece{{Words, Money(locale, moved)}},
 			[]Piece{{Words, Money(locale, moves)}}})
 	}
 	return all
@@ -310,7 +312,7 @@ func tellers(locale string, steps []task.Step) (all []*teller) {
 }
 
 // Differences says what differs between the steps of a version and those before, and in their form: its files, and its
-// description, of which it tells the lines that changed. What the steps move in all is last.
+// description, of which it tells the lines that changed.
 func Differences(a *task.Aggregate, locale string, at int) []Change {
 	was, is := a.Processes[at-1], a.Processes[at]
 	all := Between(locale, was.Steps, is.Steps)
@@ -318,18 +320,17 @@ func Differences(a *task.Aggregate, locale string, at int) []Change {
 	if before == nil || now == nil {
 		return all
 	}
-	var more []Change
 	if before.Description != now.Description {
-		more = append(more, descriptions(locale, before.Description, now.Description))
+		all = append(all, descriptions(locale, before.Description, now.Description))
 	}
 	old, files := a.FilesOf(was.ID), a.FilesOf(is.ID)
 	for _, f := range without(files, old) {
-		more = append(more, Change{Name: fileField(locale), Is: fileNamed(f)})
+		all = append(all, Change{Name: fileField(locale), Is: fileNamed(f)})
 	}
 	for _, f := range without(old, files) {
-		more = append(more, Change{Name: fileField(locale), Was: fileNamed(f)})
+		all = append(all, Change{Name: fileField(locale), Was: fileNamed(f)})
 	}
-	return slices.Insert(all, max(0, len(all)-1), more...)
+	return all
 }
 
 // NextLine stands between the lines of a text that changed. No value has a line's end.

@@ -25,8 +25,9 @@ type Effect struct {
 	Access     aggregate.Access
 	Act        rules.Act
 	Sentence   []Piece
-	done       []Piece // Sentence once it is done, of a sheet without its rows; nil: as before
-	Words      []Piece // the text that people will get, line by line; nil: none
+	Named      [2][]Piece // what a list calls it instead, and what else the sentence names; nil: nothing else
+	done       []Piece    // Sentence once it is done, of a sheet without its rows; nil: as before
+	Words      []Piece    // the text that people will get, line by line; nil: none
 	Amount     rules.Amount
 	Rest       []Argument // every argument that no other part has, one by one
 	Final      bool       // Ringi can't undo it: see Warning
@@ -38,6 +39,7 @@ type Effect struct {
 type Argument struct {
 	Name, Value []Piece
 	Text        string     // the value as it is, if it is a text
+	Aside       bool       // people see it in the rows: the columns of a sheet
 	Cells       []Argument // the values of a row that Value has in one line, with their names; nil: it is no such row
 }
 
@@ -65,12 +67,18 @@ func Rows(all []Argument) (list []Piece, n int) {
 const manyRows = 6
 
 // Alike says once what most of many rows have as their value at i, and what the others have, of which there may be so
-// many: one value, or that of a column before. It has no value if rows are few, or differ, or i is 0.
+// many: one value, or that of a column before. It has no value if rows are few, or differ, or i is 0, or two columns
+// have one name: nobody could tell them apart.
 func Alike(locale string, rows []Argument, i, others int) (said Argument) {
 	if i == 0 || len(rows) < manyRows {
 		return said
 	}
 	w, first := effectWordsOf.In(locale), rows[0]
+	for at, x := range first.Cells {
+		if slices.ContainsFunc(first.Cells[:at], func(o Argument) bool { return Plain(o.Name) == Plain(x.Name) }) {
+			return said
+		}
+	}
 	for c := range manyRows + i {
 		usual, value := func(x Argument) []Piece { return x.Cells[c-manyRows].Value }, []Piece(nil)
 		if c < manyRows {
@@ -349,8 +357,15 @@ func (t *teller) sentence() {
 	t.e.Sentence, t.e.done = tell(form[which]), tell(form[which+"Done"])
 	switch {
 	case t.e.Act == "":
-		t.e.short = t.tool()
+		if t.e.short = t.tool(); t.step.ToolTitle != "" {
+			title := t.writer()
+			title.quoted(t.step.ToolTitle)
+			t.e.Named = [2][]Piece{title.out, {{Value, t.step.Tool}}}
+		}
 	case t.to != nil && !t.result:
+		if t.e.Act == rules.ActDecide && item != nil {
+			t.e.Named = [2][]Piece{item, t.to}
+		}
 		t.e.short = fill(form["Short"], "party", t.shortParty(), "items", Plain(item))
 	default:
 		t.e.short = form["ShortBare"]

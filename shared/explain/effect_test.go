@@ -26,7 +26,7 @@ func drawn(e explain.Effect) string {
 		out = append(out, "> "+strings.ReplaceAll(text(e.Words), "\n", "\n> "))
 	}
 	for _, a := range e.Rest {
-		out = append(out, "· "+text(a.Name)+" "+text(a.Value))
+		out = append(out, "· "+text(a.Name)+" "+text(a.Value)+map[bool]string{true: " (aside)"}[a.Aside])
 	}
 	return strings.Join(out, "\n")
 }
@@ -198,10 +198,10 @@ func TestWhatAStepDoes(t *testing.T) {
 			"1. シート「1aB」のタブ「2026-10 営業部」に書き込みます — 最大 20,000 行\n· 列 社員番号 = num, 氏名 = name\n· 行 › $ref step-1.result.rows"},
 		"what a sheet won't have": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"a",`+
 			`"columns":[{"key":"name","title":"氏名"}],"rows":[{"num":1,"name":"x","secret_code":"y"}]}`),
-			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n· 行 › 1 氏名: x\n· 列 氏名 = name\n" + "· 書き込まない列 num、secret_code"},
+			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n· 行 › 1 氏名: x\n· 列 氏名 = name (aside)\n" + "· 書き込まない列 num、secret_code"},
 		"only what nobody has a title for": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"a",`+
 			`"columns":[{"key":"num","title":"社員番号"}],"rows":[{"num":1,"secret_code":"y","b":1}]}`),
-			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n· 行 › 1 社員番号: 1\n· 列 社員番号 = num\n" + "· 書き込まない列 b、secret_code"},
+			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n· 行 › 1 社員番号: 1\n· 列 社員番号 = num (aside)\n" + "· 書き込まない列 b、secret_code"},
 		"a message": {write("send_slack_dm", nil, `{"recipient":"U0SATO","text":"完了です。\n確認を","details":[`+
 			`{"label":"人数","value":25}]}`),
 			"1. @U0SATO さんに DM を送ります\n> 完了です。\n> 確認を\n· 「人数」 25"},

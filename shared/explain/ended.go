@@ -73,7 +73,7 @@ func EndedInTalk(locale string, r aggregate.Reason, detail string) string {
 
 // Unwritten says of steps' results that no call can have written; "" if one did, or may have.
 func Unwritten(locale string, rows []*task.StepResult) string {
-	w, partly := endWordsOf.In(locale), false
+	w, where := endWordsOf.In(locale), ""
 	for _, row := range rows {
 		if row.Access == aggregate.Read {
 			continue
@@ -81,11 +81,12 @@ func Unwritten(locale string, rows []*task.StepResult) string {
 		if row.Status != task.StepFailed {
 			return ""
 		}
-		_, _, server := tenancy.ServerTool(row.Tool)
-		partly = partly || server // it may have done something before it reported an error
+		if server, _, is := tenancy.ServerTool(row.Tool); is { // it may have done something before it reported an error
+			where = server
+		}
 	}
-	if partly {
-		return w.NotWritten
+	if where != "" {
+		return fill(w.NotWritten, "where", where)
 	}
 	return w.Untouched
 }
@@ -124,7 +125,7 @@ func (w endWords) sentence(how goOn, r aggregate.Reason, detail string) string {
 	}
 	if strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, ".") {
 		text = how.put(text, "")
-		if r == task.ReasonToolConstraint { // the detail says what happened
+		if r == task.ReasonToolConstraint || r == task.ReasonToolFailed { // the detail says what happened
 			text = strings.TrimSpace(strings.TrimPrefix(text, Happened(text)))
 		}
 		if r == task.ReasonUnsupported { // the verdict, then the reason and what helps
@@ -143,11 +144,14 @@ func (how goOn) put(text, detail string) string {
 		how.Undone)
 }
 
+// sentences end outside of quotation marks.
+var sentences = []*language.Regexp{{Text: `^(?:「[^」]*」|[^「])*?。`}, {Text: `^(?:“[^”]*”|[^“])*?\. `}}
+
 // Happened is the first sentence of a text, which says what happened and not what to do.
 func Happened(text string) string {
-	for _, end := range []string{"。", ". "} {
-		if said, _, more := strings.Cut(text, end); more {
-			return said + strings.TrimSpace(end)
+	for _, sentence := range sentences {
+		if said := sentence.Get().FindString(text); said != "" {
+			return strings.TrimSpace(said)
 		}
 	}
 	return text

@@ -91,7 +91,8 @@ func (t *teller) titles(rows any) {
 	t.gone["/columns"] = true
 	l := t.writer()
 	l.columns(columns, l.headings(rows))
-	t.e.Rest = append(t.e.Rest, Argument{Name: t.name([]part{{name: "columns"}}), Value: l.out})
+	_, literal := rows.([]any)
+	t.e.Rest = append(t.e.Rest, Argument{Name: t.name([]part{{name: "columns"}}), Value: l.out, Aside: literal})
 	t.unwritten(columns, rows)
 }
 

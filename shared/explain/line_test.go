@@ -54,7 +54,7 @@ var lines = []struct{ tool, input, ja string }{
 		"シート「1aB」のタブ「2026-11」に書き込みます — 最大 1,000 行\n· 列 社員番号, flag = (上限)\n· 行 ステップ4の勤怠と残業の表"},
 	{"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"x","columns":[{"key":"a","title":"a"}],` +
 		`"rows":[{"a":25000000},{"a":"=1"}]}`,
-		"シート「1aB」のタブ「x」に書き込みます — 2 行\n· 行 › 1 a: 25000000\n· 行 › 2 a: 「=1」\n· 列 a"},
+		"シート「1aB」のタブ「x」に書き込みます — 2 行\n· 行 › 1 a: 25000000\n· 行 › 2 a: 「=1」\n· 列 a (aside)"},
 	{"send_slack_dm", `{"recipient":"U0SATO","text":"完了です。\n確認してください",` +
 		`"details":[{"label":"人数",` +
 		`"value":{"$ref":"step-1.result.count"}},{"label":"賞与","value":25000000},{"label":"備考","value":null}]}`,
@@ -96,7 +96,8 @@ var inEnglish = map[int]string{
 	2: "Reads the attendance of November 2026 for the employees from step 1",
 	4: "Writes to the tab “2026-11” of the sheet “1aB” — up to 1,000 rows\n" +
 		"· Columns 社員番号, flag = (Limit)\n· Rows the attendance and overtime table from step 4",
-	5:  "Writes to the tab “x” of the sheet “1aB” — 2 rows\n· Rows › 1 a: 25000000\n· Rows › 2 a: “=1”\n· Columns a",
+	5: "Writes to the tab “x” of the sheet “1aB” — 2 rows\n" +
+		"· Rows › 1 a: 25000000\n· Rows › 2 a: “=1”\n· Columns a (aside)",
 	8:  "Sends a DM to “employees › item 1 › email” from step 1\n· Text the result of step 4",
 	11: "Reads the employees of the department “x” from step 4 and those below it, “odd” · argument more: 1",
 	14: "Opens the draft pull request “Round down” · text: “a ⏎ b”",

@@ -55,7 +55,7 @@ type refusalWords struct {
 
 	ByRules map[aggregate.Reason]string // of a call about which nobody is asked
 
-	OwnRequest string // replaces the text of RuleSelf if there is no other approver
+	OwnRequest string // replaces the text of RuleSelf where no other approver is referred to
 
 	CanDecide, May, Nobody, NobodyElse, OneOf, Members, MembersOfIt, And, AndOthers string
 	NotRequester, RequesterAlone, CancelAccepted, ReasonNotTaken                    string
@@ -148,10 +148,10 @@ func (s Surface) CancelAccepted() string { return refusalWordsOf.In(s.Locale).Ca
 // ReasonNotTaken tells a person that their reason for rejecting was not used; the cause is told separately.
 func (s Surface) ReasonNotTaken() string { return refusalWordsOf.In(s.Locale).ReasonNotTaken }
 
-// Why is Note, but does not refer to another approver if the settings leave none.
-func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
+// Why is Note, but does not refer to another approver.
+func (s Surface) Why(err error, o aggregate.Origin) string {
 	switch r, ofAct := errors.AsType[*circulation.Refusal](err); {
-	case ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers):
+	case ruleOf(err) == aggregate.RuleSelf:
 		return refusalWordsOf.In(s.Locale).OwnRequest
 	case ofAct:
 		return s.act(r, o)
@@ -161,12 +161,17 @@ func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers
 
 // Refused is Why for a click that a rule refused. It also names the people who may decide, as WhoDecides does.
 func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
-	text := s.Why(err, set, o, askers...)
+	text := s.Why(err, o)
 	if ruleOf(err) == aggregate.RuleNotMember && o.ChannelType == "im" { // which nobody can join
 		return refusalWordsOf.In(s.Locale).Direct
 	}
 	switch ruleOf(err) {
-	case aggregate.RuleGuest, aggregate.RuleNotMember, aggregate.RuleNotListed, aggregate.RuleSelf:
+	case aggregate.RuleSelf:
+		if !nobodyElse(set, o, askers) {
+			text = s.Note(err)
+		}
+		fallthrough
+	case aggregate.RuleGuest, aggregate.RuleNotMember, aggregate.RuleNotListed:
 		return text + "\n" + s.WhoDecides(set, o, askers...)
 	case aggregate.RuleNotParty:
 		who := s.Either(o.User, s.Approvers(set, o))

@@ -72,7 +72,7 @@ type RouteWords struct {
 	Amount, AmountUnknown, AmountUnmarked, AmountCounts, Askers, SendBacks     string
 	And, Others, Need, NeedAll, StandsIn, StandIn, Members, Owes, Waits        string
 	Before, Now, NowAny, NowNobody, Yours, YoursFor, Rule, OneDenies, OneStops string
-	OneSendsBack, NotCarried, Left, LeftOut, SetStandIn, Stage                 string
+	OneSendsBack, NotCarried, Left, LeftOut, SetStandIn, Stage, Place          string
 	Decided, Closed, Numbers, Tells, TellsGroup                                string
 }
 
@@ -183,11 +183,14 @@ func (r *Route) Hand(act *circulation.Act) string {
 
 const mostHands = 3 // named at a stage
 
-// hands names who gave these stamps; further ones are counted.
-func (r *Route) hands(acts []*circulation.Act, most int) string {
+// hands names who gave these stamps, and whose earlier ones count; further ones are counted.
+func (r *Route) hands(acts []*circulation.Act, most int, before ...circulation.Person) string {
 	var names []string
 	for _, act := range acts {
 		names = append(names, r.Hand(act))
+	}
+	for _, p := range before {
+		names = append(names, r.on.Marks.Person(p.User))
 	}
 	return few(slices.Compact(names), most, r.Words.And, r.Words.Others)
 }
@@ -198,7 +201,7 @@ func (r *Route) Stage(i int) string {
 	text := is.Mark() + " " + r.Name(s)
 	switch is {
 	case Done:
-		text += " " + r.hands(s.Stamps, mostHands)
+		text += " " + r.hands(s.Stamps, mostHands, s.Before...)
 		if r.Open && len(s.Stamps) > 0 {
 			text += " " + r.on.Marks.Time(s.Stamps[len(s.Stamps)-1].At)
 		}
@@ -208,13 +211,13 @@ func (r *Route) Stage(i int) string {
 		if all := s.Need + len(s.Before); all > 1 {
 			text += fmt.Sprintf(" %d/%d", all-s.Owed, all)
 		}
-	default:
+	case Later:
 		if need := r.Need(s); need != "" && s.Mode != circulation.ModeChannel {
 			text += " (" + need + ")"
 		}
 	}
-	if (is == Done || is == Present) && len(s.Before) > 0 {
-		text += " (" + Done.Mark() + " " + r.People(s.Before, mostHands) + ")" // they stamped before
+	if given := r.hands(s.Stamps, mostHands, s.Before...); given != "" && (is == Present || is == Unasked) {
+		text += " (" + Done.Mark() + " " + given + ")"
 	}
 	return text
 }

@@ -90,7 +90,9 @@ func (g group) headed(words web.Texts) {
 	case g.Path == "":
 		row.On = cmp.Or(row.On, words.Say("workspace"))
 	default:
-		row.Path, row.On, row.Whose = g.Path, g.On, g.Whose
+		if row.Path, row.On = g.Path, g.On; !row.Asked { // else By says whose it is
+			row.Whose = g.Whose
+		}
 	}
 }
 

@@ -79,7 +79,7 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 	})
 	b := w.As(webapi.Suzuki)
 	w.Talked(webapi.Sato, webapi.HR, "channel", "<@"+webapi.Suzuki+"> と <#"+webapi.HR+"> のテスト")
-	b.Get("/console/audit").Says(t, 200, "勤怠集計 · 依頼: 佐藤 花子", "@鈴木 一郎 と #人事 のテスト",
+	b.Get("/console/audit").Says(t, 200, "佐藤 花子 依頼した人 (Ringi が記録) 勤怠集計 依頼を受け付けた", "@鈴木 一郎 と #人事 のテスト",
 		"設定を変更した バージョンの上限: 5 個 → 6 個")
 	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	for query, want := range map[string]int{
@@ -93,7 +93,7 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 			page.Status)
 	}
 	b.Get("/console/audit?resource="+w.Ref.ID).Holds(t, `href="/console/tasks/`+w.Ref.ID+`"`,
-		web.TextsOf("audit", "ja").Say("asked"), ">"+webapi.Sato+"</span>",
+		web.TextsOf("audit", "ja").Say("asked"), "("+webapi.Sato+")",
 		w.Load().Task.CreatedAt.In(tenancy.Zone()).Format(time.DateTime))
 	for _, query := range []string{"from=2020-05-01&to=2020-04-01", "to=yesterday", "action=nothing", "resource=a%23b"} {
 		b.Get("/console/audit?"+query).Says(t, http.StatusBadRequest, "入力に誤りがあります")

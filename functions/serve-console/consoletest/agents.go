@@ -115,23 +115,6 @@ func (k *Conversation) Begins() {
 	k.Claim()
 }
 
-func (k *Conversation) Prints(x *conversation.Action, from, n int) {
-	k.T.Helper()
-	for ; n > 0; n -= 100 {
-		var lines []conversation.LogEntry
-		var gone []int
-		for i := range min(n, 100) {
-			if old := from + i - conversation.MostLines; old >= 0 {
-				gone = append(gone, old)
-			}
-			lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: x.ActionID, Order: from + i,
-				Text: fmt.Sprintf("行 %d", from+i), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
-		}
-		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Ref, x.ActionID, lines, gone))
-		from += 100
-	}
-}
-
 // Acted has a person decide on the conversation's page.
 func (k *Conversation) Acted(by *Browser, act aggregate.Act, x *conversation.Action, reason string) {
 	k.T.Helper()
@@ -181,21 +164,6 @@ func (o *Outside) Asks(tool, arguments, reason string, change func(*call.Proposa
 	a, err := o.Calls.Ask(o.T.Context(), &x, c)
 	expect.NoError(o.T, err)
 	return a
-}
-
-// AsksAlong asks for a call along a route.
-func (o *Outside) AsksAlong(by aggregate.Opening, tool, arguments, reason string,
-	change func(*call.Proposal)) *call.Aggregate {
-	o.T.Helper()
-	a := o.Asks(tool, arguments, reason, func(x *call.Proposal) {
-		if x.LooksUp = true; change != nil {
-			change(x)
-		}
-	})
-	terms := o.SettingsNow().ActionTerms(o.Now())
-	return o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Route(a.Head.Run, call.Routed{Opening: &by, Terms: terms}, o.Now())
-	})
 }
 
 // Decide commits a decision about a call.

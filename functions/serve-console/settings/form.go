@@ -116,7 +116,12 @@ type settingsData struct {
 type settingsSection struct {
 	Key, Title string
 	Inputs     []input
+	Brief      []input // those that it tells while it is folded
 }
+
+// telling are the settings that a folded section tells also while they have their defaults.
+var telling = []string{"approvers.mode", "allow_self_approval", "approval_timeout_hours", "max_cost_usd",
+	"max_cost_day_usd", "max_open_tasks", "max_tasks_per_hour", "model", "draft_contest.enabled", "name", "locale"}
 
 type input struct {
 	tenancy.Words
@@ -162,9 +167,15 @@ func (t settingsTexts) page(p settingsPage, m *people.Members) settingsData {
 		}
 		d.Problems = append(d.Problems, web.Fault{At: "#" + inputID(base), Label: label, Text: t.problem(wrong)})
 	}
+	usual := formOf(tenancy.DefaultSettings())
 	for _, s := range tenancy.Sections {
-		d.Sections = append(d.Sections, settingsSection{s.Key, s.Title(t.Locale()),
-			web.Each(s.Settings, func(x tenancy.Setting) input { return t.inputOf(p, x, m) })})
+		section := settingsSection{Key: s.Key, Title: s.Title(t.Locale()),
+			Inputs: web.Each(s.Settings, func(x tenancy.Setting) input { return t.inputOf(p, x, m) })}
+		section.Brief = slices.DeleteFunc(slices.Clone(section.Inputs), func(in input) bool {
+			return !in.Ruled && !slices.Contains(telling, in.Name) &&
+				slices.Equal(web.Ticked(p.form[in.Name]), web.Ticked(usual[in.Name]))
+		})
+		d.Sections = append(d.Sections, section)
 	}
 	return d
 }
@@ -201,16 +212,19 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Memb
 	case tenancy.KindRows:
 		in.Rows = briefly(in.Value, func(id string) string { return nameOf(m, id) })
 		if in.Is = ""; len(in.Rows) > 0 {
-			in.Is = web.Count(int64(len(in.Rows)))
+			in.Is = t.Say("rows", "n", len(in.Rows))
 		}
 	case tenancy.KindWhole:
 		most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + in.Unit)
 		in.Bound = t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)
 	}
 	in.Is = cmp.Or(in.Is, t.Say("nothing"))
+	hours, _ := strconv.Atoi(in.Value)
 	switch {
 	case in.Ruled:
 		in.Is = t.Say("ruled_link")
+	case x.Name == "approval_timeout_hours" && hours > 0 && hours%24 == 0:
+		in.Is = t.Say("days", "n", hours/24)
 	case x.Limit && in.Value == "0":
 		in.Is = t.Say("no_limit")
 	}

@@ -171,6 +171,7 @@ type ruleRow struct {
 	Band  string
 	More  []string // that must hold besides
 	Chips []chip
+	Since string // what became of it since the rules were saved; empty: nothing
 }
 
 func (a *asked) list(state listState) error {
@@ -207,7 +208,10 @@ func (a *asked) show(page string, d web.Document) error {
 }
 
 func (a *asked) rows(d *listData) {
-	above := ""
+	above, saved := "", []rules.Rule(nil)
+	if d.Saved.Rules != nil {
+		saved = d.Saved.Rules.Rules
+	}
 	for i := range a.draft.Rules {
 		r := &a.draft.Rules[i]
 		row := ruleRow{N: i + 1, Chips: a.chips(&r.Outcome)}
@@ -217,6 +221,12 @@ func (a *asked) rows(d *listData) {
 		}
 		if name := a.givenName(r); name != "" && name != row.Band {
 			row.More = append([]string{a.Say("quoted", "text", name)}, row.More...)
+		}
+		at := slices.IndexFunc(saved, func(x rules.Rule) bool { return x.ID == r.ID })
+		if at < 0 && saved != nil {
+			row.Since = "added"
+		} else if at >= 0 && !web.Alike(saved[at], *r) {
+			row.Since = "changed"
 		}
 		d.Rows = append(d.Rows, row)
 	}

@@ -82,7 +82,6 @@ func changedFiles(changes []files.Change, locale string) (out []changedFile) {
 type logLine struct {
 	Number int // in the whole output
 	Text   string
-	Err    bool
 }
 
 // action returns the row: the complete payload, who decided, and the result.
@@ -136,7 +135,7 @@ func (t *loadedTalk) place(x *conversation.Action) string {
 // printed fills in an action's output.
 func (t *loadedTalk) printed(out *actionRow) {
 	for _, l := range t.log {
-		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err})
+		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text)})
 		out.Count = max(out.Count, l.Order+1)
 	}
 	out.Missing = out.Count - len(t.log)

@@ -70,8 +70,8 @@ func testDecisions(t *testing.T, w *consoletest.World) {
 
 func testRoute(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool)
-	a := o.AsksAlong(consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki),
-		consoletest.Desk("部長", 1, webapi.Alex)), tool, says, "", nil)
+	a := asksAlong(o, consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki),
+		consoletest.Desk("部長", 1, webapi.Alex)))
 	suzuki, alex := w.As(webapi.Suzuki), w.As(webapi.Alex)
 	alex.Get(callAt(a)).Says(t, 200, "課長 いまここ", "部長 これから").Lacks(t, `value="approve"`)
 	for _, b := range []*consoletest.Browser{suzuki, alex} {
@@ -144,7 +144,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool, "Bash")
 	by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
 	by.Rule.Numbered = true
-	a := o.AsksAlong(by, tool, says, "", nil)
+	a := asksAlong(o, by)
 	b := w.As(webapi.Suzuki)
 	b.Did(callAt(a), aggregate.ActApprove, "")
 	a = o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
@@ -237,4 +237,13 @@ func testWrongKey(t *testing.T, w *consoletest.World) {
 	b.Post(keys, form(w, "act", "x")).Says(t, http.StatusBadRequest)
 	b.Get(keys+"?key=none").Says(t, http.StatusNotFound)
 	expect.Is(t, len(expect.Value(w.Store.Keys(t.Context(), w.Tenant.ID))(t)), 0)
+}
+
+// asksAlong asks for a call along a route.
+func asksAlong(o *consoletest.Outside, by aggregate.Opening) *call.Aggregate {
+	a := o.Asks(tool, says, "", func(x *call.Proposal) { x.LooksUp = true })
+	terms := o.SettingsNow().ActionTerms(o.Now())
+	return o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Route(a.Head.Run, call.Routed{Opening: &by, Terms: terms}, o.Now())
+	})
 }

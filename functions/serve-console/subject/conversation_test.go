@@ -61,7 +61,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	k.Acted(suzuki, aggregate.ActApprove, x, "")
 	w.Later(time.Second)
 	k.Begins()
-	k.Prints(x, 0, 3)
+	prints(k, x, 3)
 	sato.Get(k.Page()).Holds(t, "実行中です", "行 2", "鈴木", "コンソール")
 	w.Later(2 * time.Second)
 	zero := 0
@@ -280,7 +280,7 @@ func longOutput(t *testing.T, w *consoletest.World) {
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	k.Acted(sato, aggregate.ActApprove, x, "")
 	k.Begins()
-	k.Prints(x, 0, 700)
+	prints(k, x, 700)
 	sato.Get(k.Page()).Holds(t, "行 699", `data-line="700"`, "行 200<", "200 行は残っていません").Lacks(t, "行 199<")
 	one := 1
 	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit,
@@ -314,4 +314,20 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 	}
 	a := b.Get("/console/agents").Holds(t, `rel="next"`)
 	expect.Is(t, strings.Count(a.Body, `<th scope="row" class="what"><a href="/console/sessions/`), subject.RowsOfPage)
+}
+
+// prints has an action print so many lines.
+func prints(k *consoletest.Conversation, x *conversation.Action, most int) {
+	for from := 0; from < most; from += 100 {
+		var lines []conversation.LogEntry
+		var gone []int
+		for n := from; n < min(most, from+100); n++ {
+			if old := n - conversation.MostLines; old >= 0 {
+				gone = append(gone, old)
+			}
+			lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(n), ActionID: x.ActionID, Order: n,
+				Text: fmt.Sprintf("行 %d", n), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
+		}
+		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Ref, x.ActionID, lines, gone))
+	}
 }

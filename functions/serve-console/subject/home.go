@@ -26,7 +26,7 @@ const (
 	waitingOfPage = 50
 	// mostText is how many characters a row shows of a message, and mostAbout of one that is to be sent.
 	mostText, mostAbout = 200, 80
-	// soon is how long before its end what waits is told to end soon, and aDay how near a time is said as a length.
+	// soon is how long before its end what waits is told to end soon; from aDay on, no minutes are said.
 	soon, aDay = 4 * time.Hour, 24 * time.Hour
 )
 
@@ -45,10 +45,11 @@ type waitingRow struct {
 	Priority      string   // empty if it isn't pressing
 	For           string   // whom the viewer stands in for; empty: nobody
 	Amount        string   // empty: no money moves, or nothing is planned yet
+	Unpriced      bool     // nobody knows what it moves
 	Name, Channel string
 	Asked         string // what the asker wrote
 	Since, Until  time.Time
-	Left, Ago     string // how long it is until then, and since; empty: under a minute, or a day or more
+	Left, Ago     string // how long it is until then, and since; empty: under a minute, or since two days
 	Soon          bool   // it ends within a day, or should have ended
 }
 
@@ -87,8 +88,9 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	back := c.returned(ctx, v, mine.Items)
 	p := homePage{Count: v.Texts("home").Say("mine", "n", len(all)+len(back))}
 	p.Rows = append(back, c.rows(ctx, v, all[:min(len(all), waitingOfPage)], reach, settings)...)
-	turn := func(x store.ListedTask) int { // first what somebody has to start again, then what goes on
-		return slices.Index([]bool{x.Stands.Stopped(), x.Stands.Open(), true}, true)
+	turn := func(x store.ListedTask) int { // first what somebody has to start again, then what goes on, money before
+		open := x.Stands.Open()
+		return slices.Index([]bool{x.Stands.Stopped(), open && x.Glance.Amount.Moves(), open, true}, true)
 	}
 	slices.SortStableFunc(mine.Items, func(a, b store.ListedTask) int { return turn(a) - turn(b) })
 	p.Mine = c.requests(ctx, v, mine.Items[:min(len(mine.Items), newestMine)], reach.Channels(), settings)
@@ -222,6 +224,9 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 			now := c.Now()
 			left := row.Until.Sub(now)
 			row.Left, row.Soon = near(v.Locale, left), left < soon
+			if days := int(left / aDay); days > 1 {
+				row.Left = v.Texts("home").Say("days", "n", days)
+			}
 			row.Ago = near(v.Locale, max(time.Minute, now.Sub(row.Since)))
 			row.Asked = language.ForeignLine(language.Beginning(by.Named(x.words, called), mostAbout))
 			row.Priority = card.Priority(v.Locale, x.rank)
@@ -238,12 +243,12 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 	return out
 }
 
-// near says how far away a time is that is between a minute and a day away.
+// near says how far away a time is that is between a minute and two days away.
 func near(locale string, d time.Duration) string {
-	if d < time.Minute || d >= aDay {
+	if d < time.Minute || d >= 2*aDay {
 		return ""
 	}
-	return explain.Length(locale, d.Truncate(time.Minute))
+	return explain.Length(locale, d.Truncate(map[bool]time.Duration{true: time.Hour, false: time.Minute}[d >= aDay]))
 }
 
 // tells fills in what happens. What an agent says of its action is not told: it is no word of what the action does.
@@ -282,6 +287,9 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 	}
 	if row.Says = by.Briefly(lead.Sentence); x.Kind != call.Card {
 		row.Kind = words.In("acts", cmp.Or(string(lead.Act), otherAct))
+		if named := lead.Named; named[0] != nil {
+			row.Says, row.Then = by.Briefly(named[0]), append([]string{explain.Plain(named[1])}, row.Then...)
+		}
 	}
 	unsaid := language.ForeignLine(explain.Plain(lead.Unsaid())) // its arguments tell calls apart
 	if x.Kind == call.Card && unsaid != "" {
@@ -289,8 +297,8 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 	} else if unsaid != "" {
 		row.Then = append([]string{language.Beginning(unsaid, mostAbout)}, row.Then...)
 	}
-	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it
-		row.Then = append([]string{explain.Titled(title, x.Version)}, row.Then...)
+	if x.title != "" && x.words == "" && !sum.Told() { // else the asker's words tell, or nobody corrected it since
+		row.Then = append([]string{explain.Titled(words.Say("text", "text", title), x.Version)}, row.Then...)
 	}
 	if text := language.ForeignLine(by.Named(explain.Plain(lead.Words), by.Person)); text != "" {
 		row.Then = append(row.Then, words.Say("text", "text", language.Beginning(text, mostAbout)))
@@ -302,7 +310,7 @@ func (row *waitingRow) tells(v *web.Viewer, by web.Reader, x waitingItem, sum ex
 		row.Then = append(row.Then, words.Say("hidden", "n", n))
 	}
 	if sum.Amount != rules.Nothing() {
-		row.Amount = explain.Money(v.Locale, sum.Amount)
+		row.Amount, row.Unpriced = explain.Money(v.Locale, sum.Amount), !sum.Amount.Known()
 	}
 }
 

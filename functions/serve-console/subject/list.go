@@ -244,7 +244,7 @@ func firstLine(text string) string {
 func (n namer) asks(x store.ListedTask) string {
 	words, g := n.v.Texts("tasks"), x.Glance
 	if !x.Routed {
-		return n.surface.Approvers(n.settings, originOf(n.v, x))
+		return n.surface.Deciders(n.settings, originOf(n.v, x))
 	}
 	stage, who := explain.Given(g.Stage), web.Joined(g.Who, n.surface.Marks.Person, words.Say("middot"))
 	if g.Need > 1 {

@@ -65,7 +65,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 // paying is a step whose own check moves money.
 func paying(order int, arguments string) task.Step {
 	s := ringitest.Step(order, "bank.pay", aggregate.Write, arguments)
-	s.RequiresHumanCheck = true
+	s.RequiresHumanCheck, s.ToolTitle = true, "Pay"
 	s.Mark = &rules.Mark{Version: s.ToolVersion, How: rules.HowProduct, Currency: "USD",
 		Pointers: []string{"/price", "/count"}}
 	return s
@@ -89,9 +89,12 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 		w.Begin()
 		w.Ran(consoletest.Inline(`{}`), consoletest.Inline(`{"to":"Mallory","price":149000}`))
 		w.Checks(2, tt.is)
-		got := w.As(webapi.Suzuki).Get("/console")
-		if got.Says(t, 200, tt.says...); tt.is.JSON != "" {
-			got.Lacks(t, "ステップ1の結果")
+		got := w.As(webapi.Suzuki).Get("/console").Says(t, 200, tt.says...).Holds(t, `Pay</bdi>」</bdi></a>`)
+		unpriced := `<td class="money"><span class="sub">金額不明`
+		if tt.is.JSON == "" {
+			got.Holds(t, unpriced)
+		} else {
+			got.Lacks(t, "ステップ1の結果", unpriced)
 		}
 	}
 }
@@ -153,6 +156,8 @@ func testForMe(t *testing.T, w *consoletest.World) {
 	w.Draft(s)
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, may)
 	w.As(webapi.Sato).Get(w.TaskPage()).Says(t, 200, "承認").Lacks(t, may) // of no group
+	w.Settings(func(s *tenancy.Settings) { s.Approvers.Users, s.Approvers.Usergroups = []string{webapi.Suzuki}, nil })
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です").Lacks(t, may) // nobody else may
 }
 
 // turn is the part of the home page that says what waits for the viewer, without their own requests.

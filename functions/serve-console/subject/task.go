@@ -204,7 +204,8 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		Version: explain.LaterVersion(t.task.Head.Glance.Version), Here: here, Data: &p, Status: p.Code,
 		After: p.After}
 	if draft != nil {
-		d.Up, d.Version, p.Mine = &web.View{Path: p.Path, Text: d.Title}, 0, false
+		d.Up, d.Version, d.Here = &web.View{Path: p.Path, Text: d.Title}, 0, "tasks"
+		p.Mine, p.Heading = draft.No == "", words.Say("pick")
 		d.Title = words.Say("draft_of", "team", draft.Team, "title", d.Title)
 	}
 	return c.Show(w, r, v, d, "task")

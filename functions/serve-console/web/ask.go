@@ -114,9 +114,13 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 			p.Heading, p.Mine = x.Viewer.Texts("route").Say("you_may"), true
 		}
 	}
+	if x.Waits && !approves && x.Viewer.User == x.Of.Origin().User { // who asked finds there what they may do
+		p.Buttons, p.Others = append(p.Buttons, p.Others...), nil
+	}
+	alone := x.Surface.Deciders(x.Settings, x.Of.Origin()) == x.Surface.Marks.Person(x.Viewer.User)
 	switch p.Who += why; {
-	case p.Mine && t != nil:
-		p.Heading = t.words.Say("yours")
+	case p.Mine && (t != nil || alone):
+		p.Heading = x.Viewer.Texts("route").Say("yours")
 	case len(p.Buttons) == 0, x.Waits && !approves:
 		p.Heading = x.Words.Say("waiting")
 	}
@@ -126,10 +130,7 @@ func (c *Site) Asks(r *http.Request, x Asking, p *Ask) error {
 	}
 	words := x.Viewer.Texts("layout")
 	p.Since = Since{Path: x.On.Path + x.Of.Ref().ID, Open: words.Say("open_now"),
-		Now: words.Say("stands") + ": " + x.Stands + stands}
-	if x.Now != "" {
-		p.Since.Now = x.Now + stands
-	}
+		Now: cmp.Or(x.Now, words.Say("stands")+": "+x.Stands) + stands}
 	// The page only links to what waits now instead of showing it if the viewer has not read it, and their next click
 	// must not decide on it: what they tried is not offered any more, or something else waits than what they picked.
 	p.Since.Shown = p.Problem != "" && !still(x.Offers, p.tried.Offer) ||
@@ -183,7 +184,7 @@ func (c *Site) button(x Asking, o aggregate.Offer) Button {
 		b.Class = "button-primary"
 	}
 	if err := c.Likely(x, o); err != nil {
-		b.No = x.Surface.Why(err, x.Settings, x.Of.Origin(), x.Of.Askers()...)
+		b.No = x.Surface.Why(err, x.Of.Origin())
 	}
 	return b
 }

@@ -40,6 +40,7 @@ type Effect struct {
 type Argument struct {
 	Name, Value []Piece
 	Rows        *Table // nil: it has a value
+	Aside       bool   // it stands below what matters more
 }
 
 // ValueChange is one value. What has no pieces was not there, or isn't any more.
@@ -71,7 +72,8 @@ func (r Reader) rest(all []explain.Argument) (out []Argument) {
 	for len(all) > 0 {
 		list, n := explain.Rows(all)
 		if n == 0 {
-			out, all = append(out, Argument{Name: r.Line(all[0].Name), Value: r.Line(all[0].Value)}), all[1:]
+			x := all[0]
+			out, all = append(out, Argument{Name: r.Line(x.Name), Value: r.Line(x.Value), Aside: x.Aside}), all[1:]
 			continue
 		}
 		var alike []Argument

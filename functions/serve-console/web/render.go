@@ -382,13 +382,7 @@ func Diff(before, after string) (out []Line) {
 // replaced returns a line and what it became, with what differs between their beginnings and ends marked.
 func replaced(was, is string) []Line {
 	x, y := []rune(was), []rune(is)
-	first, last := 0, 0
-	for first < min(len(x), len(y)) && x[first] == y[first] {
-		first++
-	}
-	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
-		last++
-	}
+	first, last := files.Alike(x, y)
 	of := func(c Change, line []rune) Line {
 		return Line{c, string(line[:first]), string(line[first : len(line)-last]), string(line[len(line)-last:])}
 	}

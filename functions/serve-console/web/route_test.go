@@ -168,7 +168,7 @@ func testStamps(t *testing.T, w *consoletest.World) {
 		"期限 "+web.Minute(w.Now().Add(168*time.Hour)), "承認しても、「部長」が済むまでは決まりません。").
 		Holds(t, `name="stage" value="1"`)
 	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長 (鈴木 一郎) の番です。あなたの番(経理)になったらお知らせします。").Lacks(t, approve, reject, deny)
-	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "👉 いま: 課長(あと1人): 鈴木 一郎").
+	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼は、代理でも承認・却下できません。", "👉 いま: 課長(あと1人): 鈴木 一郎").
 		Lacks(t, approve, reject, deny)
 	stamped := suzuki.Acts(aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
 	suzuki.Get(stamped.To).Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・U0TAKADA", "あなたの段階は終わっています。", "締切は金曜です").
@@ -228,7 +228,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 
 func testChannelsTurn(t *testing.T, w *consoletest.World) {
 	w.Opened(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, chief)
-	w.As(webapi.Sato).Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "みんな(あと1人): #人事 の参加者のうち1人").
+	w.As(webapi.Sato).Get(w.TaskPage()).Says(t, 200, "自分の依頼は、代理でも承認・却下できません。", "みんな(あと1人): #人事 の参加者のうち1人").
 		Lacks(t, `value="approve"`, `value="deny"`)
 	alex := w.As(webapi.Alex)
 	outside := alex.Get(w.TaskPage())

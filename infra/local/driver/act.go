@@ -139,17 +139,6 @@ func (r *Request) Told(user string) []string {
 	return slices.Compact(slices.DeleteFunc(r.Notes(user), AsksAgain))
 }
 
-// Notified counts the direct messages that this task's steps sent to a person.
-func (r *Request) Notified(a *task.Aggregate, user string) (n int) {
-	for _, m := range r.S.Sandbox.Messages(webapi.DirectMessage(user), "") {
-		payload, _ := m.Metadata["event_payload"].(map[string]any)
-		if key, _ := payload["key"].(string); strings.HasPrefix(key, a.Process().ID) {
-			n++
-		}
-	}
-	return n
-}
-
 // The keys of the cards for a task's first versions.
 const (
 	TaskCard      = "CARD#task"

@@ -88,7 +88,7 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 		if refused.Asker = act.Principal; g.asks(act.Hand) {
 			refused.Asker = act.Hand
 		}
-		refused.For = act.standsFor()
+		refused.For, refused.People = act.standsFor(), st.Owes()
 		return refused
 	case WhyFound:
 		refused.Lacks, refused.For = lacks(act, st.CurrentStage()), act.standsFor()

@@ -253,7 +253,6 @@ type LogEntry struct {
 	ActionID    string    `json:"action_id"`
 	Order       int       `json:"order_index"` // of the line in the whole output, from 0; lines that were dropped count
 	Text        string    `json:"text"`
-	Err         bool      `json:"stderr,omitempty"`
 	CreatedAt   time.Time `json:"created_at"`
 	DeleteAfter int64     `json:"delete_after"`
 }

@@ -157,6 +157,17 @@ func (h Hunk) Count() (added, removed int) {
 	return added, removed
 }
 
+// Alike returns how many characters two lines share at their beginnings and at their ends.
+func Alike(x, y []rune) (first, last int) {
+	for first < min(len(x), len(y)) && x[first] == y[first] {
+		first++
+	}
+	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
+		last++
+	}
+	return first, last
+}
+
 // Compare returns the parts in which two lists of lines differ.
 func Compare(x, y []string) []Span { return compare(x, y, Span{0, len(x), 0, len(y)}, 0) }
 

@@ -164,6 +164,7 @@ func TestAReasonIsAppliedOrNothingIs(t *testing.T) {
 		{"overtime for October, no sheet", "sheet only", "No step sends a DM", "Overtime | 2026-10 | all | sheet"},
 		{"attendance for October", "Validate the data after step 2", "3. Validate the data before calculating",
 			"Attendance | 2026-10 | all | validate,sheet | U0SANDSATO"},
+		{"取引先アクメに PC 3台 447,000円を発注して", "2台で足ります。DMは不要", "298,000", "order from アクメ: [{PC 2 149000}]"},
 		{"10月の勤怠", "書き込み前に人が確認", "担当者が引数を確認して判断します", "勤怠 | 2026-10 | all | sheet | check,U0SANDSATO"},
 	} {
 		policy, steps := carriedOut(t, tt.request, tt.reason)
@@ -178,6 +179,10 @@ func TestAReasonIsAppliedOrNothingIs(t *testing.T) {
 	}
 	_, steps := carriedOut(t, "overtime for October, sheet only", "no sheet")
 	expect.Is(t, scopeOf(steps), "2026-10 | all")
+	_, steps = carriedOut(t, "order 3 chairs from Acme at 5,000 yen each", "Only 10 are needed")
+	expect.Is(t, scopeOf(steps), "order from Acme: [{chairs 10 5000}] | U0SANDSATO")
+	policy, _ := carriedOut(t, "<@U0SANDTAKA> に「請求書を確認して」とDMして", "文面を「請求書を今週中に確認して」に変えてください")
+	expect.Has(t, policy, "「請求書を今週中に確認して」")
 	for _, tt := range [][2]string{
 		{"10月の勤怠", "<@U0SANDSUZU> にも送って"}, {"10月の勤怠", "9月"}, {"人事部の10月の勤怠", "営業部も追加してください"},
 		{"attendance for October", "Also November, please"}, {"人事部の10月の勤怠", "人事部ではなく営業部にして"},

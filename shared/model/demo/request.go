@@ -186,6 +186,9 @@ func (w *meant) says(text, on string) (no string) {
 	}
 	next := *w
 	next.Said = maps.Clone(w.Said)
+	if said["count"] != "" { // each costs what it did
+		next.Said["price"], next.Said["each"] = strconv.Itoa(w.Price), "said"
+	}
 	maps.Copy(next.Said, said)
 	if said["nosheet"] != "" {
 		next.Said["sheet"] = said["sheet"]

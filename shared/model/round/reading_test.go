@@ -190,7 +190,7 @@ func testArguments(w *world) {
 	}
 }
 
-// Results and errors of a server reach models without invisible characters, even if JSON escapes them.
+// Results of a server reach models without invisible characters, even if JSON escapes them. Its errors spell them out.
 func testUnseen(w *world) {
 	object := map[string]any{"type": "object"}
 	for name, says := range map[string]sdk.CallToolResult{
@@ -209,10 +209,11 @@ func testUnseen(w *world) {
 		w.allow("rooms."+name, aggregate.Read, true)
 		said, err := w.open("ja").Read(w.Context(), "rooms_"+name, sent(`{}`))
 		expect.Is(w, err != nil, name == "failed", "%s: %v", name, err)
-		if err != nil {
-			said = err.Error()
+		want := "見える"
+		if err != nil { // a quotation
+			said, want = err.Error(), "見⟨U+E0041⟩え⟨U+202E⟩る"
 		}
-		expect.Has(w, said, "見える", "%s", name)
+		expect.Has(w, said, want, "%s", name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -148,6 +150,26 @@ func TestTwoListsNeverLookAlike(t *testing.T) {
 				odd.Draw(t, "value")
 		}
 	})
+}
+
+// Nor do two lists whose columns share a title, where a line names one of them.
+func TestColumnsOfOneTitleStandInTheTable(t *testing.T) {
+	for i, values := range [][3]string{{"a", "b", "a"}, {"a", "b", "b"}, {"x", "x", "y"}} {
+		var rows []explain.Argument
+		for n := range 6 {
+			row := explain.Argument{Name: []explain.Piece{{Kind: explain.Words, Text: "行"}, {Kind: explain.Words,
+				Text: strconv.Itoa(n + 1)}}}
+			for k, v := range append([]string{"氏名"}, values[:]...) {
+				row.Cells = append(row.Cells, explain.Argument{
+					Name:  []explain.Piece{{Kind: explain.Words, Text: []string{"氏名", "振込先", "振込先", "送金先"}[k]}},
+					Value: []explain.Piece{{Kind: explain.Value, Text: v + strconv.Itoa(n)}}})
+			}
+			rows = append(rows, row)
+		}
+		for k := range 4 {
+			expect.That(t, explain.Alike("ja", rows, k, 5).Value == nil, "list %d: column %d is a line", i, k)
+		}
+	}
 }
 
 // hashes are of all that a card or a tab shows, in the ids of its blocks.

@@ -207,7 +207,7 @@ func Stampable(content string) bool {
 // StepsFit is PromptFits for steps and the remarks on earlier versions.
 func StepsFit(steps []task.Step, remarks string) bool {
 	return fits(func(d drawing) body {
-		return d.processBody(&task.Process{Steps: steps, Remarks: remarks}, explain.SumUp(d.w.Locale, steps), "", maxPages)
+		return d.processBody(&task.Process{Steps: steps, Remarks: remarks}, explain.SumUp(d.w.Locale, steps), maxPages)
 	})
 }
 

@@ -153,18 +153,21 @@ func TestCardsLinkThePageThatHelps(t *testing.T) {
 	mistaken.do(mistaken.SkipContest(mistaken.Head.Run, "configs/contest.toml", task.ContestFiles,
 		"configs/contest.toml: teams: 10", mistaken.now))
 	mistaken.drafts(content, defaults)
+	around := card.Around{Console: "https://x.example/console"}
+	drafts := received(t).extracted().contested()
+	waits := expect.JSON(card.Render(drafts.Aggregate, drafts.card(promptCard), defaults, around, drafts.now))
+	expect.Has(t, waits, "ほかの案と比べる (1)")
+	expect.Has(t, waits, `"url":"https://x.example/console/tasks/`+drafts.Head.TaskID+`"`)
 	for want, tt := range map[string]struct {
 		s    *scenario
 		card string
 	}{
-		"|案を比べる>\n": {received(t).extracted().contested(), promptCard},
 		"https://x.example/console/contests/execution|": {
 			received(t).extracted().contesting(), promptCard},
 		"管理者に知らせてください · <https://x.example/console/tasks/" + mistaken.Head.TaskID + "|開く>": {mistaken, promptCard},
 		"<@" + yamada + "> さん (<https://x.example/console/stand-ins|代理を決める>)":              {stuck(received(t)), processCard},
 	} {
-		m := card.Render(tt.s.Aggregate, tt.s.card(tt.card), defaults, card.Around{Console: "https://x.example/console"},
-			tt.s.now)
+		m := card.Render(tt.s.Aggregate, tt.s.card(tt.card), defaults, around, tt.s.now)
 		said := drawn(m.Attachments[0].Blocks.BlockSet)
 		expect.Has(t, said, want)
 		expect.That(t, !strings.Contains(said, "contest.toml"), "an approver reads %s", said)

@@ -273,7 +273,7 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 
 // copyOf draws a direct message that has changed.
 func copyOf(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) card.Message {
-	m, changed := card.Copy(of, c, s, link, now)
+	m, changed := card.Copy(of, c, s, card.Around{}, link, now)
 	if !changed {
 		panic("nothing is drawn of " + c.Subject)
 	}

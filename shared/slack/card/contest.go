@@ -34,11 +34,6 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 		return []slack.Block{contextLine(d.picked(p))}
 	case p.Entry != nil:
 		lines := []string{explain.Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")}
-		same := func(x contest.Place) bool { return x.Hash == p.Entry.Hash } // there is nothing to pick
-		if n := len(slices.DeleteFunc(p.Others(), same)); n > 0 && d.a.Asked(p.ID).Open {
-			lines = append(lines, fill(contestWords.In(d.w.Locale).Others, "n", n)+
-				linkAs(Page(d.Console, d.a.Ref()), contestWords.In(d.w.Locale).Compare))
-		}
 		return []slack.Block{contextLine(strings.Join(append(lines, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
 		why := explain.Drafted(p, d.w.Locale)
@@ -49,6 +44,20 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 		return contextOf([]string{strings.TrimPrefix(strings.Join(lines, "\n"), "\n")})
 	}
 	return nil
+}
+
+// others returns the button that leads to drafts which say something else, if there are such.
+func (d drawing) others(p *task.Prompt) []slack.BlockElement {
+	if p.Entry == nil || p.Author != "" || d.Console == "" {
+		return nil
+	}
+	same := func(x contest.Place) bool { return x.Hash == p.Entry.Hash } // there is nothing to pick
+	n := len(slices.DeleteFunc(p.Others(), same))
+	if n == 0 {
+		return nil
+	}
+	text := fill(contestWords.In(d.w.Locale).Others, "n", n)
+	return []slack.BlockElement{leadsTo("compare_drafts", text, Page(d.Console, d.a.Ref()))}
 }
 
 // picked says who picked this version in place of another. It is empty for a generated version.
@@ -94,7 +103,7 @@ const maxEnding, maxEndingName = 150, 60
 
 type contestTexts struct {
 	Contesting, Live, Others    string
-	Compare, Reason, Replaced   string
+	Reason, Replaced            string
 	Ending, MoreFailed, Limited string
 }
 

@@ -19,10 +19,12 @@ import (
 // buttons, below a line that says who asked and leads to the card; once that is over for them, that line, how it stands
 // and who decided. Of other types of c it says how something ended or was decided. link may be empty. It returns false
 // for what stays unchanged: the end of a task that goes on, an action that is no longer in the conversation.
-func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (Message, bool) {
+func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, link string,
+	now time.Time) (Message, bool) {
 	switch a := of.(type) {
 	case *task.Aggregate:
-		w, d := askWordsOf.In(s.Locale), drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
+		w := askWordsOf.In(s.Locale)
+		d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}
 		switch key, back := strings.CutPrefix(c.Subject, ReturnedCopy); {
 		case back:
 			return d.returnedTo(key, link), true
@@ -63,7 +65,7 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 			inline(a.Aggregate.Conversation.AgentID, maxTool))
 		return drawingOf(a, s, now).talkFace(c).copied(a.GateAt(c.Subject), from, link, w), true
 	case *call.Aggregate:
-		return drawCall(a, Around{}, s, s.Locale, now).callCopy(c, link, askWordsOf.In(s.Locale)), true
+		return drawCall(a, around, s, s.Locale, now).callCopy(c, link, askWordsOf.In(s.Locale)), true
 	}
 	return Message{}, false
 }
@@ -103,7 +105,14 @@ func (d drawing) callCopy(c *aggregate.Card, link string, w *askWords) Message {
 		_, by := d.became(d.outside.Call.Action())
 		return face{text, grey, nil}.with(section("*"+text+"*"+opens(link, w)), contextLine(by, d.asksFor())).message()
 	}
-	return d.callFace(c).copied(d.outside.GateAt(c.Subject), d.asksFor(), link, w)
+	f, g := d.callFace(c), d.outside.GateAt(c.Subject)
+	switch { // the line that stays says what it was
+	case g != nil && f.blocks == nil: // the route may go on
+		f.text = d.does() + "\n" + f.text
+	case g != nil && g.Status != aggregate.PendingApproval:
+		f.text += ": " + d.does()
+	}
+	return f.copied(g, d.asksFor(), link, w)
 }
 
 // until returns a task as it was while the version in the row with this key was the newest.
@@ -162,8 +171,11 @@ func (d drawing) parkedTo(link string, waits bool) Message {
 }
 
 func (d drawing) outcomeOf(link string) Message {
-	a, w := d.a, askWordsOf.In(d.w.Locale)
-	text := fill(w.OutcomeText, "state", w.state(a), "title", nameOf(a, w, "{text}"))
+	a, w, name := d.a, askWordsOf.In(d.w.Locale), nameOf
+	if a.Head.Glance.Version > 1 { // what was corrected since isn't in the title
+		name = titleOf
+	}
+	text := fill(w.OutcomeText, "state", w.state(a), "title", name(a, w, "{text}"))
 	colour, rest := grey, []slack.Block(nil)
 	var r attempt
 	if e := a.Execution(); e != nil {
@@ -175,10 +187,10 @@ func (d drawing) outcomeOf(link string) Message {
 		if r.Execution == nil {
 			break
 		}
+		rest = d.links(r)
 		if summary := paragraph(r.Summary, maxReason); summary != "" {
-			rest = sectioned(fill(d.w.Summary, "text", summary))
+			rest = append(rest, section(fill(d.w.Summary, "text", summary)))
 		}
-		rest = append(rest, d.links(r)...)
 	default:
 		last := d.ended()
 		if r.Execution != nil {
@@ -187,7 +199,7 @@ func (d drawing) outcomeOf(link string) Message {
 		if e.As == task.TaskFailed { // as the first line says
 			colour, last = red, fill(d.w.Failed, "when", when(e.At))
 			if r.Execution != nil {
-				rest = append(rest, section(d.failure(r)))
+				rest = append(rest, section(d.failure(r, "{text}")))
 			}
 		}
 		rest = append(rest, contextLine(append(d.rejection(), last)...))

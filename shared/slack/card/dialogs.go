@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -141,10 +142,10 @@ func (r Review) of(x explain.Ask, then circulation.Kind) Rejection {
 }
 
 // reasonField asks for a rejection's reason.
-func reasonField(w *words, example, typed string, optional bool) slack.Block {
+func reasonField(called, example, typed string, optional bool) slack.Block {
 	field := &slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true,
 		Placeholder: label(example), InitialValue: typed}
-	block := slack.NewInputBlock(ReasonBlock, label(w.ModalTitle), nil, field)
+	block := slack.NewInputBlock(ReasonBlock, label(called), nil, field)
 	block.Optional = optional
 	return block
 }
@@ -159,7 +160,7 @@ func (r Review) rejects(x explain.Ask, way explain.Way, locale string) slack.Mod
 	w := wordsOf.In(locale)
 	why, lost := w.surface().WhyNot(x)
 	return modal(RejectionCallback, w.ModalTitle, way.Submit, w.ModalClose, r.of(x, way.Kind).metadata(),
-		section(why+way.Follows+lost), reasonField(w, way.Example, r.Words, false))
+		section(why+way.Follows+lost), reasonField(w.ModalTitle, way.Example, r.Words, false))
 }
 
 // More asks what else a person does with what waits: deny it, or cancel it, as far as they may.
@@ -168,7 +169,8 @@ func (d *Dialogs) More(r Review, deny, cancel bool, locale string) slack.ModalVi
 	w, c, ways := wordsOf.In(locale), explain.Cancels(locale, r.Type), x.Ways(locale)[1:]
 	switch {
 	case !deny || len(ways) == 0:
-		return modal(RejectionCallback, c.Title, c.Yes, c.No, r.of(x, Cancels).metadata(), section(c.Text))
+		return modal(RejectionCallback, c.Title, c.Yes, c.No, r.of(x, Cancels).metadata(),
+			append(d.about(locale), section(c.Text))...)
 	case !cancel && len(ways) == 1:
 		return r.rejects(x, ways[0], locale)
 	}
@@ -181,8 +183,8 @@ func (d *Dialogs) More(r Review, deny, cancel bool, locale string) slack.ModalVi
 		options = append(options, slack.NewOptionBlockObject(string(Cancels), label(c.Yes), label(c.Text)))
 	}
 	choice := slack.NewRadioButtonsBlockElement(ThenInput, options...)
-	blocks := append(sectionOf([]string{lost}), slack.NewInputBlock(ThenBlock, label(w.MoreWhat), nil, choice),
-		reasonField(w, ways[0].Example, "", true))
+	blocks := append(append(d.about(locale), sectionOf([]string{lost})...),
+		slack.NewInputBlock(ThenBlock, label(w.MoreWhat), nil, choice), reasonField(w.MoreWhy, ways[0].Example, "", true))
 	return modal(RejectionCallback, w.MoreForm, w.MoreSubmit, c.No, r.of(x, "").metadata(), blocks...)
 }
 
@@ -233,13 +235,23 @@ func (d *Dialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack
 	if _, is := d.of.(*call.Aggregate); is {
 		kind = call.Card
 	}
-	w, c := wordsOf.In(s.Locale), explain.Cancels(s.Locale, kind)
-	var blocks []slack.Block
-	if a, is := d.of.(*task.Aggregate); is {
-		blocks = sectioned(fill(w.CancelAbout, "title", nameOf(a, askWordsOf.In(s.Locale), "{text}")))
-	}
-	blocks = append(blocks, section(c.Text))
+	c := explain.Cancels(s.Locale, kind)
+	blocks := append(d.about(s.Locale), section(c.Text))
 	return modal(CancelCallback, c.Title, c.Yes, c.No, about, append(blocks, sectionOf([]string{note})...)...)
+}
+
+// about names the request that a dialog would end, what it moves, and what tells it from others of that name.
+func (d *Dialogs) about(locale string) []slack.Block {
+	a, is := d.of.(*task.Aggregate)
+	if !is {
+		return nil
+	}
+	w, draw := askWordsOf.In(locale), drawing{w: wordsOf.In(locale)}
+	title := []string{nameOf(a, w, "{text}")}
+	if paid := worth(a, w, false); paid != "" {
+		title = append([]string{paid + title[0]}, draw.apart(draw.sumOf(a).Lead)...)
+	}
+	return sectioned(fill(draw.w.CancelAbout, "title", strings.Join(title, " · ")))
 }
 
 // The action ids of a gate's further buttons, each followed by the kind.

@@ -119,7 +119,7 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 		text := s.drawn("CARD#process#0002")
 		_, line, _ := strings.Cut(text, "🔁")
 		line, _, _ = strings.Cut(line, "\n⚠️")
-		expect.That(t, strings.Contains(line, "合計 ") && strings.Contains(line, "…ほか ") &&
+		expect.That(t, strings.Contains(line, "合計: ") && strings.Contains(line, "…ほか ") &&
 			!strings.Contains(line, "<!") && !strings.Contains(line, "<https") && strings.Count(text, "\n🔁") == 1 &&
 			!strings.Contains(text, "💴 ¥1"), "%q: %s", name, text)
 	}

@@ -151,7 +151,7 @@ func (d drawing) shownAction(x *conversation.Action, title, colour string) face 
 func (d drawing) over(x *conversation.Action, title, colour string, passed []string) face {
 	ran := d.w.timed(x.StartedAt, x.CompletedAt, d.talk.Took, d.talk.Ended)
 	if x.Ran() {
-		title, colour = fill(d.talk.Ran, "code", *x.ExitCode), grey
+		title, colour = fill(d.talk.Ran, "code", *x.ExitCode), yellow
 	}
 	f, came := d.shownAction(x, title, colour), sectionOf(d.cameOf(x))
 	if x.Pushed != nil { // its link says more than what it was asked for
@@ -224,7 +224,7 @@ func (d drawing) withdrawn(x *conversation.Action, r routed) face {
 	case x.Gate.ApprovedAt != nil:
 		lines = append(lines, d.approvedBy(x), d.talk.NotBegun)
 	}
-	return f.with(sectionOf(d.pushed(x))...).with(divider(), contextLine(append(lines, why)...))
+	return f.with(sectionOf(d.pushed(x))...).with(divider(), contextLine(append(lines, r.once(why))...))
 }
 
 // became says how what wasn't done ended, and by whom or why.
@@ -328,7 +328,10 @@ func (d drawing) callContent(most int) body {
 // aboutCall says who asks and who answers for it, and why.
 func (d drawing) aboutCall() []slack.Block {
 	x, c := d.outside.Call, d.calls
-	agent, again := d.asksFor(), d.w.surface().Again(d.outside.Call)
+	agent, again := "", d.w.surface().Again(d.outside.Call)
+	if d.copy == nil { // whose first line says it
+		agent = d.asksFor()
+	}
 	left := maxSection - units(agent+again+c.Reason)
 	reason := ""
 	if said := inline(x.Reason, min(left, 4*call.MaxReason)); said != "" {

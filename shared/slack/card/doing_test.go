@@ -283,6 +283,8 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"more": card.DialogsOf(sent.Aggregate).More(of, true, true, locale),
 		"copy": copyOf(onRoute.Aggregate, &aggregate.Card{CardType: call.Card, Subject: call.Key, User: "U_TANAKA",
 			Stage: 1, Channel: "D1"}, at, "https://example.slack.com/archives/C1/p1", onRoute.now),
+		"copy_settled": copyOf(granted.Aggregate, &aggregate.Card{CardType: call.Card, Subject: call.Key, User: "U_TANAKA"},
+			at, "", granted.now),
 	}
 	return all
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/slack-go/slack"
-	"golang.org/x/text/width"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -24,24 +23,33 @@ const (
 	maxBrief      = 80   // characters of a message in a line
 )
 
-// effects draws what steps do in sections of up to most: the money and what people are told first, since, its
-// arguments, why it matters, other writes, and reads.
-func (d drawing) effects(s explain.Sum, since string, most int) body {
+// effects draws what steps do in sections of up to most: the money and what people are told first, why it matters, its
+// arguments, other writes, and reads. Arguments lead where the title says the rest.
+func (d drawing) effects(s explain.Sum, most int) body {
 	top, below, lead, warns := listing{}, listing{}, &s.Lead, !d.settled || d.gate == aggregate.Approved
 	says := s.Says()
 	if d.done && s.Final {
 		says = s.Done()
 	}
+	rest := d.arguments(lead)
 	if first := strong(d.line(says)); !d.headed || lead.Act != "" || lead.Order == 0 || s.Unreadable() != "" ||
 		s.Amount.Known() && s.Amount != rules.Nothing() { // the money leads, whatever names the tool
 		d.put(&top, 1, lead, append(d.unsaid(s), first)...)
+	} else {
+		d.put(&top, 1, lead, rest...)
+		rest = nil
 	}
 	d.put(&top, 1, lead, quotation(lead.Words)...)
-	if since != "" {
-		top.add(0, "", since)
-	}
-	d.put(&top, 1, lead, d.arguments(lead)...)
 	said := []string{"", lead.Warning(d.w.Locale)}
+	if d.settled && d.a.Matter() != nil {
+		said[1] = "" // its number is in the title
+	}
+	for _, why := range []string{s.Unreadable(), said[1]} {
+		if why != "" && warns {
+			top.add(0, "", fill(d.w.Final, "text", why))
+		}
+	}
+	d.put(&top, 1, lead, rest...)
 	sends := lead.Tool == tenancy.MessageTool
 	for i := range s.Then {
 		e, says := &s.Then[i], "✏️ "
@@ -61,20 +69,12 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 		below.add(0, "", d.w.Signed)
 	}
 	d.reads(&below, len(s.Then)+2, s.Reads)
-	rest := d.listed(below, most)
+	more := d.listed(below, most)
 	if s.Unpriced() != "" && !d.settled {
 		why := fill(explain.RouteOf(d.w.Locale).AmountUnknown, "amount", explain.Money(d.w.Locale, s.Amount))
-		rest = body{blocks: []slack.Block{contextLine(why)}}.with(rest)
+		more = body{blocks: []slack.Block{contextLine(why)}}.with(more)
 	}
-	if d.settled && d.a.Matter() != nil {
-		said[1] = "" // its number is in the title
-	}
-	for _, why := range []string{s.Unreadable(), said[1]} {
-		if why != "" && warns {
-			top.add(0, "", fill(d.w.Final, "text", why))
-		}
-	}
-	return d.listed(top, most).with(rest)
+	return d.listed(top, most).with(more)
 }
 
 // reads draws what is read, each in its turn and in a line. What needs more than that stands below.
@@ -177,122 +177,6 @@ func (d drawing) arguments(e *explain.Effect) (lines []string) {
 	return lines
 }
 
-const (
-	maxTable = 44 // columns of a table, as Slack's app has room for in an attachment on a phone
-	maxWide  = 76 // of one with a value that needs more, as on a desktop
-	tableGap = 2  // spaces between two values, as no value has that isn't in quotation marks
-
-	mostOthers = 5 // rows may have another value than most, which a line says in place of a column
-)
-
-// table draws the n first arguments if they are rows of one list: each in a line behind its number, and again with its
-// first value for values without room. n is 0 if they aren't, or one has no room at all.
-func (d drawing) table(all []explain.Argument) (n int, drawn []string) {
-	list, n := explain.Rows(all)
-	if n == 0 {
-		return 0, nil
-	}
-	numbers := column{values: []string{"#"}}
-	for _, row := range all[:n] {
-		numbers.values = append(numbers.values, row.Number())
-	}
-	var lines, part, alike []string
-	var first column
-	for i, cell := range all[0].Cells {
-		if said := explain.Alike(d.w.Locale, all[:n], i, mostOthers); said.Value != nil {
-			alike = append(alike, "• "+d.line(said.Name)+": "+d.line(said.Value))
-			continue
-		}
-		c := column{[]string{explain.Plain(cell.Name)}, cell.Numeric()}
-		for _, row := range all[:n] {
-			c.values = append(c.values, explain.Plain(row.Cells[i].Value))
-		}
-		c.points()
-		if part == nil || c.behind(part) > maxTable {
-			lines = append(append(lines, ""), numbers.values...)
-			part = lines[len(lines)-len(numbers.values):]
-			if lines := slices.Clone(part); first.values != nil && first.put(lines) && c.behind(lines) <= maxTable {
-				copy(part, lines)
-			}
-		}
-		if !c.put(part) {
-			return 0, nil
-		}
-		if first.values == nil {
-			first = c
-		}
-	}
-	fences, more := fenced(tickedApart(strings.Join(lines[1:], "\n")), maxSection-200, 1)
-	switch {
-	case more && n == 1:
-		return 0, nil
-	case more: // the rest would stand without the names
-		return d.table(all[:n/2])
-	}
-	return n, slices.Concat([]string{d.line(list) + ":"}, fences, alike)
-}
-
-// column is one of a table, with its name.
-type column struct {
-	values []string
-	number bool
-}
-
-// points has the points of numbers stand below each other.
-func (c column) points() {
-	if !c.number {
-		return
-	}
-	most := decimals(c.values[1:]...)
-	for i, value := range c.values[1:] {
-		if !strings.HasPrefix(value, "(") {
-			c.values[i+1] += strings.Repeat(" ", most-decimals(value))
-		}
-	}
-}
-
-// behind returns how wide lines are with the column.
-func (c column) behind(lines []string) int { return widest(lines) + tableGap + widest(c.values) }
-
-// put adds the column to lines, unless they have no room.
-func (c column) put(lines []string) bool {
-	at, most := widest(lines)+tableGap, widest(c.values)
-	if at+most > maxWide {
-		return false
-	}
-	for i, value := range c.values {
-		pad := at - widest(lines[i:i+1])
-		if c.number {
-			pad += most - widest(c.values[i:i+1])
-		}
-		lines[i] += strings.Repeat(" ", pad) + language.Isolated(value)
-	}
-	return true
-}
-
-// decimals returns how many characters numbers have from their points on, at most.
-func decimals(numbers ...string) (most int) {
-	for _, n := range numbers {
-		most = max(most, len(n)-len(strings.SplitN(n, ".", 2)[0]))
-	}
-	return most
-}
-
-// widest returns the columns that the widest text has in code.
-func widest(texts []string) (most int) {
-	for _, text := range texts {
-		n := 0
-		for _, r := range text {
-			n++
-			if k := width.LookupRune(r).Kind(); k == width.EastAsianWide || k == width.EastAsianFullwidth {
-				n++
-			}
-		}
-		most = max(most, n)
-	}
-	return most
-}
-
 // argument draws a name and a value. A long text, or one with a backtick or a line's end, gets a block of its own.
 func (d drawing) argument(a explain.Argument) []string {
 	name := d.line(a.Name) + ":"
@@ -351,8 +235,8 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 		return d.unread(b, most).with(body{blocks: sectionOf([]string{fill(d.w.Final, "text", s.Unreadable())})}), s
 	}
 	d.headed = true
-	if out = d.effects(s, "", most); most != everything && out.bounded().cut { // the dialog or the page has the rest
-		out = d.effects(s, "", 1)
+	if out = d.effects(s, most); most != everything && out.bounded().cut { // the dialog or the page has the rest
+		out = d.effects(s, 1)
 	}
 	if len(hidden) > 0 {
 		for i, name := range hidden {
@@ -413,12 +297,13 @@ func (d drawing) opens(address string) string {
 // text stays text.
 func (d drawing) links(r attempt) []slack.Block {
 	var out, all []string
-	for _, s := range r.steps {
+	for i, s := range r.steps {
 		if to := Address(r.rows[s.StepID]); to != "" && len(out) < maxLinks && !slices.Contains(all, to) {
-			all, out = append(all, to), append(out, fill(d.w.Result, "step", s.Order, "open", linkAs(to, d.opens(to))))
+			what := explain.SumOf(d.w.Locale, []explain.Effect{explain.EffectOf(d.w.Locale, s, nil, r.steps[:i])}, nil)
+			all, out = append(all, to), append(out, "🔗 "+ordersOf(&what.Lead)+d.short(what)+linkAs(to, d.opens(to)))
 		}
 	}
-	return contextOf(out)
+	return sectionOf(out)
 }
 
 // resultOf returns the members of a completed step's result, or nil if there is none or it is no object.

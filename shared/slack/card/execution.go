@@ -23,14 +23,13 @@ func (d drawing) execution() face {
 	switch e.Status {
 	case task.ExecutionCompleted:
 		summary := paragraph(r.Summary, maxSection-units(w.Summary))
-		return d.drawn(r, w.CompletedHeader, green).with(
-			section(fill(w.Summary, "text", or(summary, w.None))),
-		).with(d.below(r)...).with(d.links(r)...).with(
-			contextLine(w.timed(e.RanFrom(), e.CompletedAt, w.CompletedTimed, w.Completed)),
-		)
+		ran := w.timed(e.RanFrom(), e.CompletedAt, w.CompletedTimed, w.Completed)
+		return d.drawn(r, w.CompletedHeader, green).with(d.links(r)...).
+			with(section(fill(w.Summary, "text", or(summary, w.None)))).with(d.below(r)...).
+			with(contextLine(append(d.attempted(e), ran)...))
 	case task.ExecutionFailed:
-		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
-		over := []string{w.timed(e.RanFrom(), e.CompletedAt, w.FailTimed, w.Failed)}
+		f := d.drawn(r, w.FailedHeader, red).with(section(d.failure(r, w.Error))).with(d.below(r)...)
+		over := append(d.attempted(e), w.timed(e.RanFrom(), e.CompletedAt, w.FailTimed, w.Failed))
 		switch {
 		case d.left(): // nobody will know
 			over = append(over, d.ended())
@@ -42,7 +41,8 @@ func (d drawing) execution() face {
 		}
 		return f.with(contextLine(over...))
 	case task.ExecutionCancelled:
-		return d.drawn(r, w.StoppedHeader, grey).with(d.below(r)...).with(contextLine(d.stopped(r)...))
+		over := append(d.attempted(e), d.stopped(r)...)
+		return d.drawn(r, w.StoppedHeader, grey).with(d.below(r)...).with(contextLine(over...))
 	}
 	progress := []string{fill(w.Progress, "done", r.count(task.StepCompleted), "all", len(r.steps))}
 	if r.waits != nil {
@@ -50,7 +50,7 @@ func (d drawing) execution() face {
 	}
 	stop := confirmed(button(w.Cancel, "cancel_execution", e.ID, slack.StyleDanger), w.ConfirmTitle, w.ConfirmText,
 		w.ConfirmYes, w.ConfirmNo)
-	return d.drawn(r, w.RunningHeader, navy).with(contextLine(progress...), d.actions(stop))
+	return d.drawn(r, w.RunningHeader, navy).with(contextLine(append(progress, d.attempted(e)...)...), d.actions(stop))
 }
 
 // onward are the buttons by which people go on after a failed attempt.
@@ -91,7 +91,7 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 			f = f.with(kept...)
 		}
 	}
-	return f.with(lines.blocks...).with(divider()).with(contextOf(d.attempted(r.Execution))...)
+	return f.with(lines.blocks...).with(divider())
 }
 
 // attempted says which number an attempt has, and why the one before it failed.
@@ -100,7 +100,7 @@ func (d drawing) attempted(e *task.Execution) (lines []string) {
 		lines = append(lines, fill(explain.RouteOf(d.w.Locale).Number, "number", e.Number))
 	}
 	if was := aggregate.Find(d.a.Executions, task.ExecutionKey(e.ProcessVersion, e.Attempt-1)); was != nil {
-		why := explain.Happened(d.failure(d.attempt(was)))
+		why := explain.Happened(d.failure(d.attempt(was), "{text}"))
 		lines = append(lines, fill(d.w.Tried, "n", was.Attempt, "text", why))
 	}
 	return lines
@@ -219,26 +219,33 @@ func (w *words) timed(from, to *time.Time, with, without string) string {
 
 const maxListed = 3 // steps of unknown outcome that are named
 
-// failure says why an attempt failed and what to do: of a write with an unknown outcome, what to check first.
-func (d drawing) failure(r attempt) string {
-	check := d.w.CheckUnknown
-	if d.left() {
-		check = d.w.StoppedUnknown
-	}
-	unknown, again := d.each(r, task.StepUnknown, check), explain.RetryOf(d.a)
+// failure says in a form why an attempt failed and what to do. Of a write whose outcome is unknown it says, without the
+// form, what to check; once that is known, that it arrived.
+func (d drawing) failure(r attempt, form string) string {
+	check, again, done := d.w.CheckUnknown, explain.RetryOf(d.a), r.count(task.StepCompleted)
 	if d.beneath { // its button is on the card
 		again = explain.NoRetry
 	}
-	why := Sentence(d.w.Locale, r.Error, StepNamed(d.w.Locale, d.a, r.Execution, r.ErrorDetail), again)
-	switch {
-	case r.Error == task.ReasonToolUnknown && len(unknown) == 0 && (d.beneath || !r.AttemptsLeft()):
-		why = explain.Happened(d.w.UnknownSettled)
-	case r.Error == task.ReasonToolUnknown && len(unknown) == 0:
-		why = d.w.UnknownSettled
-	case r.Error == task.ReasonToolUnknown:
-		why = Sentence(d.w.Locale, r.Error, "", again) // the steps are named below
+	if again == explain.NoRetry {
+		check = d.w.StoppedUnknown
 	}
-	return strings.Join(append([]string{why}, unknown...), "\n")
+	unknown := d.each(r, task.StepUnknown, check)
+	switch {
+	case r.Error == task.ReasonToolUnknown && unknown != nil:
+		return strings.Join(unknown, "\n")
+	case r.Error == task.ReasonToolUnknown && r.failed == nil && done > 0:
+		text := fill(d.w.UnknownSettled, "step", r.steps[done-1].Order)
+		if again == explain.NoRetry {
+			text = explain.Happened(text)
+		}
+		return text
+	}
+	reason, detail := r.Error, r.ErrorDetail
+	if r.failed != nil && reason == task.ReasonToolUnknown && r.rows[r.failed.StepID] != nil { // by now it is known
+		reason, detail = r.rows[r.failed.StepID].Error, r.rows[r.failed.StepID].ErrorDetail
+	}
+	why := Sentence(d.w.Locale, reason, StepNamed(d.w.Locale, d.a, r.Execution, detail), again)
+	return fill(form, "text", strings.Join(append([]string{why}, unknown...), "\n"))
 }
 
 // stopped says who or what stopped an attempt, and names the calls that were in progress.

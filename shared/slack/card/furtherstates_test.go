@@ -106,6 +106,9 @@ var executionStates = []state{
 	{"execution_failed_unknown_settled", executionCard, func(s *scenario) *scenario {
 		return started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown).finish(4, completed)
 	}},
+	{"execution_failed_unknown_failed", executionCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown).finish(4, failed)
+	}},
 	{"execution_retried", executionCard, func(s *scenario) *scenario {
 		s = retry(started(s, fiveSteps()).steps(1, 2).failedAt(3, failed))
 		return s.do(s.StartExecution(s.Head.Run, task.Series{}, s.now)).claim(3)

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/words/language"
 )
 
 // version is the part that prompts, processes and step gates share.
@@ -22,7 +23,6 @@ type version struct {
 	words   gateWords
 	body    body
 	sum     explain.Sum           // of steps or a call
-	since   string                // what changed since the version before
 	made    bool                  // there is content
 	order   int                   // of a check's step
 	next    *aggregate.GateStatus // of the version that follows
@@ -64,30 +64,8 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 	case task.CardProcess:
 		v.words = d.w.Process
 		for i, p := range d.a.Processes {
-			if !is(p.Key(), p.ID, p.Version, &p.Gate) {
-				continue
-			}
-			same, plan := false, *p
-			if i > 0 {
-				v.since, same = d.since(i)
-			}
-			v.note = d.edited(d.a.EditorOf(p), p.Version)
-			if d.a.MatterOf(p) != nil {
-				v.words.Header = d.w.FormHeader
-			}
-			v.sum = explain.SumUp(d.w.Locale, p.Steps)
-			v.last = d.a.Last(p)
-			if same { // why stands beside that
-				plan.Remarks = ""
-				v.body = body{blocks: sectioned(v.since)}.with(d.answers(p.Remarks, most)).
-					with(d.processBody(&plan, v.sum, "", most))
-			} else {
-				v.body = d.processBody(p, v.sum, v.since, most)
-			}
-			v.made, v.Rounds, v.Number = len(p.Steps) > 0, explain.RoundsOf(d.a.Processes[:i+1]), d.a.NumberOf(p.Version)
-			v.Further = d.a.Further(p)
-			if i+1 < len(d.a.Processes) {
-				v.next = &d.a.Processes[i+1].Status
+			if is(p.Key(), p.ID, p.Version, &p.Gate) {
+				d.plan(&v, i, most)
 			}
 		}
 	case task.CardStep:
@@ -110,7 +88,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 
 func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
-	v.body, v.last = d.prose(p.Content, most), d.a.Last(p)
+	v.body, v.last, v.leads = d.prose(p.Content, most), d.a.Last(p), d.others(p)
 	v.note = append(d.contested(p), d.edited(p.EditedBy, p.Version)...)
 	if v.made = p.Content != ""; v.made {
 		v.body = v.body.with(d.attached(p))
@@ -125,12 +103,13 @@ func (d drawing) policy(v *version, i, most int) {
 	why := d.because(i, at)
 	if why != "" && v.made && p.Author == "" {
 		same := p.Content == d.a.Prompts[i-1].Content
-		v.since = d.sinceWith(p.Version-1, same, why)
+		since := d.sinceWith(p.Version-1, same, why)
 		whole := contextLine(fill(askWordsOf.In(d.w.Locale).WhatPrompt, "version", p.Version))
-		with := func(since string) body { return body{blocks: append(sectioned(since), whole)}.with(v.body) }
-		out := with(v.since)
+		with := func(more string) body { return body{blocks: append(sectioned(since+more), whole)}.with(v.body) }
+		out := with("")
 		if !d.settled {
-			if all := with(v.since + d.changed(d.a.Prompts[i-1].Content, p.Content)); !all.bounded().cut {
+			all := with(d.changed(d.a.Prompts[i-1].Content, p.Content, maxSection/2))
+			if !all.bounded().cut {
 				out = all
 			}
 		}
@@ -142,14 +121,65 @@ func (d drawing) policy(v *version, i, most int) {
 	}
 }
 
-const maxChanged = 10
+func (d drawing) plan(v *version, i, most int) {
+	p := d.a.Processes[i]
+	since := d.since(i)
+	if since == "" {
+		v.note = d.edited(d.a.EditorOf(p), p.Version)
+	}
+	if d.a.MatterOf(p) != nil {
+		v.words.Header = d.w.FormHeader
+	}
+	v.sum, v.last = explain.SumUp(d.w.Locale, p.Steps), d.a.Last(p)
+	v.body = d.processBody(p, v.sum, most)
+	if plan := *p; since != "" { // answers stand below the reason
+		if plan.Remarks = ""; strings.Contains(since, "\n> ") { // and apart from the changes
+			since += "\n" + d.w.Remarks
+		}
+		first := d.answers(since, p.Remarks, most).with(d.processBody(&plan, v.sum, most))
+		if !first.bounded().cut || most == everything || v.body.bounded().cut { // else nobody could approve
+			v.body = first
+		}
+	}
+	v.made, v.Rounds, v.Number = len(p.Steps) > 0, explain.RoundsOf(d.a.Processes[:i+1]), d.a.NumberOf(p.Version)
+	v.Further = d.a.Further(p)
+	if i+1 < len(d.a.Processes) {
+		v.next = &d.a.Processes[i+1].Status
+	}
+}
 
-// changed quotes the first lines in which a text differs from the one before, each with what it became, and counts the
-// others. Their marks are such as texts of others don't have: a policy could begin with a quotation.
-func (d drawing) changed(was, is string) string {
+// The most lines that are quoted of a difference, characters of one, and of those that say where in a line it is.
+const maxChanged, longLine, around = 10, 500, 30
+
+// apart leaves out most of what two long lines have in common at their beginnings and ends.
+func apart(was, is string) (string, string) {
+	x, y := []rune(was), []rune(is)
+	if max(len(x), len(y)) <= longLine {
+		return was, is
+	}
+	first, last := files.Alike(x, y)
+	part := func(line []rune) string {
+		from, to, text := max(0, first-around), min(len(line), len(line)-last+around), ""
+		if from > 0 {
+			text = "…"
+		}
+		text += string(line[from:to])
+		if to < len(line) {
+			text += "…"
+		}
+		return language.Clip(text, longLine/2)
+	}
+	return part(x), part(y)
+}
+
+// changed quotes in so many units the first lines in which a text differs from the one before, each with what it
+// became, and counts the others. Their marks are such as texts of others don't have: a policy could begin with a
+// quotation.
+func (d drawing) changed(was, is string, room int) string {
 	var quoted []string
 	quote := func(was, is string) {
 		out := ""
+		was, is = apart(was, is)
 		for i, line := range []string{was, is} {
 			if strings.TrimSpace(line) != "" {
 				out += "\n> " + []string{"➖", "➕"}[i] + " " + people(unformatted(line, len(line)))
@@ -174,7 +204,7 @@ func (d drawing) changed(was, is string) string {
 		}
 	}
 	n := min(len(quoted), maxChanged)
-	for units(strings.Join(quoted[:n], "")) > maxSection/2 {
+	for n > 0 && units(strings.Join(quoted[:n], "")) > room {
 		n--
 	}
 	if n < len(quoted) {
@@ -266,7 +296,7 @@ func (v version) approved() face {
 	lines := []string{fill(text, "who", w.mention(v.Gate.ApprovedBy), "when", whenSet(v.Gate.ApprovedAt))}
 	title, colour, check := w.IsApproved, green, v.kind == task.CardStep
 	if v.a.Matter() != nil && v.Number != "" {
-		v.words.Header, title = fill(w.FormDecided, "number", v.Number), ""
+		v.words.Header, title, v.Number = fill(w.FormDecided, "number", v.Number), "", "" // which the path need not say
 	}
 	// an execution's own card says how it ended, and stands above the checks of its steps
 	switch e := v.a.Head.Ended; {
@@ -318,7 +348,10 @@ func (v version) pending() face {
 	x, _ := explain.AskOf(v.a, v.id)
 	if p, q := v.a.Process(), v.a.Request; v.kind == task.CardProcess && p != nil && q != nil && q.ChannelType != "im" {
 		v.ending = w.TellsThread
-		if !slices.Contains(task.Recipients(p.Steps, ""), v.a.Head.Requester) {
+		switch {
+		case v.a.Matter() != nil:
+			v.ending = w.TellsDM
+		case !slices.Contains(task.Recipients(p.Steps, ""), v.a.Head.Requester):
 			v.ending = w.TellsAsker
 		}
 	}
@@ -366,6 +399,7 @@ func (r routed) asking(x explain.Ask, id string, b *body, unable bool, notes []s
 		}
 		buttons = append(buttons, button(more, MoreAction+string(x.Kind), value, ""))
 	}
+	buttons = append(buttons, r.leads...)
 	return append(append([]slack.Block{divider()}, r.waits(notes...)...), slack.NewActionBlock(block, buttons...))
 }
 
@@ -395,13 +429,11 @@ func checkOf(w *words, order int, s explain.Sum) string {
 
 func (v version) rejected() face {
 	w, e := v.w, v.a.Head.Ended
-	denied, by := v.kind != task.CardStep && v.Ended().Does().Final, v.rejectedBy(v.Gate.Verdict)
+	denied, by := v.kind != task.CardStep && v.Ended().Does().Final, v.once(v.rejectedBy(v.Gate.Verdict))
 	draw := func(ending string, lines ...string) face {
 		return v.over(red, ending, append([]string{by}, lines...)...)
 	}
-	next := func(text string) []string {
-		return append([]string{fill(text, "version", v.version+1)}, v.sendBacks(v.Further-1)...)
-	}
+	next := func(text string) string { return fill(text, "version", v.version+1) }
 	newest := v.a.Newest(v.kind, v.key)
 	switch {
 	case denied && e == nil: // the gate was read after the head
@@ -414,9 +446,9 @@ func (v version) rejected() face {
 		return draw(w.IsRejected)
 	case v.replaced != "":
 		by = v.replaced
-		return draw(contestWords.In(w.Locale).Replaced, fill(w.NextVersion, "version", v.version+1))
+		return draw(contestWords.In(w.Locale).Replaced, next(w.NextVersion))
 	case v.next != nil && *v.next != aggregate.Generating:
-		return draw(w.IsRegenerated, next(w.NextVersion)...)
+		return draw(w.IsRegenerated, next(w.NextVersion))
 	case e != nil && v.next == nil:
 		last, most := v.ended(), e.Reason == task.ReasonMaxVersions
 		if most {
@@ -439,5 +471,5 @@ func (v version) rejected() face {
 		}
 		return f
 	}
-	return draw(w.IsRegenerating, next(w.NextGenerating)...)
+	return draw(w.IsRegenerating, next(w.NextGenerating))
 }

@@ -90,7 +90,7 @@ type Mine struct {
 const maxHomeLines = 20
 
 // HomeView draws a person's Home tab: what waits for them, what is due first at the top, and below it their own
-// requests, or above it if nothing waits. Each has a title, and below it a line with a link.
+// requests, or only these if nothing waits. Each has a title, a button that opens it, and a line below.
 func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRequest {
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
@@ -104,7 +104,6 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 			asks := x.route(own, w)
 			line.about += fill(w.WaitsFor, "who", asks.Asks())
 		}
-		line.about += opens(x.Link, w)
 		turn = append(turn, line)
 	}
 	for _, x := range in.Mine {
@@ -119,7 +118,11 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 			if i > 0 {
 				out = append(out, divider())
 			}
-			out = append(out, section(cut(line.what, maxSection)), contextLine(line.about))
+			what := section(cut(line.what, maxSection)).(*slack.SectionBlock)
+			if addressed(line.link) {
+				what.Accessory = slack.NewAccessory(leadsTo("open_entry", w.Open, line.link))
+			}
+			out = append(out, what, contextLine(line.about))
 		}
 		return append(out, contextOf(w.more(m, page))...)
 	}
@@ -141,10 +144,11 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 	}
 	asked = append(asked, list(mine, maxHomeLines, in.MoreMine, in.Console+"/tasks?person=me")...)
 	if len(turn) == 0 && in.Looked == 0 && len(mine) > 0 { // such as for who never approves
-		waits, asked = asked, waits
+		waits = nil
+	} else {
+		waits = append(waits, divider())
 	}
-	blocks := slices.Concat(waits, []slack.Block{divider()}, asked)
-	blocks = append(blocks, divider(), contextLine(w.HomeHow), w.leads(in, s))
+	blocks := append(slices.Concat(waits, asked), divider(), contextLine(w.HomeHow), w.leads(in, s))
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback,
 		Blocks: slack.Blocks{BlockSet: blocks}}
 }
@@ -166,8 +170,8 @@ func byDue(all []Waits) []Waits {
 	return all
 }
 
-// entry is a line of the Home tab: what it is, and below it how it stands and where it leads.
-type entry struct{ what, about string }
+// entry is a line of the Home tab: what it is, below it how it stands, and where it leads.
+type entry struct{ what, about, link string }
 
 // single makes others' quotation marks such as stand within Ringi's.
 var single = strings.NewReplacer(`"`, "'", "＂", "'", "“", "‘", "”", "’")
@@ -253,7 +257,7 @@ func waitsLine(x Waits, w *askWords) entry {
 		title = began(callWordsOf.In(w.Locale).Header + " " + inline(a.Call.KeyName, maxListTitle))
 	}
 	return entry{"*" + title + "*\n" + x.what(w) + x.facts(w), fill(w.HomeFrom, "who",
-		wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester)) + w.until(x.Question.DecideBy)}
+		wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester)) + w.until(x.Question.DecideBy), x.Link}
 }
 
 // what says what an item asks about: what steps do, or the version of a policy.
@@ -266,10 +270,15 @@ func (x Waits) what(w *askWords) string {
 		a, d := x.Of.(*task.Aggregate), drawing{w: wordsOf.In(w.Locale)}
 		if a.Matter() != nil {
 			return d.w.FormHeader
-		} else if s := d.sumOf(a); s.Lead.Order != 0 && !s.Told() && worth(a, w, true) == "" {
-			return fill(w.WhatProcess, "version", q.Version) + " — " + d.short(s)
 		}
-		return fill(w.WhatProcess, "version", q.Version)
+		all := []string{fill(w.WhatProcess, "version", q.Version)}
+		if s := d.sumOf(a); s.Lead.Order != 0 && !s.Told() {
+			if worth(a, w, true) == "" {
+				all[0] += " — " + d.short(s)
+			}
+			all = append(all, d.apart(s.Lead)...)
+		}
+		return strings.Join(all, " · ")
 	case conversation.CardAction:
 		text := fill(w.WhatAction, "n", q.Version)
 		if a, is := x.Of.(*conversation.Aggregate); is && a.Action(q.ID) != nil {
@@ -287,11 +296,6 @@ func (x Waits) what(w *askWords) string {
 		}
 	}
 	first := s.First()
-	var unsaid []string // only they tell calls apart
-	for _, a := range first.Rest[:min(len(first.Rest), 2)] {
-		value := language.Beginning(or(a.Text, explain.Plain(a.Value)), maxListSaid)
-		unsaid = append(unsaid, d.line(a.Name)+" "+inlineCode(value))
-	}
 	switch {
 	case first.Order == 0 && q.Kind == call.Card:
 		return callWordsOf.In(w.Locale).Header
@@ -300,9 +304,18 @@ func (x Waits) what(w *askWords) string {
 	case q.Kind == task.CardStep:
 		return checkOf(d.w, first.Order, s)
 	case q.Kind == call.Card && first.Act == "":
-		return strings.Join(append([]string{d.short(s)}, unsaid...), " · ")
+		return strings.Join(append([]string{d.short(s)}, d.apart(first)...), " · ")
 	}
 	return d.short(s)
+}
+
+// apart are the first arguments of a call that no sentence tells: only they tell calls apart.
+func (d drawing) apart(e explain.Effect) (all []string) {
+	for _, a := range e.Rest[:min(len(e.Rest), 2)] {
+		value := language.Beginning(or(a.Text, explain.Plain(a.Value)), maxListSaid)
+		all = append(all, d.line(a.Name)+" "+inlineCode(value))
+	}
+	return all
 }
 
 // facts are a request's words, its priority if that presses, and for whom the person stands in.
@@ -364,7 +377,7 @@ func mineLine(x Mine, w *askWords, s tenancy.Settings) entry {
 		made = or(Address(row), made)
 	}
 	return entry{mark + " *" + worth(a, w, false) + began(nameOf(a, w, "{text}")) + "*",
-		next + linkAs(made, w.OpenResult) + opens(x.Link, w)}
+		next + linkAs(made, w.OpenResult), x.Link}
 }
 
 // stopping are the reasons for which a run ends whose steps before it stay.

@@ -2,6 +2,7 @@ package card
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -47,7 +48,7 @@ func (d drawing) form() face {
 		return d.asks(task.CardProcess, p.Key())
 	}
 	d.settled = true
-	b := d.effects(explain.SumUp(w.Locale, m.Steps(w.Locale, tenancy.DecideTool)), "",
+	b := d.effects(explain.SumUp(w.Locale, m.Steps(w.Locale, tenancy.DecideTool)),
 		maxPages).with(d.described(m, maxPages)).bounded()
 	f := face{w.FormHeader, yellow, nil}.with(header(w.FormHeader)).with(b.blocks...)
 	switch {
@@ -170,8 +171,18 @@ const (
 	RefillCallback = "refill_modal"
 )
 
-// OutcomeCopy is the subject of the message that says how a task ended.
+// OutcomeCopy begins the subject of the message that says how a task ended. Each end of each attempt at a process has
+// its own, since Slack tells nobody that an earlier message has changed.
 const OutcomeCopy = "OUTCOME"
+
+// Outcome is the subject of the message that says how a task ended.
+func Outcome(a *task.Aggregate) string {
+	attempt, end := a.Execution(), a.Head.Ended
+	if attempt == nil || end == nil {
+		return OutcomeCopy
+	}
+	return fmt.Sprintf("%s#%d#%s", OutcomeCopy, attempt.Attempt, end.As)
+}
 
 // ParkedCopy begins the subject of the message by which whoever asked learns that a generation failed; its run follows.
 const ParkedCopy = "PARKED#"

@@ -122,6 +122,22 @@ func drawnWith(t *testing.T, names ...string) (text string, offered bool) {
 	return s.drawn(taskCard), offers(render(s.Aggregate, s.card(taskCard), "ja", s.now), "approve_process")
 }
 
+// What changed is shown also where it stands far in a long line.
+func TestADescriptionsChangeIsShownWhereItIs(t *testing.T) {
+	for _, tt := range [][4]string{
+		{strings.Repeat("長い理由。", 250) + "10 台を買います", strings.Repeat("長い理由。", 250) + "90 台を買います",
+			"➖ …", "長い理由。9"}, {"一\n\n二", "一\n二", "からの変更", ""}} {
+		was, is := laptops, laptops
+		was.Description, is.Description = tt[0], tt[1]
+		text := byFormOf(received(t), was).giveBack().refill(is).goesRound().drawn(taskCard)
+		_, text, _ = strings.Cut(text, "🔁")
+		text, _, _ = strings.Cut(text, "⚠️")
+		expect.Has(t, text, tt[2])
+		expect.Has(t, text, tt[3])
+		expect.Is(t, strings.Contains(text, "*内容と理由*"), tt[3] != "", "%s", text)
+	}
+}
+
 // An amount that nobody typed is not drawn like one that there isn't.
 func TestNoAmountIsNotAnUnknownOne(t *testing.T) {
 	free, unknown := laptops, laptops
@@ -325,6 +341,15 @@ func TestACopySpeaksOfTheVersionThatItShows(t *testing.T) {
 	expect.That(t, !strings.Contains(head(task.CardPrompt, s.Prompt().Key()), "¥"), "the policy knows the money")
 }
 
+// A message about the end of what was corrected is called by what its steps do: the title is older.
+func TestAnEndIsCalledByWhatWasCorrected(t *testing.T) {
+	s := started(t, fiveSteps()).steps(1, 2, 3).failedAt(4, failed)
+	for version, titled := range map[int]bool{1: true, 2: false} {
+		s.Head.Glance.Version = version
+		expect.Is(t, strings.Contains(s.told().Text, s.Task.Title), titled, "version %d: %s", version, s.told().Text)
+	}
+}
+
 const nothingWritten = "書き込みも送信も行われていません。"
 
 // A run that stopped or failed before its first write says that nothing was written, and only then: the outcome of a
@@ -409,7 +434,7 @@ func TestACopyHasTheVersionOfItsCard(t *testing.T) {
 	s := prompt(received(t)).rejectPrompt("今月だけ").drafted(defaults).promptApproved()
 	s.do(s.BeginProcess(s.Head.Run, s.now)).plans(fiveSteps(), defaults)
 	c := &aggregate.Card{CardType: task.CardProcess, Subject: s.Process().Key()}
-	m, _ := card.Copy(s.Aggregate, c, defaults, "", s.now)
+	m, _ := card.Copy(s.Aggregate, c, defaults, card.Around{}, "", s.now)
 	text := expect.JSON(m)
 	expect.That(t, strings.Contains(text, "バージョン:* v1") && !strings.Contains(text, "v2"), "%s", text)
 }

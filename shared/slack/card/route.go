@@ -24,12 +24,13 @@ const (
 type routed struct {
 	drawing
 	explain.Route
-	copies     []*aggregate.Card // of the gate's card
-	plain      bool              // it moves no money that a mark could say
-	step       bool              // it is of a step that waits before it runs: a rejection sends nothing back
-	said       bool              // the card says what money moves
-	unreadable bool              // nobody can approve what nobody can read
-	ending     string            // who is told how it ends; empty: the card doesn't say
+	copies     []*aggregate.Card    // of the gate's card
+	plain      bool                 // it moves no money that a mark could say
+	step       bool                 // it is of a step that waits before it runs: a rejection sends nothing back
+	said       bool                 // the card says what money moves
+	unreadable bool                 // nobody can approve what nobody can read
+	ending     string               // who is told how it ends; empty: the card doesn't say
+	leads      []slack.BlockElement // to what else people could pick
 }
 
 func (d drawing) route(g *aggregate.Gate, open bool, o aggregate.Origin) routed {
@@ -110,7 +111,7 @@ func (r routed) then() string {
 func (r routed) yours(s *circulation.StageState) string {
 	stage := r.Name(s)
 	if n := len(r.State.Stages); n > 1 { // whether a stamp is the last
-		stage += fmt.Sprintf(" %d/%d", r.State.Present, n)
+		stage = fill(r.Words.Place, "stage", stage, "n", r.State.Present, "all", n)
 	}
 	if need := r.Need(s); need != "" {
 		stage += " (" + need + ")"
@@ -157,12 +158,13 @@ func (r routed) carried() string {
 	return strings.Join(saying([]string{r.Carried(), fill(r.Words.SendBacks, "n", r.Further)}), " · ")
 }
 
-// sendBacks says how often a version that is made after this one, which was sent back, may be sent back.
-func (r routed) sendBacks(n int) []string {
-	if r.Ended() != circulation.SendBack {
-		return nil
+// once is a line about a rejection without who and when, if the path says that.
+func (r routed) once(line string) string {
+	mark, _, _ := strings.Cut(line, " ")
+	if _, why, said := strings.Cut(line, " · "); said && r.Ended() != "" {
+		return mark + " " + why
 	}
-	return []string{fill(r.Words.SendBacks, "n", max(n, 0))}
+	return line
 }
 
 // gone reports whether somebody whom the present stage asks has left, and nobody stands in for them now: people were

@@ -64,7 +64,7 @@ var routeStates = []state{
 			x.Before = []circulation.Person{{User: before}}
 			return x
 		}
-		return onRoute(s, desk("課長", 1, suzuki), twoOf("経理", suzuki), twoOf("総務", suzuki)).stamps(1, suzuki)
+		return onRoute(s, desk("課長", 1, suzuki), twoOf("経理", suzuki), twoOf("総務", suzuki)).stamps(1, suzuki).stamps(2, mori)
 	}},
 	{"route_unknown", processCard, func(s *scenario) *scenario {
 		s = onRoute(s, threeStages()...)

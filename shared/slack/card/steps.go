@@ -67,29 +67,26 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 	return b
 }
 
-const quoteRoom = 100 + 2*maxLines // of a section, for a heading and the marks of quotations
+const quoteRoom = 100 + 5*maxLines // of a section, for a heading and the marks of quotations
 
-// processBody draws a process that people decide on: what its steps do, what changed, answers to earlier rejections,
-// and the list of steps. Each part fills up to most sections, or fewer if that is too much for a card.
-func (d drawing) processBody(p *task.Process, s explain.Sum, since string, most int) body {
+// processBody draws a process that people decide on: what its steps do, answers to earlier rejections, and the
+// list of steps. Each part fills up to most sections, or fewer if that is too much for a card.
+func (d drawing) processBody(p *task.Process, s explain.Sum, most int) body {
 	steps := p.Steps
 	calls := func(s task.Step, name string) string { return stepLine(s, name) + d.checkOf(s) } // sentences name no tools
-	draw := func(since string, most, list int) body {
+	draw := func(most, list int) body {
 		if m := d.a.MatterOf(p); m != nil && len(steps) > 0 {
-			return d.effects(s, since, most).with(d.described(m, most)).with(d.attached(p))
+			return d.effects(s, most).with(d.described(m, most)).with(d.attached(p))
 		}
-		rest := d.answers(p.Remarks, most).with(d.stepList(steps, list, wholeName, calls))
+		rest := d.answers(d.w.Remarks, p.Remarks, most).with(d.stepList(steps, list, wholeName, calls))
 		if len(steps) == 0 {
 			return rest
 		}
-		return d.effects(s, since, most).with(d.attached(p)).with(rest)
+		return d.effects(s, most).with(d.attached(p)).with(rest)
 	}
-	out := draw(since, most, most)
-	if since != "" && out.bounded().cut { // nobody approves that
-		out = draw("", most, most)
-	}
+	out := draw(most, most)
 	if most != everything && out.bounded().cut {
-		out = draw("", 1, max(1, most-1))
+		out = draw(1, max(1, most-1))
 	}
 	return out
 }
@@ -111,15 +108,15 @@ func (d drawing) checkOf(s task.Step) string {
 }
 
 // answers draws a model's answers to earlier rejections, as quotations, since they stand beside the card's own lines.
-func (d drawing) answers(remarks string, most int) body {
+func (d drawing) answers(heading, remarks string, most int) body {
 	if remarks = prepared(remarks); remarks == "" {
-		return body{}
+		return body{blocks: sectionOf([]string{strings.TrimSpace(strings.TrimSuffix(heading, d.w.Remarks))})}
 	}
-	quoted := pages(remarks, maxSection-quoteRoom)
+	quoted := pages(remarks, maxSection-quoteRoom-units(heading))
 	for i := range quoted {
 		quoted[i] = "\n> " + strings.ReplaceAll(quoted[i], "\n", "\n> ")
 	}
-	quoted[0] = d.w.Remarks + quoted[0]
+	quoted[0] = heading + quoted[0]
 	return d.sections(quoted, most)
 }
 
@@ -158,8 +155,15 @@ func (d drawing) because(i int, at func(int) *aggregate.Gate) string {
 }
 
 // since lists what steps do otherwise than those before, below the reason why. Of a form it has more room, since all of
-// it may have changed. same says that they do nothing otherwise.
-func (d drawing) since(at int) (text string, same bool) {
+// it may have changed. Of what was decided, which stands there whole, it has only why.
+func (d drawing) since(at int) string {
+	why := d.because(at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
+	switch {
+	case at == 0 || len(d.a.Processes[at].Steps) == 0 || d.settled && why == "":
+		return ""
+	case d.settled:
+		return d.sinceWith(0, false, why)
+	}
 	most, room := 5, maxInlineCode
 	if d.a.Matter() != nil {
 		most, room = maxSection, maxSection/2
@@ -176,16 +180,17 @@ func (d drawing) since(at int) (text string, same bool) {
 		case c.Is == nil:
 			text = d.w.ChangedGone
 		}
-		is := d.line(c.Is)
-		if d.a.Matter() != nil && explain.Plain(c.Name) == askWordsOf.In(d.w.Locale).Matter[MatterDescription] {
-			is = d.w.Below
+		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(d.line(c.Is)))
+		if was, is := explain.Plain(c.Was), explain.Plain(c.Is); strings.Contains(was+is, explain.NextLine) ||
+			d.a.Matter() != nil && explain.Plain(c.Name) == askWordsOf.In(d.w.Locale).Matter[MatterDescription] {
+			lines := d.changed(strings.ReplaceAll(was, explain.NextLine, "\n"),
+				strings.ReplaceAll(is, explain.NextLine, "\n"), room/2)
+			if lines == "" { // only blank ones
+				continue
+			}
+			line = strong(d.line(c.Name)) + lines
 		}
-		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(is))
-		if was, is := explain.Plain(c.Was), explain.Plain(c.Is); strings.Contains(was+is, explain.NextLine) {
-			line = strong(d.line(c.Name)) + d.changed(strings.ReplaceAll(was, explain.NextLine, "\n"),
-				strings.ReplaceAll(is, explain.NextLine, "\n"))
-		}
-		last := i == len(changes)-1 // what all steps move, if that changed
+		last := i == len(changes)-1 && d.a.Matter() == nil // what all steps move, if that changed
 		if n := units(line); n > room || !last && (len(all) == most-1 || used+n > room) {
 			left++
 			continue
@@ -195,20 +200,18 @@ func (d drawing) since(at int) (text string, same bool) {
 	if left > 0 {
 		all = append(all, fill(d.w.MoreSteps, "n", left))
 	}
-	if d.settled { // what was decided stands there whole
-		all = nil
-	}
-	why := d.because(at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
 	if len(changes) == 0 && why == "" {
-		return "", false
+		return ""
 	}
-	same = len(changes) == 0
-	return d.sinceWith(was.Version, same, why) + strings.Join(append([]string{""}, all...), "\n> "), same
+	return strings.Join(append([]string{d.sinceWith(was.Version, len(changes) == 0, why)}, all...), "\n> ")
 }
 
 func (d drawing) sinceWith(version int, nothing bool, why string) string {
 	text := d.w.Since
-	if nothing {
+	switch {
+	case d.settled:
+		return "🔁 " + strings.Trim(why, " ()")
+	case nothing:
 		text = d.w.SinceNothing
 	}
 	return fill(text, "version", version) + why

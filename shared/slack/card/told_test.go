@@ -238,7 +238,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		"words that would format":      {post(`{"body":"<!channel> *x*"}`), "\nbody: `&lt;!channel&gt; *x*`\n", true},
 		"a message of a card's length": {post(`{"body":"` + long + `終わり"}`), "あ終わり\n```", true},
 		"more than a card holds": {post(`{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` + long + `終わり"}`),
-			"*notes の post を実行します*\n• a:", false},
+			"取り消せません。*\n• a:", false},
 		"sixty plain steps": {sixty, "59, 60. 「営業部」と、その下の部署の従業員一覧を読みます", true},
 	} {
 		text, approvable := shownOf(t, tc.steps)

@@ -120,14 +120,14 @@ func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
 		was, is string
 		shows   bool
 	}{
-		"a line gone":             {"対象: 今月\n経理が確認", "対象: 今月", true},
-		"a line moved":            {"送信しない:\n- 給与\n送信する:\n- 氏名", "送信しない:\n- 氏名\n送信する:\n- 給与", true},
-		"a long line":             {strings.Repeat("長", 300) + "10 万円", strings.Repeat("長", 300) + "90 万円", true},
-		"a pair that doesn't fit": {strings.Repeat("長", 1400) + "10 万円", strings.Repeat("長", 1400) + "90 万円", false},
-		"no room":                 {long + "a\nb\nc\nd\ne\n", long + "f\ng\nh\ni\nj\n", false},
-		"a mention":               {"8月分を <@U0SANDSUZU> さんに送る", "9月分を <@U0SANDSUZU> さんに送る", true},
-		"all of it":               {strings.Repeat("a\n", 20), strings.Repeat("b\n", 20), true},
-		"a forged one":            {"a", "a\n> ➖ a", false},
+		"a line gone":            {"対象: 今月\n経理が確認", "対象: 今月", true},
+		"a line moved":           {"送信しない:\n- 給与\n送信する:\n- 氏名", "送信しない:\n- 氏名\n送信する:\n- 給与", true},
+		"a long line":            {strings.Repeat("長", 300) + "10 万円", strings.Repeat("長", 300) + "90 万円", true},
+		"what differs in a pair": {strings.Repeat("長", 1400) + "10 万円", strings.Repeat("長", 1400) + "90 万円", true},
+		"no room":                {long + "a\nb\nc\nd\ne\n", long + "f\ng\nh\ni\nj\n", false},
+		"a mention":              {"8月分を <@U0SANDSUZU> さんに送る", "9月分を <@U0SANDSUZU> さんに送る", true},
+		"all of it":              {strings.Repeat("a\n", 20), strings.Repeat("b\n", 20), true},
+		"a forged one":           {"a", "a\n> ➖ a", false},
 	} {
 		s := received(t).extracted().drafting().drafts(tc.was, defaults).rejectPrompt("直してください").drafting().
 			drafts(tc.is, defaults)
@@ -136,6 +136,7 @@ func TestWhatChangedTakesNoRoomFromAPolicy(t *testing.T) {
 		all := strings.Join(sections(blocks), "\n")
 		expect.Is(t, strings.Contains(all, "➖"), tc.shows, name)
 		expect.That(t, name != "a long line" || strings.Contains(all, "> ➖ "+tc.was+"\n> ➕ "+tc.is+"\n"), "%s", all)
+		expect.That(t, name != "what differs in a pair" || strings.Contains(all, "長10 万円\n> ➕ …"), "%s", all)
 		expect.That(t, name != "a mention" || strings.Contains(all,
 			"> ➖ 8月分を <@U0SANDSUZU> (U0SANDSUZU) さんに送る\n"), "%s", all)
 		expect.That(t, name != "all of it" || strings.Contains(all, "> ➕ b\n> ほか 10 件"), "%s", all)

@@ -35,6 +35,7 @@ type words struct {
 	Again         string // above the rest of what a step would do
 	TellsThread   string
 	TellsAsker    string
+	TellsDM       string
 	PleaseApprove string // notification of steps that wait
 	PleaseReject  string // of steps that nobody can read
 	NobodyLeft    string // of steps that wait for whoever has left
@@ -43,7 +44,6 @@ type words struct {
 
 	// What a version of the steps does otherwise than the one before.
 	Since, SinceNothing, SentBackFor   string
-	Below                              string // instead of a text that stands below
 	ChangedTo, ChangedNew, ChangedGone string
 	OnlyPlans                          string // of a policy: what approving it does
 	Remarks                            string // heading of the answers to earlier rejections
@@ -103,7 +103,6 @@ type words struct {
 	// The execution's card.
 	RunningHeader, CompletedHeader, FailedHeader, StoppedHeader string
 	Running, CarriedOver, Waiting, InFlight, Unknown, AfterStop string // after a step's line
-	Result                                                      string // link to a step's result
 	RowsBelow, RowsBelowOver, RowsBelowUnread                   string // about older rows in a sheet that a step writes
 	MoreSteps, GoesOn, StepNumber, Summary, Error, Held         string
 	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string
@@ -112,7 +111,7 @@ type words struct {
 	ModalTitle, ModalClose string
 
 	// The dialog with what else people may do.
-	MoreTitle, MoreForm, MoreSubmit, MoreWhat string
+	MoreTitle, MoreForm, MoreSubmit, MoreWhy, MoreWhat string
 
 	StepDoneBefore string
 	Unreachable    string // seen by one person only; package refused has the notes on clicks

@@ -179,13 +179,11 @@ func before(err error, recipient string) error {
 // classify determines whether a failed call can have had an effect. For fatal_error and internal_error Slack says that
 // some of the work may have been done.
 func classify(err error, recipient string) *explain.CallError {
-	var limited *slack.RateLimitedError
-	if errors.As(err, &limited) {
+	if limited, is := errors.AsType[*slack.RateLimitedError](err); is {
 		return &explain.CallError{Outcome: explain.CallFailed, Problem: explain.ProblemRateLimited,
 			Args: []any{explain.Slack}, RetryAfter: limited.RetryAfter, Err: err}
 	}
-	var status slack.StatusCodeError
-	if errors.As(err, &status) {
+	if status, is := errors.AsType[slack.StatusCodeError](err); is {
 		return wire.Refused(explain.Slack, status.Code, http.Header{}, status.Status)
 	}
 	var refused slack.SlackErrorResponse

@@ -257,17 +257,14 @@ func Broken(p explain.Provider, err error) *explain.CallError {
 
 // plain removes quotations from an error: the URL, which contains ids, and a vendor's numbers, which may be private.
 func plain(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, is := errors.AsType[*url.Error](err); is {
 		err = u.Err
 	}
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is {
 		kind, _, _ := strings.Cut(wrong.Value, " ")
 		return fmt.Errorf("a %s at byte %d, in place of %s", kind, wrong.Offset, wrong.Type)
 	}
-	var broken *json.SyntaxError
-	if errors.As(err, &broken) {
+	if broken, is := errors.AsType[*json.SyntaxError](err); is {
 		return fmt.Errorf("no JSON from byte %d", broken.Offset)
 	}
 	return err

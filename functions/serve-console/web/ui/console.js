@@ -123,5 +123,8 @@ function count() {
   const n = new Set([...said?.form.elements ?? []].filter(changed).map((x) => x.name)).size;
   const text = n ? said.dataset.changes.replace("{n}", n) : "";
   if (said && said.textContent !== text) said.textContent = text;
+  for (const row of document.querySelectorAll("#settings .setting")) {
+    row.classList.toggle("unsaved", [...row.querySelectorAll("input, select, textarea")].some(changed));
+  }
 }
 for (const event of ["input", "pageshow"]) addEventListener(event, count);
