@@ -191,49 +191,45 @@ func (p *play) deliver(l *callInFlight) (status int, said string) {
 func TestAFunctionHangsPastItsTime(t *testing.T) {
 	t.Parallel()
 	const late = 20 * time.Second // how late, on a busy machine, the test may notice that a process was killed
-	for i, tt := range []struct {
-		at   point
-		left time.Duration // how much of its time the function has by day; an hour leaves the template's limit
-	}{
-		{point{function: "ReceiveEventFunction", kind: commit, ordinal: 1}, time.Hour},
-		{point{function: execute, kind: commit, ordinal: 3}, time.Second}, // the result of a read
-		{point{function: execute, kind: commit, ordinal: 2}, 0},           // its claim
-		{point{function: "DraftPromptFunction", kind: commit, ordinal: 2}, 0},
-		{point{function: drawer, kind: "DynamoDB.UpdateItem", ordinal: 1}, 0},
+	for i, at := range []point{
+		{function: "ReceiveEventFunction", kind: commit, ordinal: 1},
+		{function: execute, kind: commit, ordinal: 3}, // the result of a read; by day this one's time is short
+		{function: execute, kind: commit, ordinal: 2}, // its claim
+		{function: "DraftPromptFunction", kind: commit, ordinal: 1},
+		{function: drawer, kind: "DynamoDB.UpdateItem", ordinal: 1},
 	} {
 		if i > 1 && !expect.Long() {
 			break
 		}
-		t.Run(tt.at.moment(), func(t *testing.T) {
+		t.Run(at.moment(), func(t *testing.T) {
 			t.Parallel()
 			var limit time.Duration
 			for _, f := range running.Template.Functions {
-				if f.ID == tt.at.function {
+				if f.ID == at.function {
 					limit = f.Timeout
 				}
 			}
-			if expect.Long() || tt.left > limit {
-				tt.left = limit
-			}
+			short := i == 1 && !expect.Long()
 			running.variant(t, "request", func(p *play) {
 				l, began := &callInFlight{gone: make(chan struct{})}, time.Now()
-				l.held = func() { // before its successor comes
-					if tt.left < limit { // then its leases have expired too
-						p.expire(tt.at.function == execute)
+				end := p.freezes(at, limit)
+				l.held = func() {
+					if short { // its leases end with its time, before its successor comes
+						p.expire(true)
+						end()
 					}
 				}
-				p.freezes(tt.at, tt.left)
-				p.answers(tt.at, l)
+				p.answers(at, l)
 				p.asks(month)
-				if tt.at.function == execute {
+				if at.function == execute {
 					p.approvesGates()
 				}
-				p.Eventually("it hangs", func() bool { return p.met(tt.at.function, tt.at.kind) >= tt.at.ordinal })
+				p.Eventually("it hangs", func() bool { return p.met(at.function, at.kind) >= at.ordinal })
 				<-l.gone
-				if l.lived > tt.left+late || time.Since(began) < tt.left { // the timeout starts with the invocation
-					failf("it was killed %s after its call, %s after all began, not %s", l.lived, time.Since(began), tt.left)
+				if l.lived > limit+late || !short && time.Since(began) < limit { // the timeout starts with the invocation
+					failf("it was killed %s after its call, %s after all began, not %s", l.lived, time.Since(began), limit)
 				}
-				if tt.at.function == execute {
+				if at.function == execute {
 					p.untilCompleted()
 				} else {
 					p.approvesBoth()

@@ -68,7 +68,7 @@ type trace struct {
 	died       []point
 	refuse     map[string]http.Handler  // answers calls of this kind
 	hold       map[string]chan struct{} // calls of this kind, or at this moment, wait until it is closed
-	held       map[string]chan struct{} // waiting calls, by invocation and body: a retry waits for the same
+	held       map[string]chan struct{} // waiting calls, by event, and by invocation and body: later tries wait, too
 	freeze     map[string]lambda.Fault  // processes hang at this moment; their timeout is that much later
 	instead    map[string]http.Handler  // answers at this moment instead of the service
 	dying      func(lambda.Call)        // may be nil
@@ -116,6 +116,11 @@ func (t *trace) meet(c lambda.Call) lambda.Fault {
 		<-held
 		return lambda.Fault{}
 	}
+	if held, ok := t.held[string(c.Event)+key]; ok { // what is done instead, once such a call was given up
+		t.mu.Unlock()
+		<-held
+		t.mu.Lock()
+	}
 	t.counts[key]++
 	here := point{function: c.Function, kind: c.Kind, ordinal: t.counts[key]}
 	t.order = append(t.order, moment{here, c.RequestID})
@@ -146,7 +151,7 @@ func (t *trace) meet(c lambda.Call) lambda.Fault {
 	held := t.hold[c.Kind]
 	if at, ok := t.hold[here.moment()]; ok {
 		held = at
-		t.held[again] = at
+		t.held[again], t.held[string(c.Event)+key] = at, at
 	}
 	t.mu.Unlock()
 	if held != nil && fault.Kill != lambda.Before {
