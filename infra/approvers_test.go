@@ -8,10 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
 
@@ -105,30 +102,6 @@ func TestEachRouteKnowsWhoComesIn(t *testing.T) {
 		checks, known := letIn[id]
 		expect.That(t, known, "say how it is known who comes in by %s", id)
 		expect.Has(t, source(t, "../functions/"+f.Folder+"/*.go"), checks, "%s: who comes in is not checked", id)
-	}
-}
-
-// A gate takes an act of nobody but a person, with a rule and without, whatever else is said of the actor.
-func TestAGateTakesActsOfPeopleAlone(t *testing.T) {
-	for _, ruled := range []bool{false, true} {
-		var g aggregate.Gate
-		if ruled {
-			g.Terms.Rule = &circulation.Rule{}
-		}
-		g.Status = aggregate.PendingApproval
-		for _, by := range []aggregate.Actor{
-			{Type: aggregate.ActorAgent, ID: "k1", Team: "T1", Member: true, Admin: true},
-			{Type: aggregate.ActorSystem, Team: "T1", Member: true, Admin: true},
-			{Type: aggregate.ActorSystem, ID: "U1", Team: "T1", Member: true}, {Type: "bot", ID: "B1", Team: "T1", Member: true},
-			{ID: "U1", Team: "T1", Member: true}, {Type: aggregate.ActorUser, Team: "T1", Member: true}, {},
-		} {
-			for _, kind := range circulation.Kinds {
-				_, err := whoever.Act(&g, g.Acting(kind.Kind, by, "x"), by, time.Now())
-				expect.Fails(t, err, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}, "%+v: %s", by, kind)
-			}
-		}
-		_, err := whoever.Act(&g, g.Acting(circulation.Stamp, u1, ""), u1, time.Now())
-		expect.That(t, err == nil, "a person may not: %v", err)
 	}
 }
 

@@ -109,18 +109,11 @@ func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
 		code  string
 		class explain.Class
 	}{
-		"busy once":     {answers{refuses(503, "SlowDown"), says("")}, 2, "", explain.None},
-		"busy":          {answers{refuses(503, "SlowDown")}, 3, "SlowDown", explain.Unavailable},
-		"a fault of S3": {answers{refuses(500, "InternalError"), says("")}, 2, "", explain.None},
 		"too slow":      {answers{refuses(400, "RequestTimeout"), says("")}, 2, "", explain.None},
 		"a gateway":     {answers{gateway}, 3, "BadGateway", explain.Unavailable},
-		// who may not list a bucket learns of a refusal only that it is one
-		"a refusal":           {answers{refuses(403, "Other")}, 1, "Other", explain.Internal},
-		"another write":       {answers{refuses(409, "OperationAborted")}, 1, "OperationAborted", explain.Unavailable},
-		"not allowed":         {answers{refuses(403, "AccessDenied")}, 1, "AccessDenied", explain.Internal},
-		"a changed content":   {answers{refuses(400, "BadDigest")}, 1, "BadDigest", explain.Internal},
-		"the connection ends": {answers{cut, says("")}, 2, "", explain.None},
-		"no connection":       {answers{cut}, 3, "", explain.Unavailable},
+		"another write": {answers{refuses(409, "OperationAborted")}, 1, "OperationAborted", explain.Unavailable},
+		"not allowed":   {answers{refuses(403, "AccessDenied")}, 1, "AccessDenied", explain.Internal},
+		"no connection": {answers{cut}, 3, "", explain.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int64

@@ -12,9 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -310,78 +307,3 @@ func expected(err error) bool {
 	return errors.As(err, new(aggregate.ErrDecided)) || errors.As(err, new(aggregate.ErrNotLatest)) ||
 		errors.As(err, new(task.StopError))
 }
-
-// testEmulator checks what the other tests rely on. The unpatched emulator fails it: two of 32 clients
-// win, or one wins and leaves two entries.
-func testEmulator(t *testing.T, st *taskStore) {
-	db, table := st.t.DB, st.t.Name
-	rounds := 5
-	if expect.Long() {
-		rounds = 100
-	}
-	for i := range rounds {
-		pk := fmt.Sprint("CONTROL#", i)
-		expect.Value(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table,
-			Item: counter(pk, "COUNTER", map[string]string{"v": "0"})}))(t)
-		swapped := onceOf(t, func(who int) error {
-			_, err := db.TransactWriteItems(context.Background(),
-				&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-					{Update: &types.Update{TableName: &table, Key: counter(pk, "COUNTER", nil),
-						UpdateExpression: aws.String("SET v = v + :one"), ConditionExpression: aws.String("v = :old"),
-						ExpressionAttributeValues: map[string]types.AttributeValue{":old": count("0"), ":one": count("1")}}},
-					{Put: &types.Put{TableName: &table, Item: counter(pk, fmt.Sprintf("ENTRY#%02d", who), nil),
-						ConditionExpression: aws.String("attribute_not_exists(PK)")}},
-				}})
-			return err
-		})
-		put := onceOf(t, func(who int) error {
-			_, err := db.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table,
-				Item: counter(pk, "ONCE", nil), ConditionExpression: aws.String("attribute_not_exists(PK)")})
-			return err
-		})
-		onceOf(t, func(int) error {
-			_, err := db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: &table,
-				Key: counter(pk, "SUM", nil), UpdateExpression: aws.String("ADD v :one"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{":one": count("1")}})
-			return err
-		})
-		out := expect.Value(db.Query(t.Context(), &dynamodb.QueryInput{TableName: &table,
-			ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}}}))(t)
-		values := map[string]string{}
-		for _, it := range out.Items {
-			if v, ok := it["v"].(*types.AttributeValueMemberN); ok {
-				values[it["SK"].(*types.AttributeValueMemberS).Value] = v.Value
-			}
-		}
-		expect.That(t, swapped == 1 && put == 1 && len(out.Items) == 4 && values["COUNTER"] == "1" &&
-			values["SUM"] == fmt.Sprint(clients),
-			"round %d: %d swapped, %d put, %d items, counter %s, sum %s; want 1, 1, 4, 1, %d", i, swapped, put,
-			len(out.Items), values["COUNTER"], values["SUM"], clients)
-	}
-}
-
-// onceOf has all clients do something at once, and counts those whose condition held.
-func onceOf(t *testing.T, do func(who int) error) (won int) {
-	no := errors.New("refused")
-	won, _ = atOnce(t, clients, func(i int) error {
-		err := do(i)
-		if errors.As(err, new(*types.TransactionCanceledException)) ||
-			errors.As(err, new(*types.ConditionalCheckFailedException)) {
-			return no
-		}
-		return err
-	}, no)
-	return won
-}
-
-func counter(pk, sk string, numbers map[string]string) map[string]types.AttributeValue {
-	out := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
-		"SK": &types.AttributeValueMemberS{Value: sk}}
-	for name, n := range numbers {
-		out[name] = count(n)
-	}
-	return out
-}
-
-func count(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }

@@ -48,7 +48,6 @@ func TestStore(t *testing.T) {
 		{"races", testRaces},
 		{"rounds", testRounds},
 		{"control", testLostRaceIsSeen},
-		{"emulator", testEmulator},
 		{"decide", testDecide},
 		{"decide on known rows", testDecideOn},
 		{"waits", testWaits},

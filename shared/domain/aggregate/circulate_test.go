@@ -251,6 +251,7 @@ func guest(by *aggregate.Actor)    { by.Guest = true }
 func stranger(by *aggregate.Actor) { by.Team = "T_OTHER" }
 func outside(by *aggregate.Actor)  { by.Member = false }
 func agent(by *aggregate.Actor)    { by.Type = aggregate.ActorAgent }
+func program(by *aggregate.Actor)  { by.Type, by.Admin = aggregate.ActorSystem, true }
 
 func listed(users ...string) aggregate.Policy {
 	return aggregate.Policy{Team: "T", Mode: aggregate.ApproversList, Approvers: users}
@@ -332,6 +333,8 @@ func TestWhoMayActOnAGate(t *testing.T) {
 		"of another workspace": {rule, by(list, false), person(suzuki, stranger), aggregate.RuleForeign},
 		"an agent, by a rule":  {rule, by(list, false), person(suzuki, agent), aggregate.RuleNotListed},
 		"the system":           {rule, by(list, false), aggregate.System(), aggregate.RuleNotListed},
+		"nobody":               {asks, by(channel, true), person(""), aggregate.RuleNotListed},
+		"no person":            {rule, by(list, false), person(suzuki, program), aggregate.RuleNotListed},
 	} {
 		act, err := c.policy.Act(&c.gate, c.gate.Acting(circulation.Stamp, c.by, ""), c.by, opened)
 		if refusedBy(t, err, c.want, name); err != nil || c.gate.Ruled() {

@@ -273,6 +273,7 @@ func TestAnApprovalCoversWhatWasStampedAlone(t *testing.T) {
 	for name, change := range map[string]func(x *Action){
 		"another payload": func(x *Action) { x.Payload = proposal(ShellCommand, start.Add(time.Hour), "").Payload },
 		"nobody's stamp":  func(x *Action) { x.Gate.Acts = nil },
+		"another stamp":   func(x *Action) { x.Gate.Acts[0].Hash = "other" },
 		"by nobody":       func(x *Action) { x.ApprovedBy = "" },
 	} {
 		tb, x := pending(t, ShellCommand)

@@ -211,7 +211,7 @@ func TestARefusedPersonChangesNothingWhereverTheyClick(t *testing.T) {
 		for _, press := range buttons {
 			s := from(t)
 			open, _ := s.load().OpenGate()
-			s.refused(press(s, open.ID, outsider), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
+			s.refused(s.on(open.ID, press, outsider), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
 		}
 	}
 	failed := told(running, func(s *story) { s.do(s.claim, s.finish(failed), s.fail) })

@@ -185,7 +185,7 @@ func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 	a := s.load()
 	a.Head = before // the head is from before the commit, the prompt from after it
 	for name, press := range buttons {
-		expect.Fails(t, expect.Err(press(s, id, person(suzuki))(a, s.now)), aggregate.ErrConflict, "%s", name)
+		expect.Fails(t, expect.Err(press(a, id, person(suzuki), s.policy, s.now)), aggregate.ErrConflict, "%s", name)
 	}
 }
 

@@ -171,7 +171,7 @@ func TestAContestOfATaskThatEndedIsWithdrawnAndPaidFor(t *testing.T) {
 func TestAContestThatIsNotHeardOfHoldsUpNothingForEver(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract, s.askContest, s.contestMade)
-	lose := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) }
+	lose := (*Aggregate).loseContest
 	s.refused(lose, aggregate.ErrNotDue)
 	s.now = s.now.Add(2 * time.Hour)
 	s.do(lose, s.finishPrompt)
@@ -191,7 +191,7 @@ func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
 		s.do(s.extract, s.askContest, s.contestMade)
 		asked, asker := s.load().Prompt().Contest, s.load().Ref()
 		s.now = s.now.Add(2 * time.Hour)
-		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) }, next(s))
+		s.do((*Aggregate).loseContest, next(s))
 		a := s.drawn()
 		e := a.Effects(s.now)
 		if due := a.DueAt(s.now); len(e.Tell) != 1 || !e.Tell[0].Absent || due == nil || due.After(s.now.Add(5*time.Minute)) {

@@ -22,14 +22,14 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 				s := from(t)
 				open, _ := s.load().OpenGate()
 				at := s.now
-				s.do(buttons[first](s, open.ID, person(suzuki)))
+				s.do(s.on(open.ID, buttons[first], person(suzuki)))
 				for button, press := range buttons {
 					for _, by := range []aggregate.Actor{person(suzuki), person(tanaka), person("U_OUTSIDER")} {
 						if button == first && by.ID == suzuki {
-							s.nothing(press(s, open.ID, by))
+							s.nothing(s.on(open.ID, press, by))
 							continue
 						}
-						s.refused(press(s, open.ID, by), aggregate.ErrDecided{Status: status, By: suzuki, At: at})
+						s.refused(s.on(open.ID, press, by), aggregate.ErrDecided{Status: status, By: suzuki, At: at})
 					}
 				}
 			})
@@ -38,29 +38,20 @@ func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
 }
 
 // buttons are the buttons of a card that asks.
-var buttons = map[string]func(*story, string, aggregate.Actor) decision{
-	"approve": func(s *story, id string, by aggregate.Actor) decision {
-		return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) }
-	},
-	"reject": func(s *story, id string, by aggregate.Actor) decision {
-		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Reject(id, "短く", by, s.policy, now)
-		}
-	},
-}
+var buttons = map[string]act{"approve": approve, "reject": rejecting("短く")}
 
 func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
 	s := waitingPrompt(t)
 	old, at := s.load().Prompt().ID, s.now
 	s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt)
-	s.refused(buttons["approve"](s, old, person(tanaka)), aggregate.ErrDecided{Status: "rejected", By: suzuki, At: at})
-	s.refused(buttons["approve"](s, "01JS0000000000000000000000", person(tanaka)), aggregate.ErrNotFound)
+	s.refused(s.on(old, approve, person(tanaka)), aggregate.ErrDecided{Status: "rejected", By: suzuki, At: at})
+	s.refused(s.on("01JS0000000000000000000000", approve, person(tanaka)), aggregate.ErrNotFound)
 
 	a := s.load() // the old version still waits, in rows that no commit produces
 	stale := *a.Prompts[0]
 	stale.Status, stale.Verdict = aggregate.PendingApproval, aggregate.Verdict{}
 	a.Add(&stale)
-	expect.Fails(t, expect.Err(a.Approve(old, person(tanaka), s.policy, s.now)), aggregate.ErrNotLatest{Latest: 2})
+	expect.Fails(t, expect.Err(approve(a, old, person(tanaka), s.policy, s.now)), aggregate.ErrNotLatest{Latest: 2})
 }
 
 func TestTheLastRejectionCancelsTheTask(t *testing.T) {
@@ -122,28 +113,20 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	p := s.load().Prompt()
 	expect.That(t, p.Status == aggregate.Approved && p.ApprovedBy == "" && p.ApprovedAt != nil, "stamped %+v", p.Verdict)
 	s.nothing(s.approveAsSystem)
-	s.refused(buttons["approve"](s, p.ID, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
+	s.refused(s.on(p.ID, approve, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
 	last := s.audit[len(s.audit)-1]
 	expect.That(t, last.Action == AuditPromptApproved && last.ActorType == aggregate.ActorSystem && last.ActorID == "",
 		"recorded %+v", last)
 }
 
 func (s *story) giveBack(id, user string) decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Reject(id, "宛先を直して", person(user), s.policy, now)
-	}
+	return s.on(id, rejecting("宛先を直して"), person(user))
 }
 
 // fills makes the next version of the form that was given back, as the requester.
 func (s *story) fills(e Refill) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Refill(a.Returned().ID, e, person(requester), s.policy, now)
-	}
-}
-
-func (w *world) givesBack(id string, by aggregate.Actor, p aggregate.Policy) decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Reject(id, "直して", by, p, now)
 	}
 }
 
@@ -169,9 +152,7 @@ func (s *story) entry(of aggregate.Action) (found aggregate.AuditEntry) {
 func TestWhoRejectsIsNoAsker(t *testing.T) {
 	s := contested(t)
 	s.do(s.pick(person(suzuki)), s.approvePrompt, s.finishProcess)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Reject(idOf(a.Process()), "別の案にしてください", person(tanaka), s.policy, now)
-	}, s.beginProcess, s.finishProcess)
+	s.do(s.giveBack(s.load().Process().ID, tanaka), s.beginProcess, s.finishProcess)
 	expect.Is(t, s.load().Process().Version, 2)
 	expect.Same(t, s.load().Askers(), []string{requester})
 }
@@ -205,52 +186,33 @@ func (w *world) click() {
 		}},
 	}
 	add := func(name string, d decision) { buttons = append(buttons, button{name, d}) }
+	of := func(name, id string, do act) { add(name, on(id, do, by, p)) }
 	for _, r := range a.Prompts {
-		add("reject prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Reject(r.ID, "短く", by, p, now)
-		})
+		of("reject prompt", r.ID, rejecting("短く"))
 		add("pick another draft", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.PickDraft(r.ID, rapid.SampledFrom([]string{"a", "b"}).Draw(w.rt, "team"), "方針", "別の案", by, p, now)
 		})
-		add("give prompt back", w.givesBack(r.ID, by, p))
-		add("approve prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Approve(r.ID, by, p, now)
-		})
+		of("approve prompt", r.ID, approve)
 	}
 	for _, r := range a.Processes {
-		add("reject process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Reject(r.ID, "短く", by, p, now)
-		})
-		add("give process back", w.givesBack(r.ID, by, p))
+		of("reject process", r.ID, rejecting("短く"))
 		add("refill", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Refill(r.ID, w.refill(), by, p, now)
 		})
-		add("approve process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Approve(r.ID, by, p, now)
-		})
+		of("approve process", r.ID, approve)
 	}
 	for _, r := range a.Gates {
-		add("reject step", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Reject(r.ID, "宛先", by, p, now)
-		})
-		add("approve step", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Approve(r.ID, by, p, now)
-		})
+		of("reject step", r.ID, rejecting("宛先"))
+		of("approve step", r.ID, approve)
 	}
 	for _, r := range a.Executions {
-		add("retry execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.RetryExecution(r.ID, by, p, now)
-		})
-		add("confirm execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Confirm(r.ID, by, p, now)
-		})
+		of("retry execution", r.ID, (*Aggregate).RetryExecution)
+		of("confirm execution", r.ID, (*Aggregate).Confirm)
 	}
 	if rapid.IntRange(0, 4).Draw(w.rt, "withdraw") == 4 { // rarely, because it ends the story
 		add("cancel", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.End(by, p, now) })
 		for _, r := range a.Executions {
-			add("cancel execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.CancelExecution(r.ID, by, p, now)
-			})
+			of("cancel execution", r.ID, (*Aggregate).CancelExecution)
 		}
 	}
 	b := rapid.SampledFrom(buttons).Draw(w.rt, "button")
@@ -263,10 +225,7 @@ func (w *world) stamp() {
 	by := rapid.SampledFrom([]aggregate.Actor{person(suzuki), person(tanaka)}).Draw(w.rt, "approver")
 	a := w.load()
 	if a.Head.Ended != nil && a.Execution() != nil {
-		id := a.Execution().ID
-		w.decide("person: retry execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.RetryExecution(id, by, policies[0], now)
-		})
+		w.decide("person: retry execution", on(a.Execution().ID, (*Aggregate).RetryExecution, by, policies[0]))
 		return
 	}
 	if a.Head.Parked != nil {
@@ -282,13 +241,9 @@ func (w *world) stamp() {
 		})
 		return
 	}
-	open, waits := a.OpenGate()
-	if !waits {
-		return
+	if open, waits := a.OpenGate(); waits {
+		w.decide("person: approve", on(open.ID, approve, by, policies[0]))
 	}
-	w.decide("person: approve", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Approve(open.ID, by, policies[0], now)
-	})
 }
 
 // answered asserts that a late click gets the correct decider and time.
@@ -332,10 +287,8 @@ func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err erro
 
 // sweep makes the decisions that depend only on time.
 func (w *world) sweep() {
-	w.decide("sweeper: expire", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Expire(now) })
-	w.decide("sweeper: settle", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.RecordCrashedCalls(now)
-	})
+	w.decide("sweeper: expire", (*Aggregate).Expire)
+	w.decide("sweeper: settle", (*Aggregate).RecordCrashedCalls)
 	w.decide("sweeper: over limit", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		if !a.OverLimit(now) {
 			return aggregate.Change{}, aggregate.ErrNotDue
@@ -343,11 +296,9 @@ func (w *world) sweep() {
 		return a.FailExecution(a.Head.Run, ReasonTimeout, fmt.Sprint(a.Execution().Terms.L4TimeoutSeconds), now)
 	})
 	if rapid.IntRange(0, 3).Draw(w.rt, "somebody left") == 3 {
-		w.decide("sweeper: look again", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.LookAgain(now)
-		})
+		w.decide("sweeper: look again", (*Aggregate).LookAgain)
 	}
-	w.decide("sweeper: lost", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) })
+	w.decide("sweeper: lost", (*Aggregate).loseContest)
 	w.decide("sweeper: stuck", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		if !a.Stuck(now) {
 			return aggregate.Change{}, aggregate.ErrNotDue

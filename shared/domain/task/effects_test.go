@@ -250,7 +250,7 @@ func TestAWaitsFuseIsNeverShort(t *testing.T) {
 // While people are looked up again for a gate, they may decide; the run that waits there is woken to do it, whichever
 // gate it is, and nothing of it outlasts the gate's own time.
 func TestPeopleAreLookedUpAgainForWhatWaits(t *testing.T) {
-	again := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.LookAgain(now) }
+	again := (*Aggregate).LookAgain
 	for _, state := range []string{"prompt waits", "process waits", "step waits"} {
 		s := reach(t, state)
 		open, _ := s.load().OpenGate()
@@ -290,7 +290,7 @@ func TestPeopleAreLookedUpAgainForWhatWaits(t *testing.T) {
 // Whoever decides meanwhile is faster than what was found about the gate as it was.
 func TestWhatWasDecidedMeanwhileStands(t *testing.T) {
 	s := waitingPrompt(t)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.LookAgain(now) })
+	s.do((*Aggregate).LookAgain)
 	row := s.load().LooksAgain()
 	s.do(s.approvePrompt)
 	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -303,7 +303,7 @@ func TestWhatWasDecidedMeanwhileStands(t *testing.T) {
 func TestWhatNobodyMayApproveAnyMoreEnds(t *testing.T) {
 	for why, detail := range map[aggregate.Reason]string{ReasonNobodyLeft: "", ReasonAskerLeft: requester} {
 		s := waitingStep(t)
-		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.LookAgain(now) })
+		s.do((*Aggregate).LookAgain)
 		c := expect.Value(s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Looked(s.head.Run, a.LooksAgain(), nil, &aggregate.Refusal{Why: why, Detail: detail}, s.settings, now)
 		}))(t)

@@ -288,11 +288,7 @@ func TestAPersonConfirmsAnUnknownOutcome(t *testing.T) {
 	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail)
 	old, at := s.load().Execution(), s.now
 	row := s.load().StepOf(old, 2)
-	confirm := func(by aggregate.Actor) decision {
-		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Confirm(old.ID, by, s.policy, now)
-		}
-	}
+	confirm := func(by aggregate.Actor) decision { return s.on(old.ID, (*Aggregate).Confirm, by) }
 	stranger := person("U0GUEST")
 	stranger.Guest = true
 	s.refused(confirm(stranger), aggregate.ErrNotAllowed{Rule: "neither_requester_nor_approver"})
@@ -326,9 +322,7 @@ func TestAKnownOutcomeIsNotConfirmed(t *testing.T) {
 // A call that crashed is first of unknown outcome: whoever confirms then has seen that.
 func TestACrashedCallIsNotConfirmedUnseen(t *testing.T) {
 	s := failedOverAWrite(t)
-	confirm := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Confirm(a.Executions[0].ID, person(suzuki), s.policy, now)
-	}
+	confirm := s.on(s.load().Executions[0].ID, (*Aggregate).Confirm, person(suzuki))
 	s.refused(confirm, aggregate.ErrInFlight)
 	s.now = s.now.Add(2 * time.Minute)
 	c, err := s.try(confirm)

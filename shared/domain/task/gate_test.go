@@ -96,7 +96,7 @@ func TestAGateBelongsToItsAttempt(t *testing.T) {
 	open, waits := s.load().OpenGate()
 	expect.That(t, waits && open.Key == GateKey(1, 2, 2) && open.Kind == CardStep, "%+v waits: %v", open, waits)
 	first := s.load().Gates[0]
-	s.refused(buttons["approve"](s, first.ID, person(tanaka)),
+	s.refused(s.on(first.ID, approve, person(tanaka)),
 		aggregate.ErrDecided{Status: "approved", By: suzuki, At: *first.ApprovedAt})
 }
 

@@ -169,9 +169,7 @@ func (a *Aggregate) glance() Glance {
 func TestAListSaysWhyAVersionWasSentBack(t *testing.T) {
 	s := waitingProcess(t)
 	why := strings.Repeat("長", 200)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Reject(a.Process().ID, why, person(suzuki), s.policy, now)
-	})
+	s.do(s.on(s.load().Process().ID, rejecting(why), person(suzuki)))
 	g := s.load().Head.Glance
 	expect.That(t, g.Back == 1 && strings.HasPrefix(why, g.Detail) && len(g.Detail) > 90 && len(g.Detail) <= maxGlanceOf,
 		"%+v", g)

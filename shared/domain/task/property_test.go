@@ -205,7 +205,7 @@ func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
 		s := waitingProcess(t)
 		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			change(a)
-			return a.Approve(a.Process().ID, person(suzuki), s.policy, now)
+			return approve(a, a.Process().ID, person(suzuki), s.policy, now)
 		}, aggregate.ErrConflict)
 		expect.Is(t, s.load().Process().Status, aggregate.PendingApproval, "%s: approved", name)
 	}

@@ -109,16 +109,26 @@ func (s *story) extract(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		now)
 }
 
-// Approve and Reject are Act at the stage that is asked, in one's own name.
-func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
-	aggregate.Change, error) {
-	return a.Act(id, cmp.Or(a.Asked(id).Gate, &aggregate.Gate{}).Acting(circulation.Stamp, by, ""), by, p, now)
+// act is what a person does to the row with this id.
+type act func(a *Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
+
+// asked is Act at the stage that is asked, in one's own name.
+func asked(kind circulation.Kind, text string) act {
+	return func(a *Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		return a.Act(id, cmp.Or(a.Asked(id).Gate, &aggregate.Gate{}).Acting(kind, by, text), by, p, now)
+	}
 }
 
-func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
-	aggregate.Change, error) {
-	return a.Act(id, cmp.Or(a.Asked(id).Gate, &aggregate.Gate{}).Acting(circulation.SendBack, by, reason), by, p, now)
+var approve = asked(circulation.Stamp, "")
+
+func rejecting(reason string) act { return asked(circulation.SendBack, reason) }
+
+// on is the decision of whoever does this to a row.
+func on(id string, do act, by aggregate.Actor, p aggregate.Policy) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return do(a, id, by, p, now) }
 }
+
+func (s *story) on(id string, do act, by aggregate.Actor) decision { return on(id, do, by, s.policy) }
 
 func (s *story) beginPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.BeginPrompt(s.head.Run, now)
@@ -129,7 +139,7 @@ func (s *story) finishPrompt(a *Aggregate, now time.Time) (aggregate.Change, err
 }
 
 func (s *story) approvePrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.Approve(idOf(s.load().Prompt()), person(suzuki), s.policy, now)
+	return approve(a, idOf(s.load().Prompt()), person(suzuki), s.policy, now)
 }
 
 func (s *story) approveAsSystem(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -137,7 +147,7 @@ func (s *story) approveAsSystem(a *Aggregate, now time.Time) (aggregate.Change, 
 }
 
 func (s *story) rejectPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.Reject(idOf(s.load().Prompt()), "もっと詳しく", person(suzuki), s.policy, now)
+	return rejecting("もっと詳しく")(a, idOf(s.load().Prompt()), person(suzuki), s.policy, now)
 }
 
 func (s *story) beginProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -149,11 +159,11 @@ func (s *story) finishProcess(a *Aggregate, now time.Time) (aggregate.Change, er
 }
 
 func (s *story) approveProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.Approve(idOf(s.load().Process()), person(suzuki), s.policy, now)
+	return approve(a, idOf(s.load().Process()), person(suzuki), s.policy, now)
 }
 
 func (s *story) rejectProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.Reject(idOf(s.load().Process()), "確認を増やして", person(suzuki), s.policy, now)
+	return rejecting("確認を増やして")(a, idOf(s.load().Process()), person(suzuki), s.policy, now)
 }
 
 func (s *story) start(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -178,11 +188,11 @@ func (s *story) openGate(a *Aggregate, now time.Time) (aggregate.Change, error) 
 }
 
 func (s *story) approveStep(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.Approve(gateID(s.load()), person(suzuki), s.policy, now)
+	return approve(a, gateID(s.load()), person(suzuki), s.policy, now)
 }
 
 func (s *story) rejectStep(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.Reject(gateID(s.load()), "宛先が違う", person(suzuki), s.policy, now)
+	return rejecting("宛先が違う")(a, gateID(s.load()), person(suzuki), s.policy, now)
 }
 
 func (s *story) complete(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -266,9 +276,7 @@ func (s *story) ends(by aggregate.Actor) decision {
 }
 
 func (s *story) approves(by aggregate.Actor) decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Approve(idOf(a.Prompt()), by, s.policy, now)
-	}
+	return s.on(idOf(s.load().Prompt()), approve, by)
 }
 
 func (s *story) acts(id string, act circulation.Act, by aggregate.Actor) decision {
@@ -276,15 +284,11 @@ func (s *story) acts(id string, act circulation.Act, by aggregate.Actor) decisio
 }
 
 func (s *story) retries(id string, by aggregate.Actor) decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.RetryExecution(id, by, s.policy, now)
-	}
+	return s.on(id, (*Aggregate).RetryExecution, by)
 }
 
 func (s *story) cancels(id string, by aggregate.Actor) decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.CancelExecution(id, by, s.policy, now)
-	}
+	return s.on(id, (*Aggregate).CancelExecution, by)
 }
 
 // finishRunning completes the first call that is under way.

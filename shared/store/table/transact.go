@@ -114,8 +114,7 @@ func (l *Lost) Found(i int) Item {
 
 // busy reports whether repeating the call may help.
 func busy(err error) bool {
-	var cancelled *types.TransactionCanceledException
-	if errors.As(err, &cancelled) {
+	if cancelled, is := errors.AsType[*types.TransactionCanceledException](err); is {
 		return slices.ContainsFunc(cancelled.CancellationReasons, coded("ThrottlingError", "ProvisionedThroughputExceeded"))
 	}
 	var api smithy.APIError
