@@ -73,9 +73,10 @@ func (p *play) plain(s string) string {
 	s = tookForm.ReplaceAllString(s, "TOOK")
 	s = strings.ReplaceAll(s, p.mark, "MARK")
 	s = strings.ReplaceAll(s, strings.ToLower(p.Ref.ID), "task")
+	s = hashForm.ReplaceAllString(s, "HASH") // before ids: 26 characters of a hash may all be digits
 	s = idForm.ReplaceAllString(s, "ID")
 	s = hostForm.ReplaceAllString(s, "HOST")
-	s = fileForm.ReplaceAllString(hashForm.ReplaceAllString(s, "HASH"), "FILE")
+	s = fileForm.ReplaceAllString(s, "FILE")
 	s = timeForm.ReplaceAllString(s, "TIME")
 	s = numberForm.ReplaceAllString(s, "NUMBER")
 	s = pullForm.ReplaceAllString(s, "${1}PULL")
